@@ -1,0 +1,11 @@
+# tmajit_embed_text(<output.cpp> <folder>): every .cuh and .cu file below the folder as a C++ string.
+function(tmajit_embed_text output folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cuh ${folder}/*.cu)
+  list(SORT files)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFOLDER=${folder} "-DFILES=${files}"
+            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedTextScript.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTextScript.cmake
+    VERBATIM)
+endfunction()

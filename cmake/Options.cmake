@@ -1,0 +1,23 @@
+# tmajit::options: the language level, warnings and sanitizers of everything this project compiles.
+set(TMAJIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
+option(TMAJIT_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+add_library(tmajit_options INTERFACE)
+add_library(tmajit::options ALIAS tmajit_options)
+target_compile_options(tmajit_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wnon-virtual-dtor -Woverloaded-virtual -ffunction-sections -fdata-sections $<$<BOOL:${TMAJIT_WERROR}>:-Werror>)
+target_link_options(tmajit_options INTERFACE -Wl,--gc-sections)
+if(TMAJIT_SANITIZE)
+  add_compile_options(-fsanitize=${TMAJIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TMAJIT_SANITIZE})
+endif()

@@ -1,0 +1,19 @@
+# A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names.
+#   tmajit_add_room(<room> SOURCES <file>… [USES <target>…])
+function(tmajit_add_room room)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  add_library(tmajit_${room} OBJECT ${arg_SOURCES})
+  target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_link_libraries(tmajit_${room} PRIVATE tmajit::options PUBLIC ${arg_USES})
+endfunction()
+
+# tmajit_add_test(<name> SOURCES <file>… USES <target>…): a Catch2 program whose cases ctest runs one by one.
+function(tmajit_add_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  add_executable(test_${name} ${arg_SOURCES})
+  target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 4)
+endfunction()

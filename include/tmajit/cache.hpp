@@ -1,0 +1,67 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// Names everything that determines a compiled kernel: schema, rendered source, entry, ordered options,
+/// architecture, NVRTC build. SHA-256.
+struct CacheKey {
+  std::array<std::uint8_t, 32> digest{};
+  [[nodiscard]] TMAJIT_API std::string hex() const;
+  friend bool operator==(const CacheKey&, const CacheKey&) = default;
+};
+
+[[nodiscard]] TMAJIT_API CacheKey cache_key(const Source& source, const CompileOptions& options,
+                                            const CompilerIdentity& compiler);
+
+/// Where a kernel came from.
+enum class CacheLevel { memory, disk, compiled };
+[[nodiscard]] TMAJIT_API const char* name(CacheLevel) noexcept;
+
+/// A folder of compiled kernels that any number of processes share. Entries are published atomically and
+/// verified when they are read. A cache that cannot be read or written never fails a compile: fetch() then
+/// finds nothing and store() logs a warning.
+class TMAJIT_API DiskCache {
+ public:
+  /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`.
+  [[nodiscard]] static std::filesystem::path default_directory();
+
+  explicit DiskCache(std::filesystem::path directory);
+
+  [[nodiscard]] std::optional<Artifact> fetch(const CacheKey& key) const;
+  /// False if the entry could not be written (disk full, read-only); the reason is logged.
+  bool store(const CacheKey& key, const Artifact& artifact) const;
+
+  /// NVRTC builds that have stored here, newest first: a process without NVRTC looks up with these.
+  [[nodiscard]] std::vector<CompilerIdentity> known_compilers() const;
+  void remember(const CompilerIdentity& compiler) const;
+
+  struct Entry {
+    CacheKey key;
+    std::string entry;  ///< the kernel's name
+    std::uint64_t bytes = 0;
+    std::filesystem::file_time_type stored;
+  };
+  /// Every whole entry. Throws Error{io} if the folder exists but cannot be listed.
+  [[nodiscard]] std::vector<Entry> entries() const;
+  /// Removes every entry and returns how many. Throws Error{io} if something could not be removed.
+  std::size_t clear() const;
+
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+TMAJIT_END

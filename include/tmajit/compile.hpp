@@ -1,0 +1,53 @@
+#pragma once
+
+#include <tmajit/codegen.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+struct CompileOptions {
+  std::string arch = "sm_90a";     ///< a real architecture, so that PTX and a cubin come of one call
+  bool line_info = true;           ///< -lineinfo: profilers and the simulator name source lines
+  std::vector<std::string> extra;  ///< further NVRTC options, in order
+};
+
+/// What ptxas reports of a kernel.
+struct Resources {
+  std::uint32_t registers = 0;            ///< a thread
+  std::uint32_t spill_store_bytes = 0;    ///< a thread
+  std::uint32_t spill_load_bytes = 0;     ///< a thread
+  std::uint32_t stack_bytes = 0;          ///< a thread
+  std::uint32_t static_shared_bytes = 0;  ///< a CTA; dynamic shared memory is the launch's
+  std::uint32_t barriers = 0;             ///< hardware barriers (bar.sync), a CTA
+};
+
+/// A compiled kernel: everything from its source to its machine code.
+struct Artifact {
+  std::string entry;
+  std::string source;
+  std::string ptx;
+  std::vector<std::byte> cubin;
+  std::string log;  ///< NVRTC's warnings and ptxas's report
+  Resources resources;
+};
+
+/// Which NVRTC this process uses.
+struct CompilerIdentity {
+  int major = 0;
+  int minor = 0;
+  std::string build;  ///< tells apart builds of one version (the library's build id)
+  std::string path;   ///< where it was loaded from; not part of the identity
+};
+
+/// Loads NVRTC on first use. Throws Error{unavailable} that names the places searched and what to install.
+[[nodiscard]] TMAJIT_API const CompilerIdentity& compiler();
+
+/// PTX and cubin of `source` from one NVRTC call. Thread-safe.
+/// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC.
+[[nodiscard]] TMAJIT_API Artifact compile(const Source& source, const CompileOptions& options = {});
+
+TMAJIT_END

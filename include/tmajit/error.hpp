@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What kind of thing went wrong; decides `jitc`'s exit code and whether a caller can try again.
+enum class ErrorCode {
+  invalid_argument,  ///< a value that can never be right here (wrong type name, rank, operand count …)
+  illegal_spec,      ///< a spec that breaks a rule of the driver, the PTX ISA or the hardware
+  compile_failed,    ///< NVRTC refused the source; mostly a mistake in the user's expression or body
+  unavailable,       ///< something this machine lacks: NVRTC, a driver, a Hopper GPU
+  io,                ///< a file could not be read or written
+  out_of_memory,     ///< device or host memory ran out
+  device_failed,     ///< the driver reported an error, or a kernel faulted
+  unsupported,       ///< legal, but not something tmajit does
+  internal,          ///< a mistake in tmajit itself
+};
+
+/// The name of `code` as it is written in JSON: "illegal_spec".
+TMAJIT_API const char* name(ErrorCode code) noexcept;
+
+/// The one exception tmajit throws. `what()` is a full sentence: what was wrong, where, and what would be
+/// legal or what to do about it.
+class TMAJIT_API Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message);
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+/// One broken rule. All strings are ready to print.
+struct Violation {
+  std::string rule;     ///< stable identifier, "box.inner-bytes"
+  std::string subject;  ///< which field of which operand, "input 0: box[1]"
+  std::string found;    ///< the offending value, "12 bytes (3 × f32)"
+  std::string need;     ///< the rule in words, "a multiple of 16 bytes"
+  std::string legal;    ///< the nearest legal value or rewrite, "box[1] = 4"
+  std::string source;   ///< where the rule comes from, "cuTensorMapEncodeTiled, boxDim"
+};
+
+/// A spec was refused; carries every rule it breaks, not only the first.
+class TMAJIT_API SpecError : public Error {
+ public:
+  explicit SpecError(std::vector<Violation> violations);
+  [[nodiscard]] const std::vector<Violation>& violations() const noexcept { return violations_; }
+
+ private:
+  std::vector<Violation> violations_;
+};
+
+/// NVRTC refused a source. `what()` shows the user's own text with a caret where the mistake is.
+class TMAJIT_API CompileError : public Error {
+ public:
+  CompileError(const std::string& message, std::string log);
+  /// NVRTC's whole log, unchanged.
+  [[nodiscard]] const std::string& log() const noexcept { return log_; }
+
+ private:
+  std::string log_;
+};
+
+TMAJIT_END

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <tmajit/cache.hpp>
+#include <tmajit/device.hpp>
+#include <tmajit/kernel_spec.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+TMAJIT_BEGIN
+
+struct RuntimeOptions {
+  /// What runs the kernels. Null: everything up to the cubin works, launching throws Error{unavailable}.
+  std::shared_ptr<Device> device;
+  /// Where compiled kernels are kept; nullopt keeps them in memory only.
+  std::optional<std::filesystem::path> cache_directory = DiskCache::default_directory();
+  CompileOptions compile;
+};
+
+/// Milliseconds of each step that made a kernel; zero for a step that was not needed.
+struct StageTimes {
+  double generate = 0;
+  double key = 0;
+  double fetch = 0;
+  double compile = 0;
+  double store = 0;
+  double load = 0;
+};
+
+/// One tensor of a launch.
+struct Operand {
+  TensorView view;
+  DevicePtr address = 0;
+  L2Promotion l2_promotion = L2Promotion::b256;
+  OobFill oob_fill = OobFill::zero;
+};
+
+/// A launch with its tensor maps encoded: everything that a kernel call needs, ready to be enqueued again and
+/// again, on any stream and inside graph capture. Must not outlive its Kernel's Runtime. Not copyable
+/// while in use by two threads at once; launch() itself is const and thread-safe.
+class TMAJIT_API PreparedLaunch {
+ public:
+  void operator()(Stream stream = nullptr) const;
+  [[nodiscard]] const LaunchShape& shape() const noexcept;
+  /// Bytes that the launch reads and writes, each element once.
+  [[nodiscard]] std::uint64_t bytes_moved() const noexcept;
+
+  PreparedLaunch(PreparedLaunch&&) noexcept;
+  PreparedLaunch& operator=(PreparedLaunch&&) noexcept;
+  ~PreparedLaunch();
+
+ private:
+  friend class Kernel;
+  struct State;
+  explicit PreparedLaunch(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// A compiled kernel, loaded where the runtime has a device. Cheap to copy; thread-safe.
+class TMAJIT_API Kernel {
+ public:
+  [[nodiscard]] const Artifact& artifact() const noexcept;
+  [[nodiscard]] const CacheKey& key() const noexcept;
+  /// Where this kernel came from when it was first asked of this runtime, and what that took.
+  [[nodiscard]] CacheLevel level() const noexcept;
+  [[nodiscard]] const StageTimes& times() const noexcept;
+
+  /// Encodes the tensor maps and launch shape for these operands: the inputs in order, then the output.
+  /// Throws SpecError if the operands break a rule, Error{unavailable} without a device,
+  /// Error{invalid_argument} for a custom kernel.
+  [[nodiscard]] PreparedLaunch prepare(std::span<const Operand> inputs, const Operand& output) const;
+  /// prepare() and launch in one.
+  void launch(std::span<const Operand> inputs, const Operand& output, Stream stream = nullptr) const;
+  /// A launch of a custom kernel: parameters as for cuLaunchKernelEx.
+  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream = nullptr) const;
+
+ private:
+  friend class Runtime;
+  struct State;
+  explicit Kernel(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+/// Ties generator, compiler, cache and device together. Thread-safe; the same kernel asked for by several
+/// threads at once is compiled once.
+class TMAJIT_API Runtime {
+ public:
+  explicit Runtime(RuntimeOptions options = {});
+  ~Runtime();
+  Runtime(Runtime&&) noexcept;
+  Runtime& operator=(Runtime&&) noexcept;
+
+  /// The kernel for `spec`: from memory, from disk, or compiled. A memory hit builds no text.
+  /// Throws SpecError, CompileError, Error{unavailable}.
+  [[nodiscard]] Kernel kernel(const KernelSpec& spec);
+  /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
+  /// memory that its launches will ask for.
+  [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0);
+
+  [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+TMAJIT_END

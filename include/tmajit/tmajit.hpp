@@ -1,0 +1,15 @@
+#pragma once
+
+/// The whole public API but for logging.hpp, which needs spdlog's headers.
+#include <tmajit/cache.hpp>
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+#include <tmajit/device.hpp>
+#include <tmajit/element_type.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/kernel_spec.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/tensor_map_spec.hpp>
+#include <tmajit/tensor_view.hpp>
+#include <tmajit/validate.hpp>
+#include <tmajit/version.hpp>

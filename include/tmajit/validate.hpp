@@ -1,0 +1,32 @@
+#pragma once
+
+#include <tmajit/error.hpp>
+#include <tmajit/kernel_spec.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// Every rule of the driver, the PTX ISA or the hardware that `spec` breaks; empty if it is legal.
+/// Needs neither GPU nor driver. `address` is the tensor's device address, where it is known.
+/// Any spec that passes, `cuTensorMapEncodeTiled` accepts; any that does not, the driver rejects or the
+/// hardware handles differently from what the spec says.
+[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,
+                                                         std::optional<std::uint64_t> address = {});
+
+/// Every rule that a kernel spec breaks on its own: ranks, counts, tiles, swizzles, shared memory.
+[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const KernelSpec& spec);
+
+/// A kernel over these views, inputs first and the output last: both of the above for every operand, and
+/// that the shapes agree.
+[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const KernelSpec& spec,
+                                                         std::span<const TensorView> views);
+
+/// Shared memory that one CTA and one SM of sm_90 can use, bytes (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"). Each CTA takes 1 KiB more than it asks for.
+inline constexpr std::uint32_t max_shared_bytes_per_cta = 227 * 1024;
+inline constexpr std::uint32_t max_shared_bytes_per_sm = 228 * 1024;
+
+TMAJIT_END
