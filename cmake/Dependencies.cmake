@@ -24,15 +24,18 @@ target_include_directories(tmajit_llvm SYSTEM INTERFACE $<BUILD_INTERFACE:${LLVM
 target_link_libraries(tmajit_llvm INTERFACE $<BUILD_INTERFACE:LLVMSupport>)
 
 # cuda.h and nvrtc.h, only for their types: both libraries are loaded at run time.
-find_path(TMAJIT_CUDA_INCLUDE cuda.h
-  HINTS ${TMAJIT_DEPS}/cuda/include $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include)
-find_path(TMAJIT_NVRTC_INCLUDE nvrtc.h HINTS ${TMAJIT_DEPS}/cuda/include ${TMAJIT_CUDA_INCLUDE})
-if(NOT TMAJIT_CUDA_INCLUDE OR NOT TMAJIT_NVRTC_INCLUDE)
-  message(FATAL_ERROR "cuda.h and nvrtc.h not found. Run tools/setup.sh, which fetches them, or set CUDA_HOME.")
+set(TMAJIT_CUDA_HOME "" CACHE PATH "The only CUDA toolkit to look at; empty searches the usual places")
+include(FindCudaParts)
+if(NOT TMAJIT_CUDA_INCLUDE)
+  message(FATAL_ERROR "No CUDA 12.4 or later with cuda.h, nvrtc.h and libnvrtc found. Run tools/setup.sh, "
+                      "which fetches them, or set CUDA_HOME.")
 endif()
+message(STATUS "CUDA headers and NVRTC: ${TMAJIT_CUDA_ROOT}; nvdisasm: ${TMAJIT_NVDISASM_HINT}")
 add_library(tmajit_cuda_headers INTERFACE)
 add_library(tmajit::cuda_headers ALIAS tmajit_cuda_headers)
-target_include_directories(tmajit_cuda_headers SYSTEM INTERFACE ${TMAJIT_CUDA_INCLUDE} ${TMAJIT_NVRTC_INCLUDE})
+target_include_directories(tmajit_cuda_headers SYSTEM INTERFACE ${TMAJIT_CUDA_INCLUDE})
+# Where a room that loads NVRTC may look after the loader's own places.
+target_compile_definitions(tmajit_cuda_headers INTERFACE TMAJIT_NVRTC_HINT="${TMAJIT_NVRTC_HINT}")
 
 if(TMAJIT_BUILD_TOOLS)
   find_package(CLI11 CONFIG REQUIRED)

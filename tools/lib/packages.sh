@@ -1,0 +1,96 @@
+# The distribution's packages that a build needs: what is missing, and how it is installed. To be sourced.
+
+# version_at_least HAVE WANT
+version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
+
+# The compiler that CMake will take: $CXX, or c++.
+compiler() { echo "${CXX:-c++}"; }
+
+# __has_include tells what a package manager cannot: that the compiler will find the header, however it came
+# to be there.
+missing_headers() {
+  "$(compiler)" -x c++ -std=c++20 -E -P - <<'END' | grep -E '^lib|^nlohmann|^zlib' || true
+#if !__has_include(<spdlog/spdlog.h>)
+libspdlog-dev
+#endif
+#if !__has_include(<fmt/format.h>)
+libfmt-dev
+#endif
+#if !__has_include(<CLI/CLI.hpp>)
+libcli11-dev
+#endif
+#if !__has_include(<nlohmann/json.hpp>)
+nlohmann-json3-dev
+#endif
+#if !__has_include(<benchmark/benchmark.h>)
+libbenchmark-dev
+#endif
+#if !__has_include(<zlib.h>)
+zlib1g-dev
+#endif
+END
+}
+
+# LLVM 14 or later with its static libraries; LLVM_DIR names one that is elsewhere.
+have_llvm() {
+  [[ -n ${LLVM_DIR:-} ]] && return 0
+  local library version
+  for library in /usr/lib/llvm-*/lib/libLLVMSupport.a /usr/lib/libLLVMSupport.a /usr/lib64/libLLVMSupport.a \
+    /usr/local/lib/libLLVMSupport.a; do
+    [[ -e $library ]] || continue
+    version=$(sed -nE 's|.*/llvm-([0-9]+)/.*|\1|p' <<<"$library")
+    ((${version:-14} >= 14)) && return 0
+  done
+  return 1
+}
+
+# Debian's LLVM 15 and later name zstd among what LLVMSupport links.
+llvm_wants_zstd() { grep -qs 'zstd' /usr/lib/llvm-*/lib/cmake/llvm/LLVMExports.cmake; }
+
+# Prints the names of the packages that are missing, one a line.
+missing_packages() {
+  local compiler_version
+  compiler_version=$("$(compiler)" -dumpversion 2>/dev/null || echo 0)
+  if version_at_least "$compiler_version" 12; then missing_headers; else
+    echo g++
+    printf '%s\n' libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libbenchmark-dev zlib1g-dev
+  fi
+  version_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 { print $3 }')" 3.25 || echo cmake
+  have ninja || echo ninja-build
+  have pkg-config || echo pkg-config
+  have python3 || echo python3
+  have git || echo git
+  if ! have_llvm; then
+    printf '%s\n' llvm-dev libzstd-dev
+  elif llvm_wants_zstd && [[ ! -e /usr/include/zstd.h ]]; then
+    echo libzstd-dev
+  fi
+}
+
+# as_root COMMAND…
+as_root() {
+  if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+can_install() { have apt-get && { [[ $(id -u) == 0 ]] || have sudo; }; }
+
+apt_update() {
+  # Once a run, and only when something has to be installed.
+  [[ -z ${APT_UPDATED:-} ]] || return 0
+  step apt-update "apt-get update" as_root apt-get update -q || return 1
+  APT_UPDATED=1
+}
+
+# install_packages NAME…
+install_packages() {
+  can_install || die "this machine lacks packages that tmajit is built with, and setup.sh cannot install them
+  (no apt-get, or neither root nor sudo). In Debian's and Ubuntu's names they are:
+    $*
+  Install them and run this again."
+  # sudo may ask for a password; a step has no terminal to ask on, so ask before.
+  if [[ $(id -u) != 0 ]]; then sudo -v; fi
+  apt_update || die "apt-get update failed; needed are: $*"
+  step apt-install "install $*" as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "$@" ||
+    die "apt-get could not install: $*"
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs or fetches what a build of tmajit needs and this machine lacks. Safe to run again; quick when there
+# is nothing to do. demo.sh and test.sh call it.
+#
+#   TMAJIT_NO_SYSTEM_CUDA=1   take CUDA's parts from the wheels even if there is a toolkit
+#   TMAJIT_JOBS=N             build with N jobs (default: one a core)
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/packages.sh"
+. "$ROOT/tools/lib/catch2.sh"
+. "$ROOT/tools/lib/cuda.sh"
+
+start=$EPOCHREALTIME
+heading "Set-up"
+mapfile -t missing < <(missing_packages)
+if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
+provide_catch2
+provide_cuda
+note "compiler: $("$(compiler)" --version | head -n 1)"
+note "CUDA: $CUDA_ROOT; nvdisasm: ${NVDISASM:-none}"
+note "everything needed is here ($(seconds_since "$start") s)"
