@@ -67,10 +67,10 @@ static_assert(std::has_unique_object_representations_v<KernelSpec>, "a spec has 
 
 /// How tiles are moved; what a caller may choose beyond the operands. Zero or empty means "the default".
 struct TileOptions {
-  std::span<const std::uint32_t> box;              ///< of the first input, in elements, row-major
-  std::span<const std::uint32_t> element_strides;  ///< of the inputs, row-major
-  Swizzle swizzle = Swizzle::none;                 ///< of every operand
-  Interleave interleave = Interleave::none;        ///< of every operand
+  std::span<const std::uint32_t> box = {};              ///< of the first input, in elements, row-major
+  std::span<const std::uint32_t> element_strides = {};  ///< of the inputs, row-major
+  Swizzle swizzle = Swizzle::none;                      ///< of every operand
+  Interleave interleave = Interleave::none;             ///< of every operand
   std::uint32_t stages = 0;
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;

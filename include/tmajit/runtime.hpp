@@ -14,10 +14,10 @@ TMAJIT_BEGIN
 
 struct RuntimeOptions {
   /// What runs the kernels. Null: everything up to the cubin works, launching throws Error{unavailable}.
-  std::shared_ptr<Device> device;
+  std::shared_ptr<Device> device = {};
   /// Where compiled kernels are kept; nullopt keeps them in memory only.
   std::optional<std::filesystem::path> cache_directory = DiskCache::default_directory();
-  CompileOptions compile;
+  CompileOptions compile = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
