@@ -1,0 +1,31 @@
+// The 1-D `add one`: buffers of 1024 ints come in through cp.async.bulk, are incremented in shared memory and
+// go back to where they came from. The array's length is no multiple of anything.
+#include "support/example.hpp"
+
+#include <array>
+#include <numeric>
+
+using namespace tmajit;
+
+static void add_one(example::Session& session) {
+  constexpr std::array<std::uint32_t, 1> chunk{1024};
+  constexpr std::array<std::uint64_t, 1> length{1'000'003};
+  const TensorView array = TensorView::contiguous(ElementType::i32, length);
+
+  const KernelSpec spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32, {.box = chunk});
+  const Kernel kernel = session.kernel(spec);
+  if (session.compile_only()) return;
+
+  std::vector<std::int32_t> x(length[0]);
+  std::iota(x.begin(), x.end(), -500'000);
+  const Buffer buffer = session.upload(x);
+  const Operand in_place{array, buffer.address()};
+  kernel.launch({&in_place, 1}, in_place);
+
+  for (std::int32_t& value : x) ++value;
+  example::expect_equal(session.download<std::int32_t>(buffer), x);
+}
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "Adds one to an array of ints in place, 1024 at a time.", add_one);
+}

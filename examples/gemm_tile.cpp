@@ -1,0 +1,110 @@
+// One tile of a matrix product: bf16 A 128×64 times B 64×256, both swizzled by 128B on their way into shared
+// memory and counted on one mbarrier, multiplied with plain arithmetic. The kernel is kernels/gemm_tile.cu.
+//
+// The matrices are smaller than their tiles (120×60 and 60×250) and lie in larger buffers full of NaN: what
+// the copy engine must fill with zeros would spoil the product if it read it instead.
+#include "kernels/gemm_tile.hpp"
+
+#include "support/example.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::size_t tile_m = 128, tile_n = 256, tile_k = 64;
+constexpr std::size_t m = 120, n = 250, k = 60;
+
+/// A rows × columns matrix of random bf16 in the corner of a pitch × height buffer of NaN.
+struct Matrix {
+  Matrix(std::size_t rows, std::size_t columns, std::size_t height, std::size_t row_pitch, std::uint32_t seed)
+      : pitch(row_pitch), bits(height * row_pitch, 0x7FFF) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        // The upper half of a float is a bf16; cutting the rest off is as good a random number.
+        const auto value = std::bit_cast<std::uint32_t>(uniform(random));
+        bits[row * pitch + column] = static_cast<std::uint16_t>(value >> 16);
+      }
+    }
+  }
+
+  [[nodiscard]] double at(std::size_t row, std::size_t column) const {
+    const std::uint32_t value = bits[row * pitch + column];
+    return static_cast<double>(std::bit_cast<float>(value << 16));
+  }
+
+  std::size_t pitch;
+  std::vector<std::uint16_t> bits;
+};
+
+/// Compares every element of the 128×256 tile with a product in f64.
+void check(const std::vector<float>& c, const Matrix& a, const Matrix& b) {
+  double worst = 0;
+  for (std::size_t row = 0; row < tile_m; ++row) {
+    for (std::size_t column = 0; column < tile_n; ++column) {
+      double want = 0;
+      double magnitude = 0;
+      if (row < m && column < n) {
+        for (std::size_t i = 0; i < k; ++i) {
+          const double product = a.at(row, i) * b.at(i, column);
+          want += product;
+          magnitude += std::abs(product);
+        }
+      }
+      // The product of two bf16 has 16 bits and is exact in f32, so only the 64 additions round, each by at
+      // most 2^-24 of a partial sum, which is at most the sum of magnitudes. Beyond the matrices: exactly 0.
+      const double tolerance = static_cast<double>(tile_k) * 0x1p-24 * magnitude;
+      const double error = std::abs(static_cast<double>(c[row * tile_n + column]) - want);
+      if (!(error <= tolerance)) {
+        throw example::Mismatch("C[" + std::to_string(row) + "][" + std::to_string(column) + "] is " +
+                                std::to_string(c[row * tile_n + column]) + " instead of " +
+                                std::to_string(want));
+      }
+      worst = std::max(worst, error);
+    }
+  }
+  std::printf("largest error against f64: %.2g\n", worst);
+}
+
+void gemm_tile(example::Session& session) {
+  constexpr std::uint32_t shared_bytes = 1024 + 2 * (tile_m * tile_k + tile_k * tile_n);
+  const Kernel kernel =
+      session.kernel(custom_source(kernel_text::gemm_tile, "gemm_tile", "gemm_tile.cu"), shared_bytes);
+  if (session.compile_only()) return;
+
+  const Matrix a(m, k, tile_m, tile_k, 1);
+  const Matrix b(k, n, tile_k, tile_n, 2);
+  const Buffer a_buffer = session.upload(a.bits);
+  const Buffer b_buffer = session.upload(b.bits);
+  const Buffer c_buffer = session.poisoned(tile_m * tile_n * sizeof(float));
+
+  constexpr std::array<std::uint64_t, 2> a_shape{m, k};
+  constexpr std::array<std::uint64_t, 2> b_shape{k, n};
+  constexpr std::array<std::int64_t, 2> a_strides{tile_k, 1};
+  constexpr std::array<std::int64_t, 2> b_strides{tile_n, 1};
+  constexpr std::array<std::uint32_t, 2> a_box{128, 64};
+  constexpr std::array<std::uint32_t, 2> b_box{64, 64};  // a row of a swizzled box has at most 128 bytes
+  const TensorView a_view = TensorView::strided(ElementType::bf16, a_shape, a_strides);
+  const TensorView b_view = TensorView::strided(ElementType::bf16, b_shape, b_strides);
+  EncodedTensorMap a_map = session.encode(a_view, a_buffer, a_box, Swizzle::b128);
+  EncodedTensorMap b_map = session.encode(b_view, b_buffer, b_box, Swizzle::b128);
+
+  DevicePtr c = c_buffer.address();
+  const std::array<void*, 3> parameters{&a_map, &b_map, &c};
+  kernel.launch({.grid = {1, 1, 1}, .block = {256, 1, 1}, .shared_bytes = shared_bytes}, parameters);
+  check(session.download<float>(c_buffer), a, b);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "One tile of a bf16 matrix product through 128B-swizzled shared memory.",
+                      gemm_tile);
+}

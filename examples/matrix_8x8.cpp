@@ -1,0 +1,49 @@
+// An 8×8 matrix in tiles of 4×4: each element plus its index in its tile.
+//
+// 0 1 … 63 goes through shared memory tile by tile; the first row of the last tile, 36 37 38 39,
+// becomes 36 38 40 42.
+#include "support/example.hpp"
+
+#include <array>
+#include <cstdio>
+#include <numeric>
+
+using namespace tmajit;
+
+static void matrix_8x8(example::Session& session) {
+  constexpr std::array<std::uint64_t, 2> shape{8, 8};
+  constexpr std::array<std::uint32_t, 2> tile{4, 4};
+  const TensorView matrix = TensorView::contiguous(ElementType::f32, shape);
+
+  const KernelSpec spec = map_spec("x + tile_index", {&matrix, 1}, matrix, {.box = tile});
+  const Kernel kernel = session.kernel(spec);
+  if (session.compile_only()) return;
+
+  std::vector<float> x(64);
+  std::iota(x.begin(), x.end(), 0.0F);
+  const Buffer input = session.upload(x);
+  const Buffer output = session.poisoned(input.bytes());
+  const Operand source{matrix, input.address()};
+  kernel.launch({&source, 1}, {matrix, output.address()});
+  const std::vector<float> y = session.download<float>(output);
+
+  for (std::size_t row = 0; row < 8; ++row) {
+    for (std::size_t column = 0; column < 8; ++column) {
+      std::printf("%4.0f", static_cast<double>(y[row * 8 + column]));
+    }
+    std::printf("\n");
+  }
+
+  std::vector<float> want = x;
+  for (std::size_t row = 0; row < 8; ++row) {
+    for (std::size_t column = 0; column < 8; ++column) {
+      want[row * 8 + column] += static_cast<float>(row % 4 * 4 + column % 4);
+    }
+  }
+  example::expect_equal(y, want);
+}
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "An 8x8 matrix in 4x4 tiles, each element plus its index in its tile.",
+                      matrix_8x8);
+}

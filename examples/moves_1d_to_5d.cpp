@@ -1,0 +1,66 @@
+// Global → shared and shared → global in one to five dimensions: the life of an mbarrier from init to inval,
+// its phases, and commit and wait groups. The kernel is kernels/moves.cu.
+#include "kernels/moves.hpp"
+#include "support/example.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <numeric>
+
+using namespace tmajit;
+
+namespace {
+
+/// A tensor of floats and the box that cuts it into slabs. No box divides its outermost dimension, so that
+/// the last slab reaches beyond the tensor; the 2-D one does so in both dimensions.
+struct Case {
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint32_t> box;
+};
+
+const std::array<Case, 5> cases{{
+    {{1000}, {256}},
+    {{37, 60}, {8, 64}},
+    {{11, 6, 20}, {3, 6, 20}},
+    {{7, 3, 5, 12}, {2, 3, 5, 12}},
+    {{5, 3, 2, 4, 8}, {2, 3, 2, 4, 8}},
+}};
+
+void move(example::Session& session, const Case& c) {
+  const TensorView tensor = TensorView::contiguous(ElementType::f32, c.shape);
+  std::uint32_t slab_bytes = sizeof(float);
+  for (const std::uint32_t extent : c.box) slab_bytes *= extent;
+  std::uint32_t slab_extent = c.box[0];
+  std::uint32_t slabs = (static_cast<std::uint32_t>(c.shape[0]) + slab_extent - 1) / slab_extent;
+  // Two buffers of whole 128-byte lines, and what aligning the first may cost.
+  const std::uint32_t shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128);
+
+  const std::string entry = "move_" + std::to_string(c.shape.size()) + "d";
+  const Kernel kernel = session.kernel(custom_source(kernel_text::moves, entry, "moves.cu"), shared_bytes);
+  if (session.compile_only()) return;
+
+  std::vector<float> x(tensor.elements());
+  std::iota(x.begin(), x.end(), 1.0F);
+  const Buffer input = session.upload(x);
+  const Buffer output = session.poisoned(input.bytes());
+  EncodedTensorMap source = session.encode(tensor, input, c.box, Swizzle::none);
+  EncodedTensorMap destination = session.encode(tensor, output, c.box, Swizzle::none);
+  const std::array<void*, 5> parameters{&source, &destination, &slabs, &slab_extent, &slab_bytes};
+  kernel.launch({.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = shared_bytes}, parameters);
+
+  example::expect_equal(session.download<float>(output), x);
+  std::printf("%zuD: %llu floats in %u slabs of %u bytes\n", c.shape.size(),
+              static_cast<unsigned long long>(tensor.elements()), slabs, slab_bytes);
+}
+
+void moves_1d_to_5d(example::Session& session) {
+  for (const Case& c : cases) move(session, c);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "Tensors of one to five dimensions through shared memory and back.",
+                      moves_1d_to_5d);
+}

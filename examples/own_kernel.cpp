@@ -1,0 +1,56 @@
+// Write a kernel of your own against the device headers and let the runtime compile, cache and launch it:
+// a matrix transposed through swizzled shared memory. The kernel is kernels/transpose.cu.
+#include "kernels/transpose.hpp"
+#include "support/example.hpp"
+
+#include <array>
+#include <cstdio>
+#include <numeric>
+
+using namespace tmajit;
+
+static void own_kernel(example::Session& session) {
+  // 1. The source: its #include lines are resolved to the device headers that the library carries.
+  const Source source = custom_source(kernel_text::transpose, "transpose", "transpose.cu");
+
+  // 2. The kernel: from memory, from disk, or compiled. Loaded if there is a device.
+  constexpr std::uint32_t shared_bytes = 1024 + 2 * 32 * 32 * sizeof(float);
+  const Kernel kernel = session.kernel(source, shared_bytes);
+  if (session.compile_only()) return;
+
+  // 3. Its arguments. No extent is a multiple of 32; a row's bytes must be one of 16.
+  constexpr std::uint32_t rows = 1004;
+  constexpr std::uint32_t columns = 2012;
+  constexpr std::array<std::uint64_t, 2> shape{rows, columns};
+  constexpr std::array<std::uint64_t, 2> transposed{columns, rows};
+  constexpr std::array<std::uint32_t, 2> box{32, 32};
+  std::vector<float> x(std::size_t{rows} * columns);
+  std::iota(x.begin(), x.end(), 0.0F);
+  const Buffer input = session.upload(x);
+  const Buffer output = session.poisoned(input.bytes());
+  EncodedTensorMap source_map =
+      session.encode(TensorView::contiguous(ElementType::f32, shape), input, box, Swizzle::b128);
+  EncodedTensorMap destination_map =
+      session.encode(TensorView::contiguous(ElementType::f32, transposed), output, box, Swizzle::b128);
+
+  // 4. The launch: pointers to the parameters, as for cuLaunchKernelEx.
+  const std::array<void*, 2> parameters{&source_map, &destination_map};
+  kernel.launch({.grid = {(columns + 31) / 32, (rows + 31) / 32, 1},
+                 .block = {256, 1, 1},
+                 .shared_bytes = shared_bytes},
+                parameters);
+
+  std::vector<float> want(x.size());
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      want[column * rows + row] = x[row * columns + column];
+    }
+  }
+  example::expect_equal(session.download<float>(output), want);
+  std::printf("%u x %u transposed\n", rows, columns);
+}
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "A kernel of one's own: a transpose through swizzled shared memory.",
+                      own_kernel);
+}

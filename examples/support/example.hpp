@@ -1,0 +1,86 @@
+#pragma once
+
+#include <tmajit/tmajit.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What every example needs around the few lines that it is about: its command line, the device, buffers,
+/// and a comparison that fails the program.
+namespace example {
+
+/// Exit status without a Hopper GPU; ctest counts it as a skip.
+inline constexpr int exit_skipped = 77;
+
+/// The result differs from the plain loop's.
+class Mismatch : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One run of an example: a runtime, on the device that `--device` names.
+class Session {
+ public:
+  Session(tmajit::RuntimeOptions options, bool compile_only);
+
+  /// `--compile-only`: stop after the cubin; there is no device.
+  [[nodiscard]] bool compile_only() const { return compile_only_; }
+  [[nodiscard]] tmajit::Runtime& runtime() { return runtime_; }
+  [[nodiscard]] tmajit::Device& device() { return *runtime_.device(); }
+
+  /// The kernel, compiled or from the cache; prints what it takes.
+  tmajit::Kernel kernel(const tmajit::KernelSpec& spec);
+  /// The same for a kernel of one's own with `shared_bytes` of dynamic shared memory.
+  tmajit::Kernel kernel(const tmajit::Source& source, std::uint32_t shared_bytes);
+
+  /// Device memory filled with 0xA5, so that an element nobody wrote shows.
+  [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
+
+  /// The tensor map of `view` at `buffer` in boxes of `box` elements (row-major). Throws tmajit::SpecError.
+  [[nodiscard]] tmajit::EncodedTensorMap encode(const tmajit::TensorView& view, const tmajit::Buffer& buffer,
+                                                std::span<const std::uint32_t> box, tmajit::Swizzle swizzle);
+
+  template <class T>
+  [[nodiscard]] tmajit::Buffer upload(const std::vector<T>& values) {
+    tmajit::Buffer buffer(runtime_.device(), values.size() * sizeof(T));
+    device().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    return buffer;
+  }
+
+  /// Waits for the default stream. Throws tmajit::Error{device_failed} if a kernel faulted.
+  template <class T>
+  [[nodiscard]] std::vector<T> download(const tmajit::Buffer& buffer) {
+    std::vector<T> values(buffer.bytes() / sizeof(T));
+    device().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    device().synchronize(nullptr);
+    return values;
+  }
+
+ private:
+  tmajit::Runtime runtime_;
+  bool compile_only_;
+};
+
+/// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N` and `--compile-only`, and returns 0 if
+/// all went well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
+int run(int argc, char** argv, std::string_view about, void (*body)(Session&));
+
+/// Throws Mismatch that names the first of the elements that differ. T needs == and a conversion to double.
+template <class T>
+void expect_equal(const std::vector<T>& got, const std::vector<T>& want) {
+  if (got.size() != want.size()) {
+    throw Mismatch(std::to_string(got.size()) + " elements instead of " + std::to_string(want.size()));
+  }
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    if (!(got[i] == want[i])) {
+      throw Mismatch("element " + std::to_string(i) + " is " + std::to_string(got[i]) + " instead of " +
+                     std::to_string(want[i]));
+    }
+  }
+}
+
+}  // namespace example

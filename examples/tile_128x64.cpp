@@ -1,0 +1,35 @@
+// A 128×64 tile of f16 copied in one box: one load, one store, 16 KiB.
+#include "support/example.hpp"
+
+#include <array>
+#include <cstdio>
+#include <numeric>
+
+using namespace tmajit;
+
+static void tile_128x64(example::Session& session) {
+  constexpr std::array<std::uint64_t, 2> shape{128, 64};
+  constexpr std::array<std::uint32_t, 2> box{128, 64};
+  const TensorView tile = TensorView::contiguous(ElementType::f16, shape);
+
+  const KernelSpec spec = copy_spec(tile, tile, {.box = box});
+  const Kernel kernel = session.kernel(spec);
+  if (session.compile_only()) return;
+
+  // A copy moves bits, so 8192 different bit patterns do: from 0 to 0x1FFF, all of them finite f16.
+  std::vector<std::uint16_t> x(tile.elements());
+  std::iota(x.begin(), x.end(), std::uint16_t{0});
+  const Buffer input = session.upload(x);
+  const Buffer output = session.poisoned(input.bytes());
+  const Operand source{tile, input.address()};
+  const PreparedLaunch launch = kernel.prepare({&source, 1}, {tile, output.address()});
+  launch();
+  std::printf("%u CTA, %llu bytes read and written\n", launch.shape().grid[0],
+              static_cast<unsigned long long>(launch.bytes_moved()));
+
+  example::expect_equal(session.download<std::uint16_t>(output), x);
+}
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "A 128x64 tile of f16 copied in one box.", tile_128x64);
+}
