@@ -1,1 +1,39 @@
-# Install rules; filled in by the packaging work.
+# What `cmake --install` puts where, and how other projects find it: find_package(tmajit) and pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tmajit EXPORT tmajitTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tmajit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+# The library carries these inside; here they are for editors, for nvcc and for reading.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
+        COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+if(TARGET jitc)
+  # Relative to the program, so that the whole prefix can be moved.
+  file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(jitc PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+  install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endif()
+
+# LLVM, spdlog and CUDA are the library's own affair: a consumer needs none of them.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tmajit)
+install(EXPORT tmajitTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT development)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tmajitConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tmajitConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT development)
+
+# pkg-config computes the prefix from where the file lies.
+cmake_path(SET pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH TMAJIT_PC_TO_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+cmake_path(SET TMAJIT_PC_TO_PREFIX NORMALIZE "${TMAJIT_PC_TO_PREFIX}")
+string(REGEX REPLACE "/$" "" TMAJIT_PC_TO_PREFIX "${TMAJIT_PC_TO_PREFIX}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tmajit.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tmajit.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)

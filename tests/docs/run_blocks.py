@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs what a Markdown file shows, so that it stays true.
+
+Fenced blocks count by what follows the language:
+
+    ```sh tested           a script (bash -eu); it must exit with 0, or with N for `exit=N`
+    ```text output         what the script before it printed: every line in order, in which "…" stands for
+                           anything and a line of "…" alone for any number of lines
+    ```cpp file=PATH       the text of PATH in the repository, exactly
+
+The scripts of one file run in one empty folder, one after the other, with the build's programs on PATH.
+Exits with 77 if there is nothing to run or compare.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+NOTHING_TO_DO = 77
+
+
+@dataclasses.dataclass
+class Block:
+    line: int  # of the opening fence, from 1
+    words: list[str]  # the language and what follows it
+    text: str
+
+
+def blocks(markdown: str) -> list[Block]:
+    found: list[Block] = []
+    opening = None
+    for number, line in enumerate(markdown.splitlines(), 1):
+        fence = re.match(r"^```(.*)$", line)
+        if fence and opening is None:
+            opening, content = Block(number, fence.group(1).split(), ""), []
+        elif fence and fence.group(1) == "":
+            opening.text = "".join(text + "\n" for text in content)
+            found.append(opening)
+            opening = None
+        elif opening is not None:
+            content.append(line)
+    if opening is not None:
+        raise ValueError(f"line {opening.line}: the block is not closed")
+    return found
+
+
+def first_mismatch(expected: str, printed: str) -> str | None:
+    """The first line of `expected` that `printed` lacks at its place, or None."""
+    lines = [line.rstrip() for line in printed.splitlines()]
+    at, anywhere = 0, False
+    for want in expected.splitlines():
+        want = want.rstrip()
+        if want.strip() == "…":
+            anywhere = True
+            continue
+        pattern = re.compile(".*".join(re.escape(part) for part in want.split("…")))
+        while at < len(lines) and not pattern.fullmatch(lines[at]):
+            if not anywhere:
+                return want
+            at += 1
+        if at == len(lines):
+            return want
+        at, anywhere = at + 1, False
+    if at < len(lines) and not anywhere:
+        return f"(nothing more; but there is: {lines[at]})"
+    return None
+
+
+def expected_exit(words: list[str]) -> int:
+    return next((int(word.removeprefix("exit=")) for word in words if word.startswith("exit=")), 0)
+
+
+def run_script(text: str, folder: pathlib.Path, bin_folder: pathlib.Path) -> tuple[int, str]:
+    environment = dict(os.environ)
+    environment["PATH"] = f"{bin_folder}{os.pathsep}{environment['PATH']}"
+    environment["TMAJIT_CACHE_DIR"] = str(folder / ".cache")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def check(document: pathlib.Path, source: pathlib.Path, folder: pathlib.Path, bin_folder: pathlib.Path) -> int:
+    checked, failed, printed = 0, 0, None
+
+    def fail(block: Block, message: str) -> None:
+        nonlocal failed
+        failed += 1
+        print(f"{document}:{block.line}: {message}")
+
+    for block in blocks(document.read_text(encoding="utf-8")):
+        kind = block.words[1:2]
+        if block.words[:2] == ["sh", "tested"]:
+            checked += 1
+            status, printed = run_script(block.text, folder, bin_folder)
+            if status != expected_exit(block.words):
+                fail(block, f"exit status {status} instead of {expected_exit(block.words)}; it printed:\n{printed}")
+        elif block.words[:2] == ["text", "output"]:
+            checked += 1
+            if printed is None:
+                fail(block, "there is no tested script before this output")
+                continue
+            mismatch = first_mismatch(block.text, printed)
+            if mismatch is not None:
+                fail(block, f"the script does not print:\n{mismatch}\nbut:\n{printed}")
+        elif kind and kind[0].startswith("file="):
+            checked += 1
+            path = kind[0].removeprefix("file=")
+            if block.text != (source / path).read_text(encoding="utf-8"):
+                fail(block, f"this is not the text of {path}")
+    print(f"{document.name}: {checked} blocks checked, {failed} wrong")
+    if failed:
+        return 1
+    return 0 if checked else NOTHING_TO_DO
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=pathlib.Path, required=True, help="the repository")
+    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the build's programs")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="an empty folder is made here")
+    parser.add_argument("document", type=pathlib.Path)
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.work.mkdir(parents=True)
+    return check(arguments.document, arguments.source, arguments.work, arguments.bin)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
