@@ -8,12 +8,17 @@ function(tmajit_add_room room)
   target_link_libraries(tmajit_${room} PRIVATE tmajit::options PUBLIC ${arg_USES})
 endfunction()
 
-# tmajit_add_test(<name> SOURCES <file>… USES <target>…): a Catch2 program whose cases ctest runs one by one.
+# tmajit_add_test(<name> SOURCES <file>… USES <target>…): a Catch2 program whose cases ctest runs one by one,
+# labelled <name>. Those of a room named gpu take turns: they share one device and its memory.
 function(tmajit_add_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
   add_executable(test_${name} ${arg_SOURCES})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 4)
+  set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
+  if(name MATCHES "^gpu")
+    list(APPEND properties RESOURCE_LOCK gpu)
+  endif()
+  # Cases are listed when ctest starts, not after each link.
+  catch_discover_tests(test_${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()
