@@ -1,8 +1,8 @@
 #pragma once
 
-#include <spdlog/spdlog.h>
-
 #include <tmajit/version.hpp>
+
+#include <spdlog/spdlog.h>
 
 TMAJIT_BEGIN
 

@@ -1,0 +1,154 @@
+#include "spec/default_tile.hpp"
+
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+TMAJIT_BEGIN
+
+std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept {
+  const bool bulk = spec.family == Family::bulk;
+  const auto rank = bulk ? 1U : std::min<std::uint32_t>(spec.rank, max_map_rank);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(spec.inputs, max_inputs); ++i) {
+    const auto& operand = spec.operands[i];
+    const auto swizzle = bulk ? Swizzle::none : operand.swizzle;
+    bytes = sat_add(bytes,
+                    tile_layout(operand.type, std::span(spec.tile).first(rank), swizzle).transaction_bytes);
+  }
+  return bytes;
+}
+
+bool fits(const KernelSpec& spec) noexcept {
+  return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm) &&
+         threads(spec) * spec.ctas_per_sm <= max_threads_per_sm &&
+         stage_transaction_bytes(spec) <= max_transaction_bytes;
+}
+
+namespace {
+
+// Starting points for a GPU with some 4 TB/s to hide the latency of; the tuner improves on them.
+constexpr std::uint64_t tile_bytes_wanted = 16 * 1024;  // of all inputs together
+constexpr std::uint64_t tile_bytes_least = 4 * 1024;    // of one operand: less wastes the copy engine
+constexpr std::uint64_t bytes_in_flight = 64 * 1024;    // loads, a CTA
+constexpr std::uint64_t max_inner_elements = 256;
+constexpr std::uint32_t default_warps = 8;
+constexpr std::uint32_t default_ctas_per_sm = 2;
+
+std::span<const OperandSpec> operands_with_tiles(const KernelSpec& spec) {
+  // A snapshot's output is plain memory, not a tensor map.
+  const auto count = spec.inputs + (spec.family == Family::snapshot ? 0U : 1U);
+  return std::span(spec.operands).first(count);
+}
+
+struct InnerLimits {
+  std::uint64_t granule = 1;  ///< elements: a multiple is a multiple of 16 bytes for every operand
+  std::uint64_t most = max_inner_elements;
+  std::uint64_t element_bytes = 1;  ///< the largest operand's
+  std::uint64_t pitch = 0;          ///< bytes that a row takes at least
+};
+
+InnerLimits inner_limits(const KernelSpec& spec) {
+  InnerLimits limits;
+  for (const auto& operand : operands_with_tiles(spec)) {
+    const std::uint64_t size = size_of(operand.type);
+    limits.granule = std::max(limits.granule, bulk_bytes / size);
+    limits.element_bytes = std::max(limits.element_bytes, size);
+    if (operand.swizzle == Swizzle::none || operand.swizzle > Swizzle::b128) continue;
+    limits.most = std::min(limits.most, span_bytes(operand.swizzle) / size);
+    limits.pitch = std::max<std::uint64_t>(limits.pitch, span_bytes(operand.swizzle));
+  }
+  limits.most = std::max(round_down(limits.most, limits.granule), limits.granule);
+  return limits;
+}
+
+/// Elements that dimension `d` of a tile may have so that no operand's box exceeds its limit.
+std::uint64_t box_limit(const KernelSpec& spec, std::uint32_t d) {
+  std::uint64_t most = max_box;
+  for (const auto& operand : operands_with_tiles(spec)) {
+    most = std::min<std::uint64_t>(most, max_box / std::max<std::uint32_t>(operand.element_strides[d], 1));
+  }
+  return std::max<std::uint64_t>(most, 1);
+}
+
+/// A tile whose largest operand takes about `bytes`: the inner dimension first, then rows outwards.
+std::array<std::uint32_t, max_map_rank> tile_of(const KernelSpec& spec,
+                                                std::span<const std::uint64_t> extents, std::uint64_t bytes) {
+  std::array<std::uint32_t, max_map_rank> tile{};
+  if (spec.rank == 0) return tile;
+  const auto limits = inner_limits(spec);
+  const auto inner = spec.rank - 1U;
+
+  const auto affordable = bytes / limits.element_bytes;
+  std::uint64_t columns = std::min({limits.most, box_limit(spec, inner), affordable});
+  columns = std::min(columns, round_up(std::max<std::uint64_t>(extents[inner], 1), limits.granule));
+  columns = std::max(round_down(columns, limits.granule), limits.granule);
+  tile[inner] = sat_cast<std::uint32_t>(columns);
+
+  std::uint64_t rows =
+      std::max<std::uint64_t>(bytes / std::max(columns * limits.element_bytes, limits.pitch), 1);
+  for (auto d = inner; d-- > 0;) {
+    const auto taken = std::min({rows, box_limit(spec, d), std::max<std::uint64_t>(extents[d], 1)});
+    tile[d] = sat_cast<std::uint32_t>(taken);
+    rows = std::max<std::uint64_t>(rows / taken, 1);
+  }
+  return tile;
+}
+
+/// A bulk copy has no box: a chunk is any multiple of 16 bytes.
+std::uint32_t chunk_of(const KernelSpec& spec, std::uint64_t bytes) {
+  const auto limits = inner_limits(spec);
+  const auto elements = round_down(bytes / limits.element_bytes, limits.granule);
+  return sat_cast<std::uint32_t>(std::max(elements, limits.granule));
+}
+
+std::uint8_t stages_wanted(const KernelSpec& spec) {
+  const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
+  return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(bytes_in_flight / stage, 2, max_stages));
+}
+
+/// Takes CTAs, then stages away until the spec fits; false if it never does.
+bool shrink_to_fit(KernelSpec& spec, const Defaults& missing) {
+  for (;;) {
+    if (fits(spec)) return true;
+    if (missing.ctas_per_sm && spec.ctas_per_sm > 1) {
+      spec.ctas_per_sm = 1;
+    } else if (missing.stages && spec.stages > 1) {
+      --spec.stages;
+    } else {
+      return false;
+    }
+  }
+}
+
+}  // namespace
+
+void fill_defaults(KernelSpec& spec, const Defaults& missing, std::span<const std::uint64_t> extents) {
+  if (missing.ctas_per_sm) spec.ctas_per_sm = default_ctas_per_sm;
+  if (missing.output_stages) spec.output_stages = computes(spec.family) ? min_output_stages : 0;
+  if (missing.warps) {
+    const auto ctas = std::max<std::uint32_t>(missing.ctas_per_sm ? 1 : spec.ctas_per_sm, 1);
+    const auto warps = max_threads_per_sm / 32 / ctas;  // one of them loads
+    spec.warps =
+        static_cast<std::uint8_t>(computes(spec.family) ? std::clamp(warps, 2U, default_warps + 1) - 1 : 1);
+  }
+
+  const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
+  auto bytes = std::max(tile_bytes_wanted / inputs, tile_bytes_least);
+  const KernelSpec chosen = spec;
+  for (;; bytes /= 2) {
+    spec = chosen;
+    if (missing.tile && spec.family == Family::bulk) spec.tile = {chunk_of(spec, bytes)};
+    if (missing.tile && spec.family != Family::bulk) spec.tile = tile_of(spec, extents, bytes);
+    if (missing.stages) spec.stages = stages_wanted(spec);
+    const bool enough = shrink_to_fit(spec, missing);
+    // A ring of one stage cannot overlap anything: a smaller tile is better, as long as it is ours to choose.
+    const bool overlaps = !missing.stages || spec.stages > 1;
+    if ((enough && overlaps) || !missing.tile || bytes <= bulk_bytes) return;
+  }
+}
+
+TMAJIT_END

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tmajit/kernel_spec.hpp>
+#include <tmajit/validate.hpp>
+
+#include <cstdint>
+
+TMAJIT_BEGIN
+
+// Limits of sm_90 and of the kernels, where more than one file needs them.
+
+inline constexpr std::uint32_t max_box = 256;  ///< elements a dimension, before element strides
+inline constexpr std::uint32_t max_element_stride = 8;
+inline constexpr std::uint32_t bulk_bytes = 16;  ///< the copy engine's unit of size and alignment
+inline constexpr std::uint64_t max_extent = 1ULL << 32;
+inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< excluded
+inline constexpr std::uint32_t max_stages = 32;
+inline constexpr std::uint32_t min_output_stages = 2;
+inline constexpr std::uint32_t max_output_stages = 8;
+inline constexpr std::uint32_t max_warps = 16;
+inline constexpr std::uint32_t max_ctas_per_sm = 8;
+inline constexpr std::uint32_t max_threads_per_sm = 2048;
+inline constexpr std::uint32_t cta_reserve_bytes =
+    1024;  ///< shared memory that each CTA takes for the system
+/// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
+inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
+
+/// Whether kernels of this family compute: they have an expression, compute warps and a ring of outputs.
+[[nodiscard]] constexpr bool computes(Family family) noexcept {
+  return family == Family::map || family == Family::bulk;
+}
+
+/// What strides, and under interleave 32B addresses, are multiples of, in bytes.
+[[nodiscard]] constexpr std::uint32_t stride_unit(Interleave interleave) noexcept {
+  return interleave == Interleave::b32 ? 32 : 16;
+}
+
+/// Bytes that the loads of one stage add to its mbarrier.
+[[nodiscard]] std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept;
+
+/// Dynamic shared memory that a CTA may ask for so that `ctas` of them share an SM; 0 where none can.
+[[nodiscard]] constexpr std::uint32_t shared_bytes_for(std::uint32_t ctas) noexcept {
+  const std::uint32_t share = max_shared_bytes_per_sm / (ctas == 0 ? 1 : ctas);
+  const std::uint32_t most = share > cta_reserve_bytes ? share - cta_reserve_bytes : 0;
+  return most < max_shared_bytes_per_cta ? most : max_shared_bytes_per_cta;
+}
+
+/// Whether shared memory and threads of an SM hold spec.ctas_per_sm CTAs, and a stage's transaction count its
+/// bytes.
+[[nodiscard]] bool fits(const KernelSpec& spec) noexcept;
+
+TMAJIT_END

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+TMAJIT_BEGIN
+
+// Arithmetic on sizes that come from a caller and may be anything: stops at 2^64 − 1 instead of wrapping, so
+// that an absurd spec measures as absurdly large and is refused for it.
+
+[[nodiscard]] constexpr std::uint64_t sat_mul(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+[[nodiscard]] constexpr std::uint64_t sat_add(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+/// ceil(a / b); b = 0 counts as 1.
+[[nodiscard]] constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) noexcept {
+  if (b <= 1) return a;
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+[[nodiscard]] constexpr std::uint64_t round_down(std::uint64_t a, std::uint64_t multiple) noexcept {
+  return multiple <= 1 ? a : a - a % multiple;
+}
+
+/// The next multiple, or 2^64 − 1 where there is none.
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t a, std::uint64_t multiple) noexcept {
+  return sat_mul(ceil_div(a, multiple), multiple <= 1 ? 1 : multiple);
+}
+
+/// `value`, or the largest T if it does not fit.
+template <std::unsigned_integral T>
+[[nodiscard]] constexpr T sat_cast(std::uint64_t value) noexcept {
+  constexpr auto most = std::numeric_limits<T>::max();
+  return value > most ? most : static_cast<T>(value);
+}
+
+TMAJIT_END

@@ -1,0 +1,115 @@
+#include "spec/parse_name.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <algorithm>
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+/// What a load of `rows` rows adds to its mbarrier. The copy engine counts the bytes of the box, not the
+/// padding that a swizzle wider than the row leaves between rows.
+std::uint64_t load_transaction_bytes(std::uint64_t rows, std::uint32_t row_bytes) noexcept {
+  return sat_mul(rows, row_bytes);
+}
+
+std::uint32_t required_alignment(Swizzle swizzle) noexcept {
+  switch (swizzle) {
+    case Swizzle::b32: return 256;
+    case Swizzle::b64: return 512;
+    case Swizzle::b128: return 1024;
+    default: return 128;
+  }
+}
+
+bool is_known(Swizzle swizzle) noexcept {
+  return swizzle <= Swizzle::b128;
+}
+
+}  // namespace
+
+std::string_view name(Swizzle swizzle) noexcept {
+  switch (swizzle) {
+    case Swizzle::none: return "none";
+    case Swizzle::b32: return "32B";
+    case Swizzle::b64: return "64B";
+    case Swizzle::b128: return "128B";
+  }
+  return "unknown";
+}
+
+std::string_view name(Interleave interleave) noexcept {
+  switch (interleave) {
+    case Interleave::none: return "none";
+    case Interleave::b16: return "16B";
+    case Interleave::b32: return "32B";
+  }
+  return "unknown";
+}
+
+std::string_view name(L2Promotion promotion) noexcept {
+  switch (promotion) {
+    case L2Promotion::none: return "none";
+    case L2Promotion::b64: return "64B";
+    case L2Promotion::b128: return "128B";
+    case L2Promotion::b256: return "256B";
+  }
+  return "unknown";
+}
+
+std::string_view name(OobFill fill) noexcept {
+  switch (fill) {
+    case OobFill::zero: return "zero";
+    case OobFill::nan: return "nan";
+  }
+  return "unknown";
+}
+
+Swizzle parse_swizzle(std::string_view text) {
+  static constexpr std::array values{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
+  return parse_name<Swizzle>(text, "swizzle", values);
+}
+
+Interleave parse_interleave(std::string_view text) {
+  static constexpr std::array values{Interleave::none, Interleave::b16, Interleave::b32};
+  return parse_name<Interleave>(text, "interleave", values);
+}
+
+L2Promotion parse_l2_promotion(std::string_view text) {
+  static constexpr std::array values{L2Promotion::none, L2Promotion::b64, L2Promotion::b128,
+                                     L2Promotion::b256};
+  return parse_name<L2Promotion>(text, "L2 promotion", values);
+}
+
+OobFill parse_oob_fill(std::string_view text) {
+  static constexpr std::array values{OobFill::zero, OobFill::nan};
+  return parse_name<OobFill>(text, "out-of-bounds fill", values);
+}
+
+TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {
+  TileLayout layout;
+  layout.alignment = required_alignment(swizzle);
+  if (tile.empty()) return layout;
+  layout.rows = 1;
+  for (const auto extent : tile.first(tile.size() - 1)) layout.rows = sat_mul(layout.rows, extent);
+  layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), size_of(type)));
+  layout.pitch_bytes = std::max(layout.row_bytes, is_known(swizzle) ? span_bytes(swizzle) : 0U);
+  layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
+  layout.transaction_bytes = load_transaction_bytes(layout.rows, layout.row_bytes);
+  return layout;
+}
+
+TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
+  const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
+  std::array<std::uint32_t, max_map_rank> tile{};
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    // Without interleave the copy engine has no stride for the innermost dimension and ignores it.
+    const bool ignored = d + 1 == rank && spec.interleave == Interleave::none;
+    tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));
+  }
+  return tile_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
+}
+
+TMAJIT_END
