@@ -24,4 +24,10 @@ struct Coordinates {
   i32 at[rank];
 };
 
+// Elements in each dimension, outermost first, as in NumPy.
+template <u32 rank>
+struct Extent {
+  u32 at[rank];
+};
+
 }  // namespace tmajit

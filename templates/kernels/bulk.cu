@@ -1,0 +1,137 @@
+// bulk: out[n] = f(in[n]) over one-dimensional memory of any length and alignment, in place or not.
+//
+// Bulk copies move multiples of 16 bytes between addresses that are multiples of 16. The part of both arrays
+// that allows it goes through a ring of stages as in map, chunk by chunk; the elements before and after it are
+// done one by one. Where no element is aligned in both arrays, results are stored element by element.
+#include "tmajit/bulk.cuh"
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/elect.cuh"
+#include "tmajit/elementwise.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/ring.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/sync.cuh"
+
+namespace tmajit {
+
+using In = Input<0>;
+constexpr u32 chunk = tile().at[0];
+
+// 16 elements of any type are a multiple of 16 bytes.
+constexpr u32 granule = 16;
+
+// How the elements are split: [0, head) one by one, [head, head + body) in chunks, the rest one by one.
+struct Split {
+  u64 head;
+  u64 body;
+  bool direct;  // results cannot go through bulk stores
+
+  __device__ __forceinline__ Split(const In::Element* in, const Output::Element* out, u64 count) {
+    const auto aligned = [](const auto* pointer, u32 n) { return reinterpret_cast<u64>(pointer + n) % 16 == 0; };
+    u32 in_only = granule;
+    u32 both = granule;
+    for (u32 n = granule; n-- > 0;) {
+      if (aligned(in, n)) in_only = n;
+      if (aligned(in, n) && aligned(out, n)) both = n;
+    }
+    direct = both == granule;
+    head = direct ? in_only : both;
+    if (head > count) head = count;
+    body = (count - head) / granule * granule;
+  }
+
+  __device__ __forceinline__ u64 chunks() const { return (body + chunk - 1) / chunk; }
+  __device__ __forceinline__ u32 elements(u64 n) const {
+    const u64 left = body - n * chunk;
+    return left < chunk ? static_cast<u32>(left) : chunk;
+  }
+};
+
+__device__ __forceinline__ void load_chunks(const In::Element* in, const Split& split, u32 base, RingBarriers full,
+                                            RingBarriers empty) {
+  const ptx::CachePolicy once = ptx::evict_first();
+  RingPosition<stages> position;
+  for (u64 n = blockIdx.x; n < split.chunks(); n += gridDim.x, position.next()) {
+    const u32 bytes = split.elements(n) * sizeof(In::Element);
+    ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
+    ptx::mbarrier::arrive_expect_tx(full[position.stage], bytes);
+    ptx::bulk_load(base + In::placement().stage(position.stage), in + split.head + n * chunk, bytes,
+                   full[position.stage], once);
+  }
+}
+
+__device__ __forceinline__ void compute_chunks(Output::Element* out, const Split& split, u8* shared, u32 base,
+                                               RingBarriers full, RingBarriers empty) {
+  const ptx::CachePolicy once = ptx::evict_first();
+  RingPosition<stages> position;
+  RingPosition<output_stages> result;
+  for (u64 n = blockIdx.x; n < split.chunks(); n += gridDim.x, position.next(), result.next()) {
+    const u64 origin[1] = {split.head + n * chunk};
+    const u32 elements = split.elements(n);
+
+    ptx::mbarrier::wait(full[position.stage], position.parity);
+    if (split.direct) {
+      compute_tile(AllInputs{}, shared, position.stage, 0, origin, elements / vector, out + origin[0]);
+    } else {
+      compute_tile(AllInputs{}, shared, position.stage, result.stage, origin, elements / vector);
+    }
+
+    // As in map: fence what was written and read, and free the next result's stage, before the barrier.
+    ptx::fence_proxy_async_shared();
+    if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
+    ptx::sync_threads<1, compute_threads>();
+    if (threadIdx.x == 0) {
+      ptx::mbarrier::arrive(empty[position.stage]);
+      if (!split.direct) {
+        ptx::bulk_store(out + origin[0], base + Output::placement().stage(result.stage),
+                        elements * sizeof(Output::Element), once);
+        ptx::commit_group();
+      }
+    }
+  }
+  if (threadIdx.x == 0) ptx::wait_group<0>();
+}
+
+// The elements from `first` to `last`, one a thread: fewer than 32.
+__device__ __forceinline__ void compute_ends(const In::Element* in, Output::Element* out, u64 first, u64 last) {
+  const u64 n = first + threadIdx.x;
+  if (n >= last) return;
+  // A pack holds at least two elements; the second is not used.
+  Pack<In::Element, 2> packed_in{};
+  reinterpret_cast<In::Element*>(&packed_in)[0] = in[n];
+  Value<In::Element> values[2];
+  packed_in.decode(values);
+  const u64 g[1] = {n};
+  const u32 t[1] = {static_cast<u32>(n - first)};
+  Value<Output::Element> results[2] = {};
+  results[0] = convert<Value<Output::Element>>(evaluate(g, t, t[0], values[0]));
+  Pack<Output::Element, 2> packed_out;
+  packed_out.encode(results);
+  out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];
+}
+
+__device__ __forceinline__ void map_bulk(const In::Element* in, Output::Element* out, u64 count) {
+  u8* shared = aligned_shared_memory();
+  const u32 base = ptx::shared_address(shared);
+  const RingBarriers full{base + barriers};
+  const RingBarriers empty{base + barriers + 8 * stages};
+  const Split split(in, out, count);
+  if (threadIdx.x == 0) {
+    full.init<stages>(1);
+    empty.init<stages>(1);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= compute_threads) {
+    if (ptx::elect()) load_chunks(in, split, base, full, empty);
+  } else {
+    if (blockIdx.x == 0) {
+      compute_ends(in, out, 0, split.head);
+      compute_ends(in, out, split.head + split.body, count);
+    }
+    compute_chunks(out, split, shared, base, full, empty);
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,84 @@
+// What map and bulk share: the compute warps' work on one tile, vector by vector.
+//
+// Facts of the kernel, from its prelude: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output and the
+// user's expression as evaluate().
+#pragma once
+#include "tmajit/element.cuh"
+#include "tmajit/placement.cuh"
+
+namespace tmajit {
+
+constexpr u32 compute_threads = 32 * warps;
+
+// Elements that a thread handles at a time: 16 bytes of the widest operand.
+constexpr u32 vector = 16 / widest_element;
+
+template <u32 i>
+struct InputValues {
+  Value<typename Input<i>::Element> at[vector];
+};
+template <u32... i>
+struct AllInputValues : InputValues<i>... {};
+
+// Reads `vector` elements of input i at (row, column) of the tile in `stage`.
+template <u32 i>
+__device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u32 stage, u32 row, u32 column) {
+  using Element = typename Input<i>::Element;
+  constexpr Placement placement = Input<i>::placement();
+  const u8* source = shared + placement.stage(stage) + placement.at(row, column * sizeof(Element));
+  reinterpret_cast<const Pack<Element, vector>*>(source)->decode(values.at);
+}
+
+// Computes the `vectors` first vectors of a tile whose first element has the coordinates `origin`: from the
+// input stage to the output stage, or, where `direct` is given, straight to global memory.
+template <u32... i>
+__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage,
+                                             const Coordinate (&origin)[rank], u32 vectors,
+                                             Output::Element* direct = nullptr) {
+  constexpr u32 columns = tile().at[rank - 1];
+  constexpr u32 vectors_per_row = columns / vector;
+  constexpr Placement placement = Output::placement();
+
+#pragma unroll 4
+  for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
+    const u32 row = v / vectors_per_row;
+    const u32 column = v % vectors_per_row * vector;
+
+    AllInputValues<i...> in;
+    (read<i>(in, shared, stage, row, column), ...);
+
+    u32 t[rank];
+    t[rank - 1] = column;
+    u32 outer = row;
+#pragma unroll
+    for (u32 d = rank - 1; d-- > 0;) {
+      t[d] = outer % tile().at[d];
+      outer /= tile().at[d];
+    }
+    Coordinate g[rank];
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) g[d] = origin[d] + t[d];
+
+    Value<Output::Element> out[vector];
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) {
+      out[k] = convert<Value<Output::Element>>(
+          evaluate(g, t, v * vector + k, static_cast<InputValues<i>&>(in).at[k]...));
+      ++t[rank - 1];
+      ++g[rank - 1];
+    }
+
+    Pack<Output::Element, vector> packed;
+    packed.encode(out);
+    if (direct == nullptr) {
+      u8* target = shared + placement.stage(output_stage) + placement.at(row, column * sizeof(Output::Element));
+      *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
+    } else {
+      const auto* elements = reinterpret_cast<const Output::Element*>(&packed);
+#pragma unroll
+      for (u32 k = 0; k < vector; ++k) direct[v * vector + k] = elements[k];
+    }
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,61 @@
+// What copy and snapshot share: tiles come in through a ring of stages and go out of the same memory.
+//
+// Facts of the kernel, from its prelude: rank, tile, extent, stages, input, barriers.
+#pragma once
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/bulk_tensor.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/placement.cuh"
+#include "tmajit/ring.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/tensor_map.cuh"
+#include "tmajit/tile_walk.cuh"
+
+namespace tmajit {
+
+// Stores that may still be reading their stage while the thread goes on: the other stages hold loads in
+// flight. One of both is the least that overlaps.
+constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
+
+// Calls store(tile, stage address) for every tile of this CTA when it has arrived; `store` issues bulk stores
+// of the calling thread. All threads call it, one works.
+template <class Store>
+__device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u8* shared, const TensorMap& source,
+                                              Store store) {
+  if (threadIdx.x != 0) return;
+  const u32 base = ptx::shared_address(shared);
+  const RingBarriers full{base + barriers};
+  full.init<stages>(1);
+  ptx::fence_mbarrier_init();
+  ptx::prefetch_tensor_map(source);
+
+  const ptx::CachePolicy once = ptx::evict_first();
+  TileWalk<rank> incoming(grid);
+  const auto load = [&](u32 stage) {
+    ptx::mbarrier::arrive_expect_tx(full[stage], input().load_bytes);
+    ptx::tensor_load(base + input().stage(stage), source, incoming.origin(extent()), full[stage], once);
+    incoming.next();
+  };
+
+  for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
+
+  RingPosition<stages> arriving;
+  RingPosition<stages> freed;
+  u32 stored = 0;
+  for (TileWalk<rank> outgoing(grid); outgoing; outgoing.next()) {
+    ptx::mbarrier::wait(full[arriving.stage], arriving.parity);
+    store(outgoing, base + input().stage(arriving.stage));
+    ptx::commit_group();
+    arriving.next();
+
+    // The stage that was stored `stores_in_flight` tiles ago is free once that store has read it.
+    if (++stored > stores_in_flight && incoming) {
+      ptx::wait_group_read<stores_in_flight>();
+      load(freed.stage);
+      freed.next();
+    }
+  }
+  ptx::wait_group<0>();
+}
+
+}  // namespace tmajit

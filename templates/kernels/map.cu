@@ -1,0 +1,81 @@
+// map: out = f(x0 … x7), tile by tile, for tensors of the same shape.
+//
+// One warp issues the loads of every input into a ring of stages; the others compute. `full[stage]` says that
+// all inputs of a tile have arrived, `empty[stage]` that the compute warps have read them. Results go to a
+// second ring, from which one thread stores them while the others are at the next tile.
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/bulk_tensor.cuh"
+#include "tmajit/elect.cuh"
+#include "tmajit/elementwise.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/ring.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/sync.cuh"
+#include "tmajit/tile_walk.cuh"
+
+namespace tmajit {
+
+template <u32... i, class... Maps>
+__device__ __forceinline__ void load_tiles(Indices<i...>, const TileGrid<rank>& grid, u32 base, RingBarriers full,
+                                           RingBarriers empty, const Maps&... inputs) {
+  const ptx::CachePolicy once = ptx::evict_first();
+  RingPosition<stages> position;
+  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next()) {
+    ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
+    ptx::mbarrier::arrive_expect_tx(full[position.stage], (Input<i>::placement().load_bytes + ...));
+    (ptx::tensor_load(base + Input<i>::placement().stage(position.stage), inputs,
+                      tile_at.origin(Input<i>::extent()), full[position.stage], once),
+     ...);
+  }
+}
+
+__device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* shared, u32 base, RingBarriers full,
+                                              RingBarriers empty, const TensorMap& output) {
+  constexpr u32 vectors = tile_elements / vector;
+  const ptx::CachePolicy once = ptx::evict_first();
+  RingPosition<stages> position;
+  RingPosition<output_stages> result;
+  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next(), result.next()) {
+    Coordinate origin[rank];
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) origin[d] = tile_at.at[d] * tile().at[d];
+
+    ptx::mbarrier::wait(full[position.stage], position.parity);
+    compute_tile(AllInputs{}, shared, position.stage, result.stage, origin, vectors);
+
+    // The results must be visible to the store, and the inputs' reads over before the next load.
+    ptx::fence_proxy_async_shared();
+    // Past the barrier the others write the next result: its stage must have been stored by now.
+    if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
+    ptx::sync_threads<1, compute_threads>();
+    if (threadIdx.x == 0) {
+      ptx::mbarrier::arrive(empty[position.stage]);
+      ptx::tensor_store(output, tile_at.origin(tile()), base + Output::placement().stage(result.stage), once);
+      ptx::commit_group();
+    }
+  }
+  if (threadIdx.x == 0) ptx::wait_group<0>();
+}
+
+template <class... Maps>
+__device__ __forceinline__ void map_tiles(const TileGrid<rank>& grid, const TensorMap& output,
+                                          const Maps&... inputs) {
+  u8* shared = aligned_shared_memory();
+  const u32 base = ptx::shared_address(shared);
+  const RingBarriers full{base + barriers};
+  const RingBarriers empty{base + barriers + 8 * stages};
+  if (threadIdx.x == 0) {
+    full.init<stages>(1);
+    empty.init<stages>(1);
+    ptx::fence_mbarrier_init();
+  }
+  __syncthreads();
+
+  if (threadIdx.x >= compute_threads) {
+    if (ptx::elect()) load_tiles(AllInputs{}, grid, base, full, empty, inputs...);
+  } else {
+    compute_tiles(grid, shared, base, full, empty, output);
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,28 @@
+// snapshot: the raw shared-memory image of every tile, written out as bytes.
+//
+// The image is what the copy engine left in shared memory, row pitch and swizzle included; bytes that it does
+// not write hold `untouched`. Tiles follow each other in row-major order of their position.
+#include "tmajit/bulk.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/forward.cuh"
+
+namespace tmajit {
+
+constexpr u32 untouched = 0xcdcdcdcd;
+
+__device__ __forceinline__ void snapshot_tiles(const TensorMap& source, u8* images, const TileGrid<rank>& grid) {
+  u8* shared = aligned_shared_memory();
+  u32* words = reinterpret_cast<u32*>(shared + input().offset);
+  for (u32 i = threadIdx.x; i < stages * input().stage_bytes / 4; i += 32) words[i] = untouched;
+  ptx::fence_proxy_async_shared();
+  __syncwarp();
+
+  const ptx::CachePolicy once = ptx::evict_first();
+  forward_tiles(
+      grid, shared, source,
+      [&](const TileWalk<rank>& tile_at, u32 stage) {
+        ptx::bulk_store(images + tile_at.number() * input().tile_bytes, stage, input().tile_bytes, once);
+      });
+}
+
+}  // namespace tmajit
