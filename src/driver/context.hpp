@@ -1,0 +1,54 @@
+#pragma once
+
+#include "driver/api.hpp"
+
+#include <memory>
+
+TMAJIT_BEGIN
+namespace driver {
+
+/// The CUDA context that a GPU's calls run in: the one that was current on that device when it was opened, or
+/// the device's primary context, which is then kept alive.
+class Context {
+ public:
+  /// Throws Error{device_failed}.
+  Context(const Api& api, CUdevice device);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] const Api& api() const noexcept { return api_; }
+  [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
+  [[nodiscard]] CUdevice device() const noexcept { return device_; }
+
+ private:
+  const Api& api_;
+  CUdevice device_;
+  CUcontext handle_ = nullptr;
+  bool retained_ = false;
+};
+
+/// Makes a context current for as long as it lives; leaves the caller's as it was. Where the context is
+/// current already this is one thread-local read.
+class ContextScope {
+ public:
+  explicit ContextScope(const Context& context) : api_(context.api()) {
+    CUcontext current = nullptr;
+    if (api_.ctx_get_current(&current) != CUDA_SUCCESS || current != context.handle()) push(context);
+  }
+  ~ContextScope() {
+    if (pushed_) pop();
+  }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  void push(const Context& context);
+  void pop() noexcept;
+
+  const Api& api_;
+  bool pushed_ = false;
+};
+
+}  // namespace driver
+TMAJIT_END

@@ -1,0 +1,30 @@
+#include <tmajit/device.hpp>
+
+#include <utility>
+
+TMAJIT_BEGIN
+
+LoadedKernel::~LoadedKernel() = default;
+Device::~Device() = default;
+
+Buffer::Buffer(std::shared_ptr<Device> device, std::uint64_t bytes)
+    : device_(std::move(device)), address_(device_->allocate(bytes)), bytes_(bytes) {}
+
+Buffer::~Buffer() {
+  if (device_) device_->free(address_);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : device_(std::move(other.device_)),
+      address_(std::exchange(other.address_, 0)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  Buffer taken(std::move(other));
+  std::swap(device_, taken.device_);
+  std::swap(address_, taken.address_);
+  std::swap(bytes_, taken.bytes_);
+  return *this;
+}
+
+TMAJIT_END

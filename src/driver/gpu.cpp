@@ -1,0 +1,161 @@
+#include "driver/gpu.hpp"
+
+#include "driver/encode.hpp"
+#include "driver/error.hpp"
+#include "driver/gpu_kernel.hpp"
+
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace driver {
+namespace {
+
+/// A timestamp in a stream.
+class Event {
+ public:
+  explicit Event(const Api& api) : api_(&api) {
+    check(api, api.event_create(&event_, CU_EVENT_DEFAULT), "cuEventCreate");
+  }
+  ~Event() {
+    if (event_ != nullptr) api_->event_destroy(event_);
+  }
+  Event(Event&& other) noexcept : api_(other.api_), event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+
+  void record(Stream stream) const { check(*api_, api_->event_record(event_, stream), "cuEventRecord"); }
+  void wait() const { check(*api_, api_->event_synchronize(event_), "cuEventSynchronize"); }
+  [[nodiscard]] float milliseconds_since(const Event& start) const {
+    float milliseconds = 0;
+    check(*api_, api_->event_elapsed_time(&milliseconds, start.event_, event_), "cuEventElapsedTime");
+    return milliseconds;
+  }
+
+ private:
+  const Api* api_;
+  CUevent event_ = nullptr;
+};
+
+}  // namespace
+
+Gpu::Gpu(const Api& api, DeviceInfo info) : info_(std::move(info)) {
+  CUdevice device = 0;
+  check(api, api.device_get(&device, info_.ordinal), fmt::format("cuDeviceGet({})", info_.ordinal));
+  context_ = std::make_shared<const Context>(api, device);
+}
+
+DevicePtr Gpu::allocate(std::uint64_t bytes) {
+  if (bytes == 0) return 0;  // the driver refuses this; an empty tensor is no error
+  const ContextScope scope(*context_);
+  CUdeviceptr pointer = 0;
+  if (const CUresult result = context_->api().mem_alloc(&pointer, bytes); result != CUDA_SUCCESS) {
+    fail(context_->api(), result,
+         fmt::format("cuMemAlloc({}) on GPU {} ({})", human_bytes(bytes), info_.ordinal, info_.name));
+  }
+  return pointer;
+}
+
+void Gpu::free(DevicePtr pointer) noexcept {
+  if (pointer == 0) return;
+  try {
+    const ContextScope scope(*context_);
+    context_->api().mem_free(pointer);
+  } catch (const Error&) {  // the context is gone, and its memory with it
+  }
+}
+
+void Gpu::copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) {
+  if (source.empty()) return;
+  const ContextScope scope(*context_);
+  if (const CUresult result =
+          context_->api().memcpy_htod_async(destination, source.data(), source.size(), stream);
+      result != CUDA_SUCCESS) {
+    fail(context_->api(), result,
+         fmt::format("cuMemcpyHtoDAsync({:#x}, {} bytes)", destination, source.size()));
+  }
+}
+
+void Gpu::copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) {
+  if (destination.empty()) return;
+  const ContextScope scope(*context_);
+  if (const CUresult result =
+          context_->api().memcpy_dtoh_async(destination.data(), source, destination.size(), stream);
+      result != CUDA_SUCCESS) {
+    fail(context_->api(), result,
+         fmt::format("cuMemcpyDtoHAsync({:#x}, {} bytes)", source, destination.size()));
+  }
+}
+
+void Gpu::copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  const ContextScope scope(*context_);
+  if (const CUresult result = context_->api().memcpy_dtod_async(destination, source, bytes, stream);
+      result != CUDA_SUCCESS) {
+    fail(context_->api(), result,
+         fmt::format("cuMemcpyDtoDAsync({:#x} from {:#x}, {} bytes)", destination, source, bytes));
+  }
+}
+
+void Gpu::fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  const ContextScope scope(*context_);
+  if (const CUresult result =
+          context_->api().memset_d8_async(destination, std::to_integer<unsigned char>(value), bytes, stream);
+      result != CUDA_SUCCESS) {
+    fail(context_->api(), result, fmt::format("cuMemsetD8Async({:#x}, {} bytes)", destination, bytes));
+  }
+}
+
+void Gpu::synchronize(Stream stream) {
+  const ContextScope scope(*context_);
+  check(context_->api(), context_->api().stream_synchronize(stream), "cuStreamSynchronize");
+}
+
+Stream Gpu::create_stream() {
+  const ContextScope scope(*context_);
+  CUstream stream = nullptr;
+  // Non-blocking: work on it does not wait for the default stream.
+  check(context_->api(), context_->api().stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  return stream;
+}
+
+void Gpu::destroy_stream(Stream stream) noexcept {
+  if (stream == nullptr) return;
+  try {
+    const ContextScope scope(*context_);
+    context_->api().stream_destroy(stream);
+  } catch (const Error&) {  // the context is gone, and its streams with it
+  }
+}
+
+std::vector<float> Gpu::time(Stream stream, std::uint32_t repeats, const std::function<void()>& work) {
+  const ContextScope scope(*context_);
+  const Api& api = context_->api();
+  std::vector<std::pair<Event, Event>> events;
+  events.reserve(repeats);
+  for (std::uint32_t i = 0; i < repeats; ++i) events.emplace_back(Event(api), Event(api));
+  // Everything is enqueued before anything is waited for, so that the GPU does not run dry between repeats.
+  for (const auto& [start, stop] : events) {
+    start.record(stream);
+    work();
+    stop.record(stream);
+  }
+  std::vector<float> milliseconds;
+  milliseconds.reserve(repeats);
+  if (!events.empty()) events.back().second.wait();
+  for (const auto& [start, stop] : events) milliseconds.push_back(stop.milliseconds_since(start));
+  return milliseconds;
+}
+
+EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {
+  const ContextScope scope(*context_);
+  return driver::encode(context_->api(), spec, address);
+}
+
+std::unique_ptr<LoadedKernel> Gpu::load(const Artifact& artifact) {
+  return std::make_unique<GpuKernel>(context_, artifact);
+}
+
+}  // namespace driver
+TMAJIT_END

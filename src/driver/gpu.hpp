@@ -1,0 +1,46 @@
+#pragma once
+
+#include "driver/context.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <memory>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace driver {
+
+/// A GPU behind the driver.
+class Gpu final : public Device {
+ public:
+  /// Throws Error{device_failed}.
+  Gpu(const Api& api, DeviceInfo info);
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override;
+  void free(DevicePtr pointer) noexcept override;
+  /// Copies are in the stream's order, and return before they are done where the host memory is pinned; from
+  /// and to pageable memory the driver returns when the host's side of the copy is finished.
+  void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) override;
+  void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override;
+  void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override;
+  void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) override;
+  void synchronize(Stream stream) override;
+  [[nodiscard]] Stream create_stream() override;
+  void destroy_stream(Stream stream) noexcept override;
+  [[nodiscard]] std::vector<float> time(Stream stream, std::uint32_t repeats,
+                                        const std::function<void()>& work) override;
+  [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
+  [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
+
+ private:
+  DeviceInfo info_;
+  std::shared_ptr<const Context> context_;  // shared with the kernels loaded here
+};
+
+/// list_gpus() and open_gpu() over a given driver.
+[[nodiscard]] std::vector<DeviceInfo> list_gpus(const Api& api);
+[[nodiscard]] std::shared_ptr<Device> open_gpu(const Api& api, int ordinal);
+
+}  // namespace driver
+TMAJIT_END
