@@ -32,7 +32,7 @@ seconds_since() {
 # move in a CI log as well.
 watch_log() {
   local log=$1 tick=0 line
-  while sleep 0.5; do
+  while sleep 0.5 && kill -0 "$$" 2>/dev/null; do
     tick=$((tick + 1))
     line=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | tail -n 1)
     [[ -n $line ]] || continue

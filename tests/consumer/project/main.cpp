@@ -1,9 +1,9 @@
 // What an application outside this repository does first: check a spec, generate its kernel, compile it.
+#include <tmajit/tmajit.hpp>
+
 #include <array>
 #include <cstdint>
 #include <iostream>
-
-#include <tmajit/tmajit.hpp>
 
 namespace {
 

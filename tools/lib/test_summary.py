@@ -1,0 +1,119 @@
+"""Counts what ctest recorded (--output-junit), room by room.
+
+Ends with "N passed, N failed, N skipped" on a line of its own. Exits with 1 if anything failed or nothing
+passed; a missing file of results counts as a failure.
+"""
+
+import argparse
+import collections
+import dataclasses
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+# How a test says why it skipped: Catch2's SKIP(), and a line that a program or script prints.
+REASONS = (
+    re.compile(r"SKIPPED:\s*\n(?:explicitly with message:\s*\n)?\s*(\S.*)"),
+    re.compile(r"^\s*SKIP(?:PED)?: *(\S.*)", re.MULTILINE),
+)
+
+
+@dataclasses.dataclass
+class Test:
+    run: str  # which build: the preset
+    name: str
+    state: str  # passed, failed or skipped
+    labels: list[str]
+    output: str
+    seconds: float
+
+    @property
+    def room(self) -> str:
+        return re.split(r": |\.", self.name, maxsplit=1)[0]
+
+    @property
+    def needs_gpu(self) -> bool:
+        return "gpu" in self.labels or self.room.startswith("gpu") or "[gpu]" in self.name
+
+    def skip_reason(self) -> str:
+        for reason in REASONS:
+            if match := reason.search(self.output):
+                return match.group(1).strip()
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        return lines[-1] if lines else "no reason given"
+
+
+def state_of(case: xml.Element) -> str:
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    if case.find("skipped") is not None:
+        # ctest also calls skipped what it could not start, and what a failed fixture held back.
+        message = case.find("skipped").get("message", "")
+        return "skipped" if "SKIP" in message.upper() or "disabled" in message.lower() else "failed"
+    return "passed" if case.get("status", "run") == "run" else "failed"
+
+
+def read(path: pathlib.Path) -> list[Test]:
+    def of(case: xml.Element) -> Test:
+        labels = [p.get("value", "") for p in case.iter("property") if p.get("name") == "cmake_labels"]
+        return Test(
+            run=path.parent.name,
+            name=case.get("name", "?"),
+            state=state_of(case),
+            labels=";".join(labels).split(";"),
+            output=case.findtext("system-out") or "",
+            seconds=float(case.get("time") or 0),
+        )
+
+    return [of(case) for case in xml.parse(path).getroot().iter("testcase")]
+
+
+def print_rooms(tests: list[Test]) -> None:
+    rooms: dict[tuple[str, str], list[Test]] = collections.defaultdict(list)
+    for test in tests:
+        rooms[test.run, test.room].append(test)
+    print(f"  {'build':<10}{'room':<14}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for (run, room), members in rooms.items():
+        counts = collections.Counter(test.state for test in members)
+        seconds = sum(test.seconds for test in members)
+        print(
+            f"  {run:<10}{room:<14}{counts['passed']:>8}{counts['failed']:>8}{counts['skipped']:>9}{seconds:>9.1f}"
+        )
+
+
+def print_skips(tests: list[Test]) -> None:
+    for title, wanted in (("tests that need a Hopper GPU", True), ("other tests", False)):
+        group = [test for test in tests if test.needs_gpu == wanted]
+        reasons = collections.Counter(test.skip_reason() for test in group if test.state == "skipped")
+        if wanted or reasons:
+            print(f"  {title}: {sum(reasons.values())} of {len(group)} skipped")
+        for reason, count in reasons.most_common():
+            print(f"    {count} x {reason}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--failed", action="append", default=[], help="something else that failed")
+    parser.add_argument("--require-gpu", action="store_true", help="a skipped GPU test has failed")
+    parser.add_argument("results", type=pathlib.Path, nargs="+")
+    arguments = parser.parse_args()
+
+    tests = [test for path in arguments.results if path.exists() for test in read(path)]
+    print_rooms(tests)
+    print_skips(tests)
+    failed = [f"{test.name} ({test.run})" for test in tests if test.state == "failed"]
+    if arguments.require_gpu:
+        failed += [f"{test.name} (skipped)" for test in tests if test.needs_gpu and test.state == "skipped"]
+    failed += [f"no results: {path}" for path in arguments.results if not path.exists()] + arguments.failed
+    for what in failed:
+        print(f"  FAILED {what}")
+
+    counts = collections.Counter(test.state for test in tests)
+    skipped = 0 if arguments.require_gpu else counts["skipped"]
+    print(f"\n{counts['passed']} passed, {len(failed)} failed, {skipped} skipped")
+    return 1 if failed or counts["passed"] == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Checks the C++ files' format and runs clang-tidy over them.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/build.sh"
+
+usage() {
+  cat <<'END'
+usage: tools/lint.sh [--format] [--tidy] [--changed] [--fix]
+
+  --format    clang-format only
+  --tidy      clang-tidy only (takes minutes; needs a configured build, which it makes)
+  --changed   only files that differ from origin/main, or from the last commit where there is no origin
+  --fix       let clang-format rewrite the files
+  -h, --help  this text
+
+Without --format or --tidy it does both. clang-format must be version 14: others format differently.
+END
+}
+
+format=0 tidy=0 changed=0 fix=0
+for argument in "$@"; do
+  case $argument in
+    --format) format=1 ;;
+    --tidy) tidy=1 ;;
+    --changed) changed=1 ;;
+    --fix) fix=1 ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+done
+((format || tidy)) || format=1 tidy=1
+
+cd "$ROOT"
+CLANG_FORMAT=$(type -P clang-format-14 clang-format | head -n 1 || true)
+TIDY=$(type -P run-clang-tidy-14 run-clang-tidy | head -n 1 || true)
+
+# files PATTERN…: what git knows of these, one a line.
+files() {
+  if ((changed)); then
+    git diff --name-only --diff-filter=d "$(git rev-parse -q --verify origin/main || echo HEAD)" -- "$@"
+  else
+    git ls-files -- "$@"
+  fi
+}
+
+check_format() {
+  if [[ -z $CLANG_FORMAT ]] || ! "$CLANG_FORMAT" --version | grep -q 'version 14\.'; then
+    note "format not checked: no clang-format 14 here"
+    return 0
+  fi
+  local list mode=(--dry-run -Werror)
+  ((fix)) && mode=(-i)
+  mapfile -t list < <(files '*.cpp' '*.hpp')
+  ((${#list[@]})) || return 0
+  step format "clang-format over ${#list[@]} files" "$CLANG_FORMAT" "${mode[@]}" "${list[@]}"
+}
+
+run_tidy() {
+  if [[ -z $TIDY ]]; then
+    note "clang-tidy not run: no run-clang-tidy here"
+    return 0
+  fi
+  build_preset release || return 1 # embedded_templates.cpp and other generated files must be there
+  local list
+  mapfile -t list < <(files '*.cpp' | sed "s|^|^$ROOT/|; s|\$|\$|")
+  ((${#list[@]})) || return 0
+  # clang does not know every warning option of GCC, and the build already treats warnings as errors.
+  step clang-tidy "clang-tidy over ${#list[@]} files" "$TIDY" -quiet -j "$JOBS" -p build/release \
+    -extra-arg=-Wno-unknown-warning-option "${list[@]}"
+}
+
+status=0
+if ((format)) && ! check_format; then status=1; fi
+if ((tidy)) && ! run_tidy; then status=1; fi
+exit "$status"

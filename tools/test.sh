@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Sets up, builds and tests tmajit. Run with --help for what it takes.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/build.sh"
+
+usage() {
+  cat <<'END'
+usage: tools/test.sh [option]…
+
+Sets up, builds and runs every test: the release build, a project built against an installed copy, the
+commands in the documentation, and the rooms that need no NVRTC under AddressSanitizer and UBSan.
+
+  --preset NAME    run this build's tests alone: release, debug, asan or tsan
+  --filter REGEX   only tests whose name matches; no sanitizer pass
+  --gpu            only the tests that need a Hopper GPU; it is an error if there is none
+  --sanitizers     every test under asan and the concurrent rooms under tsan as well (long)
+  --tidy           clang-tidy over the files that differ from origin/main as well
+  --quick          no sanitizer pass
+  -h, --help       this text
+
+Environment: TMAJIT_JOBS (default: one a core), TMAJIT_SEED (random tests), TMAJIT_NO_SYSTEM_CUDA=1.
+Exit status: 0 if every test passed or was skipped, 1 otherwise, 2 for wrong usage.
+END
+}
+
+preset=release filter='' gpu=0 sanitizers=short tidy=0
+wrong_usage() {
+  printf 'error: %s\n\n' "$1" >&2
+  usage >&2
+  exit 2
+}
+while (($#)); do
+  case $1 in
+    --preset | --filter)
+      (($# >= 2)) || wrong_usage "$1 needs a value"
+      if [[ $1 == --preset ]]; then preset=$2 sanitizers=none; else filter=$2 sanitizers=none; fi
+      shift
+      ;;
+    --gpu) gpu=1 sanitizers=none ;;
+    --sanitizers) sanitizers=full ;;
+    --tidy) tidy=1 ;;
+    --quick) sanitizers=none ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *) wrong_usage "unknown option $1" ;;
+  esac
+  shift
+done
+case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is called $preset" ;; esac
+
+# The rooms that work without NVRTC are quick under a sanitizer; those with threads are worth tsan.
+SANITIZED_ROOMS=(spec cache driver jitc ptx)
+THREADED_ROOMS=(cache compile runtime)
+
+start=$EPOCHREALTIME
+results=()
+broken=() # what failed besides tests: it counts as failed, too
+
+# The test programs of these rooms that the build knows.
+programs_of() {
+  local folder=$1 room
+  shift
+  local known
+  known=$(cmake --build "$folder" --target help)
+  for room in "$@"; do
+    if grep -qE "(^|/| )test_$room:" <<<"$known"; then echo "test_$room"; fi
+  done
+}
+
+# run_tests PRESET CTEST-ARGUMENT…
+run_tests() {
+  local folder=$ROOT/build/$1 preset=$1
+  shift
+  local xml=$folder/test-results.xml
+  rm -f "$xml"
+  # ctest's status is not looked at: the summary counts what it recorded, and misses the file if it did not.
+  (cd "$ROOT" && ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$JOBS" \
+    --output-junit "$xml" "$@" </dev/null) 2>&1 | tee "$LOGS/ctest-$preset.log" | show_tests || true
+  results+=("$xml")
+}
+
+# ctest's output as it is, indented; a long run on a terminal keeps to one line for tests that pass.
+show_tests() {
+  if [[ -t 1 ]]; then
+    awk '/ Passed +[0-9.]+ sec$/ { printf "\r\033[K  %s", substr($0, 1, 100); fflush(); passed = 1; next }
+         / Start +[0-9]+: / { next }
+         { if (passed) printf "\r\033[K"; passed = 0; print "  " $0; fflush() }'
+  else
+    grep --line-buffered -vE '^ +Start +[0-9]+: ' | sed -u 's/^/  /'
+  fi
+}
+
+# some_rooms PRESET ROOM…: builds and runs the tests of these rooms only.
+some_rooms() {
+  local preset=$1 programs
+  shift
+  configure_preset "$preset" || return 1
+  mapfile -t programs < <(programs_of "$ROOT/build/$preset" "$@")
+  ((${#programs[@]})) || return 0
+  build_preset "$preset" "${programs[@]}" || return 1
+  run_tests "$preset" -L "^($(IFS='|' && echo "${programs[*]#test_}"))$"
+}
+
+"$ROOT/tools/setup.sh"
+
+heading "Build"
+build_preset "$preset" || die "the build failed; nothing was tested"
+
+heading "Tests ($preset)"
+arguments=()
+[[ -z $filter ]] || arguments+=(-R "$filter")
+((!gpu)) || arguments+=(-L gpu)
+run_tests "$preset" ${arguments[@]+"${arguments[@]}"}
+
+case $sanitizers in
+  short)
+    heading "Tests under AddressSanitizer and UBSan (rooms without NVRTC)"
+    some_rooms asan "${SANITIZED_ROOMS[@]}" || broken+=("asan build")
+    ;;
+  full)
+    heading "Tests under AddressSanitizer and UBSan"
+    if build_preset asan; then run_tests asan; else broken+=("asan build"); fi
+    heading "Tests under ThreadSanitizer (rooms with threads)"
+    some_rooms tsan "${THREADED_ROOMS[@]}" || broken+=("tsan build")
+    ;;
+esac
+
+heading "Source"
+"$ROOT/tools/lint.sh" --format || broken+=("format")
+if ((tidy)); then "$ROOT/tools/lint.sh" --tidy --changed || broken+=("clang-tidy"); fi
+
+heading "Summary (after $(seconds_since "$start") s)"
+summary=()
+((!gpu)) || summary+=(--require-gpu)
+for what in ${broken[@]+"${broken[@]}"}; do summary+=(--failed "$what"); done
+python3 "$ROOT/tools/lib/test_summary.py" ${summary[@]+"${summary[@]}"} "${results[@]}"
