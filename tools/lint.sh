@@ -37,6 +37,10 @@ done
 ((format || tidy)) || format=1 tidy=1
 
 cd "$ROOT"
+if ! git rev-parse -q --verify HEAD >/dev/null 2>&1; then
+  note "source not checked: this is no git clone"
+  exit 0
+fi
 CLANG_FORMAT=$(type -P clang-format-14 clang-format | head -n 1 || true)
 TIDY=$(type -P run-clang-tidy-14 run-clang-tidy | head -n 1 || true)
 
