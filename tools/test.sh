@@ -75,6 +75,7 @@ run_tests() {
   shift
   local xml=$folder/test-results.xml
   rm -f "$xml"
+  ctest --test-dir "$folder" --show-only=json-v1 "$@" >"${xml%.xml}.json" || true
   # ctest's status is not looked at: the summary counts what it recorded, and misses the file if it did not.
   (cd "$ROOT" && ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$JOBS" \
     --output-junit "$xml" "$@" </dev/null) 2>&1 | tee "$LOGS/ctest-$preset.log" | show_tests || true
