@@ -1,0 +1,137 @@
+#include "runtime/builder.hpp"
+
+#include "spec/log.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <chrono>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// Adds the milliseconds of its life to a stage, whether that ends well or not.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
+  ~Stopwatch() { milliseconds_ += std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& milliseconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+Toolchain nvrtc_toolchain() noexcept {
+  return {.identity = &compiler, .compile = &tmajit::compile};
+}
+
+Builder::Builder(RuntimeOptions options, Toolchain toolchain)
+    : options_(std::move(options)), toolchain_(toolchain) {
+  if (options_.cache_directory) disk_.emplace(*options_.cache_directory);
+}
+
+BuiltKernel Builder::build(const KernelSpec& spec) const {
+  BuiltKernel kernel;
+  kernel.spec = spec;
+  Source source;
+  {
+    const Stopwatch watch(kernel.times.generate);
+    source = generate(spec);
+    kernel.shared_bytes = static_cast<std::uint32_t>(shared_layout(spec).bytes);
+  }
+  make(source, kernel);
+  return kernel;
+}
+
+BuiltKernel Builder::build(const CustomKernel& custom) const {
+  BuiltKernel kernel;
+  kernel.shared_bytes = custom.shared_bytes;
+  make(custom.source, kernel);
+  return kernel;
+}
+
+void Builder::make(const Source& source, BuiltKernel& kernel) const {
+  const CompilerIdentity* compiler = nullptr;
+  try {
+    const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC
+    compiler = &toolchain_.identity();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;
+    if (!fetch_without_compiler(source, kernel)) {
+      if (!disk_) throw;
+      throw Error(ErrorCode::unavailable, fmt::format("{} The cache in {} does not hold this kernel either.",
+                                                      error.what(), disk_->directory().string()));
+    }
+    load(kernel);
+    return;
+  }
+  if (!fetch(source, *compiler, kernel)) {
+    compile(source, *compiler, kernel);
+    load(kernel);
+    return;
+  }
+  try {
+    load(kernel);
+  } catch (const Error& error) {
+    // Only the driver can tell that an entry is of no use here: replace it, once.
+    if (error.code() != ErrorCode::device_failed) throw;
+    log().warn("cached kernel {} does not load and is compiled again: {}", kernel.key.hex(), error.what());
+    compile(source, *compiler, kernel);
+    load(kernel);
+  }
+}
+
+bool Builder::fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {
+  {
+    const Stopwatch watch(kernel.times.key);
+    kernel.key = cache_key(source, options_.compile, compiler);
+  }
+  if (!disk_) return false;
+  const Stopwatch watch(kernel.times.fetch);
+  std::optional<Artifact> found = disk_->fetch(kernel.key);
+  if (!found) return false;
+  kernel.artifact = std::move(*found);
+  kernel.level = CacheLevel::disk;
+  return true;
+}
+
+bool Builder::fetch_without_compiler(const Source& source, BuiltKernel& kernel) const {
+  if (!disk_) return false;
+  std::vector<CompilerIdentity> compilers;
+  {
+    const Stopwatch watch(kernel.times.fetch);
+    compilers = disk_->known_compilers();
+  }
+  for (const CompilerIdentity& compiler : compilers) {
+    if (fetch(source, compiler, kernel)) return true;
+  }
+  return false;
+}
+
+void Builder::compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {
+  {
+    const Stopwatch watch(kernel.times.compile);
+    kernel.artifact = toolchain_.compile(source, options_.compile);
+    kernel.level = CacheLevel::compiled;
+  }
+  if (!disk_) return;
+  const Stopwatch watch(kernel.times.store);
+  if (disk_->store(kernel.key, kernel.artifact)) disk_->remember(compiler);
+}
+
+void Builder::load(BuiltKernel& kernel) const {
+  if (!options_.device) return;
+  const Stopwatch watch(kernel.times.load);
+  kernel.loaded = options_.device->load(kernel.artifact);
+  kernel.loaded->allow_shared_bytes(kernel.shared_bytes);
+  kernel.device = options_.device;
+}
+
+TMAJIT_END

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+
+TMAJIT_BEGIN
+
+/// A table of values that are made when they are first asked for. Threads that ask for the same key at once
+/// get the one value that the first of them makes. No lock is held while it is made. What a failed attempt
+/// throws reaches everyone who waited for it and is then forgotten, so that a later call tries again.
+///
+/// Nothing is ever evicted. Keys need ==; callers bring the hash, all 64 bits of which must be good.
+template <class Key, class Value>
+class SingleFlight {
+ public:
+  using Result = std::shared_ptr<const Value>;
+
+  /// The value for `key`; `make()` returns a Result and runs in one thread only.
+  template <class Make>
+  [[nodiscard]] Result get(std::uint64_t hash, const Key& key, Make&& make) {
+    Shard& shard = shards_[hash >> (64 - shard_bits)];
+    {  // 1. The hit: readers of a shard do not exclude each other.
+      const std::shared_lock lock(shard.mutex);
+      if (const Slot* slot = shard.find(hash, key); slot != nullptr && slot->value) return slot->value;
+    }
+    std::promise<Result> promise;
+    std::shared_future<Result> pending;
+    {  // 2. Whoever comes first promises the value; the others wait for it.
+      const std::unique_lock lock(shard.mutex);
+      if (const Slot* slot = shard.find(hash, key); slot != nullptr) {
+        if (slot->value) return slot->value;
+        pending = slot->pending;
+      } else {
+        shard.slots.emplace(hash, Slot{key, promise.get_future().share(), nullptr});
+      }
+    }
+    if (pending.valid()) return pending.get();
+
+    try {  // 3. No lock.
+      Result value = std::forward<Make>(make)();
+      {  // 4a. Publish.
+        const std::unique_lock lock(shard.mutex);
+        Slot& slot = *shard.find(hash, key);
+        slot.value = value;
+        slot.pending = {};
+      }
+      promise.set_value(value);
+      return value;
+    } catch (...) {
+      {  // 4b. Forget first, so that nobody who comes after the failure finds it.
+        const std::unique_lock lock(shard.mutex);
+        shard.erase(hash, key);
+      }
+      promise.set_exception(std::current_exception());
+      throw;
+    }
+  }
+
+ private:
+  struct Slot {
+    Key key;
+    std::shared_future<Result> pending;  ///< valid until `value` is there
+    Result value;
+  };
+  struct Identity {
+    std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
+  };
+  struct Shard {
+    std::shared_mutex mutex;
+    std::unordered_multimap<std::uint64_t, Slot, Identity>
+        slots;  // by hash: equal hashes need not be equal keys
+
+    Slot* find(std::uint64_t hash, const Key& key) {
+      for (auto [at, end] = slots.equal_range(hash); at != end; ++at) {
+        if (at->second.key == key) return &at->second;
+      }
+      return nullptr;
+    }
+    void erase(std::uint64_t hash, const Key& key) {
+      for (auto [at, end] = slots.equal_range(hash); at != end; ++at) {
+        if (at->second.key == key) {
+          slots.erase(at);
+          return;
+        }
+      }
+    }
+  };
+
+  // Threads that ask for different kernels rarely meet in one shard's lock.
+  static constexpr unsigned shard_bits = 4;
+  std::array<Shard, std::size_t{1} << shard_bits> shards_;
+};
+
+TMAJIT_END
