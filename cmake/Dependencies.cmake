@@ -16,7 +16,9 @@ foreach(lib spdlog::spdlog fmt::fmt)
 endforeach()
 target_link_libraries(tmajit_spdlog INTERFACE Threads::Threads)
 
-# LLVM Support, statically: diagnostics with carets, SHA-256, text utilities.
+# LLVM Support, statically: diagnostics with carets, SHA-256, text utilities. Its package compiles C to look for
+# what Support links with.
+enable_language(C)
 find_package(LLVM CONFIG REQUIRED)
 add_library(tmajit_llvm INTERFACE)
 add_library(tmajit::llvm ALIAS tmajit_llvm)
