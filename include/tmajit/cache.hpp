@@ -3,6 +3,7 @@
 #include <tmajit/compile.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,8 @@ enum class CacheLevel { memory, disk, compiled };
 /// finds nothing and store() logs a warning.
 class TMAJIT_API DiskCache {
  public:
-  /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`.
+  /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`; for a user without a home,
+  /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if that one belongs to somebody else.
   [[nodiscard]] static std::filesystem::path default_directory();
 
   explicit DiskCache(std::filesystem::path directory);
@@ -61,7 +63,10 @@ class TMAJIT_API DiskCache {
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
+  void warn(const std::string& message) const;
+
   std::filesystem::path directory_;
+  std::shared_ptr<std::atomic<bool>> warned_;  ///< a full disk is worth one warning, not one a kernel
 };
 
 TMAJIT_END
