@@ -1,0 +1,117 @@
+#include "cache/entry_format.hpp"
+
+#include "cache/bytes.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+
+namespace {
+
+constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file starts so, nor does a truncated one
+constexpr std::uint32_t schema = 1;
+
+struct Header {
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t checksum = 0;
+  CacheKey key;
+};
+
+/// nullopt, with the reason in `fault`, unless `file_bytes` is what the header says.
+std::optional<Header> read_header(ByteReader& reader, std::uint64_t file_bytes, std::string_view& fault) {
+  Header header;
+  const bool right_magic = reader.raw(magic.size()) == magic;
+  const bool right_schema = reader.u32() == schema;
+  const bool right_padding = reader.u32() == 0;
+  header.payload_bytes = reader.u64();
+  header.checksum = reader.u64();
+  const auto key = reader.raw(header.key.digest.size());
+  fault = !right_magic                      ? "it does not start like an entry"
+          : !right_schema || !right_padding ? "its format is another one"
+          : !reader.ok() || header.payload_bytes != file_bytes - entry_header_bytes ? "its length is wrong"
+                                                                                    : std::string_view{};
+  if (!fault.empty()) return std::nullopt;
+  std::copy(key.begin(), key.end(), header.key.digest.begin());
+  return header;
+}
+
+std::string_view as_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::byte> as_bytes(std::string_view text) {
+  const auto* data = reinterpret_cast<const std::byte*>(text.data());
+  return {data, data + text.size()};
+}
+
+}  // namespace
+
+std::string encode_entry(const CacheKey& key, const Artifact& artifact) {
+  // As in the key: a field added to Artifact or Resources stops the build until it is stored.
+  const auto& [entry, source, ptx, cubin, log, resources] = artifact;
+  const auto& [registers, spill_stores, spill_loads, stack, shared, barriers] = resources;
+
+  ByteWriter payload;
+  payload.reserve(entry.size() + source.size() + ptx.size() + cubin.size() + log.size() + 64);
+  for (const std::string_view text : {std::string_view(entry), std::string_view(source),
+                                      std::string_view(ptx), as_text(cubin), std::string_view(log)}) {
+    payload.text(text);
+  }
+  for (const auto number : {registers, spill_stores, spill_loads, stack, shared, barriers}) {
+    payload.u32(number);
+  }
+
+  ByteWriter file;
+  file.reserve(entry_header_bytes + payload.bytes().size());
+  file.raw(magic);
+  file.u32(schema);
+  file.u32(0);
+  file.u64(payload.bytes().size());
+  file.u64(checksum(payload.bytes()));
+  file.raw({reinterpret_cast<const char*>(key.digest.data()), key.digest.size()});
+  file.raw(payload.bytes());
+  return file.take();
+}
+
+DecodedEntry decode_entry(std::string_view bytes, const CacheKey& key) {
+  DecodedEntry result;
+  ByteReader reader(bytes);
+  const auto header = read_header(reader, bytes.size(), result.fault);
+  if (!header) return result;
+  if (header->key != key) {
+    result.fault = "it is another kernel's";
+    return result;
+  }
+  if (checksum(reader.rest()) != header->checksum) {
+    result.fault = "its checksum is wrong";
+    return result;
+  }
+  Artifact artifact;
+  artifact.entry = reader.text();
+  artifact.source = reader.text();
+  artifact.ptx = reader.text();
+  artifact.cubin = as_bytes(reader.text());
+  artifact.log = reader.text();
+  auto& [registers, spill_stores, spill_loads, stack, shared, barriers] = artifact.resources;
+  for (auto* number : {&registers, &spill_stores, &spill_loads, &stack, &shared, &barriers}) {
+    *number = reader.u32();
+  }
+  if (!reader.ok() || !reader.rest().empty()) {
+    result.fault = "its fields do not add up";
+    return result;
+  }
+  result.artifact = std::move(artifact);
+  return result;
+}
+
+std::optional<EntryInfo> read_entry_info(std::string_view front, std::uint64_t file_bytes) {
+  ByteReader reader(front);
+  std::string_view fault;
+  const auto header = read_header(reader, file_bytes, fault);
+  if (!header) return std::nullopt;
+  const auto entry = reader.text();
+  if (!reader.ok()) return std::nullopt;
+  return EntryInfo{header->key, std::string(entry)};
+}
+
+TMAJIT_END

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <tmajit/cache.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// The bytes of an entry, numbers little-endian:
+///
+///    0   8  magic
+///    8   4  schema of this format
+///   12   4  zero
+///   16   8  bytes of the payload; the file ends with it
+///   24   8  checksum of the payload
+///   32  32  key
+///   64   …  payload: entry, source, PTX, cubin, log, each behind its 8-byte length; then Resources, 4 bytes
+///           a field
+inline constexpr std::size_t entry_header_bytes = 64;
+/// Enough of an entry's front for read_entry_info().
+inline constexpr std::size_t entry_info_bytes = 512;
+/// No kernel comes near it; a longer file is not an entry.
+inline constexpr std::uint64_t max_entry_bytes = std::uint64_t{1} << 30;
+
+[[nodiscard]] std::string encode_entry(const CacheKey& key, const Artifact& artifact);
+
+struct DecodedEntry {
+  std::optional<Artifact> artifact;
+  std::string_view fault;  ///< what is wrong with the bytes, if there is no artifact
+};
+/// Takes any bytes. Gives the artifact only if every byte is as encode_entry() wrote it for `key`.
+[[nodiscard]] DecodedEntry decode_entry(std::string_view bytes, const CacheKey& key);
+
+struct EntryInfo {
+  CacheKey key;
+  std::string entry;
+};
+/// Key and name, from the front of a file of `file_bytes`; nullopt if that is no whole entry as far as the
+/// front tells. The payload is not verified.
+[[nodiscard]] std::optional<EntryInfo> read_entry_info(std::string_view front, std::uint64_t file_bytes);
+
+TMAJIT_END

@@ -1,0 +1,70 @@
+#include "compile/build_id.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include <elf.h>
+#include <link.h>
+#include <llvm/ADT/StringExtras.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+
+TMAJIT_BEGIN
+
+namespace {
+
+struct Search {
+  std::uintptr_t address;
+  std::string id;
+};
+
+/// The build id among the notes of one PT_NOTE segment; empty if it is not there.
+std::string find_note(std::span<const std::uint8_t> notes) {
+  constexpr std::string_view owner{"GNU\0", 4};
+  const auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };
+  while (notes.size() >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, notes.data(), sizeof header);
+    notes = notes.subspan(sizeof header);
+    const std::size_t name = padded(header.n_namesz);
+    const std::size_t value = padded(header.n_descsz);
+    if (name > notes.size() || header.n_descsz > notes.size() - name) return {};
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == owner.size() &&
+        std::memcmp(notes.data(), owner.data(), owner.size()) == 0) {
+      return llvm::toHex(llvm::ArrayRef(notes.data() + name, header.n_descsz), /*LowerCase=*/true);
+    }
+    notes = notes.subspan(std::min(name + value, notes.size()));
+  }
+  return {};
+}
+
+int visit(dl_phdr_info* library, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  const std::span headers(library->dlpi_phdr, library->dlpi_phnum);
+  const bool holds_address = std::any_of(headers.begin(), headers.end(), [&](const ElfW(Phdr) & header) {
+    const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
+    return header.p_type == PT_LOAD && search.address >= begin && search.address - begin < header.p_memsz;
+  });
+  if (!holds_address) return 0;
+  for (const auto& header : headers) {
+    if (header.p_type != PT_NOTE || !search.id.empty()) continue;
+    const auto* notes = reinterpret_cast<const std::uint8_t*>(library->dlpi_addr + header.p_vaddr);
+    search.id = find_note({notes, header.p_memsz});
+  }
+  return 1;  // no other library holds the address
+}
+
+}  // namespace
+
+std::string build_id(const void* address, const std::string& path) {
+  Search search{reinterpret_cast<std::uintptr_t>(address), {}};
+  ::dl_iterate_phdr(visit, &search);
+  if (!search.id.empty()) return search.id;
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  return fmt::format("{}-{}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+TMAJIT_END

@@ -1,0 +1,120 @@
+#include "compile/nvrtc.hpp"
+
+#include "compile/build_id.hpp"
+#include "compile/nvrtc_places.hpp"
+#include "spec/log.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <filesystem>
+#include <vector>
+
+#include <dlfcn.h>
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+namespace {
+
+/// sm_90a came with CUDA 12.0.
+constexpr int oldest_major = 12;
+
+std::string last_dl_error() {
+  const char* text = ::dlerror();
+  return text != nullptr ? text : "unknown reason";
+}
+
+template <class Function>
+bool load(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+bool load(void* library, NvrtcApi& api) {
+  return load(library, "nvrtcVersion", api.version) &&
+         load(library, "nvrtcGetErrorString", api.error_string) &&
+         load(library, "nvrtcCreateProgram", api.create_program) &&
+         load(library, "nvrtcDestroyProgram", api.destroy_program) &&
+         load(library, "nvrtcCompileProgram", api.compile_program) &&
+         load(library, "nvrtcGetPTXSize", api.ptx_size) && load(library, "nvrtcGetPTX", api.ptx) &&
+         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin) &&
+         load(library, "nvrtcGetProgramLogSize", api.log_size) &&
+         load(library, "nvrtcGetProgramLog", api.log);
+}
+
+std::string path_of(const void* address) {
+  Dl_info info{};
+  if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code failed;
+  const auto path = std::filesystem::canonical(info.dli_fname, failed);
+  return failed ? info.dli_fname : path.string();
+}
+
+/// NVRTC opens libnvrtc-builtins.so.<version> by its bare name when it first compiles, which fails, or finds
+/// another installation's, if NVRTC itself came from a folder that the loader does not search. The loader
+/// takes a library that is already there under the same name, so the neighbour is loaded first.
+void load_builtins(const CompilerIdentity& nvrtc) {
+  const auto file = std::filesystem::path(nvrtc.path).parent_path() /
+                    fmt::format("libnvrtc-builtins.so.{}.{}", nvrtc.major, nvrtc.minor);
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return;  // a distribution may keep it elsewhere
+  if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    log().debug("{} was not loaded: {}", file.string(), last_dl_error());
+  }
+}
+
+}  // namespace
+
+std::string nvrtc_remedy() {
+  return "install the CUDA toolkit 12.0 or later, or its Python wheel nvidia-cuda-nvrtc, or set TMAJIT_NVRTC "
+         "to the file libnvrtc.so.13 or libnvrtc.so.12";
+}
+
+const Nvrtc& Nvrtc::instance() {
+  static const Nvrtc nvrtc(nvrtc_places());
+  return nvrtc;
+}
+
+Nvrtc::Nvrtc(std::span<const std::string> places) {
+  std::string searched;
+  const auto refuse = [&](const std::string& place, std::string_view reason) {
+    searched += fmt::format("\n  {}: {}", place, reason);
+  };
+  for (const auto& place : places) {
+    void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      auto reason = last_dl_error();
+      if (reason.find("No such file") != std::string::npos) reason = "not found";
+      refuse(place, reason);
+      continue;
+    }
+    NvrtcApi api;
+    int major = 0;
+    int minor = 0;
+    if (!load(library, api) || api.version(&major, &minor) != NVRTC_SUCCESS) {
+      refuse(place, "not an NVRTC that makes cubins");
+    } else if (major < oldest_major) {
+      refuse(place, fmt::format("NVRTC {}.{} does not know sm_90a; 12.0 or later does", major, minor));
+    } else {
+      const auto* address = reinterpret_cast<const void*>(api.version);
+      api_ = api;
+      identity_.major = major;
+      identity_.minor = minor;
+      identity_.path = path_of(address);
+      identity_.build = build_id(address, identity_.path);
+      load_builtins(identity_);
+      log().debug("NVRTC {}.{} ({}) from {}", major, minor, identity_.build, identity_.path);
+      return;
+    }
+    ::dlclose(library);
+  }
+  throw Error(ErrorCode::unavailable,
+              fmt::format("no NVRTC, CUDA's run-time compiler, on this machine; searched:{}\nTo get it: {}",
+                          searched, nvrtc_remedy()));
+}
+
+const CompilerIdentity& compiler() {
+  return Nvrtc::instance().identity();
+}
+
+TMAJIT_END

@@ -1,0 +1,80 @@
+#include "compile/options.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+namespace {
+
+/// A compiled kernel must follow from its source and options alone: that is what the cache key holds.
+/// These options let other files in, write files, or make something other than a cubin.
+constexpr std::array<std::string_view, 21> refused{"-I",
+                                                   "--include-path",
+                                                   "-include",
+                                                   "--pre-include",
+                                                   "-pch",
+                                                   "--pch",
+                                                   "-create-pch",
+                                                   "--create-pch",
+                                                   "-use-pch",
+                                                   "--use-pch",
+                                                   "-time",
+                                                   "--time",
+                                                   "-fdevice-time-trace",
+                                                   "--fdevice-time-trace",
+                                                   "-dlto",
+                                                   "--dlink-time-opt",
+                                                   "-dc",
+                                                   "--device-c",
+                                                   "-optix-ir",
+                                                   "--optix-ir",
+                                                   "-fdevice-syntax-only"};
+
+bool is_refused(std::string_view option) {
+  // "-I<folder>" needs no separator; "-time=x" and "-include x" do, so that "-include" is not "-inc…".
+  if (option.starts_with("-I")) return true;
+  return std::any_of(refused.begin(), refused.end(), [&](std::string_view name) {
+    return option.starts_with(name) &&
+           (option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ');
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_options(const CompileOptions& options, const CompilerIdentity& compiler) {
+  if (!options.arch.starts_with("sm_")) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("architecture \"{}\": a cubin needs a real one, such as sm_90a", options.arch));
+  }
+  std::vector<std::string> result{
+      "-arch=" + options.arch,
+      "-std=c++20",
+      "-default-device",     // a kernel's helper functions need no __device__
+      "-no-source-include",  // the working directory is not searched: sources hold all they need
+      "-Xptxas=-v",          // registers, spills and shared memory, into the log; costs no measurable time
+  };
+  // Leaves out the declarations of textures, device-side launches and the runtime API, which kernels that
+  // include nothing have no use for; the mathematics stay. Saves 3 to 4 ms of each compile (33 → 30 ms for a
+  // small kernel that calls sinf). NVRTC knows the option since 12.4.
+  if (std::pair(compiler.major, compiler.minor) >= std::pair(12, 4)) result.emplace_back("-minimal");
+  if (options.line_info) result.emplace_back("-lineinfo");
+  for (const auto& option : options.extra) {
+    if (is_refused(option)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("NVRTC option \"{}\": a kernel must follow from its source text and options "
+                              "alone; options that read or write files, or make no cubin, are not taken",
+                              option));
+    }
+    result.push_back(option);
+  }
+  return result;
+}
+
+TMAJIT_END
