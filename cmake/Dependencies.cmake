@@ -24,6 +24,8 @@ add_library(tmajit_llvm INTERFACE)
 add_library(tmajit::llvm ALIAS tmajit_llvm)
 target_include_directories(tmajit_llvm SYSTEM INTERFACE $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>)
 target_link_libraries(tmajit_llvm INTERFACE $<BUILD_INTERFACE:LLVMSupport>)
+# Support names z3, zlib and terminfo; who uses nothing of them should not need them at run time.
+target_link_options(tmajit_llvm INTERFACE -Wl,--as-needed)
 
 # cuda.h and nvrtc.h, only for their types: both libraries are loaded at run time.
 set(TMAJIT_CUDA_HOME "" CACHE PATH "The only CUDA toolkit to look at; empty searches the usual places")
