@@ -10,14 +10,9 @@
 TMAJIT_BEGIN
 
 std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept {
-  const bool bulk = spec.family == Family::bulk;
-  const auto rank = bulk ? 1U : std::min<std::uint32_t>(spec.rank, max_map_rank);
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < std::min<std::uint32_t>(spec.inputs, max_inputs); ++i) {
-    const auto& operand = spec.operands[i];
-    const auto swizzle = bulk ? Swizzle::none : operand.swizzle;
-    bytes = sat_add(bytes,
-                    tile_layout(operand.type, std::span(spec.tile).first(rank), swizzle).transaction_bytes);
+    bytes = sat_add(bytes, operand_layout(spec, spec.operands[i]).transaction_bytes);
   }
   return bytes;
 }

@@ -94,16 +94,24 @@ void set_options(KernelSpec& spec, const TileOptions& options, std::span<const s
                 extents);
 }
 
+/// A spec whose bytes are all zero, so that what stays unused is, too.
+KernelSpec blank(Family family, std::uint8_t rank, std::uint8_t inputs) {
+  KernelSpec spec;
+  for (auto& operand : spec.operands) operand.type = ElementType{};
+  spec.family = family;
+  spec.rank = rank;
+  spec.inputs = inputs;
+  return spec;
+}
+
 /// The tiled families: `sources` in, `output` out.
 KernelSpec tiled_spec(Family family, std::span<const TensorView> sources, ElementType output,
                       std::span<const std::uint64_t> extents, std::string_view expression,
                       const TileOptions& options) {
-  KernelSpec spec;
-  spec.family = family;
-  spec.rank = static_cast<std::uint8_t>(extents.size());
+  auto spec =
+      blank(family, static_cast<std::uint8_t>(extents.size()), static_cast<std::uint8_t>(sources.size()));
   check_length(options.box.size(), spec.rank, "box");
   check_length(options.element_strides.size(), spec.rank, "element_strides");
-  spec.inputs = static_cast<std::uint8_t>(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i)
     spec.operands[i] = input_of(sources[i].type, spec, options);
   spec.output() = operand_of(output, spec, options);
@@ -165,10 +173,7 @@ KernelSpec map_spec(std::string_view expression, std::span<const TensorView> inp
 
 KernelSpec bulk_spec(std::string_view expression, ElementType input, ElementType output,
                      const TileOptions& options) {
-  KernelSpec spec;
-  spec.family = Family::bulk;
-  spec.rank = 1;
-  spec.inputs = 1;
+  auto spec = blank(Family::bulk, 1, 1);
   check_length(options.box.size(), spec.rank, "box");
   check_length(options.element_strides.size(), spec.rank, "element_strides");
   spec.operands[0] = input_of(input, spec, options);
@@ -192,8 +197,8 @@ namespace {
 
 /// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
 /// NumPy gives a view [1, 5] a stride that no tensor map may have.
-std::uint64_t map_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
-                         Interleave interleave) {
+std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
+                           Interleave interleave) {
   // A negative stride becomes one far above the legal limit, which validate() reports.
   const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
   const std::uint64_t unit = stride_unit(interleave);
@@ -226,9 +231,10 @@ TensorMapSpec tensor_map(const KernelSpec& spec, std::uint32_t index, const Tens
                     .oob_fill = oob_fill};
   for (std::uint32_t d = 0; d < spec.rank; ++d) {
     map.shape[d] = view.shape[d];
-    const bool innermost = d + 1U == spec.rank;
-    map.strides[d] = innermost ? sat_mul(static_cast<std::uint64_t>(view.strides[d]), size)
-                               : map_stride(view.shape[d], view.strides[d], size, operand.interleave);
+    map.strides[d] = d + 1U < spec.rank
+                         ? outer_stride(view.shape[d], view.strides[d], size, operand.interleave)
+                     : view.shape[d] == 1 ? size
+                                          : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
     map.element_strides[d] = operand.element_strides[d];
     map.box[d] =
         sat_cast<std::uint32_t>(sat_mul(spec.tile[d], std::max<std::uint32_t>(map.element_strides[d], 1)));
@@ -249,9 +255,7 @@ TensorView output_view(const KernelSpec& spec, const TensorView& source) {
     tiles = sat_mul(tiles, ceil_div(shape[d], spec.tile[d]));
   }
   if (spec.family == Family::snapshot) {
-    const auto& operand = spec.operands[0];
-    const std::array snapshot{
-        tiles, tile_layout(operand.type, std::span(spec.tile).first(rank), operand.swizzle).bytes};
+    const std::array snapshot{tiles, operand_layout(spec, spec.operands[0]).bytes};
     return TensorView::contiguous(ElementType::u8, snapshot);
   }
   const auto type = spec.operands[std::min<std::uint32_t>(spec.inputs, max_inputs)].type;

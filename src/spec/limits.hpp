@@ -35,6 +35,10 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   return interleave == Interleave::b32 ? 32 : 16;
 }
 
+/// How a tile of `operand` lies in shared memory. The one place that knows what family, swizzle and
+/// interleave mean for it.
+[[nodiscard]] TileLayout operand_layout(const KernelSpec& spec, const OperandSpec& operand) noexcept;
+
 /// Bytes that the loads of one stage add to its mbarrier.
 [[nodiscard]] std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept;
 

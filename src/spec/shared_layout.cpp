@@ -1,3 +1,4 @@
+#include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/kernel_spec.hpp>
@@ -12,42 +13,49 @@ namespace {
 constexpr std::uint32_t base_slack = 1024;  // the largest swizzle period: the kernel aligns its base up to it
 constexpr std::uint32_t barrier_bytes = 8;
 
-bool has_output_ring(Family family) noexcept {
-  return family == Family::map || family == Family::bulk;
-}
-
 }  // namespace
 
-SharedLayout shared_layout(const KernelSpec& spec) noexcept {
-  // Bulk copies move bytes in order: a swizzle says nothing there, and a chunk has one dimension.
-  const bool bulk = spec.family == Family::bulk;
-  const auto rank = bulk ? 1U : std::min<std::uint32_t>(spec.rank, max_map_rank);
-  const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
+TileLayout operand_layout(const KernelSpec& spec, const OperandSpec& operand) noexcept {
+  // Bulk copies move bytes in order: a chunk has one dimension, and a swizzle says nothing there.
+  if (spec.family == Family::bulk) {
+    return tile_layout(operand.type, std::span(spec.tile).first(1), Swizzle::none);
+  }
+  const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
+  TensorMapSpec map{.type = operand.type,
+                    .rank = static_cast<std::uint8_t>(rank),
+                    .interleave = operand.interleave,
+                    .swizzle = operand.swizzle};
+  for (std::uint32_t d = 0; d < rank; ++d) map.box[d] = spec.tile[d];
+  map.element_strides.fill(1);  // a tile counts what is loaded, element strides are behind it
+  return tile_layout(map);
+}
 
+SharedLayout shared_layout(const KernelSpec& spec) noexcept {
+  const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
   SharedLayout layout;
   std::uint64_t offset = 0;
   const auto place = [&](const OperandSpec& operand, std::uint32_t stages) {
-    const auto tile =
-        tile_layout(operand.type, std::span(spec.tile).first(rank), bulk ? Swizzle::none : operand.swizzle);
+    const auto tile = operand_layout(spec, operand);
     offset = round_up(offset, tile.alignment);
+    const auto stage_bytes = round_up(tile.bytes, tile.alignment);
     const SharedLayout::Ring ring{
         .offset = sat_cast<std::uint32_t>(offset),
-        .stage_bytes = sat_cast<std::uint32_t>(round_up(tile.bytes, tile.alignment)),
+        .stage_bytes = sat_cast<std::uint32_t>(stage_bytes),
         .tile_bytes = sat_cast<std::uint32_t>(tile.bytes),
     };
-    offset = sat_add(offset, sat_mul(round_up(tile.bytes, tile.alignment), stages));
+    offset = sat_add(offset, sat_mul(stage_bytes, stages));
     return ring;
   };
 
   for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.operands[i], spec.stages);
-  if (has_output_ring(spec.family)) layout.output = place(spec.operands[inputs], spec.output_stages);
+  if (computes(spec.family)) layout.output = place(spec.operands[inputs], spec.output_stages);
   layout.barriers = sat_cast<std::uint32_t>(offset);  // rings end on 128 bytes, so 8-byte aligned
   layout.bytes = sat_add(sat_add(offset, 2ULL * spec.stages * barrier_bytes), base_slack);
   return layout;
 }
 
 std::uint32_t threads(const KernelSpec& spec) noexcept {
-  return has_output_ring(spec.family) ? 32U * (spec.warps + 1U) : 32U;
+  return computes(spec.family) ? 32U * (spec.warps + 1U) : 32U;
 }
 
 TMAJIT_END

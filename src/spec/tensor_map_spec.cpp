@@ -24,8 +24,32 @@ std::uint32_t required_alignment(Swizzle swizzle) noexcept {
   }
 }
 
+/// Bytes of a slice of channels; 1 without interleave. A row is whole slices (PTX ISA, "Interleave layout").
+/// Not yet confirmed on hardware: that a load pads its last slice in shared memory, too.
+std::uint32_t slice_bytes(Interleave interleave) noexcept {
+  switch (interleave) {
+    case Interleave::b16: return 16;
+    case Interleave::b32: return 32;
+    default: return 1;
+  }
+}
+
 bool is_known(Swizzle swizzle) noexcept {
   return swizzle <= Swizzle::b128;
+}
+
+TileLayout layout_of(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle,
+                     std::uint32_t slice) noexcept {
+  TileLayout layout;
+  layout.alignment = required_alignment(swizzle);
+  if (tile.empty()) return layout;
+  layout.rows = 1;
+  for (const auto extent : tile.first(tile.size() - 1)) layout.rows = sat_mul(layout.rows, extent);
+  layout.row_bytes = sat_cast<std::uint32_t>(round_up(sat_mul(tile.back(), size_of(type)), slice));
+  layout.pitch_bytes = std::max(layout.row_bytes, is_known(swizzle) ? span_bytes(swizzle) : 0U);
+  layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
+  layout.transaction_bytes = load_transaction_bytes(layout.rows, layout.row_bytes);
+  return layout;
 }
 
 }  // namespace
@@ -89,16 +113,7 @@ OobFill parse_oob_fill(std::string_view text) {
 }
 
 TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {
-  TileLayout layout;
-  layout.alignment = required_alignment(swizzle);
-  if (tile.empty()) return layout;
-  layout.rows = 1;
-  for (const auto extent : tile.first(tile.size() - 1)) layout.rows = sat_mul(layout.rows, extent);
-  layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), size_of(type)));
-  layout.pitch_bytes = std::max(layout.row_bytes, is_known(swizzle) ? span_bytes(swizzle) : 0U);
-  layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
-  layout.transaction_bytes = load_transaction_bytes(layout.rows, layout.row_bytes);
-  return layout;
+  return layout_of(type, tile, swizzle, 1);
 }
 
 TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
@@ -109,7 +124,7 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
     const bool ignored = d + 1 == rank && spec.interleave == Interleave::none;
     tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));
   }
-  return tile_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
+  return layout_of(spec.type, std::span(tile).first(rank), spec.swizzle, slice_bytes(spec.interleave));
 }
 
 TMAJIT_END
