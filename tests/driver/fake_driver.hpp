@@ -1,0 +1,54 @@
+#pragma once
+
+#include "driver/api.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+/// A driver of a test's own making: GPUs as told, a context stack, and a record of every call that changes
+/// something. One at a time; single-threaded.
+class FakeDriver {
+ public:
+  FakeDriver();
+  ~FakeDriver();
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  struct Gpu {
+    std::string name = "NVIDIA H200";
+    int major = 9;
+    int minor = 0;
+  };
+  /// What cuTensorMapEncodeTiled was called with.
+  struct Encoded {
+    std::uint32_t type, rank, interleave, swizzle, l2_promotion, oob_fill;
+    void* address;
+    std::vector<std::uint64_t> dims, strides;
+    std::vector<std::uint32_t> box, element_strides;
+  };
+  struct Launched {
+    CUlaunchConfig config;
+    CUfunction function;
+    void** parameters;
+    CUcontext context;
+  };
+
+  const tmajit::driver::Api api;
+  std::vector<Gpu> gpus{Gpu{}};
+  std::map<std::string, CUresult> failures;  ///< entry point → what it answers
+  std::vector<CUcontext> contexts;           ///< the calling thread's stack
+  std::map<CUdevice, int> retained;          ///< primary contexts
+  std::size_t free_bytes = 1000;
+  std::vector<Encoded> encoded;
+  std::vector<Launched> launched;
+  std::vector<std::string> calls;  ///< "cuCtxPushCurrent", "cuMemAlloc" …
+
+  [[nodiscard]] static CUcontext primary(CUdevice device);
+  [[nodiscard]] static CUcontext user_context(CUdevice device);
+  [[nodiscard]] std::size_t count(const std::string& call) const;
+
+  /// Records `call`; what it is to answer.
+  CUresult answer(const char* call);
+};
