@@ -1,0 +1,197 @@
+#include "bench.hpp"
+#include "cases.hpp"
+#include "child.hpp"
+#include "raw_nvrtc.hpp"
+
+#include <tmajit/cache.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using tmajit::ElementType;
+using tmajit::Family;
+
+constexpr std::uint64_t size = 1ULL << 30;  // of the tensors; a kernel's text does not depend on it
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+tmajit::KernelSpec spec_of(Family family) {
+  const ElementType type = family == Family::snapshot ? ElementType::u8 : ElementType::f32;
+  return sweep_case(family, type, "").spec(size);
+}
+
+tmajit::Runtime runtime(std::optional<std::filesystem::path> cache) {
+  return tmajit::Runtime({.device = nullptr, .cache_directory = std::move(cache)});
+}
+
+/// A folder that disappears with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tmajit-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw tmajit::Error(tmajit::ErrorCode::io,
+                          fmt::format("no folder could be made as {}: {}", name, std::strerror(errno)));
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Microseconds of a call, each sample the mean of `calls`.
+template <class Function>
+Samples time_calls(unsigned rounds, std::size_t calls, const Function& function) {
+  std::vector<double> values;
+  for (unsigned round = 0; round < rounds; ++round) {
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < calls; ++i) function();
+    values.push_back(1e3 * milliseconds_since(start) / static_cast<double>(calls));
+  }
+  return Samples(std::move(values));
+}
+
+/// Ours and NVRTC alone, one after the other, and the difference of each pair.
+struct Pairs {
+  std::vector<double> nvrtc, ours, overhead;
+
+  void add(double raw, double whole) {
+    nvrtc.push_back(raw);
+    ours.push_back(whole);
+    overhead.push_back(whole - raw);
+  }
+};
+
+void print(Report& report, const char* what, const Pairs& pairs, nlohmann::ordered_json& entry,
+           const char* key) {
+  const Samples nvrtc(pairs.nvrtc);
+  const Samples ours(pairs.ours);
+  const Samples overhead(pairs.overhead);
+  report.line(fmt::format("{:<12}{:<34}{:>10.2f} {:>12.2f} {:>+10.2f}", entry["family"].get<std::string>(),
+                          what, nvrtc.median(), ours.median(), overhead.median()));
+  entry[key] = {{"nvrtc_ms", to_json(nvrtc)}, {"ours_ms", to_json(ours)}, {"overhead_ms", to_json(overhead)}};
+}
+
+/// NVRTC's options here mirror the library's. If these drift apart, the comparison means nothing.
+void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact) {
+  const bool same_ptx = artifact.ptx == raw.ptx.c_str();
+  const bool same_cubin = artifact.cubin.size() == raw.cubin.size() &&
+                          std::memcmp(artifact.cubin.data(), raw.cubin.data(), raw.cubin.size()) == 0;
+  if (same_ptx && same_cubin) return;
+  throw tmajit::Error(tmajit::ErrorCode::internal,
+                      fmt::format("{}: NVRTC alone makes another {} than tmajit: the options differ",
+                                  artifact.entry, same_ptx ? "cubin" : "PTX"));
+}
+
+void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Report& report) {
+  const tmajit::KernelSpec spec = spec_of(family);
+  const tmajit::Source source = tmajit::generate(spec);
+  const std::string name(tmajit::name(family));
+  nlohmann::ordered_json entry{
+      {"family", name}, {"spec", to_json(spec)}, {"source_bytes", source.text.size()}};
+  const TemporaryFolder folder;
+
+  report.progress(fmt::format("jit {}: first compiles", name));
+  Pairs first;
+  for (unsigned i = 0; i < std::min(options.rounds, 7U); ++i) {
+    const double raw = probe_in_child("nvrtc:" + name + ":" + tmajit::compiler().path);
+    first.add(raw, probe_in_child("tmajit:" + name));
+  }
+  print(report, "first compile of a process, ms", first, entry, "first");
+
+  report.progress(fmt::format("jit {}: next compiles", name));
+  require_same(nvrtc.compile(source), tmajit::compile(source));
+  Pairs next;
+  Pairs stored;
+  tmajit::StageTimes times;
+  for (unsigned i = 0; i < options.rounds; ++i) {
+    tmajit::Runtime fresh = runtime(std::nullopt);
+    const double raw = nvrtc.compile(source).milliseconds;
+    const auto start = Clock::now();
+    const tmajit::Kernel kernel = fresh.kernel(spec);
+    next.add(raw, milliseconds_since(start));
+
+    tmajit::Runtime storing = runtime(folder.path() / std::to_string(i));
+    const auto start_storing = Clock::now();
+    const tmajit::Kernel kept = storing.kernel(spec);
+    stored.add(raw, milliseconds_since(start_storing));
+    times = kept.times();
+  }
+  print(report, "next compile, ms", next, entry, "next");
+  print(report, "next compile, kept on disk, ms", stored, entry, "stored");
+  entry["last_stages_ms"] = {{"generate", times.generate},
+                             {"key", times.key},
+                             {"fetch", times.fetch},
+                             {"compile", times.compile},
+                             {"store", times.store}};
+
+  const auto row = [&](const char* what, const char* key, const Samples& microseconds) {
+    report.line(fmt::format("{:<12}{:<34}{:>10} {:>12.3f}", name, what, "", microseconds.median()));
+    entry[key] = to_json(microseconds);
+  };
+  row("generate the source, us", "generate_us",
+      time_calls(options.rounds, 20, [&] { (void)tmajit::generate(spec); }));
+  const tmajit::CompilerIdentity& compiler = tmajit::compiler();
+  row("key, us", "key_us", time_calls(options.rounds, 20, [&] { (void)cache_key(source, {}, compiler); }));
+  row("from disk, us", "disk_us", time_calls(options.rounds, 1, [&] {
+        tmajit::Runtime fresh = runtime(folder.path() / "0");
+        if (fresh.kernel(spec).level() != tmajit::CacheLevel::disk) {
+          throw tmajit::Error(tmajit::ErrorCode::internal, "a kernel on disk was not found there");
+        }
+      }));
+  tmajit::Runtime warm = runtime(folder.path() / "0");
+  (void)warm.kernel(spec);
+  row("from memory, us", "memory_us", time_calls(options.rounds, 10'000, [&] { (void)warm.kernel(spec); }));
+  report.json["jit"].push_back(std::move(entry));
+}
+
+}  // namespace
+
+void measure_jit(const Options& options, Report& report) {
+  const RawNvrtc nvrtc(tmajit::compiler().path);
+  report.line("\nCompilation beside NVRTC alone on the same source, medians");
+  report.line(
+      fmt::format("{:<12}{:<34}{:>10} {:>12} {:>10}", "family", "", "NVRTC", "spec->cubin", "overhead"));
+  for (const Family family : tmajit::all_families) measure(family, options, nvrtc, report);
+}
+
+// "tmajit:<family>", or "nvrtc:<family>:<path of NVRTC>": both load the library within the time they take.
+void run_probe(const std::string& probe) {
+  const std::size_t first = probe.find(':');
+  const std::size_t second = probe.find(':', first + 1);
+  const tmajit::KernelSpec spec = spec_of(tmajit::parse_family(probe.substr(first + 1, second - first - 1)));
+  const tmajit::Source source = tmajit::generate(spec);
+  const auto start = Clock::now();
+  if (second == std::string::npos) {
+    tmajit::Runtime fresh = runtime(std::nullopt);
+    (void)fresh.kernel(spec);
+  } else {
+    (void)RawNvrtc(probe.substr(second + 1)).compile(source);
+  }
+  fmt::print("{}\n", milliseconds_since(start));
+}
+
+}  // namespace bench

@@ -1,0 +1,105 @@
+#include "report.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+#include <unistd.h>
+
+namespace bench {
+
+Report::Report() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Report::~Report() {
+  clear_progress();
+}
+
+void Report::line(std::string_view text) {
+  clear_progress();
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+void Report::progress(std::string_view text) {
+  if (!terminal_) return;
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
+void Report::failure(std::string_view what) {
+  clear_progress();
+  fmt::print(stderr, "tmajit-bench: {}\n", what);
+  json["failures"].push_back(what);
+  failed_ = true;
+}
+
+void Report::clear_progress() {
+  if (!progress_shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  progress_shown_ = false;
+}
+
+void Report::write(const std::string& path) const {
+  // Written beside its place and then renamed, so that a full disk leaves no half a file.
+  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
+  std::ofstream file(partial);
+  file << json.dump(2) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) {
+    std::filesystem::rename(partial, path, error);
+    if (!error) return;
+  } else {
+    error = std::make_error_code(std::errc::io_error);
+  }
+  std::error_code ignored;
+  std::filesystem::remove(partial, ignored);
+  throw tmajit::Error(tmajit::ErrorCode::io,
+                      fmt::format("--json {}: the file could not be written: {}", path, error.message()));
+}
+
+nlohmann::ordered_json to_json(const Samples& samples) {
+  return {{"median", samples.median()},
+          {"min", samples.min()},
+          {"max", samples.max()},
+          {"spread", samples.spread()},
+          {"samples", samples.sorted()}};
+}
+
+nlohmann::ordered_json to_json(const tmajit::KernelSpec& spec) {
+  nlohmann::ordered_json operands = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i <= spec.inputs; ++i) {
+    const tmajit::OperandSpec& operand = spec.operands.at(i);
+    operands.push_back({{"type", tmajit::name(operand.type)},
+                        {"swizzle", tmajit::name(operand.swizzle)},
+                        {"interleave", tmajit::name(operand.interleave)},
+                        {"element_strides", std::span(operand.element_strides).first(spec.rank)}});
+  }
+  return {{"family", tmajit::name(spec.family)},
+          {"rank", spec.rank},
+          {"tile", std::span(spec.tile).first(spec.rank)},
+          {"stages", spec.stages},
+          {"output_stages", spec.output_stages},
+          {"warps", spec.warps},
+          {"ctas_per_sm", spec.ctas_per_sm},
+          {"expression", spec.expression_text()},
+          {"operands", std::move(operands)}};
+}
+
+std::string describe(const tmajit::KernelSpec& spec) {
+  std::string text =
+      fmt::format("tile {}, {} stages", fmt::join(std::span(spec.tile).first(spec.rank), "x"), spec.stages);
+  if (spec.output_stages > 0) text += fmt::format(", {} out, {} warps", spec.output_stages, spec.warps);
+  return text + fmt::format(", {} CTAs/SM", spec.ctas_per_sm);
+}
+
+}  // namespace bench
