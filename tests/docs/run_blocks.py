@@ -9,7 +9,7 @@ Fenced blocks count by what follows the language:
     ```cpp file=PATH       the text of PATH in the repository, exactly
 
 The scripts of one file run in one empty folder, one after the other, with the build's programs on PATH.
-Exits with 77 if there is nothing to run or compare.
+Exits with 1 if something is wrong or there is nothing to run or compare.
 """
 
 import argparse
@@ -20,8 +20,6 @@ import re
 import shutil
 import subprocess
 import sys
-
-NOTHING_TO_DO = 77
 
 
 @dataclasses.dataclass
@@ -123,9 +121,7 @@ def check(document: pathlib.Path, source: pathlib.Path, folder: pathlib.Path, bi
             if block.text != (source / path).read_text(encoding="utf-8"):
                 fail(block, f"this is not the text of {path}")
     print(f"{document.name}: {checked} blocks checked, {failed} wrong")
-    if failed:
-        return 1
-    return 0 if checked else NOTHING_TO_DO
+    return 1 if failed or not checked else 0
 
 
 def main() -> int:

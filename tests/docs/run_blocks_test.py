@@ -50,7 +50,7 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("```cpp file=file.cpp\nint y;\n```\n"), 1)
 
     def test_nothing(self):
-        self.assertEqual(self.check("```sh\nfalse\n```\n"), run_blocks.NOTHING_TO_DO)
+        self.assertEqual(self.check("```sh\nfalse\n```\n"), 1)
 
     def test_open_block(self):
         with self.assertRaises(ValueError):
