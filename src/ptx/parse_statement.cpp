@@ -1,0 +1,172 @@
+#include "ptx/forms.hpp"
+#include "ptx/token_stream.hpp"
+
+TMAJIT_BEGIN
+namespace ptx {
+namespace {
+
+constexpr unsigned max_block_depth = 64;
+/// Longer than any instruction of the ISA; bounds the search for a form.
+constexpr std::size_t max_words = 24;
+constexpr std::size_t max_operands = 16;
+
+/// Where in the text `location` is; operands carry no pointer, so it is found from a token before it.
+const char* place_of(Location location, const Token& before) {
+  const char* place = before.begin;
+  for (std::uint32_t line = before.location.line; line < location.line; ++place)
+    line += *place == '\n' ? 1 : 0;
+  return place + (location.column - (location.line == before.location.line ? before.location.column : 1));
+}
+
+/// Finds the form of the instruction; `at[i]` is word i's token.
+void classify(TokenStream& tokens, Instruction& instruction, const std::vector<Token>& at, const Token& end) {
+  const FormMatch match = match_form(instruction.words, instruction.operands);
+  const std::string& first = instruction.words.front();
+  switch (match.fault) {
+    case FormMatch::Fault::none: instruction.opcode = match.opcode; return;
+    case FormMatch::Fault::opcode:
+      tokens.fail(at.front(), "unknown instruction '" + llvm::Twine(first) + "'");
+    case FormMatch::Fault::modifier:
+      if (match.position < at.size()) {
+        tokens.fail(at[match.position], "'" + llvm::Twine(first) + "' takes no '." +
+                                            instruction.words[match.position] +
+                                            "' here; it takes: " + match.expected);
+      }
+      tokens.fail(at.back(), "'" + llvm::Twine(instruction.full_name()) +
+                                 "' lacks a modifier after this; it takes: " + match.expected);
+    case FormMatch::Fault::operand: break;
+  }
+  const std::string name = instruction.full_name();
+  if (match.position >= instruction.operands.size()) {
+    tokens.fail(end, "'" + llvm::Twine(name) + "' lacks operand " + llvm::Twine(match.position + 1) + ": " +
+                         match.expected);
+  }
+  throw SyntaxError(
+      place_of(instruction.operands[match.position].location, at.front()),
+      ("operand " + llvm::Twine(match.position + 1) + " of '" + name + "' should be: " + match.expected)
+          .str());
+}
+
+Instruction parse_instruction(TokenStream& tokens) {
+  Instruction instruction;
+  if (tokens.accept('@')) {
+    Guard guard;
+    guard.negated = tokens.accept('!');
+    guard.predicate = tokens.expect_identifier("a predicate");
+    instruction.guard = guard;
+  }
+  std::vector<Token> at{tokens.peek()};
+  instruction.location = at.front().location;
+  instruction.words.push_back(tokens.expect_identifier("an instruction"));
+  while (tokens.peek().kind == Token::Kind::word) {
+    at.push_back(tokens.next());
+    instruction.words.push_back(at.back().text.str());
+    if (at.size() > max_words) tokens.fail(at.back(), "no instruction has so many modifiers");
+  }
+  if (!tokens.peek().is(';')) {
+    tokens.comma_list([&] {
+      if (instruction.operands.size() == max_operands)
+        tokens.fail(tokens.peek(), "no instruction has so many operands");
+      instruction.operands.push_back(parse_operand(tokens));
+    });
+  }
+  const Token& end = tokens.peek();
+  tokens.expect(';');
+  classify(tokens, instruction, at, end);
+  return instruction;
+}
+
+LineMark parse_line_mark(TokenStream& tokens) {
+  LineMark mark;
+  mark.location = tokens.next().location;
+  mark.file = tokens.expect_count("a file number");
+  mark.line = tokens.expect_count("a line");
+  mark.column = tokens.expect_count("a column");
+  if (!tokens.accept(',')) return mark;
+  LineMark::Inlined inlined;
+  if (tokens.expect_identifier("function_name") != "function_name") tokens.fail_expected("function_name");
+  inlined.function = tokens.expect_identifier("a label");
+  inlined.offset = tokens.optional_offset();
+  tokens.expect(',');
+  if (tokens.expect_identifier("inlined_at") != "inlined_at") tokens.fail_expected("inlined_at");
+  inlined.file = tokens.expect_count("a file number");
+  inlined.line = tokens.expect_count("a line");
+  inlined.column = tokens.expect_count("a column");
+  mark.inlined = std::move(inlined);
+  return mark;
+}
+
+/// What follows `label:`, if that is a directive that the label names.
+std::optional<Statement> parse_labelled_directive(TokenStream& tokens, const Label& label) {
+  const bool calls = tokens.peek().is_word("calltargets");
+  if (calls || tokens.peek().is_word("branchtargets")) {
+    tokens.next();
+    TargetList list{label.location, label.name, calls, {}};
+    tokens.comma_list([&] { list.targets.push_back(tokens.expect_identifier("a target")); });
+    tokens.expect(';');
+    return Statement{std::move(list)};
+  }
+  if (!tokens.accept_word("callprototype")) return std::nullopt;
+  CallPrototype prototype;
+  prototype.location = label.location;
+  prototype.label = label.name;
+  if (tokens.peek().is('(')) prototype.results = parse_parameter_list(tokens);
+  if (tokens.expect_identifier("_") != "_") tokens.fail_expected("_");
+  if (tokens.peek().is('(')) prototype.parameters = parse_parameter_list(tokens);
+  prototype.tuning = parse_tuning(tokens);
+  tokens.expect(';');
+  return Statement{std::move(prototype)};
+}
+
+void parse_statement(TokenStream& tokens, Block& block, unsigned depth) {
+  const Token& token = tokens.peek();
+  if (token.is('{')) {
+    if (depth == max_block_depth) tokens.fail(token, "blocks nest too deeply");
+    block.statements.push_back({parse_block(tokens, depth + 1)});
+  } else if (token.kind == Token::Kind::identifier && tokens.peek(1).is(':')) {
+    Label label{token.location, token.text.str()};
+    tokens.next();
+    tokens.next();
+    auto directive = parse_labelled_directive(tokens, label);
+    block.statements.push_back(directive ? std::move(*directive) : Statement{std::move(label)});
+  } else if (token.kind != Token::Kind::word) {
+    block.statements.push_back({parse_instruction(tokens)});
+  } else if (token.text == "reg") {
+    block.statements.push_back({parse_registers(tokens)});
+  } else if (token.text == "loc") {
+    block.statements.push_back({parse_line_mark(tokens)});
+  } else if (token.text == "pragma") {
+    block.statements.push_back({parse_pragma(tokens)});
+  } else if (parse_state_space(token.text)) {
+    for (Variable& variable : parse_variables(tokens, Linkage::none)) {
+      block.statements.push_back({std::move(variable)});
+    }
+    tokens.expect(';');
+  } else {
+    tokens.fail(token, "unknown directive '." + token.text + "'");
+  }
+}
+
+}  // namespace
+
+Block parse_block(TokenStream& tokens, unsigned depth) {
+  Block block;
+  const Token& open = tokens.peek();
+  block.location = open.location;
+  tokens.expect('{');
+  while (!tokens.accept('}')) {
+    if (tokens.peek().kind == Token::Kind::end) tokens.fail(open, "this block is never closed with '}'");
+    // An empty statement; NVRTC writes one after some inline assembly.
+    if (tokens.accept(';')) continue;
+    try {
+      parse_statement(tokens, block, depth);
+    } catch (const SyntaxError& error) {
+      tokens.record(error.where(), error.what());
+      tokens.skip_statement();
+    }
+  }
+  return block;
+}
+
+}  // namespace ptx
+TMAJIT_END

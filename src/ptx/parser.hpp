@@ -1,0 +1,34 @@
+#pragma once
+
+#include "ptx/ast.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace ptx {
+
+/// What was wrong with a text, and where.
+struct Diagnostic {
+  Location location;
+  std::string message;
+};
+
+/// A module, or why there is none.
+struct ParseResult {
+  std::optional<Module> module;         ///< empty if there was any error
+  std::vector<Diagnostic> diagnostics;  ///< errors in the order of the text
+  std::string report;  ///< the errors ready to print: "name:3:7: error: …", the line, a caret
+  explicit operator bool() const noexcept { return module.has_value(); }
+};
+
+/// Parses one PTX module (PTX ISA 8.0 to 9.x, as NVRTC writes it). An instruction that forms.hpp does not
+/// know is an error at its line; the parser then goes on with the next statement, up to 20 errors. Never
+/// throws for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the
+/// report.
+[[nodiscard]] ParseResult parse(std::string_view text, std::string_view name = "ptx");
+
+}  // namespace ptx
+TMAJIT_END
