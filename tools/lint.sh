@@ -54,7 +54,7 @@ files() {
 }
 
 check_format() {
-  if [[ -z $CLANG_FORMAT ]] || ! "$CLANG_FORMAT" --version | grep -q 'version 14\.'; then
+  if [[ -z $CLANG_FORMAT || $("$CLANG_FORMAT" --version) != *'version 14.'* ]]; then
     note "format not checked: no clang-format 14 here"
     return 0
   fi

@@ -50,7 +50,10 @@ provide_catch2() {
   have_catch2 && return 0
   have apt-get || die "Catch2 3 is missing: install it so that find_package(Catch2 3) finds it."
   if can_install; then apt_update || die "apt-get update failed; needed is: catch2 (version 3)"; fi
-  if apt-cache policy catch2 2>/dev/null | grep -q '^  Candidate: 3'; then
+  # Not piped into grep -q, which would end apt-cache by a signal and so the pipe with an error.
+  local policy
+  policy=$(apt-cache policy catch2 2>/dev/null || true)
+  if [[ $policy == *$'\n  Candidate: 3.'* ]]; then
     install_packages catch2
   else
     step catch2 "unpack Catch2 3 from the release's backports into build/deps" catch2_from_backports ||
