@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace reference {
+
+/// The copy engine on the CPU, written for clarity from the PTX ISA ("Tensors") and the documentation of
+/// cuTensorMapEncodeTiled, independently of src/. Maps must be legal. Shared memory is an array whose first
+/// byte stands for an address aligned to 1024 bytes. Coordinates are row-major and count elements.
+///
+/// Not yet confirmed on hardware, each in one place of copy_engine.cpp: interleaved layouts, the NaN that
+/// fills, and what a store does with element strides.
+
+/// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
+[[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
+
+/// Loads the tile at `coordinates` (which may lie anywhere): writes the bytes that the engine writes, leaves
+/// the others of `shared` alone. `shared` has image_bytes(map) or more; `tensor` begins at the map's address.
+void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
+          std::span<const std::int64_t> coordinates, std::span<std::byte> shared);
+
+/// Stores the tile in `shared` to `coordinates` (not negative); elements outside the tensor are not written.
+void store(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
+           std::span<const std::int64_t> coordinates, std::span<const std::byte> shared);
+
+/// Where byte `offset` of an unswizzled tile lies under `swizzle`.
+[[nodiscard]] std::uint64_t swizzled(std::uint64_t offset, tmajit::Swizzle swizzle);
+
+}  // namespace reference

@@ -1,0 +1,165 @@
+#include "reference/families.hpp"
+
+#include "reference/copy_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace reference {
+
+using tmajit::ElementType;
+using tmajit::KernelSpec;
+using tmajit::max_map_rank;
+using tmajit::OperandSpec;
+using tmajit::TensorMapSpec;
+using tmajit::TensorView;
+
+namespace {
+
+std::uint64_t byte_offset(const TensorView& view, std::span<const std::uint64_t> index) {
+  std::uint64_t elements = 0;
+  for (std::uint32_t d = 0; d < view.rank; ++d)
+    elements += index[d] * static_cast<std::uint64_t>(view.strides[d]);
+  return elements * size_of(view.type);
+}
+
+std::uint64_t span_of(const TensorView& view) {
+  std::vector<std::uint64_t> last;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.shape[d] == 0) return 0;
+    last.push_back(view.shape[d] - 1);
+  }
+  return byte_offset(view, last) + size_of(view.type);
+}
+
+/// Calls visit(index) for every index of `shape`, row-major; nothing for an empty shape.
+template <typename Visit>
+void for_each_index(std::span<const std::uint64_t> shape, const Visit& visit) {
+  if (std::ranges::find(shape, 0U) != shape.end()) return;
+  std::vector<std::uint64_t> index(shape.size());
+  for (;;) {
+    visit(std::span<const std::uint64_t>(index));
+    auto d = shape.size();
+    while (d > 0 && ++index[d - 1] == shape[d - 1]) index[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+std::span<const std::uint64_t> shape_of(const TensorView& view) {
+  return std::span(view.shape).first(view.rank);
+}
+
+/// The element of an input that the output's element at `index` is made of, as its tensor map delivers it.
+std::array<std::byte, 8> loaded(const OperandSpec& operand, const Tensor& input,
+                                std::span<const std::uint64_t> index) {
+  std::vector<std::uint64_t> at(index.begin(), index.end());
+  for (std::size_t d = 0; d < at.size(); ++d) at[d] *= operand.element_strides[d];
+  std::array<std::byte, 8> element{};
+  std::memcpy(element.data(), input.at(at), size_of(operand.type));
+  convert_on_load(operand.type, element.data());
+  return element;
+}
+
+Element element_at(const KernelSpec& spec, std::span<const std::uint64_t> index) {
+  Element element;
+  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    element.g[d] = index[d];
+    element.t[d] = static_cast<std::uint32_t>(index[d] % spec.tile[d]);
+    element.tile_index = element.tile_index * spec.tile[d] + element.t[d];
+  }
+  return element;
+}
+
+TensorMapSpec map_of(const KernelSpec& spec, const TensorView& view, tmajit::OobFill oob_fill) {
+  const auto& operand = spec.operands[0];
+  TensorMapSpec map{.type = operand.type,
+                    .rank = spec.rank,
+                    .interleave = operand.interleave,
+                    .swizzle = operand.swizzle,
+                    .oob_fill = oob_fill};
+  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    map.shape[d] = view.shape[d];
+    map.strides[d] = static_cast<std::uint64_t>(view.strides[d]) * size_of(operand.type);
+    map.element_strides[d] = operand.element_strides[d];
+    map.box[d] = spec.tile[d] * operand.element_strides[d];
+  }
+  return map;
+}
+
+}  // namespace
+
+Tensor::Tensor(const TensorView& v, std::byte fill) : view(v), bytes(span_of(v), fill) {}
+
+std::byte* Tensor::at(std::span<const std::uint64_t> index) {
+  return bytes.data() + byte_offset(view, index);
+}
+const std::byte* Tensor::at(std::span<const std::uint64_t> index) const {
+  return bytes.data() + byte_offset(view, index);
+}
+
+void copy(const KernelSpec& spec, const Tensor& source, Tensor& output) {
+  for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
+    const auto element = loaded(spec.operands[0], source, index);
+    std::memcpy(output.at(index), element.data(), size_of(output.view.type));
+  });
+}
+
+void map(const KernelSpec& spec, std::span<const Tensor> inputs, Tensor& output, const Function& f) {
+  std::vector<Scalar> x(inputs.size());
+  for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      x[i] = decode(spec.operands[i].type, loaded(spec.operands[i], inputs[i], index).data());
+    }
+    encode(output.view.type, f(x, element_at(spec, index)), output.at(index));
+  });
+}
+
+void bulk(const KernelSpec& spec, const Tensor& input, Tensor& output, const Function& f) {
+  // Bulk copies move bytes: no tensor map converts anything on the way.
+  for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
+    const Scalar x = decode(input.view.type, input.at(index));
+    encode(output.view.type, f({&x, 1}, element_at(spec, index)), output.at(index));
+  });
+}
+
+Tensor snapshot(const KernelSpec& spec, const Tensor& source, std::byte poison, tmajit::OobFill oob_fill) {
+  const auto tensor_map = map_of(spec, source.view, oob_fill);
+  std::vector<std::uint64_t> grid(spec.rank);
+  std::uint64_t tiles = 1;
+  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    grid[d] = (source.view.shape[d] + tensor_map.box[d] - 1) / tensor_map.box[d];
+    tiles *= grid[d];
+  }
+  const std::array shape{tiles, image_bytes(tensor_map)};
+  Tensor images(TensorView{.type = ElementType::u8,
+                           .rank = 2,
+                           .shape = {shape[0], shape[1]},
+                           .strides = {static_cast<std::int64_t>(shape[1]), 1}},
+                poison);
+  std::size_t tile = 0;
+  for_each_index(grid, [&](std::span<const std::uint64_t> index) {
+    std::vector<std::int64_t> coordinates(spec.rank);
+    for (std::uint32_t d = 0; d < spec.rank; ++d) {
+      coordinates[d] = static_cast<std::int64_t>(index[d] * tensor_map.box[d]);
+    }
+    const auto image = std::span(images.bytes).subspan(tile++ * shape[1], shape[1]);
+    load(tensor_map, source.bytes, coordinates, image);
+  });
+  return images;
+}
+
+bool first_difference(const Tensor& a, const Tensor& b, std::vector<std::uint64_t>& index) {
+  if (a.view.type != b.view.type || !std::ranges::equal(shape_of(a.view), shape_of(b.view))) {
+    throw std::invalid_argument("reference: tensors of different type or shape");
+  }
+  bool found = false;
+  for_each_index(shape_of(a.view), [&](std::span<const std::uint64_t> at) {
+    if (found || same_value(a.view.type, a.at(at), b.at(at))) return;
+    index.assign(at.begin(), at.end());
+    found = true;
+  });
+  return found;
+}
+
+}  // namespace reference

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "reference/scalar.hpp"
+
+#include <tmajit/kernel_spec.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace reference {
+
+/// A tensor in host memory. `bytes` begins with its first element; strides are not negative.
+struct Tensor {
+  tmajit::TensorView view;
+  std::vector<std::byte> bytes;
+
+  /// One of the view's span, every byte `fill`.
+  explicit Tensor(const tmajit::TensorView& view, std::byte fill = std::byte{0});
+  /// The element at a row-major index of view.rank coordinates.
+  [[nodiscard]] std::byte* at(std::span<const std::uint64_t> index);
+  [[nodiscard]] const std::byte* at(std::span<const std::uint64_t> index) const;
+};
+
+/// Where an expression is evaluated.
+struct Element {
+  std::array<std::uint64_t, tmajit::max_map_rank> g{};  ///< coordinates in the output
+  std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< in the tile
+  std::uint32_t tile_index = 0;                         ///< its row-major number in the tile
+};
+
+/// What a map computes: x[i] is input i's element.
+using Function = std::function<Scalar(std::span<const Scalar> x, const Element& element)>;
+
+/// Function from a generic callable on x, computed in the element's own type: unary([](auto x) { return x +
+/// 1; }).
+template <typename F>
+[[nodiscard]] Function unary(F f) {
+  return [f](std::span<const Scalar> x, const Element&) {
+    return std::visit([&f](auto v) { return scalar(f(v)); }, x[0]);
+  };
+}
+
+/// The same of two inputs of one type; std::bad_variant_access for two.
+template <typename F>
+[[nodiscard]] Function binary(F f) {
+  return [f](std::span<const Scalar> x, const Element&) {
+    return std::visit([&](auto a) { return scalar(f(a, std::get<decltype(a)>(x[1]))); }, x[0]);
+  };
+}
+
+// What a whole kernel leaves in its output. `spec` gives tiles, element strides and swizzles; elements of
+// `output` that the kernel does not write stay as they are.
+
+void copy(const tmajit::KernelSpec& spec, const Tensor& source, Tensor& output);
+void map(const tmajit::KernelSpec& spec, std::span<const Tensor> inputs, Tensor& output, const Function& f);
+/// For one input and output of one dimension; `element` counts chunks from the first element.
+void bulk(const tmajit::KernelSpec& spec, const Tensor& input, Tensor& output, const Function& f);
+/// u8 [tiles, bytes of a tile]: every tile's image in shared memory that held `poison` before the load.
+[[nodiscard]] Tensor snapshot(const tmajit::KernelSpec& spec, const Tensor& source, std::byte poison,
+                              tmajit::OobFill oob_fill = tmajit::OobFill::zero);
+
+/// The first index whose elements differ (same_value()), if any.
+[[nodiscard]] bool first_difference(const Tensor& a, const Tensor& b, std::vector<std::uint64_t>& index);
+
+}  // namespace reference

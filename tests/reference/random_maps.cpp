@@ -1,0 +1,174 @@
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::uint64_t two_to_32 = 1ULL << 32;
+constexpr std::uint64_t two_to_40 = 1ULL << 40;
+constexpr std::uint64_t shared_bytes = 227 * 1024;
+
+std::uint64_t random_extent(Random& random) {
+  switch (between(random, 0, 9)) {
+    case 0: return 1;
+    case 1: return between(random, 1, two_to_32);
+    case 2: return one_of(random, std::array{two_to_32, two_to_32 - 1, two_to_32 / 2, two_to_32 / 2 + 1});
+    default: return between(random, 1, 1ULL << between(random, 1, 14));
+  }
+}
+
+void choose_modes(Random& random, TensorMapSpec& map) {
+  static constexpr std::array swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
+  static constexpr std::array promotions{L2Promotion::none, L2Promotion::b64, L2Promotion::b128,
+                                         L2Promotion::b256};
+  map.swizzle = one_of(random, swizzles);
+  map.l2_promotion = one_of(random, promotions);
+  if (can_fill_nan(map.type) && one_in(random, 2)) map.oob_fill = OobFill::nan;
+  if (map.rank >= 3 && one_in(random, 5)) {
+    map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
+    if (map.interleave == Interleave::b32) map.swizzle = Swizzle::b32;
+  }
+}
+
+/// The innermost box: whole 16 bytes, no wider than the swizzle's span.
+std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
+  const auto size = size_of(map.type);
+  const auto unit = 16 / size;
+  auto most = 256U;
+  if (map.swizzle != Swizzle::none) most = std::min(most, span_bytes(map.swizzle) / size);
+  return unit * static_cast<std::uint32_t>(between(random, 1, most / unit));
+}
+
+/// Boxes and element strides of a tile that fits shared memory.
+void choose_box(Random& random, TensorMapSpec& map) {
+  const auto inner = map.rank - 1U;
+  map.box[inner] = random_inner_box(random, map);
+  map.element_strides[inner] = 1;
+  auto rows =
+      shared_bytes / std::max<std::uint64_t>(map.box[inner] * size_of(map.type), span_bytes(map.swizzle));
+  for (std::uint32_t i = 0; i < inner; ++i) {
+    const auto d = inner - 1 - i;
+    const auto stride = one_in(random, 4) ? between(random, 1, 8) : 1;
+    auto extent = std::min<std::uint64_t>(rows, 256 / stride);
+    if (!one_in(random, 4)) extent = std::min<std::uint64_t>(extent, 16);
+    extent = one_in(random, 8) ? extent : between(random, 1, extent);
+    map.element_strides[d] = static_cast<std::uint32_t>(stride);
+    map.box[d] = static_cast<std::uint32_t>(extent * stride);
+    rows = std::max<std::uint64_t>(rows / extent, 1);
+  }
+}
+
+void choose_extents(Random& random, TensorMapSpec& map) {
+  const auto inner = map.rank - 1U;
+  const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
+  std::uint64_t stride = size_of(map.type);
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const auto d = inner - i;
+    map.shape[d] = random_extent(random);
+    map.strides[d] = stride;
+    const bool overflows = map.shape[d] > (two_to_40 - 64 * unit) / std::max<std::uint64_t>(stride, 1);
+    stride *= overflows ? 0 : map.shape[d];
+    const bool free = overflows || stride == 0 || one_in(random, 10);
+    if (free) {
+      // Anything goes as far as the driver is concerned: overlapping, descending, zero.
+      stride = one_in(random, 4) ? one_of(random, std::array<std::uint64_t, 3>{0, unit, two_to_40 - unit})
+                                 : unit * between(random, 1, (two_to_40 - 1) / unit);
+    } else {
+      stride = (stride + unit - 1) / unit * unit + (one_in(random, 3) ? unit * between(random, 0, 8) : 0);
+    }
+  }
+}
+
+template <typename Value, typename Values>
+void set(Random& random, Value& field, const Values& values) {
+  field = static_cast<Value>(one_of(random, values));
+}
+
+}  // namespace
+
+std::uint64_t seed(std::uint64_t otherwise) {
+  const char* text = std::getenv("TMAJIT_SEED");
+  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+std::uint64_t between(Random& random, std::uint64_t least, std::uint64_t most) {
+  return std::uniform_int_distribution<std::uint64_t>(least, most)(random);
+}
+
+bool one_in(Random& random, std::uint64_t n) {
+  return between(random, 1, n) == 1;
+}
+
+TensorMapSpec legal_map(Random& random) {
+  TensorMapSpec map{.type = one_of(random, all_element_types),
+                    .rank = static_cast<std::uint8_t>(between(random, 1, max_map_rank))};
+  choose_modes(random, map);
+  choose_box(random, map);
+  choose_extents(random, map);
+  return map;
+}
+
+void mutate(Random& random, TensorMapSpec& map) {
+  for (auto times = between(random, 1, 2); times > 0; --times) {
+    const auto d =
+        map.rank == 0 ? 0 : between(random, 0, std::min<std::uint64_t>(map.rank, max_map_rank) - 1);
+    const auto inner = map.rank == 0 ? 0 : std::min<std::uint32_t>(map.rank, max_map_rank) - 1U;
+    switch (between(random, 0, 13)) {
+      case 0:
+        set(random, map.shape[d],
+            std::array<std::uint64_t, 7>{0, 1, two_to_32 - 1, two_to_32, two_to_32 + 1, two_to_32 * 2,
+                                         ~0ULL});
+        break;
+      case 1: map.strides[d] += one_of(random, std::array<std::uint64_t, 7>{1, 2, 4, 8, 16, 24, 32}); break;
+      case 2:
+        set(random, map.strides[d],
+            std::array<std::uint64_t, 9>{0, 8, 16, 48, two_to_40 - 32, two_to_40 - 16, two_to_40,
+                                         two_to_40 + 32, 1ULL << 63});
+        break;
+      case 3:
+        set(random, map.box[d], std::array<std::uint32_t, 8>{0, 1, 2, 255, 256, 257, 512, 1U << 31});
+        break;
+      case 4: map.box[inner] += one_in(random, 2) ? 1U : ~0U; break;
+      case 5: map.box[inner] *= 2; break;
+      case 6:
+        set(random, map.element_strides[d], std::array<std::uint32_t, 8>{0, 1, 2, 3, 7, 8, 9, 255});
+        break;
+      case 7: set(random, map.interleave, std::array<std::uint8_t, 4>{0, 1, 2, 3}); break;
+      case 8: set(random, map.swizzle, std::array<std::uint8_t, 6>{0, 1, 2, 3, 4, 255}); break;
+      case 9: set(random, map.oob_fill, std::array<std::uint8_t, 4>{0, 1, 1, 2}); break;
+      case 10: map.type = one_of(random, all_element_types); break;
+      case 11: set(random, map.rank, std::array<std::uint8_t, 5>{0, 1, 2, 3, 6}); break;
+      case 12: set(random, map.l2_promotion, std::array<std::uint8_t, 3>{0, 3, 4}); break;
+      default: map.type = static_cast<ElementType>(one_in(random, 2) ? all_element_types.size() : 255); break;
+    }
+  }
+}
+
+std::string describe(const TensorMapSpec& map) {
+  std::ostringstream text;
+  const auto list = [&](std::string_view name, const auto& values) {
+    text << ' ' << name << '=';
+    for (std::uint32_t d = 0; d < std::min<std::uint32_t>(map.rank, max_map_rank); ++d) {
+      text << (d == 0 ? "" : "x") << values[d];
+    }
+  };
+  // Numbers for the modes: they may be no enumerators at all.
+  text << "type=" << static_cast<unsigned>(map.type) << " rank=" << static_cast<unsigned>(map.rank)
+       << " interleave=" << static_cast<unsigned>(map.interleave)
+       << " swizzle=" << static_cast<unsigned>(map.swizzle)
+       << " l2=" << static_cast<unsigned>(map.l2_promotion) << " oob=" << static_cast<unsigned>(map.oob_fill);
+  list("shape", map.shape);
+  list("strides", map.strides);
+  list("box", map.box);
+  list("element_strides", map.element_strides);
+  return text.str();
+}
+
+}  // namespace reference

@@ -1,0 +1,128 @@
+#include "reference/scalar.hpp"
+
+#include "reference/small_float.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace reference {
+
+using tmajit::ElementType;
+
+namespace {
+
+template <typename T>
+T read(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void write(std::byte* bytes, T value) {
+  std::memcpy(bytes, &value, sizeof(T));
+}
+
+template <typename To, typename From>
+To to_integer(From value) {
+  if constexpr (std::is_integral_v<From>) {
+    return static_cast<To>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    // 2^digits is exact in both float types, which the largest integer need not be.
+    const From above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+    if (value >= above) return std::numeric_limits<To>::max();
+    const From below = std::is_signed_v<To> ? -above : From{0};
+    if (value <= below) return std::numeric_limits<To>::min();
+    return static_cast<To>(value);
+  }
+}
+
+template <typename To>
+void encode_as(const Scalar& value, std::byte* bytes) {
+  std::visit(
+      [bytes](auto v) {
+        if constexpr (std::is_integral_v<To>)
+          write(bytes, to_integer<To>(v));
+        else
+          write(bytes, static_cast<To>(v));
+      },
+      value);
+}
+
+float as_float(const Scalar& value) {
+  return std::visit([](auto v) { return static_cast<float>(v); }, value);
+}
+
+std::uint32_t flush(std::uint32_t bits) {
+  return (bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits;
+}
+
+}  // namespace
+
+Scalar decode(ElementType type, const std::byte* bytes) {
+  switch (type) {
+    case ElementType::u8: return read<std::uint8_t>(bytes);
+    case ElementType::i8: return read<std::int8_t>(bytes);
+    case ElementType::u16: return read<std::uint16_t>(bytes);
+    case ElementType::i16: return read<std::int16_t>(bytes);
+    case ElementType::u32: return read<std::uint32_t>(bytes);
+    case ElementType::i32: return read<std::int32_t>(bytes);
+    case ElementType::u64: return read<std::uint64_t>(bytes);
+    case ElementType::i64: return read<std::int64_t>(bytes);
+    case ElementType::f64: return read<double>(bytes);
+    case ElementType::f16: return decode(f16_format, read<std::uint16_t>(bytes));
+    case ElementType::bf16: return decode(bf16_format, read<std::uint16_t>(bytes));
+    case ElementType::e4m3: return decode(e4m3_format, read<std::uint8_t>(bytes));
+    case ElementType::e5m2: return decode(e5m2_format, read<std::uint8_t>(bytes));
+    default: return read<float>(bytes);
+  }
+}
+
+void encode(ElementType type, const Scalar& value, std::byte* bytes) {
+  switch (type) {
+    case ElementType::u8: return encode_as<std::uint8_t>(value, bytes);
+    case ElementType::i8: return encode_as<std::int8_t>(value, bytes);
+    case ElementType::u16: return encode_as<std::uint16_t>(value, bytes);
+    case ElementType::i16: return encode_as<std::int16_t>(value, bytes);
+    case ElementType::u32: return encode_as<std::uint32_t>(value, bytes);
+    case ElementType::i32: return encode_as<std::int32_t>(value, bytes);
+    case ElementType::u64: return encode_as<std::uint64_t>(value, bytes);
+    case ElementType::i64: return encode_as<std::int64_t>(value, bytes);
+    case ElementType::f64: return encode_as<double>(value, bytes);
+    case ElementType::f16: return write(bytes, encode(f16_format, as_float(value)));
+    case ElementType::bf16: return write(bytes, encode(bf16_format, as_float(value)));
+    case ElementType::e4m3:
+      return write(bytes, static_cast<std::uint8_t>(encode(e4m3_format, as_float(value))));
+    case ElementType::e5m2:
+      return write(bytes, static_cast<std::uint8_t>(encode(e5m2_format, as_float(value))));
+    case ElementType::tf32:
+    case ElementType::tf32_ftz:
+      return write(bytes, round_to_tf32(std::bit_cast<std::uint32_t>(as_float(value))));
+    default: return encode_as<float>(value, bytes);
+  }
+}
+
+// Not yet confirmed on hardware: the sign of a flushed zero, ties of the tf32 rounding, and whether NaNs keep
+// the bits that tf32 has no room for.
+void convert_on_load(ElementType type, std::byte* element) {
+  switch (type) {
+    case ElementType::f32_ftz: return write(element, flush(read<std::uint32_t>(element)));
+    case ElementType::tf32: return write(element, round_to_tf32(read<std::uint32_t>(element)));
+    case ElementType::tf32_ftz: return write(element, round_to_tf32(flush(read<std::uint32_t>(element))));
+    default: return;
+  }
+}
+
+bool same_value(ElementType type, const std::byte* a, const std::byte* b) {
+  if (std::memcmp(a, b, size_of(type)) == 0) return true;
+  if (!is_float(type)) return false;
+  const auto is_nan = [type](const std::byte* bytes) {
+    return std::visit([](auto v) { return v != v; }, decode(type, bytes));
+  };
+  return is_nan(a) && is_nan(b);
+}
+
+}  // namespace reference
