@@ -10,9 +10,11 @@
 TMAJIT_BEGIN
 
 struct CompileOptions {
-  std::string arch = "sm_90a";     ///< a real architecture, so that PTX and a cubin come of one call
-  bool line_info = true;           ///< -lineinfo: profilers and the simulator name source lines
-  std::vector<std::string> extra;  ///< further NVRTC options, in order
+  std::string arch = "sm_90a";  ///< a real architecture, so that PTX and a cubin come of one call
+  bool line_info = true;        ///< -lineinfo: profilers and the simulator name source lines
+  /// Further NVRTC options, in order. Those that read or write files (-I, --pre-include, -time …) or make no
+  /// cubin (-dc, -dlto …) are refused: a kernel follows from its source and options alone.
+  std::vector<std::string> extra{};
 };
 
 /// What ptxas reports of a kernel.
@@ -47,7 +49,8 @@ struct CompilerIdentity {
 [[nodiscard]] TMAJIT_API const CompilerIdentity& compiler();
 
 /// PTX and cubin of `source` from one NVRTC call. Thread-safe.
-/// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC.
+/// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC, Error{invalid_argument} for
+/// options that are not taken.
 [[nodiscard]] TMAJIT_API Artifact compile(const Source& source, const CompileOptions& options = {});
 
 TMAJIT_END

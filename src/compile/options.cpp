@@ -3,7 +3,7 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -14,33 +14,43 @@ TMAJIT_BEGIN
 namespace {
 
 /// A compiled kernel must follow from its source and options alone: that is what the cache key holds.
-/// These options let other files in, write files, or make something other than a cubin.
-constexpr std::array<std::string_view, 21> refused{"-I",
-                                                   "--include-path",
-                                                   "-include",
-                                                   "--pre-include",
-                                                   "-pch",
-                                                   "--pch",
-                                                   "-create-pch",
-                                                   "--create-pch",
-                                                   "-use-pch",
-                                                   "--use-pch",
-                                                   "-time",
-                                                   "--time",
-                                                   "-fdevice-time-trace",
-                                                   "--fdevice-time-trace",
-                                                   "-dlto",
-                                                   "--dlink-time-opt",
-                                                   "-dc",
-                                                   "--device-c",
-                                                   "-optix-ir",
-                                                   "--optix-ir",
-                                                   "-fdevice-syntax-only"};
+/// These options let other files in, write files, make something that the driver cannot load, or name an
+/// architecture again.
+constexpr std::string_view refused[] = {
+    "-I",
+    "--include-path",
+    "-include",
+    "--pre-include",
+    "-pch",
+    "--pch",
+    "-create-pch",
+    "--create-pch",
+    "-use-pch",
+    "--use-pch",
+    "-time",
+    "--time",
+    "-fdevice-time-trace",
+    "--fdevice-time-trace",
+    "-dlto",
+    "--dlink-time-opt",
+    "-dc",
+    "--device-c",
+    "-rdc",
+    "--relocatable-device-code",
+    "-ewp",
+    "--extensible-whole-program",
+    "-optix-ir",
+    "--optix-ir",
+    "-fdevice-syntax-only",
+    "--fdevice-syntax-only",
+    "-arch",
+    "--gpu-architecture",
+};
 
 bool is_refused(std::string_view option) {
   // "-I<folder>" needs no separator; "-time=x" and "-include x" do, so that "-include" is not "-inc…".
   if (option.starts_with("-I")) return true;
-  return std::any_of(refused.begin(), refused.end(), [&](std::string_view name) {
+  return std::any_of(std::begin(refused), std::end(refused), [&](std::string_view name) {
     return option.starts_with(name) &&
            (option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ');
   });
@@ -67,10 +77,13 @@ std::vector<std::string> nvrtc_options(const CompileOptions& options, const Comp
   if (options.line_info) result.emplace_back("-lineinfo");
   for (const auto& option : options.extra) {
     if (is_refused(option)) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("NVRTC option \"{}\": a kernel must follow from its source text and options "
-                              "alone; options that read or write files, or make no cubin, are not taken",
-                              option));
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format(
+              "NVRTC option \"{}\" is not taken: a kernel must follow from its source text and options "
+              "alone, so none that reads or writes files, makes no loadable cubin, or names the "
+              "architecture again",
+              option));
     }
     result.push_back(option);
   }
