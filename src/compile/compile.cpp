@@ -8,8 +8,7 @@
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 
-#include <memory>
-#include <type_traits>
+#include <algorithm>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -58,11 +57,13 @@ class Program {
     if (bytes > 0) require(read(program_, reinterpret_cast<char*>(result.data())), call);
     return result;
   }
-  /// NVRTC counts the terminating zero.
+  /// NVRTC counts the terminating zero, and joins the log of several parts with their zeros in between.
   [[nodiscard]] std::string text(decltype(NvrtcApi::ptx_size) size, decltype(NvrtcApi::ptx) read,
                                  const char* call) const {
     auto result = get<std::string>(size, read, call);
-    result.resize(result.find('\0') == std::string::npos ? result.size() : result.find('\0'));
+    result.erase(std::find_if(result.rbegin(), result.rend(), [](char c) { return c != '\0'; }).base(),
+                 result.end());
+    std::replace(result.begin(), result.end(), '\0', '\n');
     return result;
   }
 

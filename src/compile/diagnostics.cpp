@@ -47,6 +47,7 @@ std::optional<Diagnostic> parse_assembler(StringRef line) {
   const auto [head, message] = line.split(" : ");
   if (message.empty() || (!head.contains("error") && !head.contains("fatal"))) return std::nullopt;
   Diagnostic found;
+  found.stage = Diagnostic::Stage::assembler;
   found.message = str(message.trim());
   auto number = head.split(", line ").second;
   if (!number.consumeInteger(10, found.line)) found.file = ptx_file;
@@ -68,36 +69,40 @@ void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
   }
 }
 
-/// The place in the source that `.loc` and `.file` give line `number` (from 1) of `ptx`:
+/// The name, without folders, of file `index` by the `.file` lines of a PTX text: .file 1 "/home/kernel"
+StringRef ptx_file_name(llvm::ArrayRef<StringRef> lines, std::uint32_t index) {
+  for (auto line : lines) {
+    std::uint32_t declared = 0;
+    line = line.ltrim();
+    if (!line.consume_front(".file")) continue;
+    line = line.ltrim();
+    if (line.consumeInteger(10, declared) || declared != index) continue;
+    const auto path = line.trim().trim('"');
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  }
+  return {};
+}
+
+/// Leads an error in a line of `ptx` back to the source, by the nearest `.loc` above it:
 ///   .loc 1 12 3        file 1, line 12, column 3, for the instructions that follow
-///   .file 1 "kernel"
 void trace_ptx(StringRef ptx, Diagnostic& found) {
   llvm::SmallVector<StringRef, 0> lines;
   ptx.split(lines, '\n');
   if (found.line == 0 || found.line > lines.size()) return;
   found.excerpt = str(lines[found.line - 1].trim());
-  for (auto i = found.line - 1; i > 0; --i) {
-    auto text = lines[i - 1].ltrim();
-    if (text.startswith("{") || text.startswith("//") || !text.consume_front(".loc")) {
-      if (text.startswith(".entry") || text.contains(" .entry ")) return;
-      continue;
-    }
+  for (std::size_t i = found.line; i-- > 0;) {
+    auto line = lines[i].ltrim();
+    if (line.contains(".entry ") || line.startswith(".func")) return;  // the function begins without one
+    if (!line.consume_front(".loc")) continue;
     std::uint32_t file = 0;
-    std::uint32_t line = 0;
-    text = text.ltrim();
-    if (text.consumeInteger(10, file)) return;
-    text = text.ltrim();
-    if (text.consumeInteger(10, line)) return;
-    for (auto declaration : lines) {
-      declaration = declaration.ltrim();
-      std::uint32_t index = 0;
-      if (!declaration.consume_front(".file")) continue;
-      declaration = declaration.ltrim();
-      if (declaration.consumeInteger(10, index) || index != file) continue;
-      const auto path = declaration.trim().trim('"');
-      found.file = str(path.rsplit('/').second.empty() ? path : path.rsplit('/').second);
-      found.line = line;
-      return;
+    std::uint32_t number = 0;
+    line = line.ltrim();
+    if (line.consumeInteger(10, file)) return;
+    line = line.ltrim();
+    if (line.consumeInteger(10, number)) return;
+    if (const auto name = ptx_file_name(lines, file); !name.empty()) {
+      found.file = str(name);
+      found.line = number;
     }
     return;
   }
@@ -154,6 +159,11 @@ std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx) {
 std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                     std::string_view expression) {
   auto errors = parse_log(log, ptx);
+  // What ptxas refuses is the kernel as a whole: too much shared memory, say.
+  const auto of_assembler = [](const Diagnostic& error) {
+    return error.stage == Diagnostic::Stage::assembler;
+  };
+  if (std::any_of(errors.begin(), errors.end(), of_assembler)) expression = {};
   std::string text = expression.empty() ? fmt::format("kernel \"{}\" does not compile", entry)
                                         : "the expression does not compile";
   if (errors.empty()) {

@@ -13,6 +13,8 @@ TMAJIT_BEGIN
 
 /// One error of NVRTC's log.
 struct Diagnostic {
+  /// Who found it: the C++ front end, or ptxas in the PTX that came of the source.
+  enum class Stage { front_end, assembler } stage = Stage::front_end;
   std::string file;  ///< as in `#line`; "ptx" for an error of ptxas, empty for one without a place
   std::uint32_t line = 0;
   std::string message;
@@ -27,8 +29,8 @@ struct Diagnostic {
 [[nodiscard]] std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx);
 
 /// The message of a CompileError: the first three errors, in the user's own text. `expression` is empty if
-/// the source holds none; otherwise errors elsewhere are shown at its end, for that is where the generated
-/// text begins that no longer fits it.
+/// the source holds none; otherwise errors of the front end elsewhere are shown at its end, for that is where
+/// the generated text begins that no longer fits it.
 [[nodiscard]] std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                                   std::string_view expression);
 

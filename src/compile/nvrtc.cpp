@@ -71,7 +71,8 @@ std::string nvrtc_remedy() {
 }
 
 const Nvrtc& Nvrtc::instance() {
-  static const Nvrtc nvrtc(nvrtc_places());
+  // Never destroyed: a thread may still compile while the process ends.
+  static const auto& nvrtc = *new Nvrtc(nvrtc_places());
   return nvrtc;
 }
 

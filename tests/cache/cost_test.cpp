@@ -1,0 +1,52 @@
+// What the cache adds to a kernel's way: from a spec to its cubin everything but NVRTC is to stay below 1 ms.
+#include "cache/samples.hpp"
+
+#include <tmajit/cache.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using tests::sample_artifact;
+using tests::sample_key;
+using tests::TemporaryFolder;
+
+namespace {
+
+/// Microseconds of one call: the median of many, so that a busy machine does not show.
+template <class Call>
+double microseconds(Call call) {
+  std::vector<double> times;
+  for (unsigned i = 0; i < 301; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call(i);
+    times.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::nth_element(times.begin(), times.begin() + 150, times.end());
+  return times[150];
+}
+
+}  // namespace
+
+TEST_CASE("key, store and fetch cost less than a millisecond together") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const auto artifact = sample_artifact(20000);  // three parts: an entry of 60 KB
+  const Source source{.text = std::string(30000, 'x'), .entry = "k", .expression = {}};
+  const CompilerIdentity compiler{.major = 13, .minor = 0, .build = std::string(40, 'b'), .path = {}};
+
+  unsigned found = 0;
+  const auto key = microseconds([&](unsigned) { found += cache_key(source, {}, compiler).digest[0] & 1U; });
+  const auto store = microseconds([&](unsigned i) { found += cache.store(sample_key(i % 50), artifact); });
+  const auto fetch = microseconds([&](unsigned i) { found += cache.fetch(sample_key(i % 50)).has_value(); });
+  const auto miss = microseconds([&](unsigned) { found += cache.fetch(sample_key(99)).has_value(); });
+  std::printf("key of 30 KB %.0f us, store of 60 KB %.0f us, fetch %.0f us, miss %.1f us\n", key, store,
+              fetch, miss);
+  REQUIRE(found > 0);
+  CHECK(key + store + fetch + miss < 1000);
+}

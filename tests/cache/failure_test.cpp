@@ -1,0 +1,204 @@
+// A cache that cannot be read or written: nothing throws, nothing is lost, nothing half-written stays.
+#include "cache/layout.hpp"
+#include "cache/samples.hpp"
+
+#include <tmajit/cache.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/logging.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/sinks/ostream_sink.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::count_files;
+using tests::sample_artifact;
+using tests::sample_key;
+using tests::TemporaryFolder;
+
+namespace {
+
+/// What tmajit logs while the object lives.
+class CapturedLog {
+ public:
+  CapturedLog() {
+    auto logger =
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_));
+    logger->set_level(spdlog::level::warn);
+    set_logger(std::move(logger));
+  }
+  ~CapturedLog() { set_logger(nullptr); }
+  CapturedLog(const CapturedLog&) = delete;
+  CapturedLog& operator=(const CapturedLog&) = delete;
+
+  [[nodiscard]] std::string text() const { return stream_.str(); }
+  [[nodiscard]] std::size_t lines() const {
+    const auto all = text();
+    return static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n'));
+  }
+
+ private:
+  std::ostringstream stream_;
+};
+
+/// Runs `check` in a process of its own and says whether it returned true.
+bool holds_in_child(const std::function<bool()>& check) {
+  const auto child = ::fork();
+  if (child == 0) {
+    bool held = false;
+    try {
+      held = check();
+    } catch (...) {
+    }
+    ::_exit(held ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Root may do everything; somebody without rights is needed to be refused.
+bool become_nobody() {
+  constexpr ::uid_t nobody = 65534;
+  return ::geteuid() != 0 || ::seteuid(nobody) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a folder that cannot be made is one warning, not one a kernel") {
+  const TemporaryFolder folder;
+  { std::ofstream file(folder.path() / "file"); }
+  const CapturedLog log;
+  const DiskCache cache(folder.path() / "file" / "cache");
+  for (unsigned i = 0; i < 5; ++i) {
+    CHECK_FALSE(cache.store(sample_key(i), sample_artifact()));
+    CHECK_FALSE(cache.fetch(sample_key(i)));
+  }
+  cache.remember({.major = 13, .minor = 0, .build = "b", .path = {}});
+  CHECK(cache.known_compilers().empty());
+  CHECK(log.lines() == 1);
+  CHECK_THAT(log.text(),
+             ContainsSubstring(cache.directory().string()) && ContainsSubstring("Not a directory"));
+}
+
+TEST_CASE("a file system that takes nothing is a warning") {
+  const CapturedLog log;
+  CHECK_FALSE(DiskCache("/proc/tmajit").store(sample_key(), sample_artifact()));
+  CHECK(log.lines() == 1);
+}
+
+TEST_CASE("a full disk leaves nothing behind") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  REQUIRE(cache.store(sample_key(1), sample_artifact(100)));
+  CHECK(holds_in_child([&] {
+    // The limit cuts a write short and fails the next, as a full disk does.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 10000, .rlim_max = 10000};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+    const CapturedLog log;
+    return !cache.store(sample_key(2), sample_artifact(30000)) && !cache.fetch(sample_key(2)) &&
+           cache.fetch(sample_key(1)) && log.lines() == 1;
+  }));
+  CHECK(count_files(folder.path()) == 1);
+}
+
+TEST_CASE("a read-only cache is read") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  REQUIRE(cache.store(sample_key(1), sample_artifact()));
+  for (const auto& path : {folder.path(), entries_folder(folder.path()), pending_folder(folder.path()),
+                           entry_path(folder.path(), sample_key(1)).parent_path()}) {
+    std::filesystem::permissions(path, std::filesystem::perms(0555));
+  }
+  CHECK(holds_in_child([&] {
+    if (!become_nobody()) return false;
+    const CapturedLog log;
+    return cache.fetch(sample_key(1)).has_value() && !cache.store(sample_key(2), sample_artifact()) &&
+           log.lines() == 1;
+  }));
+  CHECK(cache.entries().size() == 1);
+}
+
+TEST_CASE("an entry that cannot be read now is not removed") {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  const DiskCache cache(folder.path());
+  const auto mask = ::umask(0);
+  REQUIRE(cache.store(sample_key(), sample_artifact()));
+  ::umask(mask);
+  const auto path = entry_path(folder.path(), sample_key());
+  std::filesystem::permissions(path, std::filesystem::perms(0));
+  CHECK(holds_in_child([&] {
+    if (!become_nobody()) return false;
+    const CapturedLog log;
+    return !cache.fetch(sample_key()) && log.lines() == 1;
+  }));
+  std::filesystem::permissions(path, std::filesystem::perms(0644));
+  CHECK(cache.fetch(sample_key()));
+}
+
+TEST_CASE("what is no file in an entry's place is left alone") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const CapturedLog log;
+  const auto path = entry_path(folder.path(), sample_key());
+  std::filesystem::create_directories(path / "inside");
+  CHECK_FALSE(cache.fetch(sample_key()));
+  CHECK_FALSE(cache.store(sample_key(), sample_artifact()));
+  CHECK(std::filesystem::exists(path / "inside"));
+  CHECK(count_files(folder.path()) == 0);
+
+  const auto pipe = entry_path(folder.path(), sample_key(1));
+  std::filesystem::create_directories(pipe.parent_path());
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_FALSE(cache.fetch(sample_key(1)));  // and does not wait for a writer
+  CHECK(cache.entries().empty());
+}
+
+TEST_CASE("a damaged entry in a folder that cannot be written is a miss") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  REQUIRE(cache.store(sample_key(), sample_artifact()));
+  const auto path = entry_path(folder.path(), sample_key());
+  std::filesystem::resize_file(path, 70);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  CHECK(holds_in_child([&] {
+    if (!become_nobody()) return false;
+    const CapturedLog log;
+    return !cache.fetch(sample_key()) && log.lines() == 1;
+  }));
+}
+
+TEST_CASE("listing and clearing say what they cannot do") {
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  REQUIRE(cache.store(sample_key(), sample_artifact()));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(entries_folder(folder.path()), std::filesystem::perms(0));
+  const auto throws_io = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::io;
+    }
+    return false;
+  };
+  CHECK(holds_in_child([&] {
+    return become_nobody() && throws_io([&] { (void)cache.entries(); }) &&
+           throws_io([&] { (void)cache.clear(); });
+  }));
+  std::filesystem::permissions(entries_folder(folder.path()), std::filesystem::perms(0755));
+  CHECK(cache.clear() == 1);
+}

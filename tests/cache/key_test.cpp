@@ -1,0 +1,84 @@
+#include <tmajit/cache.hpp>
+#include <tmajit/error.hpp>
+
+#include <functional>
+#include <set>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+struct Inputs {
+  Source source{.text = "kernel text", .entry = "k", .expression = "x"};
+  CompileOptions options{.arch = "sm_90a", .line_info = true, .extra = {"-DA=1", "-DB=2"}};
+  CompilerIdentity compiler{.major = 13, .minor = 0, .build = "abc", .path = "/somewhere"};
+
+  [[nodiscard]] CacheKey key() const { return cache_key(source, options, compiler); }
+};
+
+}  // namespace
+
+TEST_CASE("equal inputs have equal keys") {
+  CHECK(Inputs{}.key() == Inputs{}.key());
+  CHECK(Inputs{}.key().hex().size() == 64);
+}
+
+TEST_CASE("the key is the same in every process and build") {
+  // SHA-256 of the fields, numbers and lengths in 8 bytes, worked out with Python's hashlib. Changes only
+  // with key_schema or with what NVRTC is told.
+  CHECK(Inputs{}.key().hex() == "2eafed0546fc185f6561ada5033b92f18af693cce6cf6cde2e66750998c1d19c");
+}
+
+TEST_CASE("every input that changes the kernel changes the key") {
+  const std::vector<std::function<void(Inputs&)>> changes{
+      [](Inputs& i) { i.source.text.push_back(' '); },
+      [](Inputs& i) { i.source.text.clear(); },
+      [](Inputs& i) { i.source.entry.back() = 'l'; },
+      [](Inputs& i) { i.options.arch = "sm_90"; },
+      [](Inputs& i) { i.options.line_info = false; },
+      [](Inputs& i) { i.options.extra = {}; },
+      [](Inputs& i) {
+        i.options.extra = {"-DB=2", "-DA=1"};
+      },
+      [](Inputs& i) { i.options.extra = {"-DA=1-DB=2"}; },
+      [](Inputs& i) {
+        i.options.extra = {"-DA=1", "-DB=2", ""};
+      },
+      [](Inputs& i) {
+        i.options.extra = {"-DA=1", "-DB=", "2"};
+      },
+      [](Inputs& i) { i.compiler.major = 12; },
+      [](Inputs& i) { i.compiler.minor = 1; },
+      [](Inputs& i) { i.compiler.build = "abd"; },
+      // Text that moves from one field to the next.
+      [](Inputs& i) { i.source.text.pop_back(), i.source.entry.insert(0, 1, 't'); },
+      [](Inputs& i) { i.source.text.push_back('k'), i.source.entry.clear(); },
+  };
+  std::set<std::string> keys{Inputs{}.key().hex()};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    INFO("change " << i);
+    Inputs changed;
+    changes[i](changed);
+    CHECK(keys.insert(changed.key().hex()).second);
+  }
+}
+
+TEST_CASE("where NVRTC lies does not change the key") {
+  Inputs moved;
+  moved.compiler.path = "/elsewhere";
+  CHECK(moved.key() == Inputs{}.key());
+}
+
+TEST_CASE("options that compile() refuses have no key") {
+  Inputs inputs;
+  inputs.options.extra = {"-I/usr/include"};
+  CHECK_THROWS_AS(inputs.key(), Error);
+}
+
+TEST_CASE("levels have names") {
+  CHECK(std::string_view(name(CacheLevel::memory)) == "memory");
+  CHECK(std::string_view(name(CacheLevel::disk)) == "disk");
+  CHECK(std::string_view(name(CacheLevel::compiled)) == "compiled");
+}

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <tmajit/cache.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <stdlib.h>
+
+namespace tests {
+
+/// A folder that goes away with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    auto name = (std::filesystem::temp_directory_path() / "tmajit-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A made-up kernel; `bytes` is about how large each of its parts is.
+inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a') {
+  tmajit::Artifact artifact;
+  artifact.entry = "tmajit_sample";
+  artifact.source = std::string(bytes, seed);
+  artifact.ptx = std::string(bytes, static_cast<char>(seed + 1));
+  for (std::size_t i = 0; i < bytes; ++i) artifact.cubin.push_back(static_cast<std::byte>(i * 7));
+  artifact.log = "ptxas info";
+  artifact.resources = {.registers = 1,
+                        .spill_store_bytes = 2,
+                        .spill_load_bytes = 3,
+                        .stack_bytes = 4,
+                        .static_shared_bytes = 5,
+                        .barriers = 6};
+  return artifact;
+}
+
+inline tmajit::CacheKey sample_key(unsigned number = 0) {
+  tmajit::CacheKey key;
+  for (auto& byte : key.digest) byte = static_cast<std::uint8_t>(number += 37);
+  return key;
+}
+
+inline bool same(const tmajit::Artifact& a, const tmajit::Artifact& b) {
+  const auto& [entry, source, ptx, cubin, log, resources] = a;
+  const auto& [registers, stores, loads, stack, shared, barriers] = resources;
+  return entry == b.entry && source == b.source && ptx == b.ptx && cubin == b.cubin && log == b.log &&
+         registers == b.resources.registers && stores == b.resources.spill_store_bytes &&
+         loads == b.resources.spill_load_bytes && stack == b.resources.stack_bytes &&
+         shared == b.resources.static_shared_bytes && barriers == b.resources.barriers;
+}
+
+/// Regular files anywhere below `folder`.
+inline std::size_t count_files(const std::filesystem::path& folder) {
+  std::size_t count = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder))
+    count += file.is_regular_file();
+  return count;
+}
+
+}  // namespace tests

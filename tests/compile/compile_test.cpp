@@ -1,0 +1,174 @@
+#include "compile/options.hpp"
+#include "compile/sources.hpp"
+
+#include <tmajit/compile.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::expression_source;
+using tests::kernel_source;
+using tests::message_of;
+
+namespace {
+
+ErrorCode code_of(const Source& source, const CompileOptions& options = {}) {
+  try {
+    (void)compile(source, options);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  FAIL("it compiled");
+  return ErrorCode::internal;
+}
+
+}  // namespace
+
+TEST_CASE("one call gives PTX, a cubin and a report") {
+  const auto source = expression_source("x * 2 + float(g[0])");
+  const auto artifact = compile(source);
+  CHECK(artifact.entry == "tmajit_small");
+  CHECK(artifact.source == source.text);
+  CHECK_THAT(artifact.ptx, ContainsSubstring(".target sm_90a"));
+  CHECK_THAT(artifact.ptx, ContainsSubstring(".entry tmajit_small("));
+  CHECK(artifact.ptx.find('\0') == std::string::npos);
+  REQUIRE(artifact.cubin.size() > 64);
+  CHECK(std::memcmp(artifact.cubin.data(), "\177ELF", 4) == 0);
+  CHECK_THAT(artifact.log, ContainsSubstring("Compiling entry function 'tmajit_small' for 'sm_90a'"));
+  CHECK(artifact.resources.registers >= 2);
+  CHECK(artifact.resources.spill_store_bytes == 0);
+  CHECK(artifact.resources.stack_bytes == 0);
+}
+
+TEST_CASE("resources are those of the kernel, not of its neighbours") {
+  const auto source = kernel_source(
+      "extern \"C\" __global__ void other(float* o) { __shared__ float s[999]; s[threadIdx.x] = o[0]; "
+      "__syncthreads(); o[1] = s[5]; }\n"
+      "extern \"C\" __global__ void k(float* o) { __shared__ float s[256]; s[threadIdx.x] = o[0]; "
+      "asm volatile(\"bar.sync 3;\"); o[threadIdx.x] = s[255 - threadIdx.x]; }\n");
+  const auto report = compile(source).resources;
+  CHECK(report.static_shared_bytes == 1024);
+  CHECK(report.barriers >= 1);
+  CHECK(report.registers > 0);
+}
+
+TEST_CASE("spills and stack are reported") {
+  const auto source = kernel_source(
+      "extern \"C\" __global__ void k(float* o, int n) {\n"
+      "  float v[96];\n"
+      "  for (int i = 0; i < 96; ++i) v[i] = o[i * n];\n"
+      "  __syncthreads();\n"
+      "  for (int i = 0; i < 96; ++i) o[i * n] = v[95 - i] * v[(i * 7) % 96];\n"
+      "}\n");
+  const auto report = compile(source, {.extra = {"-maxrregcount=32"}}).resources;
+  CHECK(report.registers <= 32);
+  CHECK(report.spill_store_bytes > 0);
+  CHECK(report.spill_load_bytes > 0);
+  CHECK(report.stack_bytes > 0);
+}
+
+TEST_CASE("line information is there exactly if asked for") {
+  const auto source = expression_source("x + 1");
+  CHECK_THAT(compile(source, {.line_info = true}).ptx, ContainsSubstring(".loc"));
+  CHECK_THAT(compile(source, {.line_info = true}).ptx, ContainsSubstring("expression\""));
+  CHECK_THAT(compile(source, {.line_info = false}).ptx, !ContainsSubstring(".loc"));
+}
+
+// -minimal leaves parts of the language's environment out; what kernels and expressions use must be there.
+TEST_CASE("the built-in functions that kernels use are there") {
+  const std::string expression =
+      "sinf(x) + expf(x) + __expf(x) + tanhf(x) + rsqrtf(x) + erff(x) + fmaf(x, x, 1.0f) + fminf(x, 2.0f) + "
+      "powf(x, 3.0f) + min(int(x), 3) + float(sqrt(double(x))) + __int_as_float(7) + copysignf(1.0f, x) + "
+      "float(__popc(3)) + float(isnan(x)) + fabsf(x) + floorf(x) + log1pf(x)";
+  CHECK_NOTHROW(compile(expression_source(expression)));
+  CHECK_NOTHROW(compile(kernel_source(
+      "extern \"C\" __global__ void k(float* o, unsigned* n) { atomicAdd(o, 1.0f); __threadfence();\n"
+      "  o[1] = __shfl_xor_sync(~0u, o[0], 1); n[0] = __ballot_sync(~0u, 1); __nanosleep(5); __syncwarp();\n"
+      "  float4 v = make_float4(1, 2, 3, 4); o[2] = v.x; n[1] = unsigned(clock64()); dim3 d(1, 2, 3);\n"
+      "  n[2] = d.y; size_t s = sizeof(d); n[3] = unsigned(s); if (o[0] > 3) printf(\"%f\", o[0]); }\n")));
+}
+
+TEST_CASE("warnings stay in the log") {
+  const auto artifact =
+      compile(kernel_source("extern \"C\" __global__ void k(int* o) { int unused; o[0] = 1 / 0; }"));
+  CHECK_THAT(artifact.log, ContainsSubstring("division by zero"));
+}
+
+TEST_CASE("a source without its entry is refused, and what it has is named") {
+  auto source = kernel_source("extern \"C\" __global__ void other(int*) {}");
+  CHECK_THAT(message_of<CompileError>([&] { (void)compile(source); }),
+             ContainsSubstring("no kernel \"k\"") && ContainsSubstring("it has other"));
+  source.text = "__global__ void k(int*) {}";  // mangled
+  CHECK_THAT(message_of<CompileError>([&] { (void)compile(source); }), ContainsSubstring("extern \"C\""));
+  source.text = "";
+  CHECK_THAT(message_of<CompileError>([&] { (void)compile(source); }), ContainsSubstring("none at all"));
+}
+
+TEST_CASE("options that cannot be are refused before or by NVRTC") {
+  const auto source = expression_source("x");
+  CHECK(code_of(source, {.arch = "compute_90a"}) == ErrorCode::invalid_argument);
+  CHECK(code_of(source, {.arch = "sm_1"}) == ErrorCode::invalid_argument);
+  CHECK(code_of(source, {.arch = ""}) == ErrorCode::invalid_argument);
+  CHECK(code_of(source, {.extra = {"--no-such-option"}}) == ErrorCode::invalid_argument);
+  CHECK_THAT(message_of<Error>([&] { (void)compile(source, {.extra = {"--no-such-option"}}); }),
+             ContainsSubstring("--no-such-option"));
+  for (const char* option : {"-I/usr/include", "-I", "--include-path=/usr/include", "-include",
+                             "-time=/tmp/x", "-dlto", "-dc", "-rdc=true", "-arch=sm_80", "--pch"}) {
+    INFO(option);
+    CHECK(code_of(source, {.extra = {option}}) == ErrorCode::invalid_argument);
+  }
+  CHECK_NOTHROW(compile(source, {.extra = {"-use_fast_math", "-DX=1"}}));
+}
+
+TEST_CASE("extra options reach NVRTC in order") {
+  const auto options = nvrtc_options({.line_info = false, .extra = {"-DA=1", "-UA"}}, compiler());
+  REQUIRE(options.size() > 2);
+  CHECK(options[options.size() - 2] == "-DA=1");
+  CHECK(options.back() == "-UA");
+  CHECK(std::find(options.begin(), options.end(), "-lineinfo") == options.end());
+  // An NVRTC from before 12.4 would refuse -minimal.
+  const auto old = nvrtc_options({}, {.major = 12, .minor = 3, .build = "x", .path = {}});
+  CHECK(std::find(old.begin(), old.end(), "-minimal") == old.end());
+  CHECK(std::find(options.begin(), options.end(), "-minimal") != options.end());
+}
+
+TEST_CASE("a file in the working directory does not get into a kernel") {
+  CHECK(code_of(kernel_source("#include \"CMakeLists.txt\"\nextern \"C\" __global__ void k() {}")) ==
+        ErrorCode::compile_failed);
+}
+
+TEST_CASE("a source with a zero byte is refused") {
+  auto source = expression_source("x");
+  source.text += '\0';
+  CHECK(code_of(source) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("threads compile at the same time") {
+  constexpr int threads = 4;
+  std::atomic<int> right{0};
+  std::vector<std::thread> workers;
+  for (int i = 0; i < threads; ++i) {
+    workers.emplace_back([i, &right] {
+      for (int k = 0; k < 3; ++k) {
+        const auto constant = std::to_string(1000 + i * 10 + k);
+        const auto artifact = compile(expression_source("x + int(g[0]) * " + constant));
+        right += artifact.ptx.find(constant) != std::string::npos;
+        try {
+          (void)compile(expression_source("x + unknown_" + constant));
+        } catch (const CompileError& error) {
+          right += std::string_view(error.what()).find("unknown_" + constant) != std::string_view::npos;
+        }
+      }
+    });
+  }
+  for (auto& worker : workers) worker.join();
+  CHECK(right == 2 * 3 * threads);
+}

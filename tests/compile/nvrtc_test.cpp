@@ -1,0 +1,155 @@
+#include "compile/nvrtc.hpp"
+
+#include "compile/build_id.hpp"
+#include "compile/nvrtc_places.hpp"
+#include "compile/sources.hpp"
+
+#include <tmajit/compile.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::expression_source;
+using tests::message_of;
+
+namespace {
+
+/// Runs the hidden test case `name` of this program in a process of its own, with `$TMAJIT_NVRTC` set: NVRTC
+/// is loaded once a process. Returns its exit code.
+int run_case_alone(const char* name, const std::string& nvrtc) {
+  const auto child = ::fork();
+  if (child == 0) {
+    ::setenv("TMAJIT_NVRTC", nvrtc.c_str(), 1);
+    ::execl("/proc/self/exe", "test_compile", name, static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// A folder that goes away with the object.
+struct TemporaryFolder {
+  std::filesystem::path path;
+  TemporaryFolder() {
+    auto name = (std::filesystem::temp_directory_path() / "tmajit-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+};
+
+}  // namespace
+
+TEST_CASE("the compiler says which it is") {
+  const auto& identity = compiler();
+  CHECK(identity.major >= 12);
+  CHECK(identity.minor >= 0);
+  CHECK(identity.build.size() >= 16);
+  CHECK(std::filesystem::exists(identity.path));
+  CHECK(&identity == &compiler());
+}
+
+TEST_CASE("the build id is the one that the linker wrote") {
+  // A SHA-1 in hex; the fallback has a dash and a dot.
+  const auto& identity = compiler();
+  const auto* address = reinterpret_cast<const void*>(Nvrtc::instance().api().version);
+  CHECK(build_id(address, "") == identity.build);
+  CHECK(identity.build.find_first_not_of("0123456789abcdef") == std::string::npos);
+  // An address in no library: size and time of the file.
+  CHECK_THAT(build_id(nullptr, identity.path), ContainsSubstring("-") && ContainsSubstring("."));
+  CHECK(build_id(nullptr, "/nonexistent").empty());
+}
+
+TEST_CASE("without NVRTC every place searched is named, and the remedy") {
+  const std::vector<std::string> places{"/nonexistent/libnvrtc.so.13", "libnvrtc-nonexistent.so", "libm.so.6",
+                                        "/proc/self/status"};
+  try {
+    const Nvrtc nvrtc(places);
+    FAIL("found NVRTC in " << nvrtc.identity().path);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::unavailable);
+    const std::string message = error.what();
+    for (const auto& place : places) CHECK_THAT(message, ContainsSubstring("\n  " + place + ": "));
+    CHECK_THAT(message, ContainsSubstring("libm.so.6: not an NVRTC that makes cubins"));
+    CHECK_THAT(message, ContainsSubstring("install the CUDA toolkit") && ContainsSubstring("TMAJIT_NVRTC"));
+  }
+}
+
+TEST_CASE("the first place that will do is taken") {
+  const std::string path = compiler().path;
+  const std::vector<std::string> places{"/nonexistent", "libm.so.6", path, "/nonexistent"};
+  CHECK(Nvrtc(places).identity().path == path);
+}
+
+TEST_CASE("places are searched in the order that is documented") {
+  ::unsetenv("TMAJIT_NVRTC");
+  ::setenv("CUDA_HOME", "/opt/cuda-home", 1);
+  ::setenv("CUDA_PATH", "/opt/cuda-path", 1);
+  const auto places = nvrtc_places();
+  const auto rank = [&](const std::string& place) {
+    const auto found = std::find(places.begin(), places.end(), place);
+    REQUIRE(found != places.end());
+    return found - places.begin();
+  };
+  CHECK(rank("libnvrtc.so.13") < rank("libnvrtc.so.12"));
+  CHECK(rank("libnvrtc.so") < rank("/opt/cuda-home/lib64/libnvrtc.so.13"));
+  CHECK(rank("/opt/cuda-home/lib64/libnvrtc.so") < rank("/opt/cuda-path/lib64/libnvrtc.so.13"));
+  const auto own = std::filesystem::canonical("/proc/self/exe").parent_path() / "libnvrtc.so.13";
+  CHECK(rank("/opt/cuda-path/lib64/libnvrtc.so") < rank(own.string()));
+
+  ::setenv("TMAJIT_NVRTC", "/opt/mine/libnvrtc.so", 1);
+  CHECK(nvrtc_places() == std::vector<std::string>{"/opt/mine/libnvrtc.so"});
+  for (const char* name : {"TMAJIT_NVRTC", "CUDA_HOME", "CUDA_PATH"}) ::unsetenv(name);
+}
+
+TEST_CASE("$TMAJIT_NVRTC that names no file makes compile() fail clearly") {
+  CHECK(run_case_alone("child: no NVRTC", "/nonexistent/libnvrtc.so") == 0);
+}
+
+TEST_CASE("child: no NVRTC", "[.]") {
+  for (int i = 0; i < 2; ++i) {  // the second call tries again and fails again
+    const auto message = message_of<Error>([] { (void)compile(expression_source("x")); });
+    CHECK_THAT(message, ContainsSubstring("/nonexistent/libnvrtc.so: not found"));
+  }
+  // A mistake of shape needs no compiler to be found.
+  CHECK_THROWS_AS(compile(expression_source("(x")), CompileError);
+}
+
+TEST_CASE("NVRTC in a folder of its own finds its neighbour") {
+  const std::filesystem::path nvrtc = compiler().path;
+  const auto builtins =
+      "libnvrtc-builtins.so." + std::to_string(compiler().major) + "." + std::to_string(compiler().minor);
+  if (!std::filesystem::exists(nvrtc.parent_path() / builtins))
+    SKIP("this NVRTC keeps its builtins elsewhere");
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(nvrtc, folder.path / "libnvrtc.so.13");
+  std::filesystem::copy_file(nvrtc.parent_path() / builtins, folder.path / builtins);
+  CHECK(run_case_alone("child: odd folder", (folder.path / "libnvrtc.so.13").string()) == 0);
+}
+
+TEST_CASE("child: odd folder", "[.]") {
+  const std::string folder = std::filesystem::path(std::getenv("TMAJIT_NVRTC")).parent_path();
+  CHECK_NOTHROW(compile(expression_source("sinf(x)")));
+  CHECK(compiler().path == folder + "/libnvrtc.so.13");
+  // Both, and from nowhere else.
+  std::ifstream maps("/proc/self/maps");
+  std::size_t ours = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("libnvrtc") == std::string::npos) continue;
+    INFO(line);
+    CHECK(line.find(folder) != std::string::npos);
+    ours += line.find(folder + "/libnvrtc-builtins") != std::string::npos;
+  }
+  CHECK(ours > 0);
+}

@@ -1,0 +1,28 @@
+// Any bytes as a cache entry: refused or decoded, never read out of bounds. What is decoded encodes to the
+// same bytes again.
+#include "cache/bytes.hpp"
+#include "cache/entry_format.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+using namespace tmajit;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  (void)read_entry_info(bytes, size);
+  (void)decode_entry(bytes, CacheKey{});
+
+  // The same bytes as a payload under a right header, which no fuzzer guesses.
+  auto file = encode_entry(CacheKey{}, Artifact{}).substr(0, entry_header_bytes);
+  ByteWriter numbers;
+  numbers.u64(size);
+  numbers.u64(checksum(bytes));
+  std::memcpy(file.data() + 16, numbers.bytes().data(), numbers.bytes().size());
+  file += bytes;
+  const auto decoded = decode_entry(file, CacheKey{});
+  if (decoded.artifact && encode_entry(CacheKey{}, *decoded.artifact) != file) std::abort();
+  if (decoded.artifact.has_value() == !decoded.fault.empty()) std::abort();
+  return 0;
+}
