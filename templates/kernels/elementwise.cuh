@@ -26,7 +26,8 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
   using Element = typename Input<i>::Element;
   constexpr Placement placement = Input<i>::placement();
   const u8* source = shared + placement.stage(stage) + placement.at(row, column * sizeof(Element));
-  reinterpret_cast<const Pack<Element, vector>*>(source)->decode(values.at);
+  const Pack<Element, vector> pack = *reinterpret_cast<const Pack<Element, vector>*>(source);
+  pack.decode(values.at);
 }
 
 // Computes the `vectors` first vectors of a tile whose first element has the coordinates `origin`: from the
