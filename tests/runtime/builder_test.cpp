@@ -1,0 +1,197 @@
+#include "runtime/builder.hpp"
+
+#include "runtime/fake_device.hpp"
+#include "runtime/temporary_folder.hpp"
+
+#include <fstream>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+// A toolchain is two plain functions; what they do is set here, afresh for each test.
+struct FakeToolchain {
+  std::optional<CompilerIdentity> compiler = CompilerIdentity{13, 0, "build-a", "/somewhere"};
+  int compiles = 0;
+};
+FakeToolchain toolchain;
+
+const CompilerIdentity& identity() {
+  if (!toolchain.compiler) throw Error(ErrorCode::unavailable, "NVRTC was not found.");
+  return *toolchain.compiler;
+}
+
+Artifact fake_compile(const Source& source, const CompileOptions&) {
+  ++toolchain.compiles;
+  Artifact artifact;
+  artifact.entry = source.entry;
+  artifact.source = source.text;
+  artifact.ptx = "ptx of " + source.text;
+  artifact.cubin.resize(100, std::byte{7});
+  return artifact;
+}
+
+struct Bench {
+  Bench() { toolchain = {}; }
+
+  [[nodiscard]] Builder builder(bool on_disk = true) const {
+    RuntimeOptions options;
+    options.device = device;
+    options.cache_directory = on_disk ? std::optional<std::filesystem::path>(folder.path()) : std::nullopt;
+    return Builder(std::move(options), {.identity = &identity, .compile = &fake_compile});
+  }
+
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+  TemporaryFolder folder;
+  CustomKernel kernel{{"text", "entry", ""}, 4096};
+};
+
+/// The code and text of what `action` throws.
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    (void)action();
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::logic_error("no error was thrown");
+}
+
+const Error refused(ErrorCode::device_failed, "cuLibraryLoadData failed");
+
+}  // namespace
+
+TEST_CASE("a kernel is compiled, stored and loaded, and the next builder finds it on disk") {
+  const Bench bench;
+  const BuiltKernel first = bench.builder().build(bench.kernel);
+  CHECK(first.level == CacheLevel::compiled);
+  CHECK(first.artifact.ptx == "ptx of text");
+  CHECK(first.shared_bytes == 4096);
+  CHECK(bench.device->loads == 1);
+  CHECK(bench.device->allowed == std::vector<std::uint32_t>{4096});
+  CHECK(first.times.key > 0);
+  CHECK(first.times.compile > 0);
+  CHECK(first.times.store > 0);
+  CHECK(first.times.load > 0);
+
+  const BuiltKernel second = bench.builder().build(bench.kernel);
+  CHECK(second.level == CacheLevel::disk);
+  CHECK(second.key == first.key);
+  CHECK(second.artifact.cubin == first.artifact.cubin);
+  CHECK(second.times.fetch > 0);
+  CHECK(second.times.compile == 0);
+  CHECK(second.times.store == 0);
+  CHECK(toolchain.compiles == 1);
+}
+
+TEST_CASE("without a cache folder every builder compiles") {
+  const Bench bench;
+  CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(std::filesystem::is_empty(bench.folder.path()));
+}
+
+TEST_CASE("another NVRTC build or another source is another kernel") {
+  Bench bench;
+  const BuiltKernel first = bench.builder().build(bench.kernel);
+  toolchain.compiler->build = "build-b";
+  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
+  bench.kernel.source.text = "other";
+  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(toolchain.compiles == 3);
+}
+
+TEST_CASE("without a device a kernel is made but not loaded") {
+  Bench bench;
+  bench.device = nullptr;
+  const BuiltKernel kernel = bench.builder().build(bench.kernel);
+  CHECK_FALSE(kernel.loaded);
+  CHECK(kernel.times.load == 0);
+}
+
+TEST_CASE("without NVRTC a stored kernel still runs, whichever NVRTC stored it") {
+  const Bench bench;
+  (void)bench.builder().build(bench.kernel);
+  toolchain.compiler->build = "build-b";
+  const CustomKernel other{{"other", "entry", ""}, 0};
+  (void)bench.builder().build(other);
+
+  toolchain.compiler = std::nullopt;
+  for (const CustomKernel& kernel : {bench.kernel, other}) {
+    const BuiltKernel replayed = bench.builder().build(kernel);
+    CHECK(replayed.level == CacheLevel::disk);
+    CHECK(replayed.artifact.source == kernel.source.text);
+    CHECK(replayed.loaded);
+  }
+  CHECK(toolchain.compiles == 2);
+}
+
+TEST_CASE("without NVRTC and without an entry the error says both") {
+  const Bench bench;
+  toolchain.compiler = std::nullopt;
+  const Error error = error_of([&] { return bench.builder().build(bench.kernel); });
+  CHECK(error.code() == ErrorCode::unavailable);
+  CHECK_THAT(error.what(),
+             ContainsSubstring("NVRTC was not found.") && ContainsSubstring(bench.folder.path().string()));
+  CHECK_THAT(error_of([&] { return bench.builder(false).build(bench.kernel); }).what(),
+             ContainsSubstring("NVRTC was not found."));
+}
+
+TEST_CASE("an entry that the driver refuses is compiled again, once, and replaced") {
+  const Bench bench;
+  (void)bench.builder().build(bench.kernel);
+  bench.device->refusals = {refused};
+  const BuiltKernel again = bench.builder().build(bench.kernel);
+  CHECK(again.level == CacheLevel::compiled);
+  CHECK(again.loaded);
+  CHECK(toolchain.compiles == 2);
+  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
+
+  bench.device->refusals = {refused, refused};
+  CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::device_failed);
+  CHECK(toolchain.compiles == 3);
+}
+
+TEST_CASE("a fresh kernel that the driver refuses is not compiled again") {
+  const Bench bench;
+  bench.device->refusals = {refused};
+  CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::device_failed);
+  CHECK(toolchain.compiles == 1);
+}
+
+TEST_CASE("running out of memory is no reason to compile again") {
+  const Bench bench;
+  (void)bench.builder().build(bench.kernel);
+  bench.device->refusals = {Error(ErrorCode::out_of_memory, "full")};
+  CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::out_of_memory);
+  CHECK(toolchain.compiles == 1);
+}
+
+TEST_CASE("a damaged entry is compiled again") {
+  const Bench bench;
+  (void)bench.builder().build(bench.kernel);
+  int damaged = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(bench.folder.path())) {
+    if (!file.is_regular_file() || file.file_size() < 200) continue;  // the entry, not the compiler's record
+    std::fstream entry(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    entry.seekp(static_cast<std::streamoff>(file.file_size() / 2));
+    entry.put('\xff').put('\xff');
+    ++damaged;
+  }
+  REQUIRE(damaged == 1);
+  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
+  CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
+}
+
+TEST_CASE("a folder that cannot be written does not fail a compile") {
+  Bench bench;
+  std::ofstream(bench.folder.path() / "file") << "in the way";
+  RuntimeOptions options;
+  options.cache_directory = bench.folder.path() / "file" / "cache";
+  const Builder builder(options, {.identity = &identity, .compile = &fake_compile});
+  CHECK(builder.build(bench.kernel).level == CacheLevel::compiled);
+}

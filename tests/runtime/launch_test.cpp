@@ -1,0 +1,320 @@
+// From operands to the driver's arguments: real specs, real kernels, a device that only records.
+#include "runtime/allocations.hpp"
+#include "runtime/fake_device.hpp"
+
+#include <tmajit/runtime.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+constexpr DevicePtr in_at = 0x7f00'0000'0000;
+constexpr DevicePtr out_at = 0x7f80'0000'0000;
+const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
+
+struct Bench {
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+  Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
+
+  /// What one launch hands to the device, its parameters copied: maps by number, the rest by value.
+  struct Seen {
+    LaunchShape shape;
+    Stream stream = nullptr;
+    std::vector<std::uint64_t> words;  // the first 8 bytes of each parameter
+    std::vector<std::uint32_t> last;   // the last parameter as u32s, `rank` of them
+    int launches = 0;
+  };
+  Seen seen;
+  std::uint32_t rank = 0;
+
+  Bench() {
+    device->on_launch = [this](const FakeDevice::Launch& launch) {
+      ++seen.launches;
+      seen.shape = launch.shape;
+      seen.stream = launch.stream;
+      seen.words.clear();
+      for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
+        if (i + 1 == launch.parameters.size() && rank > 0) {
+          seen.last.resize(rank);
+          std::memcpy(seen.last.data(), launch.parameters[i], rank * sizeof(std::uint32_t));
+        } else {
+          std::uint64_t word = 0;
+          std::memcpy(&word, launch.parameters[i], sizeof word);
+          seen.words.push_back(word);
+        }
+      }
+    };
+  }
+};
+
+TensorView dense(ElementType type, const Shape& shape) {
+  return TensorView::contiguous(type, shape);
+}
+
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    (void)action();
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::logic_error("no error was thrown");
+}
+
+/// The rules that operands break, by subject.
+template <class Action>
+std::vector<std::string> subjects_of(Action&& action) {
+  std::vector<std::string> subjects;
+  try {
+    (void)action();
+  } catch (const SpecError& error) {
+    for (const Violation& violation : error.violations()) subjects.push_back(violation.subject);
+  }
+  return subjects;
+}
+
+}  // namespace
+
+TEST_CASE("copy: two maps and the tile grid, a persistent grid, one launch") {
+  Bench bench;
+  bench.rank = 2;
+  const TensorView view = dense(ElementType::f32, {1000, 400});
+  const std::array<std::uint32_t, 2> box{64, 32};
+  const KernelSpec spec = copy_spec(view, view, {.box = box});
+  const Kernel kernel = bench.runtime.kernel(spec);
+  CHECK(bench.device->allowed == std::vector{static_cast<std::uint32_t>(shared_layout(spec).bytes)});
+
+  const Operand source{view, in_at};
+  const PreparedLaunch launch = kernel.prepare({&source, 1}, {view, out_at, L2Promotion::b128});
+  REQUIRE(bench.device->encoded.size() == 2);
+  CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
+  CHECK(bench.device->encoded[0].address == in_at);
+  CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view, L2Promotion::b128));
+  CHECK(bench.device->encoded[1].address == out_at);
+  CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
+
+  launch(some_stream);
+  CHECK(bench.seen.launches == 1);
+  CHECK(bench.seen.stream == some_stream);
+  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, 1});  // maps 0 and 1
+  CHECK(bench.seen.last == std::vector<std::uint32_t>{16, 13});
+  CHECK(bench.seen.shape.grid == std::array{std::min(16U * 13U, 132U * spec.ctas_per_sm), 1U, 1U});
+  CHECK(bench.seen.shape.block == std::array{threads(spec), 1U, 1U});
+  CHECK(bench.seen.shape.shared_bytes == shared_layout(spec).bytes);
+
+  // Few tiles: no idle CTAs.
+  const TensorView small = dense(ElementType::f32, {65, 32});
+  const Operand small_source{small, in_at};
+  kernel.launch({&small_source, 1}, {small, out_at}, some_stream);
+  CHECK(bench.seen.shape.grid[0] == 2);
+  CHECK(bench.seen.last == std::vector<std::uint32_t>{2, 1});
+}
+
+TEST_CASE("copy with element strides reads only what it moves") {
+  Bench bench;
+  bench.rank = 2;
+  const TensorView source = dense(ElementType::f32, {101, 64});
+  const std::array<std::uint32_t, 2> box{20, 32};
+  const std::array<std::uint32_t, 2> element_strides{2, 1};
+  const KernelSpec spec =
+      copy_spec(source, dense(ElementType::f32, {51, 64}), {.box = box, .element_strides = element_strides});
+  const Operand in{source, in_at};
+  const TensorView result = output_view(spec, source);
+  const PreparedLaunch launch = bench.runtime.kernel(spec).prepare({&in, 1}, {result, out_at});
+  launch();
+  CHECK(bench.seen.last == std::vector<std::uint32_t>{6, 2});  // ceil(51 / 10), 64 / 32
+  CHECK(launch.bytes_moved() == 2ULL * 51 * 64 * 4);
+}
+
+TEST_CASE("map: every input's map, then the output's") {
+  Bench bench;
+  bench.rank = 3;
+  const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
+                         dense(ElementType::f16, {9, 70, 64})};
+  const TensorView output = dense(ElementType::bf16, {9, 70, 64});
+  const KernelSpec spec = map_spec("x0 * x1 + x2", views, output);
+  const std::array inputs{Operand{views[0], in_at}, Operand{views[1], in_at + (1 << 20)},
+                          Operand{views[2], in_at + (1 << 24), L2Promotion::none, OobFill::nan}};
+  const PreparedLaunch launch = bench.runtime.kernel(spec).prepare(inputs, {output, out_at});
+  launch();
+  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, 1, 2, 3});
+  CHECK(bench.device->encoded[2].spec.oob_fill == OobFill::nan);
+  CHECK(bench.device->encoded[3].address == out_at);
+  CHECK(launch.bytes_moved() == 9ULL * 70 * 64 * (2 + 4 + 2 + 2));
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    CHECK(bench.seen.last[d] == (output.shape[d] + spec.tile[d] - 1) / spec.tile[d]);
+  }
+}
+
+TEST_CASE("snapshot: the source's map and grid, the output's address") {
+  Bench bench;
+  bench.rank = 2;
+  const TensorView source = dense(ElementType::u16, {33, 128});
+  const std::array<std::uint32_t, 2> box{16, 64};
+  const KernelSpec spec = snapshot_spec(source, {.box = box, .swizzle = Swizzle::b128});
+  const TensorView images = output_view(spec, source);
+  const Operand in{source, in_at};
+  const Kernel kernel = bench.runtime.kernel(spec);
+  const PreparedLaunch launch = kernel.prepare({&in, 1}, {images, out_at});
+  launch();
+  CHECK(bench.device->encoded.size() == 1);
+  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, out_at});
+  CHECK(bench.seen.last == std::vector<std::uint32_t>{3, 2});
+  CHECK(launch.bytes_moved() == 33 * 128 * 2 + 6 * 16 * 128);
+
+  const Error error = error_of([&] { return kernel.prepare({&in, 1}, {images, out_at + 8}); });
+  CHECK(error.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(error.what(), ContainsSubstring("output: address") && ContainsSubstring("multiple of 16"));
+}
+
+TEST_CASE("bulk: two addresses and a count, no map") {
+  Bench bench;
+  const KernelSpec spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32);
+  const TensorView view = dense(ElementType::i32, {1'000'003});
+  const Operand in{view, in_at + 4};
+  const Kernel kernel = bench.runtime.kernel(spec);
+  const PreparedLaunch launch = kernel.prepare({&in, 1}, {view, out_at + 8});
+  launch();
+  CHECK(bench.device->encoded.empty());
+  CHECK(bench.seen.words == std::vector<std::uint64_t>{in_at + 4, out_at + 8, 1'000'003});
+  CHECK(bench.seen.shape.grid[0] ==
+        std::min<std::uint64_t>((1'000'003 + spec.tile[0] - 1) / spec.tile[0], 132ULL * spec.ctas_per_sm));
+  CHECK(launch.bytes_moved() == 2ULL * 1'000'003 * 4);
+
+  kernel.launch({&in, 1}, {view, in.address});  // in place
+  const Error shifted = error_of([&] { return kernel.prepare({&in, 1}, {view, in.address + 4}); });
+  CHECK(shifted.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(shifted.what(), ContainsSubstring("overlap") && ContainsSubstring("or the same memory"));
+  const Error odd = error_of([&] { return kernel.prepare({&in, 1}, {view, out_at + 2}); });
+  CHECK_THAT(odd.what(), ContainsSubstring("not a multiple of 4 bytes"));
+}
+
+TEST_CASE("in place needs the same memory and a family that computes element by element") {
+  Bench bench;
+  const TensorView view = dense(ElementType::f32, {256, 64});
+  const Operand in{view, in_at};
+  const Kernel map = bench.runtime.kernel(map_spec("x * 2", {&view, 1}, view));
+  map.launch({&in, 1}, {view, in_at});
+  CHECK(error_of([&] {
+          return map.prepare({&in, 1}, {view, in_at + 256});
+        }).code() == ErrorCode::invalid_argument);
+
+  const Kernel copy = bench.runtime.kernel(copy_spec(view, view));
+  const Error error = error_of([&] { return copy.prepare({&in, 1}, {view, in_at}); });
+  CHECK(error.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(error.what(), ContainsSubstring("overlap; they must be apart."));
+
+  // The left half of the columns to the right half.
+  const std::array<std::uint64_t, 2> shape{256, 64};
+  const std::array<std::int64_t, 2> strides{128, 1};
+  const TensorView half = TensorView::strided(ElementType::f32, shape, strides);
+  const Operand left{half, in_at};
+  copy.launch({&left, 1}, {half, in_at + 64 * 4});
+}
+
+TEST_CASE("operands that break a rule are refused, with every rule they break") {
+  Bench bench;
+  const TensorView view = dense(ElementType::f32, {256, 64});
+  const KernelSpec spec = copy_spec(view, view);
+  const Kernel kernel = bench.runtime.kernel(spec);
+
+  const Error count = error_of([&] { return kernel.prepare({}, {view, out_at}); });
+  CHECK(count.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(count.what(), ContainsSubstring("takes 1 input, but 0 were given"));
+
+  const Operand wrong_type{dense(ElementType::f16, {256, 64}), in_at};
+  CHECK(error_of([&] {
+          return kernel.prepare({&wrong_type, 1}, {view, out_at});
+        }).code() == ErrorCode::illegal_spec);
+
+  const Operand off{view, in_at + 8};
+  const auto subjects = subjects_of([&] { return kernel.prepare({&off, 1}, {view, out_at + 4}); });
+  REQUIRE(subjects.size() == 2);
+  CHECK_THAT(subjects[0], ContainsSubstring("input 0: "));
+  CHECK_THAT(subjects[1], ContainsSubstring("output: "));
+
+  const TensorView words = dense(ElementType::u32, {256, 64});
+  const Operand nan_of_integers{words, in_at, L2Promotion::none, OobFill::nan};
+  const Kernel of_words = bench.runtime.kernel(copy_spec(words, words));
+  CHECK(subjects_of([&] { return of_words.prepare({&nan_of_integers, 1}, {words, out_at}); }).size() == 1);
+
+  const Operand nowhere{view, 0};
+  CHECK_THAT(error_of([&] {
+               return kernel.prepare({&nowhere, 1}, {view, out_at});
+             }).what(),
+             ContainsSubstring("input 0: the address is null"));
+  CHECK(bench.device->launches == 0);
+}
+
+TEST_CASE("a prepared launch makes one device call and no allocation, on any thread") {
+  Bench bench;
+  bench.device->on_launch = nullptr;
+  const TensorView view = dense(ElementType::f32, {256, 64});
+  const Operand in{view, in_at};
+  PreparedLaunch prepared = [&] {
+    Runtime runtime({.device = bench.device, .cache_directory = std::nullopt, .compile = {}});
+    return runtime.kernel(copy_spec(view, view)).prepare({&in, 1}, {view, out_at});
+  }();
+  CHECK(bench.device->alive == 1);  // the launch keeps its kernel
+  const PreparedLaunch launch = std::move(prepared);
+
+  const std::size_t before = allocations();
+  launch(some_stream);
+  CHECK(allocations() == before);
+  CHECK(bench.device->launches == 1);
+
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) launch(some_stream);
+    });
+  }
+  threads.clear();
+  CHECK(bench.device->launches == 4001);
+}
+
+TEST_CASE("what a launch costs before it reaches the device") {
+  Bench bench;
+  bench.device->on_launch = nullptr;
+  const TensorView view = dense(ElementType::f32, {256, 64});
+  const Operand in{view, in_at};
+  const Operand out{view, out_at};
+  const Kernel kernel = bench.runtime.kernel(copy_spec(view, view));
+  const PreparedLaunch prepared = kernel.prepare({&in, 1}, out);
+  // The best of many batches, as for a memory hit.
+  const auto nanoseconds = [&](const auto& action) {
+    constexpr int batches = 100;
+    constexpr int runs = 200;
+    double best = 1e9;
+    for (int b = 0; b < batches; ++b) {
+      bench.device->encoded.clear();
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < runs; ++i) action();
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+      best = std::min(best, took.count() / runs);
+    }
+    return best;
+  };
+  const double ready = nanoseconds([&] { prepared(some_stream); });
+  const double bound = nanoseconds([&] { kernel.launch({&in, 1}, out, some_stream); });
+  WARN("prepared launch: " << ready << " ns; launch, with validation and two maps: " << bound << " ns");
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  CHECK(ready < 500);
+  CHECK(bound < 2000);
+#endif
+}

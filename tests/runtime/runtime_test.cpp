@@ -1,0 +1,170 @@
+#include "runtime/fake_device.hpp"
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+KernelSpec sample(std::string_view expression = "x + 1") {
+  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 256});
+  return map_spec(expression, {&view, 1}, view);
+}
+
+template <class Action>
+Error error_of(Action&& action) {
+  try {
+    (void)action();
+  } catch (const Error& error) {
+    return error;
+  }
+  throw std::logic_error("no error was thrown");
+}
+
+constexpr std::string_view own_kernel =
+    "extern \"C\" __global__ void fill(int* out, int value) { out[blockIdx.x] = value; }\n";
+
+}  // namespace
+
+TEST_CASE("a spec is compiled once by one runtime, and comes from disk in the next") {
+  const TemporaryFolder folder;
+  const auto device = std::make_shared<FakeDevice>();
+  const RuntimeOptions options{.device = device, .cache_directory = folder.path(), .compile = {}};
+  Runtime runtime(options);
+  const Kernel first = runtime.kernel(sample());
+  CHECK(first.level() == CacheLevel::compiled);
+  CHECK(first.times().generate > 0);
+  CHECK(first.times().compile > 0);
+  CHECK(first.artifact().entry == "tmajit_map");
+  CHECK_FALSE(first.artifact().cubin.empty());
+  CHECK(&runtime.kernel(sample()).artifact() == &first.artifact());
+  CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
+  CHECK(device->loads == 2);
+
+  Runtime next(options);
+  const Kernel again = next.kernel(sample());
+  CHECK(again.level() == CacheLevel::disk);
+  CHECK(again.key() == first.key());
+  CHECK(again.times().compile == 0);
+  CHECK(again.artifact().cubin == first.artifact().cubin);
+}
+
+TEST_CASE("threads that ask for one spec at once compile it once") {
+  const auto device = std::make_shared<FakeDevice>();
+  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+  std::vector<const Artifact*> got(8);
+  {
+    std::vector<std::jthread> threads;
+    for (const Artifact*& artifact : got) {
+      threads.emplace_back([&] { artifact = &runtime.kernel(sample()).artifact(); });
+    }
+  }
+  CHECK(std::ranges::count(got, got[0]) == 8);
+  CHECK(device->loads == 1);
+}
+
+TEST_CASE("a spec or expression that is wrong fails every time, and does not stay") {
+  Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
+  KernelSpec illegal = sample();
+  illegal.warps = 200;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_THROWS_AS(runtime.kernel(illegal), SpecError);
+    CHECK_THROWS_AS(runtime.kernel(sample("x +")), CompileError);
+  }
+}
+
+TEST_CASE("without a device everything up to the cubin works, and a launch says why it does not") {
+  Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
+  const Kernel kernel = runtime.kernel(sample());
+  CHECK_FALSE(kernel.artifact().cubin.empty());
+  CHECK(runtime.device() == nullptr);
+
+  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 256});
+  const Operand in{view, 0x10000};
+  const Operand out{view, 0x10000};
+  for (const Error& error : {error_of([&] {
+                               return kernel.prepare({&in, 1}, out);
+                             }),
+                             error_of([&] {
+                               kernel.launch({&in, 1}, out);
+                               return 0;
+                             })}) {
+    CHECK(error.code() == ErrorCode::unavailable);
+    const std::string why = why_no_gpu();
+    CHECK_THAT(error.what(), ContainsSubstring(why.empty() ? "pass open_gpu()" : why));
+  }
+}
+
+TEST_CASE("a custom kernel is compiled, loaded and launched with its author's parameters") {
+  const auto device = std::make_shared<FakeDevice>();
+  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+  const Source source = custom_source(own_kernel, "fill");
+  const Kernel kernel = runtime.kernel(source, 1024);
+  CHECK(&runtime.kernel(source, 1024).artifact() == &kernel.artifact());
+  CHECK(device->allowed == std::vector<std::uint32_t>{1024});
+
+  std::uint64_t out = 0x10000;
+  int value = 5;
+  const std::array<void*, 2> parameters{&out, &value};
+  std::vector<FakeDevice::Launch> launches;
+  device->on_launch = [&](const FakeDevice::Launch& launch) { launches.push_back(launch); };
+  kernel.launch(LaunchShape{{7, 1, 1}, {1, 1, 1}, 1024}, parameters);
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].shape.grid[0] == 7);
+  CHECK(launches[0].parameters == std::vector<const void*>{&out, &value});
+
+  const Error more = error_of([&] {
+    kernel.launch(LaunchShape{{1, 1, 1}, {1, 1, 1}, 1025}, parameters);
+    return 0;
+  });
+  CHECK(more.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(more.what(), ContainsSubstring("1025 bytes") && ContainsSubstring("at most 1024"));
+  CHECK(error_of([&] { return kernel.prepare({}, {}); }).code() == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one") {
+  const auto device = std::make_shared<FakeDevice>();
+  std::optional<Kernel> held;
+  {
+    Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+    held = runtime.kernel(sample());
+    (void)runtime.kernel(sample("x + 2"));
+    Runtime moved = std::move(runtime);
+    CHECK(device->alive == 2);
+  }
+  CHECK(device->alive == 1);
+  held.reset();
+  CHECK(device->alive == 0);
+}
+
+TEST_CASE("a memory hit takes well below a microsecond") {
+  Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
+  const KernelSpec spec = sample("x * 0.5f + g[0] * 3");
+  (void)runtime.kernel(spec);
+  // The best of many batches: what the code takes where nothing else has the core.
+  constexpr int batches = 200;
+  constexpr int lookups = 500;
+  double best = 1e9;
+  for (int b = 0; b < batches; ++b) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < lookups; ++i) (void)runtime.kernel(spec);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count() / lookups);
+  }
+  WARN("memory hit: " << best << " ns");
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  CHECK(best < 1000);
+#endif
+}

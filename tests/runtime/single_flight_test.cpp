@@ -1,0 +1,140 @@
+#include "runtime/single_flight.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using Table = tmajit::SingleFlight<std::string, std::string>;
+
+namespace {
+
+Table::Result made(const char* text) {
+  return std::make_shared<const std::string>(text);
+}
+
+/// Lets a maker go on only once others have had the time to wait for it.
+class Gate {
+ public:
+  void open() {
+    open_ = true;
+    open_.notify_all();
+  }
+  void pass() const { open_.wait(false); }
+
+ private:
+  std::atomic<bool> open_ = false;
+};
+
+void give_others_time() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+}  // namespace
+
+TEST_CASE("a value is made once and then found") {
+  Table table;
+  int makes = 0;
+  const auto make = [&] { return ++makes, made("value"); };
+  const auto first = table.get(1, "key", make);
+  CHECK(table.get(1, "key", make) == first);
+  CHECK(*first == "value");
+  CHECK(makes == 1);
+}
+
+TEST_CASE("keys with equal hashes are kept apart") {
+  Table table;
+  const auto a = table.get(7, "a", [] { return made("of a"); });
+  const auto b = table.get(7, "b", [] { return made("of b"); });
+  CHECK(*a == "of a");
+  CHECK(*b == "of b");
+  CHECK(table.get(7, "a", [] { return made("again"); }) == a);
+}
+
+TEST_CASE("threads that ask at once share one making") {
+  Table table;
+  Gate gate;
+  std::atomic<int> makes = 0;
+  std::vector<Table::Result> results(8);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& result : results) {
+      threads.emplace_back([&] {
+        result = table.get(1, "key", [&] {
+          ++makes;
+          gate.pass();
+          return made("value");
+        });
+      });
+    }
+    give_others_time();
+    gate.open();
+  }
+  CHECK(makes == 1);
+  for (const auto& result : results) CHECK(result == results[0]);
+}
+
+TEST_CASE("no lock is held while a value is made") {
+  Table table;
+  // Same hash, so the same shard; from within, and from another thread.
+  const auto outer = table.get(1, "outer", [&] {
+    const auto inner = table.get(1, "inner", [] { return made("inner"); });
+    std::jthread([&] { (void)table.get(1, "other", [] { return made("other"); }); }).join();
+    return made("outer");
+  });
+  CHECK(*outer == "outer");
+}
+
+TEST_CASE("a failure reaches everyone who waits, and is forgotten") {
+  Table table;
+  Gate gate;
+  std::atomic<int> makes = 0;
+  std::atomic<int> failures = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        try {
+          (void)table.get(1, "key", [&]() -> Table::Result {
+            ++makes;
+            gate.pass();
+            throw std::runtime_error("no luck");
+          });
+        } catch (const std::runtime_error& error) {
+          if (std::string(error.what()) == "no luck") ++failures;
+        }
+      });
+    }
+    give_others_time();
+    gate.open();
+  }
+  CHECK(failures == 8);
+  CHECK(makes == 1);
+  CHECK(*table.get(1, "key", [] { return made("better"); }) == "better");
+}
+
+TEST_CASE("many threads over many keys make each once") {
+  Table table;
+  constexpr int keys = 200;
+  std::vector<std::atomic<int>> makes(keys);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 4 * keys; ++i) {
+          const int k = (i * 7 + t * 13) % keys;
+          const auto hash = static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15;
+          const auto got = table.get(hash, std::to_string(k), [&] {
+            ++makes[static_cast<std::size_t>(k)];
+            return std::make_shared<const std::string>(std::to_string(-k));
+          });
+          if (*got != std::to_string(-k)) throw std::logic_error("another key's value");
+        }
+      });
+    }
+  }
+  for (const auto& count : makes) CHECK(count == 1);
+}
