@@ -1,0 +1,219 @@
+#include "gpu/random_kernels.hpp"
+#include "gpu/support.hpp"
+
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::Random;
+using reference::Tensor;
+
+namespace {
+
+constexpr std::byte poison{0xee};
+
+/// Device memory that holds `bytes` from `offset` on, so that alignments other than cuMemAlloc's are tried.
+struct DeviceCopy {
+  Buffer buffer;
+  DevicePtr address;
+
+  DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes,
+             std::uint64_t offset = 0)
+      : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
+    device->copy_in(address, bytes, nullptr);
+  }
+};
+
+/// What the kernel leaves in an output that held `poison`.
+Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs,
+           std::uint64_t input_offset = 0, std::uint64_t output_offset = 0) {
+  Device& device = *runtime.device();
+  std::vector<DeviceCopy> copies;
+  std::vector<Operand> operands;
+  for (const Tensor& input : inputs) {
+    copies.emplace_back(runtime.device(), input.bytes, input_offset);
+    operands.push_back({input.view, copies.back().address, kernel.l2_promotion, kernel.oob_fill});
+  }
+  Tensor output(kernel.output, poison);
+  const DeviceCopy target(runtime.device(), output.bytes, output_offset);
+  runtime.kernel(kernel.spec).launch(operands, {kernel.output, target.address});
+  device.synchronize(nullptr);
+  device.copy_out(output.bytes, target.address, nullptr);
+  device.synchronize(nullptr);
+  return output;
+}
+
+std::string hex(const std::byte* bytes, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    constexpr const char* digits = "0123456789abcdef";
+    text += digits[std::to_integer<unsigned>(bytes[i]) >> 4];
+    text += digits[std::to_integer<unsigned>(bytes[i]) & 15];
+  }
+  return text;
+}
+
+/// Empty if every element agrees and the bytes between elements are still poisoned.
+std::string difference(const Tensor& expected, Tensor actual) {
+  std::vector<std::uint64_t> index;
+  const std::size_t size = size_of(expected.view.type);
+  if (first_difference(expected, actual, index)) {
+    std::string at;
+    for (const std::uint64_t i : index) at += (at.empty() ? "" : ", ") + std::to_string(i);
+    return "element [" + at + "] is " + hex(actual.at(index), size) + ", expected " +
+           hex(expected.at(index), size);
+  }
+  // NaNs may differ in their bits; everything else is compared byte by byte, the gaps too.
+  if (is_float(expected.view.type)) return {};
+  const auto [a, b] = std::ranges::mismatch(expected.bytes, actual.bytes);
+  if (a == expected.bytes.end()) return {};
+  return "byte " + std::to_string(a - expected.bytes.begin()) + ", between elements, was written";
+}
+
+void check_family(Family family,
+                  const std::function<Tensor(const gpu::RandomKernel&, const std::vector<Tensor>&)>& expect) {
+  REQUIRE_HOPPER(device);
+  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 150);
+  Random random(gpu::seed() + static_cast<std::uint64_t>(family));
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  std::uint64_t redrawn = 0;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const gpu::RandomKernel kernel = gpu::random_kernel(random, family);
+    redrawn += kernel.redrawn;
+    INFO("case " << n << ": " << describe(kernel));
+    std::vector<Tensor> inputs;
+    for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));
+    std::uint64_t input_offset = 0;
+    std::uint64_t output_offset = 0;
+    if (family == Family::bulk) {
+      input_offset = size_of(kernel.inputs[0].type) * reference::between(random, 0, 16);
+      output_offset = size_of(kernel.output.type) * reference::between(random, 0, 16);
+      // Often the same misalignment, so that the aligned path is taken too.
+      if (reference::one_in(random, 2)) input_offset = output_offset = 8 * reference::between(random, 0, 3);
+    }
+    const std::string wrong =
+        difference(expect(kernel, inputs), run(runtime, kernel, inputs, input_offset, output_offset));
+    INFO("offsets " << input_offset << ", " << output_offset);
+    INFO(wrong);
+    CHECK(wrong.empty());
+  }
+  std::cout << name(family) << ": " << cases << " random cases, " << redrawn << " illegal draws" << std::endl;
+}
+
+}  // namespace
+
+TEST_CASE("copy equals the reference on random views", "[gpu]") {
+  check_family(Family::copy, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
+    Tensor output(kernel.output, poison);
+    reference::copy(kernel.spec, inputs[0], output);
+    return output;
+  });
+}
+
+TEST_CASE("map equals the reference on random views and expressions", "[gpu]") {
+  check_family(Family::map, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
+    Tensor output(kernel.output, poison);
+    reference::map(kernel.spec, inputs, output, kernel.function);
+    return output;
+  });
+}
+
+TEST_CASE("bulk equals the reference on random lengths and alignments", "[gpu]") {
+  check_family(Family::bulk, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
+    Tensor output(kernel.output, poison);
+    reference::bulk(kernel.spec, inputs[0], output, kernel.function);
+    return output;
+  });
+}
+
+TEST_CASE("snapshot shows the reference's shared memory", "[gpu]") {
+  check_family(Family::snapshot, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
+    return reference::snapshot(kernel.spec, inputs[0], std::byte{0xcd}, kernel.oob_fill);
+  });
+}
+
+TEST_CASE("bulk works in place", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Random random(gpu::seed());
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  for (const std::uint64_t count : {1ULL, 3ULL, 16ULL, 1024ULL, 100'003ULL, 5'000'001ULL}) {
+    for (const std::uint64_t offset : {0ULL, 4ULL, 12ULL}) {
+      INFO(count << " elements from byte " << offset);
+      const auto view = TensorView::contiguous(ElementType::i32, std::array{count});
+      const Tensor input = gpu::random_tensor(random, view);
+      const DeviceCopy copy(device, input.bytes, offset);
+      runtime.kernel(bulk_spec("(int)((unsigned)x + 1)", ElementType::i32, ElementType::i32))
+          .launch(std::array{Operand{view, copy.address}}, {view, copy.address});
+      Tensor output(view);
+      device->synchronize(nullptr);
+      device->copy_out(output.bytes, copy.address, nullptr);
+      device->synchronize(nullptr);
+      std::uint64_t wrong = 0;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint32_t before = 0;
+        std::uint32_t after = 0;
+        std::memcpy(&before, input.bytes.data() + 4 * i, 4);
+        std::memcpy(&after, output.bytes.data() + 4 * i, 4);
+        wrong += after != before + 1;
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
+  REQUIRE_HOPPER(device);
+  // 4.4 · 10^9 bytes, rows that the box does not divide; what row r holds follows from r.
+  constexpr std::uint64_t rows = 1'100'003;
+  constexpr std::uint64_t columns = 4000;
+  static_assert(rows * columns > 1ULL << 32);
+  const auto view = TensorView::contiguous(ElementType::u8, std::array{rows, columns});
+  const Buffer source(device, rows * columns);
+  const Buffer middle(device, rows * columns);
+  const Buffer result(device, rows * columns);
+  device->fill(source.address(), std::byte{1}, rows * columns, nullptr);
+  device->fill(middle.address(), poison, rows * columns, nullptr);
+  device->fill(result.address(), poison, rows * columns, nullptr);
+
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const Operand in{view, source.address()};
+  const Operand between{view, middle.address()};
+  const Operand out{view, result.address()};
+  runtime.kernel(map_spec("x + g[0] * 7 + g[1]", {&view, 1}, view)).launch({&in, 1}, between);
+  runtime.kernel(copy_spec(view, view)).launch({&between, 1}, out);
+
+  std::vector<std::byte> window(columns * 50'000);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t row = 0; row < rows; row += 50'000) {
+    const std::uint64_t count = std::min<std::uint64_t>(50'000, rows - row);
+    device->copy_out(std::span(window).first(count * columns), result.address() + row * columns, nullptr);
+    device->synchronize(nullptr);
+    for (std::uint64_t r = 0; r < count; ++r) {
+      for (std::uint64_t c = 0; c < columns; ++c) {
+        wrong += window[r * columns + c] != static_cast<std::byte>(1 + (row + r) * 7 + c);
+      }
+    }
+  }
+  CHECK(wrong == 0);
+
+  SECTION("bulk, whose index is 64 bits") {
+    const auto line = TensorView::contiguous(ElementType::u8, std::array{rows * columns});
+    const Operand from{line, source.address()};
+    runtime.kernel(bulk_spec("x + (g[0] >> 20)", ElementType::u8, ElementType::u8))
+        .launch({&from, 1}, {line, result.address()});
+    constexpr std::uint64_t tail = 100'000'000;
+    std::vector<std::byte> end(tail);
+    device->copy_out(end, result.address() + rows * columns - tail, nullptr);
+    device->synchronize(nullptr);
+    for (std::uint64_t i = 0; i < tail; ++i) {
+      wrong += end[i] != static_cast<std::byte>(1 + ((rows * columns - tail + i) >> 20));
+    }
+    CHECK(wrong == 0);
+  }
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <tmajit/device.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace gpu {
+
+/// The first Hopper GPU; null without one.
+inline std::shared_ptr<tmajit::Device> device() {
+  for (const tmajit::DeviceInfo& info : tmajit::list_gpus()) {
+    if (info.compute_major == 9 && info.compute_minor == 0) return tmajit::open_gpu(info.ordinal);
+  }
+  return nullptr;
+}
+
+/// A number from the environment, or `otherwise`: TMAJIT_SEED, TMAJIT_CASES.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+/// The seed of a random test, printed so that a failure can be run again with $TMAJIT_SEED.
+inline std::uint64_t seed() {
+  static const std::uint64_t value = [] {
+    const std::uint64_t chosen = from_environment("TMAJIT_SEED", std::random_device{}());
+    std::cout << "TMAJIT_SEED=" << chosen << std::endl;
+    return chosen;
+  }();
+  return value;
+}
+
+}  // namespace gpu
+
+/// Skips the test case, saying why, where there is no Hopper GPU; else declares `device`.
+#define REQUIRE_HOPPER(device)                                                         \
+  const std::shared_ptr<tmajit::Device> device = gpu::device();                        \
+  if (!device) {                                                                       \
+    const std::string why = tmajit::why_no_gpu();                                      \
+    SKIP("no Hopper GPU: " << (why.empty() ? "none of compute capability 9.0" : why)); \
+  }
