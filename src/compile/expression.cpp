@@ -29,6 +29,8 @@ class Scanner {
     if (text_.find_first_not_of(" \t") == std::string_view::npos) {
       return ExpressionMistake{0, "the expression is empty"};
     }
+    // First, and everywhere: in a literal, a backslash would hide a line's end from the steps below.
+    if (auto mistake = find_control_character()) return mistake;
     while (at_ < text_.size()) {
       if (auto mistake = step()) return mistake;
     }
@@ -44,6 +46,17 @@ class Scanner {
   }
   [[nodiscard]] bool is_next(std::string_view token) const { return text_.substr(at_).starts_with(token); }
   [[nodiscard]] ExpressionMistake here(std::string message) const { return {at_, std::move(message)}; }
+
+  [[nodiscard]] std::optional<ExpressionMistake> find_control_character() const {
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      const auto c = static_cast<unsigned char>(text_[i]);
+      if (c == '\n' || c == '\r') return ExpressionMistake{i, "an expression is one line"};
+      if ((c < 0x20 && c != '\t') || c == 0x7F) {
+        return ExpressionMistake{i, fmt::format("control character 0x{:02x}", c)};
+      }
+    }
+    return std::nullopt;
+  }
 
   std::optional<ExpressionMistake> step() {
     const char c = peek();
@@ -64,12 +77,7 @@ class Scanner {
       case ';': return here("a statement cannot stand in an expression");
       case '#':
       case '\\': return here(fmt::format("\"{}\" cannot stand in an expression", c));
-      case '\n':
-      case '\r': return here("an expression is one line");
-      default:
-        if (c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)) {
-          return here(fmt::format("control character 0x{:02x}", static_cast<unsigned>(c)));
-        }
+      default: break;
     }
     ++at_;
     return std::nullopt;
@@ -109,7 +117,6 @@ class Scanner {
   std::optional<ExpressionMistake> skip_literal(char quote) {
     const auto begin = at_++;
     while (at_ < text_.size() && peek() != quote) {
-      if (peek() == '\n' || peek() == '\r') return here("an expression is one line");
       at_ += peek() == '\\' && at_ + 1 < text_.size() ? 2 : 1;
     }
     if (at_ >= text_.size()) {

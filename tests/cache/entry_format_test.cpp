@@ -11,7 +11,7 @@ using tests::sample_artifact;
 using tests::sample_key;
 
 TEST_CASE("an entry comes back as it went in") {
-  for (const std::size_t bytes : {0, 1, 40, 100000}) {
+  for (const std::size_t bytes : {0U, 1U, 40U, 100000U}) {
     const auto artifact = sample_artifact(bytes);
     const auto decoded = decode_entry(encode_entry(sample_key(), artifact), sample_key());
     REQUIRE(decoded.artifact);

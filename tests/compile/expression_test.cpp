@@ -88,7 +88,7 @@ TEST_CASE("a mistake of shape is found before NVRTC and shown with a caret") {
 }
 
 TEST_CASE("line breaks and control characters are refused") {
-  for (const char* text : {"x\n+ 1", "x\r\n", "'a\n'", "x + \x01", "x \x7f"}) {
+  for (const char* text : {"x\n+ 1", "x\r\n", "'a\n'", "\"b\\\n\"[0]", "x + \x01", "x \x7f"}) {
     INFO(text);
     CHECK(check_expression(text).has_value());
   }
