@@ -101,7 +101,7 @@ bool copies_as(ElementType from, ElementType to) noexcept {
   if (from == to) return true;
   if (!is_known(from) || !is_known(to) || size_of(from) != size_of(to)) return false;
   const bool integers = !is_float(from) && !is_float(to);  // a conversion between them wraps: the same bits
-  return integers || (is_float(from) && size_of(from) == 4);
+  return integers || (is_float(from) && is_float(to) && size_of(from) == 4);
 }
 
 void check_copy(const KernelSpec& spec, Violations& violations) {

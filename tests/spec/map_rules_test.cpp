@@ -1,0 +1,238 @@
+#include "rules.hpp"
+#include "spec/violations.hpp"
+
+#include <tmajit/validate.hpp>
+
+#include <functional>
+#include <optional>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A legal 3-D f32 map: [10, 100, 64] dense, boxes of 2 × 8 × 32.
+TensorMapSpec legal() {
+  return {.type = ElementType::f32,
+          .rank = 3,
+          .swizzle = Swizzle::b128,
+          .shape = {10, 100, 64},
+          .strides = {25600, 256, 4},
+          .box = {2, 8, 32},
+          .element_strides = {1, 1, 1}};
+}
+
+TensorMapSpec interleaved() {
+  return {.type = ElementType::f16,
+          .rank = 3,
+          .interleave = Interleave::b32,
+          .swizzle = Swizzle::b32,
+          .shape = {10, 100, 16},
+          .strides = {3200, 32, 2},
+          .box = {2, 8, 16},
+          .element_strides = {1, 1, 1}};
+}
+
+struct Case {
+  const char* rule;  ///< the only rule broken; null for none
+  const char* subject;
+  const char* legal;  ///< part of the suggestion
+  std::function<void(TensorMapSpec&)> change;
+};
+
+void check(const TensorMapSpec& base, const Case& c) {
+  auto map = base;
+  c.change(map);
+  const auto violations = validate(map);
+  CAPTURE(c.rule, rules(violations));
+  CHECK(complete(violations));
+  if (c.rule == nullptr) {
+    CHECK(violations.empty());
+    return;
+  }
+  CHECK(rules(violations) == Rules{c.rule});
+  CHECK(find(violations, c.rule).subject == c.subject);
+  CHECK_THAT(find(violations, c.rule).legal, ContainsSubstring(c.legal));
+}
+
+constexpr std::uint64_t two_to_32 = 1ULL << 32;
+constexpr std::uint64_t two_to_40 = 1ULL << 40;
+
+}  // namespace
+
+TEST_CASE("the legal maps are legal") {
+  CHECK(validate(legal()).empty());
+  CHECK(validate(interleaved()).empty());
+}
+
+TEST_CASE("shape: 1 to 2^32") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.shape[0] = 1; }});
+  check(legal(), {nullptr, "", "", [](auto& m) { m.shape[0] = two_to_32; }});
+  check(legal(), {"shape.range", "shape[1]", "shape[1] = 1", [](auto& m) { m.shape[1] = 0; }});
+  check(legal(), {"shape.range", "shape[0]", "4294967296", [](auto& m) { m.shape[0] = two_to_32 + 1; }});
+}
+
+TEST_CASE("strides: multiples of 16 bytes below 2^40") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.strides[0] = two_to_40 - 16; }});
+  check(legal(), {nullptr, "", "", [](auto& m) { m.strides[0] = 16; }});
+  check(legal(), {"strides.range", "strides[0]", "1099511627760", [](auto& m) { m.strides[0] = two_to_40; }});
+  check(legal(), {"strides.multiple", "strides[0]", "25616 bytes", [](auto& m) { m.strides[0] = 25608; }});
+  check(legal(),
+        {"strides.multiple", "strides[1]", "pad rows to 68 elements", [](auto& m) { m.strides[1] = 260; }});
+}
+
+TEST_CASE("strides: a dense tensor with odd rows can be padded or viewed as 1-D") {
+  auto map = legal();
+  map.shape = {10, 100, 63};
+  map.strides = {25200, 252, 4};
+  const auto violations = validate(map);
+  CHECK(rules(violations) == Rules{"strides.multiple"});
+  CHECK_THAT(violations[0].legal, ContainsSubstring("pad rows to 64 elements") &&
+                                      ContainsSubstring("view it as 1-D of 63000 elements"));
+}
+
+TEST_CASE("strides: multiples of 32 bytes with interleave 32B") {
+  check(interleaved(), {nullptr, "", "", [](auto& m) { m.strides[1] = 64; }});
+  check(interleaved(), {"strides.multiple", "strides[1]", "64 bytes", [](auto& m) { m.strides[1] = 48; }});
+}
+
+TEST_CASE("strides: the innermost is the element size") {
+  check(legal(), {"strides.innermost", "strides[2]", "4 bytes", [](auto& m) { m.strides[2] = 8; }});
+}
+
+TEST_CASE("box: 1 to 256 a dimension, as many bytes as a CTA has") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.box[1] = 256; }});
+  check(legal(), {"box.range", "box[1]", "box[1] = 1", [](auto& m) { m.box[1] = 0; }});
+  check(legal(), {"box.range", "box[2]", "box[2] = 4", [](auto& m) { m.box[2] = 0; }});
+  check(legal(), {"box.range", "box[1]", "box[1] = 256", [](auto& m) { m.box[1] = 257; }});
+  check(legal(), {"box.shared-bytes", "box", "at most 1816 rows", [](auto& m) { m.box = {64, 64, 32}; }});
+}
+
+TEST_CASE("box: innermost whole 16 bytes") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.box[2] = 4; }});
+  check(legal(), {"box.inner-bytes", "box[2]", "box[2] = 8", [](auto& m) { m.box[2] = 6; }});
+  check(legal(), {"box.inner-bytes", "box[2]", "box[2] = 32", [](auto& m) { m.box[2] = 31; }});
+  check(interleaved(), {nullptr, "", "", [](auto& m) { m.box[2] = 7; }});
+}
+
+TEST_CASE("box: innermost no wider than the swizzle") {
+  check(legal(), {"box.swizzle", "box[2]", "box[2] = 32, or swizzle none", [](auto& m) { m.box[2] = 36; }});
+  check(legal(), {nullptr, "", "", [](auto& m) { m.box[2] = 36, m.swizzle = Swizzle::none; }});
+  check(legal(), {"box.swizzle", "box[2]", "box[2] = 8, or swizzle 64B",
+                  [](auto& m) { m.box[2] = 12, m.swizzle = Swizzle::b32; }});
+  check(legal(), {"box.swizzle", "box[2]", "or swizzle 128B", [](auto& m) { m.swizzle = Swizzle::b64; }});
+}
+
+TEST_CASE("element strides: 1 to 8, a divisor of the box, 1 in the innermost dimension") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.element_strides[1] = 8; }});
+  check(legal(), {"element-strides.range", "element_strides[1]", "element_strides[1] = 1",
+                  [](auto& m) { m.element_strides[1] = 0; }});
+  check(legal(), {"element-strides.range", "element_strides[1]", "element_strides[1] = 8",
+                  [](auto& m) { m.element_strides[1] = 9; }});
+  check(legal(), {"element-strides.divides", "element_strides[1]", "box[1] = 9",
+                  [](auto& m) { m.element_strides[1] = 3; }});
+  check(legal(), {"element-strides.innermost", "element_strides[2]", "element_strides[2] = 1",
+                  [](auto& m) { m.element_strides[2] = 2; }});
+  check(interleaved(), {nullptr, "", "", [](auto& m) { m.element_strides[2] = 2; }});
+}
+
+TEST_CASE("rank: 1 to 5, at least 3 if interleaved") {
+  auto map = legal();
+  map.rank = 0;
+  CHECK(rules(validate(map)) == Rules{"rank.range"});
+  map.rank = 6;
+  CHECK(rules(validate(map)) == Rules{"rank.range"});
+  CHECK(find(validate(map), "rank.range").found == "6");
+  auto flat = interleaved();
+  flat.rank = 2;
+  flat.shape = {100, 16}, flat.strides = {32, 2}, flat.box = {8, 16}, flat.element_strides = {1, 1};
+  CHECK(rules(validate(flat)) == Rules{"rank.interleave"});
+}
+
+TEST_CASE("interleave 32B requires swizzle 32B, 16B takes any") {
+  const auto swizzle = GENERATE(Swizzle::none, Swizzle::b64, Swizzle::b128);
+  check(interleaved(),
+        {"interleave.swizzle", "swizzle", "swizzle 32B", [=](auto& m) { m.swizzle = swizzle; }});
+  check(interleaved(),
+        {nullptr, "", "", [=](auto& m) { m.swizzle = swizzle, m.interleave = Interleave::b16; }});
+}
+
+TEST_CASE("NaN fills floating-point maps only") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.oob_fill = OobFill::nan; }});
+  auto map = legal();
+  map.oob_fill = OobFill::nan;
+  for (const auto type : {ElementType::i32, ElementType::u32}) {
+    map.type = type;
+    CHECK(rules(validate(map)) == Rules{"oob-fill.type"});
+  }
+  map.type = ElementType::tf32_ftz;
+  CHECK(validate(map).empty());
+  TensorMapSpec fp8{.type = ElementType::e4m3,
+                    .rank = 1,
+                    .oob_fill = OobFill::nan,
+                    .shape = {64},
+                    .strides = {1},
+                    .box = {64},
+                    .element_strides = {1}};
+  CHECK(rules(validate(fp8)) == Rules{"oob-fill.type"});
+}
+
+TEST_CASE("values that are no enumerators") {
+  check(legal(), {"type.known", "type", "u8", [](auto& m) { m.type = static_cast<ElementType>(17); }});
+  check(legal(), {"interleave.known", "interleave", "16B",
+                  [](auto& m) { m.interleave = static_cast<Interleave>(3); }});
+  check(legal(), {"swizzle.known", "swizzle", "128B", [](auto& m) { m.swizzle = static_cast<Swizzle>(4); }});
+  check(legal(), {"l2-promotion.known", "l2-promotion", "256B",
+                  [](auto& m) { m.l2_promotion = static_cast<L2Promotion>(9); }});
+  check(legal(),
+        {"oob-fill.known", "oob-fill", "nan", [](auto& m) { m.oob_fill = static_cast<OobFill>(2); }});
+}
+
+TEST_CASE("what lies beyond the rank is zero") {
+  check(legal(), {"tail.zero", "shape[3]", "shape[3] = 0", [](auto& m) { m.shape[3] = 1; }});
+  check(legal(), {"tail.zero", "strides[4]", "strides[4] = 0", [](auto& m) { m.strides[4] = 16; }});
+  check(legal(), {"tail.zero", "box[3]", "box[3] = 0", [](auto& m) { m.box[3] = 1; }});
+  check(legal(), {"tail.zero", "element_strides[3]", "= 0", [](auto& m) { m.element_strides[3] = 1; }});
+  check(legal(), {"reserved.zero", "reserved", "{0, 0}", [](auto& m) { m.reserved[1] = 1; }});
+}
+
+TEST_CASE("the address is aligned to 16 bytes, to 32 with interleave 32B") {
+  CHECK(validate(legal(), 0x7000).empty());
+  CHECK(validate(legal(), 0x7010).empty());
+  const auto off = validate(legal(), 0x7018);
+  CHECK(rules(off) == Rules{"address.alignment"});
+  CHECK(off[0].found == "0x7018, 8 bytes past a multiple of 16");
+  CHECK_THAT(off[0].legal, ContainsSubstring("0x7010"));
+  CHECK(rules(validate(interleaved(), 0x7010)) == Rules{"address.alignment"});
+  CHECK(validate(interleaved(), 0x7020).empty());
+}
+
+TEST_CASE("every broken rule is reported at once") {
+  auto map = legal();
+  map.shape[0] = 0;
+  map.strides[1] = 257;
+  map.box[1] = 300;
+  map.box[2] = 33;
+  map.element_strides[0] = 9;
+  map.l2_promotion = static_cast<L2Promotion>(77);
+  CHECK(rules(validate(map, 1)) == Rules{"l2-promotion.known", "shape.range", "strides.multiple",
+                                         "element-strides.range", "box.range", "box.inner-bytes",
+                                         "box.swizzle", "address.alignment"});
+}
+
+TEST_CASE("legal where others are careful: boxes beyond the tensor, overlapping and zero strides") {
+  check(legal(), {nullptr, "", "", [](auto& m) { m.shape[1] = 3; }});
+  check(legal(), {nullptr, "", "", [](auto& m) { m.strides[0] = 16; }});
+  check(legal(), {nullptr, "", "", [](auto& m) { m.strides[0] = 0; }});
+}
+
+TEST_CASE("rules that only the hardware would notice are marked") {
+  CHECK(is_hardware_only("element-strides.divides"));
+  CHECK(is_hardware_only("tail.zero"));
+  CHECK_FALSE(is_hardware_only("box.range"));
+  CHECK_FALSE(is_hardware_only(""));
+}

@@ -1,0 +1,79 @@
+#include <tmajit/error.hpp>
+#include <tmajit/kernel_spec.hpp>
+
+#include <limits>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("every element type is parsed from its own name") {
+  for (const auto type : all_element_types) CHECK(parse_element_type(name(type)) == type);
+}
+
+TEST_CASE("NumPy's and ml_dtypes' names are taken, too") {
+  CHECK(parse_element_type("float32") == ElementType::f32);
+  CHECK(parse_element_type("int8") == ElementType::i8);
+  CHECK(parse_element_type("uint64") == ElementType::u64);
+  CHECK(parse_element_type("bfloat16") == ElementType::bf16);
+  CHECK(parse_element_type("float8_e4m3fn") == ElementType::e4m3);
+}
+
+TEST_CASE("an unknown name is refused with the legal ones") {
+  CHECK_THROWS_MATCHES(
+      parse_element_type("f8"), Error,
+      MessageMatches(ContainsSubstring("\"f8\"") && ContainsSubstring("bf16") && ContainsSubstring("e5m2")));
+  CHECK_THROWS_MATCHES(parse_swizzle("256B"), Error,
+                       MessageMatches(ContainsSubstring("none, 32B, 64B, 128B")));
+  CHECK_THROWS_MATCHES(parse_interleave(""), Error, MessageMatches(ContainsSubstring("none, 16B, 32B")));
+  CHECK_THROWS_MATCHES(parse_l2_promotion("512B"), Error, MessageMatches(ContainsSubstring("256B")));
+  CHECK_THROWS_MATCHES(parse_oob_fill("one"), Error, MessageMatches(ContainsSubstring("zero, nan")));
+  CHECK_THROWS_MATCHES(parse_family("gemm"), Error,
+                       MessageMatches(ContainsSubstring("copy, map, bulk, snapshot")));
+  try {
+    (void)parse_swizzle("256B");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+  }
+}
+
+TEST_CASE("every enumerator is parsed from its own name") {
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    CHECK(parse_swizzle(name(static_cast<Swizzle>(i))) == static_cast<Swizzle>(i));
+    CHECK(parse_l2_promotion(name(static_cast<L2Promotion>(i))) == static_cast<L2Promotion>(i));
+    CHECK(parse_family(name(static_cast<Family>(i))) == static_cast<Family>(i));
+  }
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    CHECK(parse_interleave(name(static_cast<Interleave>(i))) == static_cast<Interleave>(i));
+  }
+  for (std::uint8_t i = 0; i < 2; ++i)
+    CHECK(parse_oob_fill(name(static_cast<OobFill>(i))) == static_cast<OobFill>(i));
+}
+
+TEST_CASE("values that are no enumerators have a name to print") {
+  CHECK(name(static_cast<ElementType>(200)) == "unknown");
+  CHECK(name(static_cast<Swizzle>(200)) == "unknown");
+  CHECK(name(static_cast<Family>(200)) == "unknown");
+}
+
+TEST_CASE("an error for one rule is one sentence, for several a list") {
+  const Violation one{"box.range", "box[0]", "0", "1 to 256 elements", "box[0] = 1", "the driver"};
+  const SpecError error({one});
+  CHECK(error.code() == ErrorCode::illegal_spec);
+  CHECK(
+      std::string(error.what()) ==
+      "illegal spec: box[0] is 0, but must be 1 to 256 elements [box.range: the driver]; legal: box[0] = 1");
+  const SpecError two({one, one});
+  CHECK_THAT(two.what(), ContainsSubstring("2 rules broken:\n  box[0] is 0"));
+  CHECK(two.violations().size() == 2);
+}
+
+TEST_CASE("error codes have the names that JSON shows") {
+  CHECK(std::string(name(ErrorCode::illegal_spec)) == "illegal_spec");
+  CHECK(std::string(name(ErrorCode::internal)) == "internal");
+  CHECK(CompileError("what", "log").log() == "log");
+}

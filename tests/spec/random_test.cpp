@@ -1,0 +1,107 @@
+#include "reference/random_maps.hpp"
+#include "rules.hpp"
+#include "spec/violations.hpp"
+
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using namespace reference;
+
+namespace {
+
+template <typename T>
+T noise(Random& random) {
+  T value;
+  std::array<std::byte, sizeof(T)> bytes;
+  for (auto& byte : bytes) byte = static_cast<std::byte>(between(random, 0, one_in(random, 2) ? 8 : 255));
+  std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("maps made to be legal break no rule") {
+  const auto seed_used = seed(1);
+  Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  for (int i = 0; i < 20000; ++i) {
+    const auto map = legal_map(random);
+    const auto violations = validate(map, 0x7f0000000000);
+    CAPTURE(describe(map), rules(violations));
+    REQUIRE(violations.empty());
+  }
+}
+
+TEST_CASE("near misses break every rule of the driver, and nothing but their own") {
+  const auto seed_used = seed(2);
+  Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  std::map<std::string, int> alone;
+  for (int i = 0; i < 40000; ++i) {
+    auto map = legal_map(random);
+    mutate(random, map);
+    const auto violations = validate(map);
+    REQUIRE(complete(violations));
+    if (violations.size() == 1) ++alone[violations[0].rule];
+  }
+  for (const char* rule : {"type.known",
+                           "interleave.known",
+                           "swizzle.known",
+                           "l2-promotion.known",
+                           "oob-fill.known",
+                           "rank.range",
+                           "rank.interleave",
+                           "interleave.swizzle",
+                           "oob-fill.type",
+                           "shape.range",
+                           "strides.multiple",
+                           "strides.range",
+                           "strides.innermost",
+                           "box.range",
+                           "box.inner-bytes",
+                           "box.swizzle",
+                           "box.shared-bytes",
+                           "element-strides.range",
+                           "element-strides.innermost",
+                           "element-strides.divides"}) {
+    CAPTURE(rule);
+    CHECK(alone[rule] > 0);
+  }
+}
+
+TEST_CASE("no bytes crash the validator or the layouts") {
+  const auto seed_used = seed(3);
+  Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  for (int i = 0; i < 20000; ++i) {
+    const auto map = noise<TensorMapSpec>(random);
+    REQUIRE(complete(validate(map, between(random, 0, ~0ULL))));
+    const auto spec = noise<KernelSpec>(random);
+    const std::array views{noise<TensorView>(random), noise<TensorView>(random)};
+    REQUIRE(complete(validate(spec, views)));
+    REQUIRE(shared_layout(spec).bytes >= 1024);
+    REQUIRE(tile_layout(map).alignment >= 128);
+  }
+}
+
+TEST_CASE("a tile's layout covers its rows, and a ring its stages") {
+  const auto seed_used = seed(4);
+  Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  for (int i = 0; i < 5000; ++i) {
+    const auto map = legal_map(random);
+    const auto layout = tile_layout(map);
+    CAPTURE(describe(map));
+    REQUIRE(layout.bytes == layout.rows * layout.pitch_bytes);
+    REQUIRE(layout.pitch_bytes >= layout.row_bytes);
+    REQUIRE(layout.pitch_bytes >= span_bytes(map.swizzle));
+    REQUIRE(layout.transaction_bytes % 16 == 0);
+  }
+}

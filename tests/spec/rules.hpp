@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catch2/catch_tostring.hpp>
+
+/// The rules that were broken, in the order they were found.
+inline std::vector<std::string> rules(const std::vector<tmajit::Violation>& violations) {
+  std::vector<std::string> names;
+  for (const auto& violation : violations) names.push_back(violation.rule);
+  return names;
+}
+
+/// The first violation of `rule`; one of empty strings if there is none.
+inline tmajit::Violation find(const std::vector<tmajit::Violation>& violations, std::string_view rule) {
+  const auto at = std::ranges::find(violations, rule, &tmajit::Violation::rule);
+  return at == violations.end() ? tmajit::Violation{} : *at;
+}
+
+/// Whether every text of every violation is there to print.
+inline bool complete(const std::vector<tmajit::Violation>& violations) {
+  return std::ranges::none_of(violations, [](const auto& v) {
+    return v.rule.empty() || v.subject.empty() || v.found.empty() || v.need.empty() || v.legal.empty() ||
+           v.source.empty();
+  });
+}
+
+using Rules = std::vector<std::string>;

@@ -1,0 +1,57 @@
+#include <tmajit/error.hpp>
+#include <tmajit/tensor_view.hpp>
+
+#include <array>
+#include <limits>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+
+TensorView dense(std::initializer_list<std::uint64_t> shape) {
+  return TensorView::contiguous(ElementType::f32, {shape.begin(), shape.size()});
+}
+
+}  // namespace
+
+TEST_CASE("a contiguous view has row-major strides in elements") {
+  const auto view = dense({2, 3, 4});
+  CHECK(view.rank == 3);
+  CHECK(view.strides == std::array<std::int64_t, max_view_rank>{12, 4, 1});
+  CHECK(view.elements() == 24);
+  CHECK(view.span_bytes() == 96);
+}
+
+TEST_CASE("a rank-0 view is one element") {
+  CHECK(dense({}).elements() == 1);
+  CHECK(dense({}).span_bytes() == 4);
+}
+
+TEST_CASE("a strided view keeps the strides it is given, its span counts the gaps") {
+  const std::array<std::uint64_t, 2> shape{3, 4};
+  const std::array<std::int64_t, 2> strides{10, 1};
+  const auto view = TensorView::strided(ElementType::f16, shape, strides);
+  CHECK(view.elements() == 12);
+  CHECK(view.span_bytes() == 2 * (2 * 10 + 3 + 1));
+  CHECK_THROWS_AS(TensorView::strided(ElementType::f16, shape, std::span(strides).first(1)), Error);
+}
+
+TEST_CASE("an empty view has no elements and no span, whatever its other extents") {
+  CHECK(dense({most, most, 0}).elements() == 0);
+  CHECK(dense({0, 5}).span_bytes() == 0);
+}
+
+TEST_CASE("counts saturate") {
+  CHECK(dense({1ULL << 40, 1ULL << 40}).elements() == most);
+  CHECK(dense({1ULL << 63}).span_bytes() == most);
+}
+
+TEST_CASE("nine dimensions are too many") {
+  const std::array<std::uint64_t, 9> shape{1, 1, 1, 1, 1, 1, 1, 1, 1};
+  CHECK_THROWS_AS(TensorView::contiguous(ElementType::f32, shape), Error);
+  CHECK(TensorView::contiguous(ElementType::f32, std::span(shape).first(8)).rank == 8);
+}
