@@ -1,0 +1,130 @@
+#include "commands.hpp"
+#include "files.hpp"
+#include "report.hpp"
+#include "table.hpp"
+#include "terminal.hpp"
+
+#include <tmajit/cache.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+namespace jitc {
+namespace {
+
+using Entry = tmajit::DiskCache::Entry;
+
+tmajit::DiskCache open_cache(const std::string& directory) {
+  return tmajit::DiskCache(directory.empty() ? tmajit::DiskCache::default_directory()
+                                             : std::filesystem::path(directory));
+}
+
+std::string when(const Entry& entry) {
+  const auto time =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(entry.stored));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+std::uint64_t total_bytes(const std::vector<Entry>& entries) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : entries) bytes += entry.bytes;
+  return bytes;
+}
+
+int stat(const std::string& directory, bool json) {
+  const auto cache = open_cache(directory);
+  const auto entries = cache.entries();
+  const auto compilers = cache.known_compilers();
+  if (json) {
+    Json known = Json::array();
+    for (const auto& compiler : compilers) known.push_back(to_json(compiler));
+    print_json({{"directory", cache.directory().string()},
+                {"entries", entries.size()},
+                {"bytes", total_bytes(entries)},
+                {"compilers", known}});
+    return 0;
+  }
+  auto text = fmt::format("{}: {} kernel{}, {}\n", cache.directory().string(), entries.size(),
+                          entries.size() == 1 ? "" : "s", describe_bytes(total_bytes(entries)));
+  for (const auto& compiler : compilers) {
+    text +=
+        fmt::format("compiled by NVRTC {}.{}, build {}\n", compiler.major, compiler.minor, compiler.build);
+  }
+  write_stdout(text);
+  return 0;
+}
+
+int list(const std::string& directory, bool json) {
+  const auto cache = open_cache(directory);
+  auto entries = cache.entries();
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.stored > b.stored; });
+  if (json) {
+    Json listed = Json::array();
+    for (const auto& entry : entries) {
+      listed.push_back({{"key", entry.key.hex()},
+                        {"entry", entry.entry},
+                        {"bytes", entry.bytes},
+                        {"stored", when(entry)}});
+    }
+    print_json({{"directory", cache.directory().string()}, {"entries", listed}});
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows{{"KEY", "KERNEL", "BYTES", "STORED"}};
+  for (const auto& entry : entries) {
+    rows.push_back({entry.key.hex(), entry.entry, fmt::to_string(entry.bytes), when(entry)});
+  }
+  // Keys are to be copied, so rows are not broken.
+  if (!entries.empty()) write_stdout(format_table(rows, std::string::npos));
+  return 0;
+}
+
+int clear(const std::string& directory, bool json) {
+  const auto cache = open_cache(directory);
+  const auto removed = cache.clear();
+  if (json) {
+    print_json({{"directory", cache.directory().string()}, {"removed", removed}});
+  } else {
+    write_stdout(fmt::format("{}: {} kernel{} removed\n", cache.directory().string(), removed,
+                             removed == 1 ? "" : "s"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_cache_command(CLI::App& app, Session& session) {
+  auto& cache = *app.add_subcommand("cache", "Show or empty the cache of compiled kernels");
+  cache.require_subcommand(1);
+  cache.footer(
+      "Examples:\n"
+      "  jitc cache stat\n"
+      "  jitc cache ls --json\n"
+      "  jitc cache clear --dir /tmp/kernels");
+  const auto add = [&](const std::string& name, const std::string& description,
+                       int (*act)(const std::string&, bool)) {
+    auto& command = *cache.add_subcommand(name, description);
+    auto directory = std::make_shared<std::string>();
+    command
+        .add_option("--dir,--cache-dir", *directory,
+                    "The folder; default: $TMAJIT_CACHE_DIR, else ~/.cache/tmajit")
+        ->type_name("FOLDER");
+    add_common_options(command, session);
+    command.footer(fmt::format("Example:\n  jitc cache {} --dir /tmp/kernels", name));
+    command.callback(
+        [=, &session] { session.action = [=, &session] { return act(*directory, session.json); }; });
+  };
+  add("stat", "How many kernels there are, their size, and who compiled them", stat);
+  add("ls", "Every kernel, newest first", list);
+  add("clear", "Remove every kernel", clear);
+}
+
+}  // namespace jitc

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitc {
+
+/// The header of a .npy file (NumPy Enhancement Proposal 1, format versions 1.0 to 3.0).
+struct NpyHeader {
+  std::string descr;             ///< as written: "<f4"
+  char kind = 'u';               ///< 'b' 'u' 'i' 'f', or 'V' for bytes without a meaning
+  std::uint32_t item_bytes = 1;  ///< 1, 2, 4 or 8
+  bool big_endian = false;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;  ///< outermost first; empty for a 0-d array
+  std::uint64_t data_offset = 0;     ///< bytes before the first element
+  std::uint64_t data_bytes = 0;      ///< elements · item_bytes
+};
+
+/// Reads the header of a file of `file_bytes` bytes that begins with `head` (all of it, or at least its
+/// header). Throws Error{io} if the file is damaged, shorter than its header says or no .npy file at all, and
+/// Error{invalid_argument} for element types that no kernel takes (objects, records, text, complex numbers).
+/// The message does not name the file.
+[[nodiscard]] NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_bytes);
+
+/// A little-endian C-order header, padded so that the data starts on a multiple of 64 bytes.
+[[nodiscard]] std::string format_npy_header(std::string_view descr, std::span<const std::uint64_t> shape);
+
+/// How arrays of `type` are written: its own NumPy type, or an unsigned integer (f4 for the f32 forms) that
+/// holds the bits of a type that NumPy lacks.
+[[nodiscard]] std::string_view npy_descr(tmajit::ElementType type);
+
+/// The element type of a file by itself. Throws Error{invalid_argument} for kind 'V', which says nothing.
+[[nodiscard]] tmajit::ElementType natural_type(const NpyHeader& header);
+
+/// Checks that the file's elements can be taken as `type`: of the same NumPy type, or the bit patterns of a
+/// type that NumPy lacks. Throws Error{invalid_argument} that says which file type would do.
+void check_type(const NpyHeader& header, tmajit::ElementType type);
+
+}  // namespace jitc

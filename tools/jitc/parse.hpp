@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace jitc {
+
+/// "128x64" or "128,64" as numbers, outermost first. Throws Error{invalid_argument} that names `option`.
+[[nodiscard]] std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);
+/// The same, each below 2^32.
+[[nodiscard]] std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option);
+/// The same with signs: "4096,1".
+[[nodiscard]] std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view option);
+/// Every type of a repeatable option that also takes lists: {"f16,f32", "u8"} is f16, f32, u8.
+[[nodiscard]] std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts);
+
+/// How many inputs an expression reads: one more than the largest K of its identifiers xK, at least 1.
+[[nodiscard]] std::uint32_t inputs_of(std::string_view expression);
+
+}  // namespace jitc

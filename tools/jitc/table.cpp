@@ -1,0 +1,79 @@
+#include "table.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+namespace jitc {
+namespace {
+
+constexpr std::size_t gap = 2;
+constexpr std::size_t narrowest = 10;
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+/// Bytes of the first `characters` characters.
+std::size_t prefix_bytes(std::string_view text, std::size_t characters) {
+  std::size_t bytes = 0;
+  while (bytes < text.size() && characters > 0) {
+    ++bytes;
+    while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0U) == 0x80U) ++bytes;
+    --characters;
+  }
+  return bytes;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  while (width_of(text) > width) {
+    std::size_t bytes = prefix_bytes(text, width);
+    // A space right after the last character that fits is a fine place to break, too.
+    const auto space = text.substr(0, bytes + 1).rfind(' ');
+    if (space != std::string_view::npos && space > 0) bytes = space;
+    lines.emplace_back(text.substr(0, bytes));
+    text.remove_prefix(bytes);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  }
+  lines.emplace_back(text);
+  return lines;
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1)); };
+  while (!widths.empty() && total() > width) {
+    auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= narrowest) break;
+    --*widest;
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(wrap(row[i], widths[i]));
+      lines = std::max(lines, cells.back().size());
+    }
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::string out;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string cell = line < cells[i].size() ? cells[i][line] : std::string();
+        out += cell + std::string(widths[i] - std::min(widths[i], width_of(cell)) + gap, ' ');
+      }
+      out.erase(out.find_last_not_of(' ') + 1);
+      text += out + '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace jitc

@@ -1,0 +1,77 @@
+#include "terminal.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace jitc {
+
+bool is_terminal(int fd) {
+  return ::isatty(fd) == 1;
+}
+
+std::size_t columns(int fd) {
+  constexpr std::size_t page = 160;
+  ::winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return page;
+}
+
+std::string styled(std::string_view text, Style style, int fd) {
+  const char* const no_color = std::getenv("NO_COLOR");
+  if (style == Style::plain || !is_terminal(fd) || (no_color != nullptr && *no_color != '\0')) {
+    return std::string(text);
+  }
+  const auto code = [style] {
+    switch (style) {
+      case Style::bold: return 1;
+      case Style::bad: return 31;
+      case Style::good: return 32;
+      case Style::warn: return 33;
+      case Style::dim: return 2;
+      default: return 0;
+    }
+  }();
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+void say(std::string_view title, std::string_view text) {
+  fmt::print(stderr, "{} {}\n", styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO), text);
+}
+
+Progress::Progress(std::string label, std::uint64_t total) : label_(std::move(label)), total_(total) {
+  if (is_terminal(STDERR_FILENO)) thread_ = std::thread([this] { show(); });
+}
+
+Progress::~Progress() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Progress::show() {
+  using namespace std::chrono_literals;
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (wake_.wait_for(lock, 2s, [this] { return stop_; })) return;
+  do {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto part =
+        total_ == 0
+            ? std::string()
+            : fmt::format(" {:.0f} %", 100.0 * static_cast<double>(done_) / static_cast<double>(total_));
+    fmt::print(stderr, "\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);
+    std::fflush(stderr);
+  } while (!wake_.wait_for(lock, 200ms, [this] { return stop_; }));
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+}  // namespace jitc

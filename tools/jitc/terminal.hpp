@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace jitc {
+
+[[nodiscard]] bool is_terminal(int fd);
+/// Columns of the terminal behind `fd`, or of a wide page where it is none.
+[[nodiscard]] std::size_t columns(int fd);
+
+enum class Style { plain, bold, good, bad, warn, dim };
+/// `text` in a colour, if `fd` is a terminal and $NO_COLOR is not set.
+[[nodiscard]] std::string styled(std::string_view text, Style style, int fd);
+
+/// One line on standard error, `title` set off as a heading.
+void say(std::string_view title, std::string_view text);
+
+/// Tells a person at a terminal what takes so long, once it has taken two seconds: label, seconds, and how
+/// far it has come where that is known. Silent elsewhere. The line goes away with the object.
+class Progress {
+ public:
+  explicit Progress(std::string label, std::uint64_t total = 0);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::uint64_t amount) noexcept { done_ += amount; }
+
+ private:
+  void show();
+
+  std::string label_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace jitc
