@@ -44,7 +44,7 @@ Binding::Binding(const BuiltKernel& kernel, std::span<const Operand> inputs, con
                             kernel.artifact.entry));
   }
   const KernelSpec& spec = *kernel.spec;
-  check_operands(spec, inputs, output);
+  require_operands(spec, inputs, output);
   require_device(kernel);
   shape_.block = {threads(spec), 1, 1};
   shape_.shared_bytes = kernel.shared_bytes;

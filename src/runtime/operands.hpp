@@ -14,6 +14,6 @@ TMAJIT_BEGIN
 /// Everything that must hold of operands before a kernel may be launched on them: their number, the rules of
 /// the spec and of each tensor map with its address, alignment, overlap.
 /// Throws SpecError with every broken rule, or Error{invalid_argument}.
-void check_operands(const KernelSpec& spec, std::span<const Operand> inputs, const Operand& output);
+void require_operands(const KernelSpec& spec, std::span<const Operand> inputs, const Operand& output);
 
 TMAJIT_END
