@@ -257,7 +257,42 @@ class Matcher {
   std::vector<std::string> expected_;
 };
 
+Operand sample_operand(char kind) {
+  Operand symbol;
+  symbol.name = "a";
+  Operand operand;
+  switch (kind) {
+    case 'k':
+      operand.kind = Operand::Kind::immediate;
+      operand.value.bits = 1;
+      return operand;
+    case 'm': operand.kind = Operand::Kind::address; break;
+    case 't': operand.kind = Operand::Kind::tensor; break;
+    case 'v': operand.kind = Operand::Kind::vector; break;
+    case 'q': operand.kind = Operand::Kind::tuple; break;
+    default: return symbol;
+  }
+  operand.elements.push_back(symbol);
+  if (kind == 't') operand.elements.push_back(symbol);
+  return operand;
+}
+
 }  // namespace
+
+Instruction sample_instruction(const FormRow& row, bool with_optional) {
+  const Form form = compile_row(row);
+  Instruction instruction;
+  instruction.opcode = form.opcode;
+  for (const llvm::StringRef word : form.name) instruction.words.push_back(word.str());
+  for (const ModifierItem& item : form.modifiers) {
+    if (item.optional && !with_optional) continue;
+    instruction.words.push_back(item.shape ? "m64n8k16" : item.words.front().str());
+  }
+  for (const OperandItem& item : form.operands) {
+    if (!item.optional || with_optional) instruction.operands.push_back(sample_operand(item.kind));
+  }
+  return instruction;
+}
 
 FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands) {
   static const FormTable table = compile_table();

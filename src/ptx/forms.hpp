@@ -53,5 +53,9 @@ struct FormMatch {
 /// The form of an instruction with these words and operands, or the furthest point that any form reached.
 [[nodiscard]] FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands);
 
+/// An instruction of that row: of each item the first alternative, optional items taken or left out. For
+/// tests and for listing what is known.
+[[nodiscard]] Instruction sample_instruction(const FormRow& row, bool with_optional);
+
 }  // namespace ptx
 TMAJIT_END

@@ -51,11 +51,13 @@ llvm::ArrayRef<FormRow> arithmetic_forms() noexcept {
       {Opcode::neg, "neg", "f64", "d s"},
       {Opcode::min, "min", "INT|u16x2", "d s s"},
       {Opcode::min, "min", "relu? s16x2|s32", "d s s"},
+      {Opcode::min, "min", "s16x2|s32 relu", "d s s"},  // as nvcc writes it
       {Opcode::min, "min", "ftz? NaN? xorsign? abs? f32|HALF", "d s s"},
       {Opcode::min, "min", "ftz? NaN? abs? f32", "d s s s"},
       {Opcode::min, "min", "f64", "d s s"},
       {Opcode::max, "max", "INT|u16x2", "d s s"},
       {Opcode::max, "max", "relu? s16x2|s32", "d s s"},
+      {Opcode::max, "max", "s16x2|s32 relu", "d s s"},  // as nvcc writes it
       {Opcode::max, "max", "ftz? NaN? xorsign? abs? f32|HALF", "d s s"},
       {Opcode::max, "max", "ftz? NaN? abs? f32", "d s s s"},
       {Opcode::max, "max", "f64", "d s s"},

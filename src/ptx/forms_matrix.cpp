@@ -21,6 +21,14 @@ llvm::ArrayRef<FormRow> matrix_forms() noexcept {
        "SHAPE row col satfinite? f16|f32|s32 "
        "f16|bf16|tf32|u8|s8|u4|s4|e4m3|e5m2 f16|bf16|tf32|u8|s8|u4|s4|e4m3|e5m2 f16|f32|s32",
        "D S S S s k"},
+      {Opcode::wmma, "wmma.load",
+       "a|b|c sync aligned row|col SHAPE SS? f16|bf16|tf32|f32|f64|u8|s8|u4|s4|b1|s32", "v m s?"},
+      {Opcode::wmma, "wmma.store", "d sync aligned row|col SHAPE SS? f16|f32|f64|s32", "m v s?"},
+      {Opcode::wmma, "wmma.mma",
+       "sync aligned row|col row|col SHAPE RND? f16|f32|f64|s32 f16|bf16|tf32|f64|u8|s8|u4|s4? "
+       "f16|bf16|tf32|f64|u8|s8|u4|s4? f16|f32|f64|s32 satfinite?",
+       "v v v v"},
+      {Opcode::wmma, "wmma.mma", "xor|and popc sync aligned row col SHAPE s32 b1 b1 s32", "v v v v"},
       {Opcode::wgmma_mma_async, "wgmma.mma_async.sync.aligned", "SHAPE f16|f32 f16|bf16 f16|bf16",
        "v S s p k k k k?"},
       {Opcode::wgmma_mma_async, "wgmma.mma_async.sync.aligned", "SHAPE f32 tf32 tf32", "v S s p k k"},

@@ -49,6 +49,9 @@ llvm::ArrayRef<FormRow> memory_forms() noexcept {
        "d m s s?"},
       {Opcode::atom, "atom",
        "relaxed|acquire|release|acq_rel? SCOPE? global? add|min|max noftz? HINT? VEC f32|HALF", "v m v s?"},
+      // nvcc writes the space first for its block- and system-wide builtins.
+      {Opcode::atom, "atom", "global|SHARED SCOPE ATOMOP noftz? b16|BIT2|WIDE|f32|f64|HALF", "d m s s?"},
+      {Opcode::red, "red", "global|SHARED SCOPE REDOP noftz? BIT2|WIDE|f32|f64|HALF", "m s"},
       {Opcode::red, "red", "relaxed|release? SCOPE? global|SHARED? REDOP noftz? HINT? BIT2|WIDE|f32|f64|HALF",
        "m s s?"},
       {Opcode::red, "red", "global|SHARED? REDOP relaxed|release SCOPE? BIT2|WIDE|f32|f64|HALF", "m s s?"},

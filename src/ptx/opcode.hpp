@@ -149,6 +149,7 @@ enum class Opcode : std::uint16_t {
   stmatrix,
   movmatrix,
   mma,
+  wmma,
   wgmma_mma_async,
   wgmma_fence,
   wgmma_commit_group,

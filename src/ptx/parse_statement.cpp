@@ -70,9 +70,9 @@ Instruction parse_instruction(TokenStream& tokens) {
       instruction.operands.push_back(parse_operand(tokens));
     });
   }
-  const Token& end = tokens.peek();
-  tokens.expect(';');
-  classify(tokens, instruction, at, end);
+  if (!tokens.peek().is(';')) tokens.fail_expected("',' or ';'");
+  classify(tokens, instruction, at, tokens.peek());
+  tokens.next();
   return instruction;
 }
 

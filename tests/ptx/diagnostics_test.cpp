@@ -1,0 +1,76 @@
+#include "ptx/texts.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit::ptx;
+using Catch::Matchers::ContainsSubstring;
+using tests::error_of;
+using tests::kernel;
+
+TEST_CASE("an error shows its line with a caret") {
+  const auto result = parse(kernel("  add.s32 %r1, %r2;\n"), "k.ptx");
+  REQUIRE_FALSE(result);
+  CHECK(result.report ==
+        "k.ptx:6:19: error: 'add.s32' lacks operand 3: a register, literal or symbol\n"
+        "  add.s32 %r1, %r2;\n"
+        "                  ^\n");
+  REQUIRE(result.diagnostics.size() == 1);
+  CHECK(result.diagnostics[0].location.line == 6);
+  CHECK(result.diagnostics[0].location.column == 19);
+}
+
+TEST_CASE(
+    "an unknown instruction is an error at its line, and so is an unknown modifier or a wrong operand") {
+  CHECK(error_of(kernel("frobnicate.b32 %r1;")) == "unknown instruction 'frobnicate'");
+  CHECK_THAT(error_of(kernel("cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];")),
+             ContainsSubstring("'cp' takes no '.6d' here; it takes: .1d, .2d, .3d, .4d, .5d"));
+  CHECK_THAT(error_of(kernel("fence.proxy.asink;")), ContainsSubstring("'fence' takes no '.asink' here"));
+  CHECK_THAT(error_of(kernel("ld.global %r1, [%rd1];")), ContainsSubstring("lacks a modifier after this"));
+  CHECK_THAT(error_of(kernel("ld.global.u32 %r1, %rd1;")),
+             ContainsSubstring("operand 2 of 'ld.global.u32' should be: an address"));
+  CHECK_THAT(error_of(kernel("cp.async.bulk.wait_group %r1;")), ContainsSubstring("a literal"));
+}
+
+TEST_CASE("the caret of a wrong operand stands under it, on its own line") {
+  const auto result = parse(kernel("ld.global.u32\n    %r1,\n  %rd1;"));
+  REQUIRE_FALSE(result);
+  CHECK(result.diagnostics[0].location.line == 8);
+  CHECK(result.diagnostics[0].location.column == 3);
+}
+
+TEST_CASE("the parser goes on after an error, statement by statement") {
+  const auto result =
+      parse(kernel("foo;\nadd.s32 %r1, %r2, 3;\nbar2 {%r1};\n.frob 3;\nld.u32 %r1, [%r2];\nbaz;"));
+  REQUIRE_FALSE(result);
+  std::vector<std::uint32_t> lines;
+  for (const auto& diagnostic : result.diagnostics) lines.push_back(diagnostic.location.line);
+  CHECK(lines == std::vector<std::uint32_t>{6, 8, 9, 11});
+}
+
+TEST_CASE("twenty errors are enough") {
+  std::string body;
+  for (int i = 0; i < 100; ++i) body += "foo;\n";
+  CHECK(parse(kernel(body)).diagnostics.size() == 20);
+}
+
+TEST_CASE("text that ends too early, or nests too deeply, is refused") {
+  CHECK(error_of(tests::header + ".entry k() { ret;") == "this block is never closed with '}'");
+  CHECK(error_of("/* never closed") == "this comment is never closed with */");
+  CHECK(error_of(tests::header + ".file 1 \"never closed") == "this string is never closed with \"");
+  CHECK(error_of(kernel("add.s32 %r1, %r2, 3")) == "expected ',' or ';', found '}'");
+  CHECK(error_of(kernel(std::string(100000, '{'))) == "blocks nest too deeply");
+  CHECK(error_of(tests::header + ".global .u32 x = " + std::string(100000, '{')) ==
+        "initialisers nest too deeply");
+  CHECK(error_of(kernel("`")) == "unexpected character '`'");
+  CHECK(error_of(kernel("\x01")) == "unexpected byte 0x1");
+  CHECK(error_of(kernel(".reg .b32 %r<4294967296>;")) == "a declaration makes fewer than 2^32 registers");
+}
+
+TEST_CASE("every way to cut real PTX short is refused or parses, and never crashes") {
+  const std::string text = tests::read_data("asynchronous.ptx");
+  for (std::size_t length = 0; length < text.size(); length += 7) {
+    const auto result = parse(std::string_view(text).substr(0, length));
+    CHECK((result || !result.report.empty()));
+  }
+}

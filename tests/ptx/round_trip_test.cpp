@@ -1,0 +1,62 @@
+#include "ptx/query.hpp"
+#include "ptx/texts.hpp"
+
+#include <regex>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tmajit::ptx;
+
+TEST_CASE("what nvcc writes parses, and prints to a text of the same tree") {
+  const std::string name =
+      GENERATE("control.ptx", "arithmetic.ptx", "memory.ptx", "asynchronous.ptx", "debug.ptx");
+  CAPTURE(name);
+  const std::string text = tests::read_data(name);
+  const Module module = tests::parse(text);
+  const std::string printed = print(module);
+  const Module again = tests::parse(printed);
+  CHECK((again == module));
+  CHECK(print(again) == printed);
+  CHECK(histogram(module) == histogram(again));
+}
+
+TEST_CASE("no instruction of the text is missing in the tree") {
+  // Counted without the parser: lines that start, after a guard, with an opcode. The arguments of a call
+  // stand on lines of their own, without ';' or starting with '('.
+  const std::regex line(R"(^\s*(@!?%p\d+\s+)?([a-z][a-z0-9_]*)[^;]*;.*$)");
+  const std::string name = GENERATE("memory.ptx", "control.ptx");
+  std::istringstream text(tests::read_data(name));
+  std::size_t expected = 0;
+  for (std::string each; std::getline(text, each);) {
+    if (each.find(".callprototype") != std::string::npos) continue;
+    if (std::regex_match(each, line) || each.find("\tcall") != std::string::npos) ++expected;
+  }
+  std::size_t found = 0;
+  for (const auto& [word, times] : histogram(tests::read_data(name))) found += times;
+  CHECK(found == expected);
+  CHECK(found > 100);
+}
+
+TEST_CASE("a changed tree differs, wherever it stands in the text") {
+  const std::string text = tests::read_data("asynchronous.ptx");
+  const Module module = tests::parse(text);
+  CHECK((tests::parse("\n\n" + text) == module));
+  std::size_t changed = 0;
+  Module other = module;
+  for (Directive& directive : other.directives) {
+    auto* function = std::get_if<Function>(&directive);
+    if (function == nullptr || !function->body) continue;
+    for (Statement& statement : function->body->statements) {
+      auto* instruction = std::get_if<Instruction>(&statement.node);
+      if (instruction == nullptr || instruction->operands.empty()) continue;
+      const Operand saved = instruction->operands[0];
+      instruction->operands[0].offset += 1;
+      CHECK((other != module));
+      instruction->operands[0] = saved;
+      ++changed;
+    }
+  }
+  CHECK((other == module));
+  CHECK(changed > 20);
+}

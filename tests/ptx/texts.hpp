@@ -1,0 +1,51 @@
+#pragma once
+
+#include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace tests {
+
+inline const std::string header = ".version 8.3\n.target sm_90a\n.address_size 64\n";
+
+/// A module whose one kernel holds `body`, from line 6 on.
+inline std::string kernel(const std::string& body) {
+  return header + ".visible .entry kernel()\n{\n" + body + "\n}\n";
+}
+
+inline tmajit::ptx::Module parse(const std::string& text) {
+  auto result = tmajit::ptx::parse(text, "test.ptx");
+  if (!result) throw std::runtime_error(result.report);
+  return std::move(*result.module);
+}
+
+/// The statements of kernel(body).
+inline std::vector<tmajit::ptx::Statement> statements(const std::string& body) {
+  const auto module = parse(kernel(body));
+  return module.find("kernel")->body->statements;
+}
+
+/// The one instruction of kernel(text).
+inline tmajit::ptx::Instruction instruction(const std::string& text) {
+  return std::get<tmajit::ptx::Instruction>(statements(text).at(0).node);
+}
+
+/// The first error of a text; empty if it has none.
+inline std::string error_of(const std::string& text) {
+  const auto result = tmajit::ptx::parse(text, "test.ptx");
+  return result ? "" : result.diagnostics.at(0).message;
+}
+
+inline std::string read_data(const std::string& name) {
+  std::ifstream file(std::string(TMAJIT_PTX_DATA) + "/" + name);
+  if (!file) throw std::runtime_error("no " + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace tests
