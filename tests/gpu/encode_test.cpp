@@ -1,0 +1,275 @@
+// What validate() says about a tensor map, the driver says too: over random maps, legal ones and near misses.
+// Every disagreement is counted and shown by group, so that one run on a GPU tells all of them.
+#include "gpu/support.hpp"
+#include "reference/random_maps.hpp"
+#include "spec/violations.hpp"
+
+#include <tmajit/device.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using namespace reference;
+
+namespace {
+
+bool accepts(Device& device, const TensorMapSpec& map, DevicePtr address) {
+  try {
+    (void)device.encode(map, address);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::illegal_spec) throw;
+    return false;
+  }
+}
+
+/// The broken rules, each once: "box.range + rank.range".
+std::string joined(const std::set<std::string>& rules) {
+  return fmt::format("{}", fmt::join(rules, " + "));
+}
+
+/// What a legal map has that someone might refuse.
+std::string features(const TensorMapSpec& map) {
+  std::set<std::string> found;
+  const std::uint32_t rank = map.rank;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (map.box[d] > map.shape[d]) found.insert("box beyond the dimension");
+    if (map.shape[d] > (1ULL << 31)) found.insert("dimension above 2^31");
+    if (map.element_strides[d] > 1) found.insert("element stride");
+    if (d + 1 == rank) continue;
+    const auto inside = d + 2 == rank ? size_of(map.type) : map.strides[d + 1];
+    if (map.strides[d] == 0) {
+      found.insert("stride 0");
+    } else if (map.strides[d] < inside) {
+      found.insert("descending strides");
+    } else if (map.strides[d] / std::max<std::uint64_t>(inside, 1) < map.shape[d + 1]) {
+      found.insert("overlapping strides");
+    }
+  }
+  if (map.interleave != Interleave::none) found.insert("interleave");
+  return found.empty() ? "nothing special" : joined(found);
+}
+
+/// One kind of outcome: how often it came, and the first few maps.
+struct Group {
+  std::size_t count = 0;
+  std::vector<std::string> examples;
+
+  void add(const std::string& example) {
+    ++count;
+    if (examples.size() < 3) examples.push_back(example);
+  }
+};
+using Groups = std::map<std::string, Group>;
+
+std::size_t show(const char* title, const Groups& groups) {
+  std::size_t total = 0;
+  for (const auto& [name, group] : groups) total += group.count;
+  std::cout << fmt::format("{}: {}\n", title, total);
+  for (const auto& [name, group] : groups) {
+    std::cout << fmt::format("  {:6} × {}\n", group.count, name);
+    for (const auto& example : group.examples) std::cout << "           " << example << '\n';
+  }
+  return total;
+}
+
+struct Outcomes {
+  std::map<std::string, std::array<std::size_t, 2>> alone;  ///< a rule broken by itself: refused, accepted
+  Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
+  Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
+  Groups refused_hardware_only;  ///< only rules that the driver should not see are broken, and it refuses
+  std::size_t legal = 0;
+  std::size_t illegal = 0;
+
+  void add(const TensorMapSpec& map, std::uint64_t offset, const std::vector<Violation>& violations,
+           bool accepted, std::size_t number) {
+    std::set<std::string> rules;
+    std::set<std::string> visible;
+    for (const auto& violation : violations) {
+      rules.insert(violation.rule);
+      if (!is_hardware_only(violation.rule)) visible.insert(violation.rule);
+    }
+    ++(rules.empty() ? legal : illegal);
+    if (rules.size() == 1) ++alone[*rules.begin()][accepted ? 1 : 0];
+
+    const auto example = [&] { return fmt::format("#{} address+{} {}", number, offset, describe(map)); };
+    if (visible.empty() && !accepted) {
+      if (rules.empty()) refused_legal[features(map)].add(example());
+      if (!rules.empty()) refused_hardware_only[joined(rules)].add(example());
+    } else if (!visible.empty() && accepted) {
+      accepted_illegal[joined(rules)].add(example());
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing", "[gpu]") {
+  REQUIRE_HOPPER(device)
+  const Buffer buffer(device, 4096);
+  const auto used = seed(20260731);
+  Random random(used);
+  Outcomes outcomes;
+  const auto count = std::max<std::size_t>(gpu::from_environment("TMAJIT_MAPS", 60000), 20000);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto map = legal_map(random);
+    if (i % 3 != 0) mutate(random, map);
+    const auto offset =
+        one_in(random, 8) ? one_of(random, std::array<std::uint64_t, 6>{1, 4, 8, 16, 24, 32}) : 0;
+    const auto address = buffer.address() + offset;
+    outcomes.add(map, offset, validate(map, address), accepts(*device, map, address), i);
+  }
+
+  std::cout << fmt::format("\n{} tensor maps, TMAJIT_SEED={}: {} legal, {} illegal\n", count, used,
+                           outcomes.legal, outcomes.illegal);
+  std::cout << "a rule broken alone: refused / accepted by the driver\n";
+  for (const auto& [rule, times] : outcomes.alone) {
+    std::cout << fmt::format("  {:28} {:6} / {:<6}{}\n", rule, times[0], times[1],
+                             is_hardware_only(rule) ? " (hardware only)" : "");
+  }
+  const auto refused = show("legal for validate(), refused by the driver", outcomes.refused_legal);
+  const auto accepted = show("illegal for validate(), accepted by the driver", outcomes.accepted_illegal);
+  show("hardware-only rules that the driver checks after all", outcomes.refused_hardware_only);
+  std::cout << std::flush;
+
+  CHECK(refused == 0);
+  CHECK(accepted == 0);
+  // The run must have seen every rule of the driver by itself, or it proves little.
+  for (const char* rule :
+       {"address.alignment", "box.inner-bytes", "box.range", "box.swizzle", "element-strides.range",
+        "interleave.known", "interleave.swizzle", "l2-promotion.known", "oob-fill.known", "oob-fill.type",
+        "rank.interleave", "rank.range", "shape.range", "strides.multiple", "strides.range", "swizzle.known",
+        "type.known"}) {
+    CAPTURE(rule);
+    CHECK(outcomes.alone[rule][0] + outcomes.alone[rule][1] >= 20);
+  }
+  CHECK(outcomes.legal >= 10000);
+  CHECK(outcomes.illegal >= 10000);
+}
+
+namespace {
+
+TensorMapSpec plain() {
+  return {.type = ElementType::f32,
+          .rank = 3,
+          .shape = {8, 64, 64},
+          .strides = {16384, 256, 4},
+          .box = {1, 8, 32},
+          .element_strides = {1, 1, 1}};
+}
+
+TensorMapSpec interleaved(Interleave interleave) {
+  auto map = plain();
+  map.interleave = interleave;
+  if (interleave == Interleave::b32) map.swizzle = Swizzle::b32;
+  map.shape[2] = 8;
+  map.box[2] = 8;
+  return map;
+}
+
+struct Question {
+  const char* text;
+  bool expected;  ///< what validate() was written for
+  TensorMapSpec map;
+};
+
+TensorMapSpec with(TensorMapSpec map, void (*change)(TensorMapSpec&)) {
+  change(map);
+  return map;
+}
+
+std::vector<Question> questions() {
+  const auto tile = [](std::uint32_t rows) {
+    auto map = plain();
+    map.box = {rows, 256, 32};
+    return map;
+  };
+  return {
+      {"a box larger than the dimension", true, with(plain(), [](auto& m) { m.shape[1] = 3; })},
+      {"a box larger than the innermost dimension", true, with(plain(), [](auto& m) { m.shape[2] = 5; })},
+      {"stride 0 outermost", true, with(plain(), [](auto& m) { m.strides[0] = 0; })},
+      {"stride 0 in the middle", true, with(plain(), [](auto& m) { m.strides[1] = 0; })},
+      {"every stride 0", true, with(plain(), [](auto& m) { m.strides[0] = m.strides[1] = 0; })},
+      {"rows that overlap", true, with(plain(), [](auto& m) { m.strides[1] = 16; })},
+      {"a stride smaller than the extent below it", true, with(plain(), [](auto& m) { m.strides[0] = 48; })},
+      {"descending strides (a transposed view)", true,
+       with(plain(), [](auto& m) { m.strides[0] = 256, m.strides[1] = 16384; })},
+      {"a dimension of 2^31", true, with(plain(), [](auto& m) { m.shape[2] = 1ULL << 31; })},
+      {"a dimension of 2^32 - 1", true, with(plain(), [](auto& m) { m.shape[2] = (1ULL << 32) - 1; })},
+      {"a dimension of 2^32", true, with(plain(), [](auto& m) { m.shape[2] = 1ULL << 32; })},
+      {"an outer dimension of 2^32", true, with(plain(), [](auto& m) { m.shape[0] = 1ULL << 32; })},
+      {"a dimension of 2^32 + 1", false, with(plain(), [](auto& m) { m.shape[2] = (1ULL << 32) + 1; })},
+      {"a dimension of 0", false, with(plain(), [](auto& m) { m.shape[0] = 0; })},
+      {"a stride of 2^40 - 16", true, with(plain(), [](auto& m) { m.strides[0] = (1ULL << 40) - 16; })},
+      {"a stride of 2^40", false, with(plain(), [](auto& m) { m.strides[0] = 1ULL << 40; })},
+      {"element stride 0 in the ignored innermost dimension", true,
+       with(plain(), [](auto& m) { m.element_strides[2] = 0; })},
+      {"element stride 9 in the ignored innermost dimension", true,
+       with(plain(), [](auto& m) { m.element_strides[2] = 9; })},
+      {"element stride 2 in the ignored innermost dimension", true,
+       with(plain(), [](auto& m) { m.element_strides[2] = 2; })},
+      {"an element stride that does not divide the box", true,
+       with(plain(), [](auto& m) { m.element_strides[1] = 3; })},
+      {"an element stride larger than the box", true,
+       with(plain(), [](auto& m) { m.element_strides[0] = 8; })},
+      {"a tile of 224 KiB", true, tile(7)},
+      {"a tile of 256 KiB", true, tile(8)},
+      {"a tile of 1 MiB", true, tile(32)},
+      {"a tile of 8 MiB", true, tile(256)},
+      {"interleave 16B, box of one slice and a half", true,
+       with(interleaved(Interleave::b16), [](auto& m) { m.box[2] = 6; })},
+      {"interleave 16B, innermost row narrower than a slice", true,
+       with(interleaved(Interleave::b16), [](auto& m) { m.box[2] = 2; })},
+      {"interleave 16B with swizzle 128B and 256-byte rows", true,
+       with(interleaved(Interleave::b16),
+            [](auto& m) { m.swizzle = Swizzle::b128, m.box[2] = 64, m.shape[2] = 64; })},
+      {"interleave 16B with element stride 2 innermost", true,
+       with(interleaved(Interleave::b16), [](auto& m) { m.element_strides[2] = 2; })},
+      {"interleave 32B, one slice", true, interleaved(Interleave::b32)},
+      {"interleave 32B with swizzle none", false,
+       with(interleaved(Interleave::b32), [](auto& m) { m.swizzle = Swizzle::none; })},
+      {"interleave 32B, stride a multiple of 16 only", false,
+       with(interleaved(Interleave::b32), [](auto& m) { m.strides[1] = 48; })},
+      {"a swizzle wider than the row", true,
+       with(plain(), [](auto& m) { m.swizzle = Swizzle::b128, m.box[2] = 4; })},
+      {"NaN fill for tf32", true,
+       with(plain(), [](auto& m) { m.type = ElementType::tf32, m.oob_fill = OobFill::nan; })},
+      {"NaN fill for f64", true,
+       with(plain(),
+            [](auto& m) {
+              m.type = ElementType::f64, m.strides[2] = 8, m.strides[1] = 512, m.oob_fill = OobFill::nan;
+            })},
+      {"NaN fill for i32", false,
+       with(plain(), [](auto& m) { m.type = ElementType::i32, m.oob_fill = OobFill::nan; })},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("questions that the documentation leaves open", "[gpu]") {
+  REQUIRE_HOPPER(device)
+  const Buffer buffer(device, 4096);
+  std::cout << '\n';
+  for (const auto& question : questions()) {
+    const bool accepted = accepts(*device, question.map, buffer.address());
+    std::cout << fmt::format("settle: {:56} {}{}\n", question.text, accepted ? "accepted" : "refused",
+                             accepted == question.expected ? "" : "   <-- not as expected");
+    CHECK(accepted == question.expected);
+  }
+  std::cout << "settle: address aligned to 16 bytes under swizzle 128B           ";
+  auto map = plain();
+  map.swizzle = Swizzle::b128;
+  const bool accepted = accepts(*device, map, buffer.address() + 16);
+  std::cout << (accepted ? "accepted" : "refused") << '\n' << std::flush;
+  CHECK(accepted);
+}
