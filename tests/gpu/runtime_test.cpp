@@ -1,0 +1,397 @@
+// The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
+#include "driver/api.hpp"
+#include "gpu/support.hpp"
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <dlfcn.h>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A driver entry point that the library itself does not use, in the form that CUDA 12.0 gave it, or an older
+/// one where the signature has changed since.
+template <class Function>
+Function entry_point(const char* name, int cuda_version = 12000) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  REQUIRE(driver != nullptr);
+  const auto find = reinterpret_cast<decltype(&::cuGetProcAddress)>(dlsym(driver, "cuGetProcAddress_v2"));
+  void* address = nullptr;
+  CAPTURE(name);
+  REQUIRE(find(name, &address, cuda_version, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS);
+  return reinterpret_cast<Function>(address);
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+/// out = 2 · x over [256, 64] f32, with everything that takes.
+class Doubling {
+ public:
+  explicit Doubling(const std::shared_ptr<Device>& device)
+      : device_(device), in_(device, bytes), out_(device, bytes), values_(elements) {
+    std::iota(values_.begin(), values_.end(), 0.0F);
+    device_->copy_in(in_.address(), bytes_of(values_), nullptr);
+    clear();
+  }
+
+  static KernelSpec spec() { return map_spec("2 * x", {&view(), 1}, view()); }
+  [[nodiscard]] Operand input() const { return {view(), in_.address()}; }
+  [[nodiscard]] Operand output() const { return {view(), out_.address()}; }
+  [[nodiscard]] PreparedLaunch prepare(Runtime& runtime) const {
+    const Operand in = input();
+    return runtime.kernel(spec()).prepare({&in, 1}, output());
+  }
+
+  void clear() {
+    device_->fill(out_.address(), std::byte{0xff}, bytes, nullptr);
+    device_->synchronize(nullptr);
+  }
+  [[nodiscard]] bool is_done(Stream stream = nullptr) const {
+    std::vector<float> result(elements);
+    device_->copy_out(std::as_writable_bytes(std::span(result)), out_.address(), stream);
+    device_->synchronize(stream);
+    return std::ranges::equal(result, values_, [](float got, float x) { return got == 2 * x; });
+  }
+
+ private:
+  static constexpr std::uint64_t elements = 256 * 64;
+  static constexpr std::uint64_t bytes = elements * sizeof(float);
+  static const TensorView& view() {
+    static const TensorView dense =
+        TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 64});
+    return dense;
+  }
+
+  std::shared_ptr<Device> device_;
+  Buffer in_;
+  Buffer out_;
+  std::vector<float> values_;
+};
+
+Runtime runtime_on(const std::shared_ptr<Device>& device) {
+  return Runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+}
+
+template <class Action>
+std::optional<Error> error_of(Action&& action) {
+  try {
+    std::forward<Action>(action)();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("the GPU is listed, and its kernels compute", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  CHECK(why_no_gpu().empty());
+  CHECK(device->info().sm_count > 100);
+  CHECK(device->info().max_shared_bytes == 227 * 1024);
+  CHECK(device->info().memory_bytes > (std::uint64_t{60} << 30));
+  Runtime runtime = runtime_on(device);
+  const Doubling work(device);
+  const PreparedLaunch launch = work.prepare(runtime);
+  CHECK_FALSE(work.is_done());
+  launch();
+  CHECK(work.is_done());
+  for (const float milliseconds : device->time(nullptr, 10, [&] { launch(); })) {
+    CHECK(milliseconds > 0);
+    CHECK(milliseconds < 100);
+  }
+}
+
+TEST_CASE("a launch goes to its stream and to no other", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime = runtime_on(device);
+  const Doubling work(device);
+  const PreparedLaunch launch = work.prepare(runtime);
+
+  // Holds its stream up until the flag is set; gives up after a few seconds.
+  const Kernel wait = runtime.kernel(custom_source(R"(
+      extern "C" __global__ void wait_for(const volatile int* flag) {
+        const long long start = clock64();
+        while (*flag == 0 && clock64() - start < 6000000000ll) {}
+      })",
+                                                   "wait_for"));
+  const Buffer flag(device, sizeof(int));
+  device->fill(flag.address(), std::byte{0}, flag.bytes(), nullptr);
+  device->synchronize(nullptr);
+  DevicePtr address = flag.address();
+  const std::array<void*, 1> parameters{&address};
+
+  const Stream held = device->create_stream();
+  const Stream other = device->create_stream();
+  wait.launch(LaunchShape{}, parameters, held);
+  launch(held);
+  CHECK_FALSE(work.is_done(other));  // stuck behind wait_for
+  device->fill(flag.address(), std::byte{1}, flag.bytes(), other);
+  device->synchronize(other);
+  device->synchronize(held);
+  CHECK(work.is_done(other));
+  device->destroy_stream(held);
+  device->destroy_stream(other);
+}
+
+TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]") {
+  REQUIRE_HOPPER(device);  // on the primary context
+  const driver::Api& api = *driver::library().api;
+  // The form of CUDA 3.2 takes no parameter structure, in every driver.
+  const auto create = entry_point<CUresult (*)(CUcontext*, unsigned, CUdevice)>("cuCtxCreate", 3020);
+  const auto destroy = entry_point<CUresult (*)(CUcontext)>("cuCtxDestroy");
+  const auto pointer_attribute =
+      entry_point<CUresult (*)(void*, CUpointer_attribute, CUdeviceptr)>("cuPointerGetAttribute");
+
+  CUcontext mine = nullptr;
+  REQUIRE(create(&mine, 0, device->info().ordinal) == CUDA_SUCCESS);  // and current
+  {
+    const std::shared_ptr<Device> own = open_gpu(device->info().ordinal);
+    Runtime runtime = runtime_on(own);
+    Doubling work(own);
+    CUcontext owner = nullptr;
+    REQUIRE(pointer_attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, work.input().address) == CUDA_SUCCESS);
+    CHECK(owner == mine);
+    const PreparedLaunch launch = work.prepare(runtime);
+    launch();
+    CHECK(work.is_done());
+
+    work.clear();
+    CUcontext after = mine;
+    std::jthread([&] {
+      launch();
+      own->synchronize(nullptr);
+      api.ctx_get_current(&after);
+    }).join();
+    CHECK(after == nullptr);  // the other thread had no context, and has none
+    CHECK(work.is_done());
+
+    CUcontext current = nullptr;
+    api.ctx_get_current(&current);
+    CHECK(current == mine);
+  }
+  CHECK(destroy(mine) == CUDA_SUCCESS);
+}
+
+TEST_CASE("a prepared launch can be captured into a graph", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const auto begin = entry_point<CUresult (*)(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture");
+  const auto end = entry_point<CUresult (*)(CUstream, CUgraph*)>("cuStreamEndCapture");
+  const auto instantiate =
+      entry_point<CUresult (*)(CUgraphExec*, CUgraph, unsigned long long)>("cuGraphInstantiateWithFlags");
+  const auto run = entry_point<CUresult (*)(CUgraphExec, CUstream)>("cuGraphLaunch");
+  const auto destroy_graph = entry_point<CUresult (*)(CUgraph)>("cuGraphDestroy");
+  const auto destroy_executable = entry_point<CUresult (*)(CUgraphExec)>("cuGraphExecDestroy");
+
+  Runtime runtime = runtime_on(device);
+  Doubling work(device);
+  const PreparedLaunch launch = work.prepare(runtime);
+  const Stream stream = device->create_stream();
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  REQUIRE(begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);  // the strictest; the first launch at all
+  launch(stream);
+  REQUIRE(end(stream, &graph) == CUDA_SUCCESS);
+  REQUIRE(instantiate(&executable, graph, 0) == CUDA_SUCCESS);
+  CHECK_FALSE(work.is_done());  // captured, not run
+  for (int i = 0; i < 2; ++i) {
+    work.clear();
+    REQUIRE(run(executable, stream) == CUDA_SUCCESS);
+    CHECK(work.is_done(stream));
+  }
+  destroy_executable(executable);
+  destroy_graph(graph);
+  device->destroy_stream(stream);
+}
+
+TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime = runtime_on(device);
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        Doubling work(device);
+        const Kernel kernel = runtime.kernel(Doubling::spec());
+        const Operand in = work.input();
+        const Stream stream = device->create_stream();
+        for (int i = 0; i < 50; ++i) {
+          work.clear();
+          kernel.launch({&in, 1}, work.output(), stream);
+          right += work.is_done(stream);
+        }
+        device->destroy_stream(stream);
+      });
+    }
+  }
+  CHECK(right == 8 * 50);
+}
+
+TEST_CASE("running out of device memory says what was asked for and what is free", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const auto error = error_of([&] { (void)device->allocate(std::uint64_t{1} << 50); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::out_of_memory);
+  CHECK_THAT(error->what(), ContainsSubstring("1024.0 TiB") &&
+                                ContainsSubstring("CUDA_ERROR_OUT_OF_MEMORY") && ContainsSubstring("GiB") &&
+                                ContainsSubstring("free of"));
+  const Buffer small(device, 1024);  // the device is still of use
+  CHECK(small.address() != 0);
+}
+
+TEST_CASE("a launch that the driver refuses says so and harms nothing", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime = runtime_on(device);
+  const Kernel kernel = runtime.kernel(custom_source("extern \"C\" __global__ void nothing() {}", "nothing"));
+  const auto error = error_of([&] { kernel.launch(LaunchShape{{1, 1, 1}, {2048, 1, 1}, 0}, {}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::device_failed);
+  CHECK_THAT(error->what(), ContainsSubstring("block 2048x1x1") && !ContainsSubstring("context is dead"));
+  kernel.launch(LaunchShape{}, {});
+  device->synchronize(nullptr);
+}
+
+TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const TemporaryFolder folder;
+  const RuntimeOptions options{.device = device, .cache_directory = folder.path(), .compile = {}};
+  const Kernel first = Runtime(options).kernel(Doubling::spec());
+  Artifact broken = first.artifact();
+  std::ranges::fill(broken.cubin, std::byte{0x5a});
+  const auto refused = error_of([&] { (void)device->load(broken); });
+  REQUIRE(refused);
+  CHECK(refused->code() == ErrorCode::device_failed);
+
+  REQUIRE(DiskCache(folder.path()).store(first.key(), broken));  // whole, but no machine code
+  Runtime runtime(options);
+  CHECK(runtime.kernel(Doubling::spec()).level() == CacheLevel::compiled);
+  const Doubling work(device);
+  work.prepare(runtime)();
+  CHECK(work.is_done());
+  CHECK(Runtime(options).kernel(Doubling::spec()).level() == CacheLevel::disk);
+}
+
+// Run by the test below in a process of its own: it leaves a dead context behind.
+TEST_CASE("faults in a process of its own", "[.faulting-process]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime = runtime_on(device);
+  const Doubling work(device);
+  const Kernel wild =
+      runtime.kernel(custom_source("extern \"C\" __global__ void wild(unsigned long long address) { "
+                                   "*reinterpret_cast<int*>(address) = 1; }",
+                                   "wild"));
+  std::uint64_t address = 0x123456789000;
+  const std::array<void*, 1> parameters{&address};
+  wild.launch(LaunchShape{}, parameters);
+  const auto fault = error_of([&] { device->synchronize(nullptr); });
+  REQUIRE(fault);
+  CHECK(fault->code() == ErrorCode::device_failed);
+  CHECK_THAT(fault->what(),
+             ContainsSubstring("CUDA_ERROR_ILLEGAL_ADDRESS") && ContainsSubstring("context is dead"));
+  const auto later = error_of([&] { work.prepare(runtime)(); });
+  REQUIRE(later);  // and the destructors of all this must get by
+  CHECK(later->code() == ErrorCode::device_failed);
+}
+
+TEST_CASE("a faulting kernel is reported and ends in nothing worse", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  CHECK(std::system(("'" + self + "' '[.faulting-process]'").c_str()) == 0);
+  const Buffer buffer(device, 1024);  // this process is untouched
+  device->fill(buffer.address(), std::byte{1}, buffer.bytes(), nullptr);
+  device->synchronize(nullptr);
+}
+
+TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime = runtime_on(device);
+  const Doubling work(device);
+  const Kernel kernel = runtime.kernel(Doubling::spec());
+  const Operand in = work.input();
+  const Operand out = work.output();
+  const PreparedLaunch prepared = kernel.prepare({&in, 1}, out);
+  const Stream stream = device->create_stream();
+
+  // The same kernel and parameters by hand, the context current.
+  const driver::Api& api = *driver::library().api;
+  CUcontext context = nullptr;
+  REQUIRE(api.primary_ctx_retain(&context, device->info().ordinal) == CUDA_SUCCESS);
+  CUlibrary library = nullptr;
+  CUkernel raw = nullptr;
+  REQUIRE(api.ctx_push_current(context) == CUDA_SUCCESS);
+  REQUIRE(api.library_load_data(&library, kernel.artifact().cubin.data(), nullptr, nullptr, 0, nullptr,
+                                nullptr, 0) == CUDA_SUCCESS);
+  REQUIRE(api.library_get_kernel(&raw, library, kernel.artifact().entry.c_str()) == CUDA_SUCCESS);
+  REQUIRE(api.kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   static_cast<int>(prepared.shape().shared_bytes), raw,
+                                   device->info().ordinal) == CUDA_SUCCESS);
+  const KernelSpec spec = Doubling::spec();
+  EncodedTensorMap source = device->encode(tensor_map(spec, 0, in.view), in.address);
+  EncodedTensorMap target = device->encode(tensor_map(spec, 1, out.view), out.address);
+  std::array<std::uint32_t, 2> tiles{256 / spec.tile[0], 64 / spec.tile[1]};
+  std::array<void*, 3> parameters{&source, &target, &tiles};
+  CUlaunchConfig config{};
+  config.gridDimX = prepared.shape().grid[0];
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = prepared.shape().block[0];
+  config.sharedMemBytes = prepared.shape().shared_bytes;
+  config.hStream = stream;
+
+  // Batches shorter than the launch queue, taken in turn, so that all meet the same conditions; the best
+  // counts.
+  const std::array<std::function<void()>, 3> ways{
+      [&] { api.launch_kernel_ex(&config, reinterpret_cast<CUfunction>(raw), parameters.data(), nullptr); },
+      [&] { prepared(stream); },
+      [&] {
+        kernel.launch({&in, 1}, out, stream);
+      }};
+  std::array<double, 3> best{1e9, 1e9, 1e9};
+  for (int batch = 0; batch < 300; ++batch) {
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      constexpr int launches = 100;
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < launches; ++i) ways[way]();
+      const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+      device->synchronize(stream);
+      best[way] = std::min(best[way], took.count() / launches);
+    }
+  }
+  CHECK(work.is_done(stream));
+  WARN("microseconds a launch: cuLaunchKernelEx " << best[0] << ", prepared " << best[1] << ", launch() "
+                                                  << best[2]);
+#ifdef NDEBUG
+  CHECK(best[1] < best[0] + 0.5);
+  CHECK(best[2] < best[0] + 2.0);
+#endif
+  api.library_unload(library);
+  CUcontext popped = nullptr;
+  api.ctx_pop_current(&popped);
+  api.primary_ctx_release(device->info().ordinal);
+  device->destroy_stream(stream);
+}
