@@ -2,6 +2,7 @@
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/query.hpp"
+#include "ptx/resolve.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,5 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ParseResult second = parse(text);
   if (!second || *second.module != *first.module || print(*second.module) != text) std::abort();
   if (histogram(*first.module) != histogram(*second.module)) std::abort();
+  for (const Directive& directive : first.module->directives) {
+    const auto* function = std::get_if<Function>(&directive);
+    if (function == nullptr || !function->body) continue;
+    const ResolveResult resolved = resolve(*first.module, *function);
+    if (resolved ? !resolved.diagnostics.empty() : resolved.diagnostics.empty()) std::abort();
+  }
   return 0;
 }

@@ -1,0 +1,285 @@
+#include "ptx/resolve.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/ADT/Twine.h>
+
+TMAJIT_BEGIN
+namespace ptx {
+namespace {
+
+std::string quoted(const std::string& name) {
+  return ("'" + llvm::Twine(name) + "'").str();
+}
+
+/// A declaration `%r<6>`; the registers themselves are made when an instruction names them.
+struct RegisterFamily {
+  const RegisterDeclaration* declaration = nullptr;
+  std::optional<std::uint32_t> count;
+};
+
+struct Scope {
+  llvm::StringMap<Binding> names;
+  llvm::StringMap<RegisterFamily> registers;
+  const Scope* outer = nullptr;
+};
+
+class Resolver {
+ public:
+  Resolver(const Module& module, const Function& function) : function_(function) {
+    flat_.function = &function;
+    declare_module(module);
+  }
+
+  ResolveResult run() {
+    Scope parameters;
+    parameters.outer = &module_;
+    for (const Variable& each : function_.results) declare(parameters, each.name, &each, each.location);
+    for (const Variable& each : function_.parameters) declare(parameters, each.name, &each, each.location);
+    index_labels(*function_.body);
+    walk(*function_.body, &parameters);
+    ResolveResult result;
+    result.diagnostics = std::move(diagnostics_);
+    if (result.diagnostics.empty()) result.function = std::move(flat_);
+    return result;
+  }
+
+ private:
+  void declare_module(const Module& module) {
+    for (const Directive& directive : module.directives) {
+      // A function may be declared, then defined: the definition is what a name means.
+      if (const auto* each = std::get_if<Function>(&directive))
+        module_.names[each->name] = module.find(each->name);
+      if (const auto* each = std::get_if<Variable>(&directive)) module_.names[each->name] = each;
+      if (const auto* each = std::get_if<Alias>(&directive)) {
+        if (const Function* target = module.find(each->target)) module_.names[each->name] = target;
+      }
+    }
+  }
+
+  void error(Location location, std::string message) {
+    diagnostics_.push_back({location, std::move(message)});
+  }
+
+  void declare(Scope& scope, const std::string& name, Binding binding, Location location) {
+    if (name == "_") return;
+    if (!scope.names.try_emplace(name, std::move(binding)).second || scope.registers.count(name) != 0) {
+      error(location, quoted(name) + " is declared twice in one scope");
+    }
+  }
+
+  /// The instruction index of every label, counted before any branch is bound.
+  void index_labels(const Block& block) {
+    for (const Statement& statement : block.statements) {
+      if (const auto* label = std::get_if<Label>(&statement.node)) label_index_[label] = next_index_;
+      if (std::holds_alternative<Instruction>(statement.node)) ++next_index_;
+      if (const auto* inner = std::get_if<Block>(&statement.node)) index_labels(*inner);
+    }
+  }
+
+  /// Labels, target lists and prototypes may be named before they stand in the text.
+  void declare_places(Scope& scope, const Block& block) {
+    for (const Statement& statement : block.statements) {
+      if (const auto* label = std::get_if<Label>(&statement.node)) {
+        declare(scope, label->name, LabelRef{label_index_.at(label)}, label->location);
+      } else if (const auto* prototype = std::get_if<CallPrototype>(&statement.node)) {
+        declare(scope, prototype->label, prototype, prototype->location);
+      } else if (const auto* targets = std::get_if<TargetList>(&statement.node)) {
+        if (targets->calls) {
+          declare(scope, targets->label, targets, targets->location);
+        } else {
+          declare(scope, targets->label,
+                  BranchTableRef{static_cast<std::uint32_t>(flat_.branch_tables.size())}, targets->location);
+          flat_.branch_tables.emplace_back();
+        }
+      }
+    }
+    for (const Statement& statement : block.statements) {
+      const auto* targets = std::get_if<TargetList>(&statement.node);
+      if (targets != nullptr && !targets->calls) fill_branch_table(scope, *targets);
+    }
+  }
+
+  void fill_branch_table(const Scope& scope, const TargetList& targets) {
+    const auto* table = std::get_if<BranchTableRef>(&scope.names.find(targets.label)->second);
+    if (table == nullptr) return;  // declared twice: reported already
+    for (const std::string& target : targets.targets) {
+      const Binding* binding = find(scope, target);
+      const auto* label = binding != nullptr ? std::get_if<LabelRef>(binding) : nullptr;
+      if (label == nullptr) {
+        error(targets.location, quoted(target) + " is no label that this list can reach");
+      } else {
+        flat_.branch_tables[table->index].push_back(label->index);
+      }
+    }
+  }
+
+  void walk(const Block& block, const Scope* outer) {
+    Scope scope;
+    scope.outer = outer;
+    declare_places(scope, block);
+    for (const Statement& statement : block.statements) {
+      if (const auto* registers = std::get_if<RegisterDeclaration>(&statement.node)) {
+        for (const auto& name : registers->names) {
+          if (!scope.registers.try_emplace(name.name, RegisterFamily{registers, name.count}).second ||
+              scope.names.count(name.name) != 0) {
+            error(registers->location, quoted(name.name) + " is declared twice in one scope");
+          }
+        }
+      } else if (const auto* variable = std::get_if<Variable>(&statement.node)) {
+        declare(scope, variable->name, variable, variable->location);
+        flat_.variables.push_back(variable);
+      } else if (const auto* mark = std::get_if<LineMark>(&statement.node)) {
+        source_ = mark;
+      } else if (const auto* inner = std::get_if<Block>(&statement.node)) {
+        walk(*inner, &scope);
+      } else if (const auto* instruction = std::get_if<Instruction>(&statement.node)) {
+        bind(scope, *instruction);
+      }
+    }
+  }
+
+  void bind(Scope& scope, const Instruction& instruction) {
+    FlatInstruction flat{&instruction, {}, source_};
+    if (instruction.guard) bind_name(scope, instruction.guard->predicate, instruction.location, flat);
+    for (const Operand& operand : instruction.operands) bind_operand(scope, operand, flat);
+    flat_.instructions.push_back(std::move(flat));
+  }
+
+  void bind_operand(Scope& scope, const Operand& operand, FlatInstruction& flat) {
+    if (operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated) {
+      bind_name(scope, operand.name, operand.location, flat);
+    }
+    for (const Operand& element : operand.elements) bind_operand(scope, element, flat);
+  }
+
+  void bind_name(Scope& scope, const std::string& name, Location location, FlatInstruction& flat) {
+    if (const Binding* binding = find(scope, name)) {
+      flat.bindings.push_back(*binding);
+    } else if (const auto made = make_register(scope, name)) {
+      flat.bindings.emplace_back(*made);
+    } else if (is_special_register(name)) {
+      flat.bindings.emplace_back(SpecialRef{name});
+    } else {
+      error(location, quoted(name) + " is not declared here");
+    }
+  }
+
+  /// The innermost meaning that `name` has so far; null if none, or if it is a register not yet made.
+  static const Binding* find(const Scope& innermost, llvm::StringRef name) {
+    for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
+      const auto found = scope->names.find(name);
+      if (found != scope->names.end()) return &found->second;
+      if (family_of(*scope, name) != nullptr) return nullptr;
+    }
+    return nullptr;
+  }
+
+  /// The declaration in this very scope that `name` belongs to: `x`, or `%r<6>` for %r0 … %r5.
+  static const RegisterFamily* family_of(const Scope& scope, llvm::StringRef name) {
+    const auto whole = scope.registers.find(name);
+    if (whole != scope.registers.end() && !whole->second.count) return &whole->second;
+    const llvm::StringRef stem = name.rtrim("0123456789");
+    // A stem may itself end in digits, so every split is tried; a number has at most ten. %r007 is not %r7.
+    const std::size_t shortest =
+        std::max<std::size_t>(stem.size(), name.size() - std::min<std::size_t>(name.size(), 10));
+    for (std::size_t length = shortest; length < name.size(); ++length) {
+      const llvm::StringRef digits = name.drop_front(length);
+      if (digits.size() > 1 && digits[0] == '0') continue;
+      const auto found = scope.registers.find(name.take_front(length));
+      std::uint32_t number = 0;
+      if (found != scope.registers.end() && found->second.count && !digits.getAsInteger(10, number) &&
+          number < *found->second.count) {
+        return &found->second;
+      }
+    }
+    return nullptr;
+  }
+
+  std::optional<RegisterRef> make_register(Scope& innermost, const std::string& name) {
+    for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
+      const RegisterFamily* family = family_of(*scope, name);
+      if (family == nullptr) continue;
+      const auto [found, fresh] = made_.try_emplace({family->declaration, name}, flat_.registers.size());
+      if (fresh)
+        flat_.registers.push_back({name, family->declaration->type, family->declaration->vector_width});
+      return RegisterRef{static_cast<std::uint32_t>(found->second)};
+    }
+    return std::nullopt;
+  }
+
+  const Function& function_;
+  FlatFunction flat_;
+  Scope module_;
+  const LineMark* source_ = nullptr;
+  std::uint32_t next_index_ = 0;
+  std::map<const Label*, std::uint32_t> label_index_;
+  std::map<std::pair<const RegisterDeclaration*, std::string>, std::size_t> made_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace
+
+ResolveResult resolve(const Module& module, const Function& function) {
+  if (!function.body) return {std::nullopt, {{function.location, quoted(function.name) + " has no body"}}};
+  return Resolver(module, function).run();
+}
+
+bool is_special_register(std::string_view text) noexcept {
+  static constexpr llvm::StringRef known[] = {"tid",
+                                              "ntid",
+                                              "laneid",
+                                              "warpid",
+                                              "nwarpid",
+                                              "ctaid",
+                                              "nctaid",
+                                              "smid",
+                                              "nsmid",
+                                              "gridid",
+                                              "is_explicit_cluster",
+                                              "clusterid",
+                                              "nclusterid",
+                                              "cluster_ctaid",
+                                              "cluster_nctaid",
+                                              "cluster_ctarank",
+                                              "cluster_nctarank",
+                                              "lanemask_eq",
+                                              "lanemask_le",
+                                              "lanemask_lt",
+                                              "lanemask_ge",
+                                              "lanemask_gt",
+                                              "clock",
+                                              "clock_hi",
+                                              "clock64",
+                                              "globaltimer",
+                                              "globaltimer_lo",
+                                              "globaltimer_hi",
+                                              "reserved_smem_offset_begin",
+                                              "reserved_smem_offset_end",
+                                              "reserved_smem_offset_cap",
+                                              "reserved_smem_offset_0",
+                                              "reserved_smem_offset_1",
+                                              "total_smem_size",
+                                              "aggr_smem_size",
+                                              "dynamic_smem_size",
+                                              "current_graph_exec"};
+  llvm::StringRef name(text);
+  if (name == "WARP_SZ") return true;
+  if (!name.consume_front("%")) return false;
+  if (llvm::is_contained(known, name)) return true;
+  const auto numbered = [&](llvm::StringRef stem, unsigned count) {
+    llvm::StringRef digits = name;
+    unsigned number = 0;
+    return digits.consume_front(stem) && !digits.getAsInteger(10, number) && number < count;
+  };
+  llvm::StringRef wide = name;
+  if (wide.consume_back("_64") && wide.startswith("pm")) name = wide;
+  return numbered("pm", 8) || numbered("envreg", 32);
+}
+
+}  // namespace ptx
+TMAJIT_END

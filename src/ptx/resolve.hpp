@@ -1,0 +1,74 @@
+#pragma once
+
+/// A function ready to be decoded or analysed: its instructions in one row, every name bound to what it
+/// names.
+#include "ptx/parser.hpp"
+
+#include <variant>
+
+TMAJIT_BEGIN
+namespace ptx {
+
+/// A register that some instruction names; its place in FlatFunction::registers is its dense index.
+struct Register {
+  std::string name;
+  ScalarType type = ScalarType::b32;
+  std::uint32_t vector_width = 1;
+};
+
+/// `index` into FlatFunction::registers.
+struct RegisterRef {
+  std::uint32_t index = 0;
+  friend bool operator==(const RegisterRef&, const RegisterRef&) = default;
+};
+/// A read-only register such as %tid, and the constant WARP_SZ; the operand's component says which part.
+struct SpecialRef {
+  std::string name;
+  friend bool operator==(const SpecialRef&, const SpecialRef&) = default;
+};
+/// `index` into FlatFunction::instructions; their number for a label at the end.
+struct LabelRef {
+  std::uint32_t index = 0;
+  friend bool operator==(const LabelRef&, const LabelRef&) = default;
+};
+/// `index` into FlatFunction::branch_tables.
+struct BranchTableRef {
+  std::uint32_t index = 0;
+  friend bool operator==(const BranchTableRef&, const BranchTableRef&) = default;
+};
+
+/// What a name means where it stands. Pointers are into the module.
+using Binding = std::variant<RegisterRef, SpecialRef, LabelRef, BranchTableRef, const Variable*,
+                             const Function*, const TargetList*, const CallPrototype*>;
+
+struct FlatInstruction {
+  const Instruction* instruction = nullptr;
+  /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
+  /// text, those inside addresses, vectors, pairs and lists included, sinks left out.
+  std::vector<Binding> bindings;
+  const LineMark* source = nullptr;  ///< the last .loc before it, or null
+};
+
+struct FlatFunction {
+  const Function* function = nullptr;
+  std::vector<Register> registers;
+  std::vector<FlatInstruction> instructions;
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of .branchtargets: instruction indices
+  std::vector<const Variable*> variables;                 ///< declared in the body: .shared, .local, .param
+};
+
+struct ResolveResult {
+  std::optional<FlatFunction> function;  ///< empty if a name is undeclared or declared twice
+  std::vector<Diagnostic> diagnostics;
+  explicit operator bool() const noexcept { return function.has_value(); }
+};
+
+/// Binds the names of `function`, a function of `module`; both must outlive the result. A function without a
+/// body is an error.
+[[nodiscard]] ResolveResult resolve(const Module& module, const Function& function);
+
+/// Whether `name` is a special register (PTX ISA 10) or WARP_SZ.
+[[nodiscard]] bool is_special_register(std::string_view name) noexcept;
+
+}  // namespace ptx
+TMAJIT_END

@@ -1,0 +1,113 @@
+#include "ptx/resolve.hpp"
+
+#include "ptx/texts.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tmajit::ptx;
+
+namespace {
+
+/// A resolved kernel with the module it points into.
+struct Resolved {
+  explicit Resolved(const std::string& body) : module(tests::parse(tests::kernel(body))) {
+    result = resolve(module, *module.find("kernel"));
+  }
+  const FlatFunction& flat() const { return result.function.value(); }
+  std::string error() const { return result ? "" : result.diagnostics.at(0).message; }
+
+  Module module;
+  ResolveResult result;
+};
+
+}  // namespace
+
+TEST_CASE("registers get dense indices in the order of their first use") {
+  const Resolved r(".reg .b32 %r<1000000>; .reg .f64 %fd<3>;\nadd.s32 %r7, %r9, %r7;\nneg.f64 %fd1, %fd2;");
+  REQUIRE(r.result);
+  REQUIRE(r.flat().registers.size() == 4);
+  CHECK(r.flat().registers[0].name == "%r7");
+  CHECK(r.flat().registers[2].type == ScalarType::f64);
+  const auto& bindings = r.flat().instructions[0].bindings;
+  CHECK(bindings == std::vector<Binding>{RegisterRef{0}, RegisterRef{1}, RegisterRef{0}});
+}
+
+TEST_CASE("a scope hides the names outside it, and ends") {
+  const Resolved r(
+      ".reg .b32 x;\n mov.b32 x, 1;\n{ .reg .b16 x; mov.b16 x, 2; }\n{ .reg .b16 x; mov.b16 x, 3; }\n"
+      "mov.b32 x, 4;");
+  REQUIRE(r.result);
+  CHECK(r.flat().registers.size() == 3);
+  CHECK(r.flat().instructions[1].bindings[0] == Binding{RegisterRef{1}});
+  CHECK(r.flat().instructions[2].bindings[0] == Binding{RegisterRef{2}});
+  CHECK(r.flat().instructions[3].bindings[0] == Binding{RegisterRef{0}});
+  CHECK(Resolved("{ .reg .b32 y; }\nmov.b32 y, 1;").error() == "'y' is not declared here");
+}
+
+TEST_CASE("labels are instruction indices; those of a block belong to it") {
+  const Resolved r(
+      ".reg .pred p;\n@p bra end;\n{ again: @!p bra again; bra end; }\n{ again: bra again; }\nend:");
+  REQUIRE(r.result);
+  const auto target = [&](std::size_t i) {
+    return std::get<LabelRef>(r.flat().instructions[i].bindings.back()).index;
+  };
+  CHECK(target(0) == 4);
+  CHECK(target(1) == 1);
+  CHECK(target(2) == 4);
+  CHECK(target(3) == 3);
+  CHECK(r.flat().instructions[1].bindings[0] == Binding{RegisterRef{0}});
+  CHECK(Resolved("{ inside: ret; }\nbra inside;").error() == "'inside' is not declared here");
+}
+
+TEST_CASE("a branch table lists instruction indices") {
+  const Resolved r(".reg .b32 i;\nts: .branchtargets a, b, a;\nbrx.idx i, ts;\na: ret;\nb: exit;");
+  REQUIRE(r.result);
+  CHECK(r.flat().branch_tables == std::vector<std::vector<std::uint32_t>>{{1, 2, 1}});
+  CHECK(r.flat().instructions[0].bindings[1] == Binding{BranchTableRef{0}});
+  CHECK(Resolved("ts: .branchtargets nowhere;").error() == "'nowhere' is no label that this list can reach");
+}
+
+TEST_CASE("special registers need no declaration") {
+  const Resolved r(".reg .b32 %r<2>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r0, WARP_SZ;");
+  REQUIRE(r.result);
+  CHECK(r.flat().instructions[0].bindings[1] == Binding{SpecialRef{"%tid"}});
+  CHECK(is_special_register("%cluster_ctarank"));
+  CHECK(is_special_register("%envreg31"));
+  CHECK(is_special_register("%pm3_64"));
+  CHECK_FALSE(is_special_register("%envreg32"));
+  CHECK_FALSE(is_special_register("%r1"));
+}
+
+TEST_CASE("source lines follow .loc") {
+  const Resolved r("bar.sync 0;\n.loc 1 12 3\nbar.sync 0;\nret;");
+  REQUIRE(r.result);
+  CHECK(r.flat().instructions[0].source == nullptr);
+  CHECK(r.flat().instructions[1].source->line == 12);
+  CHECK(r.flat().instructions[2].source->line == 12);
+}
+
+TEST_CASE("undeclared names and names declared twice are errors at their place") {
+  const Resolved r(".reg .b32 %r<4>;\nadd.s32 %r3, %r4, 1;");
+  REQUIRE_FALSE(r.result);
+  CHECK(r.error() == "'%r4' is not declared here");
+  CHECK(r.result.diagnostics[0].location.line == 7);
+  CHECK(r.result.diagnostics[0].location.column == 14);
+  CHECK(Resolved(".reg .b32 x;\n.reg .b16 x;").error() == "'x' is declared twice in one scope");
+  CHECK(Resolved("l: ret;\nl: ret;").error() == "'l' is declared twice in one scope");
+  CHECK(Resolved(".reg .b32 %r<9>;\nmov.b32 %r007, 1;").error() == "'%r007' is not declared here");
+}
+
+TEST_CASE("every function of real PTX resolves") {
+  const std::string name =
+      GENERATE("control.ptx", "arithmetic.ptx", "memory.ptx", "asynchronous.ptx", "debug.ptx");
+  const Module module = tests::parse(tests::read_data(name));
+  for (const Directive& directive : module.directives) {
+    const auto* function = std::get_if<Function>(&directive);
+    if (function == nullptr || !function->body) continue;
+    CAPTURE(name, function->name);
+    const auto result = resolve(module, *function);
+    REQUIRE(result);
+    CHECK_FALSE(result.function->instructions.empty());
+  }
+}
