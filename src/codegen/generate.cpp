@@ -72,12 +72,13 @@ std::string entry_point(const KernelSpec& spec, std::string_view entry) {
   const auto map = [](std::string_view parameter) {
     return fmt::format("{} tmajit::TensorMap {}", grid_constant, parameter);
   };
+  const std::string tail = fmt::format("{} tmajit::RowTail<{}> tail", grid_constant, spec.rank);
   const std::string grid = fmt::format("{} tmajit::TileGrid<{}> grid", grid_constant, spec.rank);
   switch (spec.family) {
     case Family::copy:
-      out +=
-          fmt::format("{},\n            {},\n            {}) {{\n", map("source"), map("destination"), grid);
-      out += "  tmajit::copy_tiles(source, destination, grid);\n";
+      out += fmt::format("{},\n            {},\n            {},\n            {}) {{\n", map("source"),
+                         map("destination"), grid, tail);
+      out += "  tmajit::copy_tiles(source, destination, grid, tail);\n";
       break;
     case Family::snapshot:
       out += fmt::format("{},\n                tmajit::u8* images,\n                {}) {{\n", map("source"),
@@ -91,12 +92,13 @@ std::string entry_point(const KernelSpec& spec, std::string_view entry) {
           device_type(spec.input(0).type), device_type(spec.output().type));
       break;
     case Family::map: {
-      std::string arguments = "grid, out";
+      std::string arguments = "grid, tail, out";
       for (std::uint32_t i = 0; i < spec.inputs; ++i) {
         out += fmt::format("{},\n           ", map(fmt::format("x{}", i)));
         arguments += fmt::format(", x{}", i);
       }
-      out += fmt::format("{},\n           {}) {{\n  tmajit::map_tiles({});\n", map("out"), grid, arguments);
+      out += fmt::format("{},\n           {},\n           {}) {{\n  tmajit::map_tiles({});\n", map("out"),
+                         grid, tail, arguments);
       break;
     }
   }

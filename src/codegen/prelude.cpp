@@ -30,9 +30,9 @@ std::string placement_of(const KernelSpec& spec, const OperandSpec& operand, con
       swizzle_mask);
 }
 
-/// copy and snapshot move bytes: one ring, no types.
+/// copy and snapshot move bytes: one ring, and of the type only its size.
 std::string forward_facts(const KernelSpec& spec, const SharedLayout& layout) {
-  std::string out;
+  std::string out = fmt::format("using Element = u{};  // for its size\n", 8 * size_of(spec.output().type));
   out += fmt::format(
       "__device__ constexpr Extent<rank> extent() {{ return {}; }}  // of the source that a tile spans\n",
       extent_of(spec, spec.input(0)));

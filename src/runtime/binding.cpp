@@ -86,8 +86,9 @@ void Binding::bind_tiles(const BuiltKernel& kernel, std::span<const Operand> inp
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
     const Operand& operand = i < spec.inputs ? inputs[i] : output;
     if (has_map(spec, i)) {
-      maps_[i] = kernel.device->encode(
-          tensor_map(spec, i, operand.view, operand.l2_promotion, operand.oob_fill), operand.address);
+      TensorMapSpec map = tensor_map(spec, i, operand.view, operand.l2_promotion, operand.oob_fill);
+      if (i == spec.inputs) tail_.emplace(map, operand.address);
+      maps_[i] = kernel.device->encode(map, operand.address);
       add(&maps_[i]);
     } else {
       words_[0] = operand.address;
@@ -97,6 +98,7 @@ void Binding::bind_tiles(const BuiltKernel& kernel, std::span<const Operand> inp
     bytes_moved_ = sat_add(bytes_moved_, sat_mul(elements, size_of(operand.view.type)));
   }
   add(&tiles_);
+  if (tail_) add(tail_->parameter());
 }
 
 TMAJIT_END

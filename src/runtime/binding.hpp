@@ -1,9 +1,11 @@
 #pragma once
 
 #include "runtime/built_kernel.hpp"
+#include "runtime/row_tail.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 TMAJIT_BEGIN
@@ -29,7 +31,8 @@ class Binding {
   std::array<EncodedTensorMap, max_inputs + 1> maps_;
   std::array<std::uint64_t, 3> words_{};
   std::array<std::uint32_t, max_map_rank> tiles_{};
-  std::array<void*, max_inputs + 2> pointers_{};
+  std::optional<RowTail> tail_;  // of copy and map
+  std::array<void*, max_inputs + 3> pointers_{};
   std::size_t count_ = 0;
   LaunchShape shape_;
   std::uint64_t bytes_moved_ = 0;

@@ -1,23 +1,33 @@
 // copy: every tile through shared memory, from one tensor map to another.
 //
-// One thread a CTA does it all: a ring of stages is filled by bulk tensor loads, each stage is stored as soon
-// as its mbarrier says that it is whole, and is loaded again once that store has read it. No thread touches
-// the data, so no proxy fence is needed: loads and stores are both the copy engine's.
-#include "tmajit/bulk_group.cuh"
+// One warp a CTA: a ring of stages is filled by bulk tensor loads, each stage is stored as soon as its mbarrier
+// says that it is whole, and is loaded again once that store has read it. Threads touch the data only where a
+// row ends within 16 bytes (row_tail.cuh); else loads and stores are both the copy engine's, and need no fence.
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/forward.cuh"
+#include "tmajit/row_tail.cuh"
 
 namespace tmajit {
 
 __device__ __forceinline__ void copy_tiles(const TensorMap& source, const TensorMap& destination,
-                                           const TileGrid<rank>& grid) {
+                                           const TileGrid<rank>& grid, const RowTail<rank>& tail) {
+  constexpr u32 columns = tile().at[rank - 1];
+  u8* shared = aligned_shared_memory();
+  const u32 base = ptx::shared_address(shared);
   const ptx::CachePolicy once = ptx::evict_first();
-  forward_tiles(
-      grid, aligned_shared_memory(), source,
-      [&](const TileWalk<rank>& tile_at, u32 stage) {
-        ptx::tensor_store(destination, tile_at.origin(tile()), stage, once);
-      });
+  forward_tiles(grid, base, source, [&](const TileWalk<rank>& tile_at, u32 stage) {
+    const u32 column = tile_at.at[rank - 1] * columns;
+    if (tail.reaches(column, columns)) {
+      tail.store<Element>(tile_at, tile(), shared + stage, input(), threadIdx.x, 32);
+      // The reads must be over before the stage is loaded again.
+      ptx::fence_proxy_async_shared();
+      __syncwarp();
+    }
+    if (threadIdx.x == 0 && tail.stores(column)) {
+      ptx::tensor_store(destination, tile_at.origin(tile()), base + stage, once);
+    }
+  });
 }
 
 }  // namespace tmajit

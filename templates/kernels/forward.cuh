@@ -13,21 +13,23 @@
 
 namespace tmajit {
 
-// Stores that may still be reading their stage while the thread goes on: the other stages hold loads in
+// Stores that may still be reading their stage while the warp goes on: the other stages hold loads in
 // flight. One of both is the least that overlaps.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
-// Calls store(tile, stage address) for every tile of this CTA when it has arrived; `store` issues bulk stores
-// of the calling thread. All threads call it, one works.
+// Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
+// arrived. What `store` issues, thread 0 issues.
 template <class Store>
-__device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u8* shared, const TensorMap& source,
+__device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u32 base, const TensorMap& source,
                                               Store store) {
-  if (threadIdx.x != 0) return;
-  const u32 base = ptx::shared_address(shared);
+  const bool leader = threadIdx.x == 0;
   const RingBarriers full{base + barriers};
-  full.init<stages>(1);
-  ptx::fence_mbarrier_init();
-  ptx::prefetch_tensor_map(source);
+  if (leader) {
+    full.init<stages>(1);
+    ptx::fence_mbarrier_init();
+    ptx::prefetch_tensor_map(source);
+  }
+  __syncwarp();
 
   const ptx::CachePolicy once = ptx::evict_first();
   TileWalk<rank> incoming(grid);
@@ -36,26 +38,29 @@ __device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u8* sh
     ptx::tensor_load(base + input().stage(stage), source, incoming.origin(extent()), full[stage], once);
     incoming.next();
   };
-
-  for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
+  if (leader) {
+    for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
+  }
 
   RingPosition<stages> arriving;
   RingPosition<stages> freed;
   u32 stored = 0;
   for (TileWalk<rank> outgoing(grid); outgoing; outgoing.next()) {
     ptx::mbarrier::wait(full[arriving.stage], arriving.parity);
-    store(outgoing, base + input().stage(arriving.stage));
-    ptx::commit_group();
+    store(outgoing, input().stage(arriving.stage));
     arriving.next();
-
-    // The stage that was stored `stores_in_flight` tiles ago is free once that store has read it.
-    if (++stored > stores_in_flight && incoming) {
-      ptx::wait_group_read<stores_in_flight>();
-      load(freed.stage);
-      freed.next();
+    if (leader) {
+      ptx::commit_group();
+      // The stage that was stored `stores_in_flight` tiles ago is free once that store has read it.
+      if (++stored > stores_in_flight && incoming) {
+        ptx::wait_group_read<stores_in_flight>();
+        load(freed.stage);
+        freed.next();
+      }
     }
+    __syncwarp();
   }
-  ptx::wait_group<0>();
+  if (leader) ptx::wait_group<0>();
 }
 
 }  // namespace tmajit

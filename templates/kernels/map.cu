@@ -9,6 +9,7 @@
 #include "tmajit/elementwise.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/ring.cuh"
+#include "tmajit/row_tail.cuh"
 #include "tmajit/shared_memory.cuh"
 #include "tmajit/sync.cuh"
 #include "tmajit/tile_walk.cuh"
@@ -30,8 +31,10 @@ __device__ __forceinline__ void load_tiles(Indices<i...>, const TileGrid<rank>& 
 }
 
 __device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* shared, u32 base, RingBarriers full,
-                                              RingBarriers empty, const TensorMap& output) {
+                                              RingBarriers empty, const TensorMap& output,
+                                              const RowTail<rank>& tail) {
   constexpr u32 vectors = tile_elements / vector;
+  constexpr u32 columns = tile().at[rank - 1];
   const ptx::CachePolicy once = ptx::evict_first();
   RingPosition<stages> position;
   RingPosition<output_stages> result;
@@ -48,18 +51,24 @@ __device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* sh
     // Past the barrier the others write the next result: its stage must have been stored by now.
     if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
     ptx::sync_threads<1, compute_threads>();
+    const u32 column = tile_at.at[rank - 1] * columns;
+    const u32 results = Output::placement().stage(result.stage);
     if (threadIdx.x == 0) {
       ptx::mbarrier::arrive(empty[position.stage]);
-      ptx::tensor_store(output, tile_at.origin(tile()), base + Output::placement().stage(result.stage), once);
+      if (tail.stores(column)) ptx::tensor_store(output, tile_at.origin(tile()), base + results, once);
       ptx::commit_group();
+    }
+    if (tail.reaches(column, columns)) {
+      tail.store<Output::Element>(tile_at, tile(), shared + results, Output::placement(), threadIdx.x,
+                                  compute_threads);
     }
   }
   if (threadIdx.x == 0) ptx::wait_group<0>();
 }
 
 template <class... Maps>
-__device__ __forceinline__ void map_tiles(const TileGrid<rank>& grid, const TensorMap& output,
-                                          const Maps&... inputs) {
+__device__ __forceinline__ void map_tiles(const TileGrid<rank>& grid, const RowTail<rank>& tail,
+                                          const TensorMap& output, const Maps&... inputs) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
@@ -74,7 +83,7 @@ __device__ __forceinline__ void map_tiles(const TileGrid<rank>& grid, const Tens
   if (threadIdx.x >= compute_threads) {
     if (ptx::elect()) load_tiles(AllInputs{}, grid, base, full, empty, inputs...);
   } else {
-    compute_tiles(grid, shared, base, full, empty, output);
+    compute_tiles(grid, shared, base, full, empty, output, tail);
   }
 }
 

@@ -12,17 +12,17 @@ constexpr u32 untouched = 0xcdcdcdcd;
 
 __device__ __forceinline__ void snapshot_tiles(const TensorMap& source, u8* images, const TileGrid<rank>& grid) {
   u8* shared = aligned_shared_memory();
+  const u32 base = ptx::shared_address(shared);
   u32* words = reinterpret_cast<u32*>(shared + input().offset);
   for (u32 i = threadIdx.x; i < stages * input().stage_bytes / 4; i += 32) words[i] = untouched;
   ptx::fence_proxy_async_shared();
   __syncwarp();
 
   const ptx::CachePolicy once = ptx::evict_first();
-  forward_tiles(
-      grid, shared, source,
-      [&](const TileWalk<rank>& tile_at, u32 stage) {
-        ptx::bulk_store(images + tile_at.number() * input().tile_bytes, stage, input().tile_bytes, once);
-      });
+  forward_tiles(grid, base, source, [&](const TileWalk<rank>& tile_at, u32 stage) {
+    if (threadIdx.x != 0) return;
+    ptx::bulk_store(images + tile_at.number() * input().tile_bytes, base + stage, input().tile_bytes, once);
+  });
 }
 
 }  // namespace tmajit
