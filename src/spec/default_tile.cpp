@@ -25,13 +25,13 @@ bool fits(const KernelSpec& spec) noexcept {
 
 namespace {
 
-// Starting points for a GPU with some 4 TB/s to hide the latency of; the tuner improves on them.
+// Measured on an H200 over 1 GiB (docs/performance.md): tiles of 16 KiB with 48 KiB of loads in flight an SM
+// are best, from one CTA; more in flight is slower. A tuner may improve on them for other shapes.
 constexpr std::uint64_t tile_bytes_wanted = 16 * 1024;  // of all inputs together
 constexpr std::uint64_t tile_bytes_least = 4 * 1024;    // of one operand: less wastes the copy engine
-constexpr std::uint64_t bytes_in_flight = 64 * 1024;    // loads, a CTA
+constexpr std::uint64_t bytes_in_flight = 48 * 1024;    // loads, an SM
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 8;
-constexpr std::uint32_t default_ctas_per_sm = 2;
 
 std::span<const OperandSpec> operands_with_tiles(const KernelSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
@@ -102,27 +102,35 @@ std::uint32_t chunk_of(const KernelSpec& spec, std::uint64_t bytes) {
 
 std::uint8_t stages_wanted(const KernelSpec& spec) {
   const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
-  return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(bytes_in_flight / stage, 2, max_stages));
+  // Where tiles are stored from the ring they came in, half of it is being stored.
+  const std::uint64_t rings = computes(spec.family) ? 1 : 2;
+  return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(rings * bytes_in_flight / stage, 2, max_stages));
 }
 
-/// Takes CTAs, then stages away until the spec fits; false if it never does.
-bool shrink_to_fit(KernelSpec& spec, const Defaults& missing) {
-  for (;;) {
-    if (fits(spec)) return true;
-    if (missing.ctas_per_sm && spec.ctas_per_sm > 1) {
-      spec.ctas_per_sm = 1;
-    } else if (missing.stages && spec.stages > 1) {
-      --spec.stages;
-    } else {
-      return false;
-    }
+/// More CTAs where the ring of one, at its deepest, holds too little in flight: tiles of a few bytes.
+void add_ctas(KernelSpec& spec) {
+  const auto ring = std::max<std::uint64_t>(stage_transaction_bytes(spec) * spec.stages, 1);
+  for (KernelSpec more = spec;
+       spec.ctas_per_sm < max_ctas_per_sm && ring * spec.ctas_per_sm < bytes_in_flight;) {
+    ++more.ctas_per_sm;
+    if (!fits(more)) return;
+    spec.ctas_per_sm = more.ctas_per_sm;
   }
+}
+
+/// Takes stages away until the spec fits; false if it never does.
+bool shrink_to_fit(KernelSpec& spec, const Defaults& missing) {
+  while (!fits(spec)) {
+    if (!missing.stages || spec.stages <= 1) return false;
+    --spec.stages;
+  }
+  return true;
 }
 
 }  // namespace
 
 void fill_defaults(KernelSpec& spec, const Defaults& missing, std::span<const std::uint64_t> extents) {
-  if (missing.ctas_per_sm) spec.ctas_per_sm = default_ctas_per_sm;
+  if (missing.ctas_per_sm) spec.ctas_per_sm = 1;
   if (missing.output_stages) spec.output_stages = computes(spec.family) ? min_output_stages : 0;
   if (missing.warps) {
     const auto ctas = std::max<std::uint32_t>(missing.ctas_per_sm ? 1 : spec.ctas_per_sm, 1);
@@ -142,7 +150,10 @@ void fill_defaults(KernelSpec& spec, const Defaults& missing, std::span<const st
     const bool enough = shrink_to_fit(spec, missing);
     // A ring of one stage cannot overlap anything: a smaller tile is better, as long as it is ours to choose.
     const bool overlaps = !missing.stages || spec.stages > 1;
-    if ((enough && overlaps) || !missing.tile || bytes <= bulk_bytes) return;
+    if ((enough && overlaps) || !missing.tile || bytes <= bulk_bytes) {
+      if (enough && missing.ctas_per_sm) add_ctas(spec);
+      return;
+    }
   }
 }
 

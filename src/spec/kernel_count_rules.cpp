@@ -31,10 +31,9 @@ void check_count(std::string_view rule, std::string_view field, std::uint32_t va
        .source = "tmajit, KernelSpec"});
 }
 
-void check_zero(std::uint64_t value, std::string_view field, std::string_view why, Violations& violations) {
-  if (value == 0) return;
+void add_unused(std::uint64_t value, std::string field, std::string_view why, Violations& violations) {
   violations.add({.rule = "unused.zero",
-                  .subject = std::string(field),
+                  .subject = field,
                   .found = fmt::format("{}", value),
                   .need = fmt::format("0 {}, so that equal kernels are equal bytes", why),
                   .legal = fmt::format("{} = 0", field),
@@ -56,19 +55,23 @@ void check_unused_operand(const KernelSpec& spec, std::uint32_t index, Violation
 }
 
 void check_unused(const KernelSpec& spec, Violations& violations) {
-  check_zero(spec.reserved, "reserved", "until it means something", violations);
-  check_zero(spec.reserved2, "reserved2", "until it means something", violations);
+  constexpr auto reserved = "until it means something";
+  if (spec.reserved != 0) add_unused(spec.reserved, "reserved", reserved, violations);
+  if (spec.reserved2 != 0) add_unused(spec.reserved2, "reserved2", reserved, violations);
   if (!has_operands(spec)) return;
-  const auto why = fmt::format("beyond rank {}", spec.rank);
+  constexpr auto beyond = "beyond the rank";
   for (std::uint32_t d = spec.rank; d < max_map_rank; ++d) {
-    check_zero(spec.tile[d], fmt::format("tile[{}]", d), why, violations);
+    if (spec.tile[d] != 0) add_unused(spec.tile[d], fmt::format("tile[{}]", d), beyond, violations);
     for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
-      const auto field = fmt::format("{}: element_strides[{}]", operand_name(spec, i), d);
-      check_zero(spec.operands[i].element_strides[d], field, why, violations);
+      const auto stride = spec.operands[i].element_strides[d];
+      if (stride == 0) continue;
+      add_unused(stride, fmt::format("{}: element_strides[{}]", operand_name(spec, i), d), beyond,
+                 violations);
     }
   }
-  for (std::uint32_t i = spec.inputs + 1U; i < spec.operands.size(); ++i)
+  for (std::uint32_t i = spec.inputs + 1U; i < spec.operands.size(); ++i) {
     check_unused_operand(spec, i, violations);
+  }
 }
 
 Range ranks(Family family) noexcept {

@@ -27,10 +27,10 @@ void check_box_range(const TensorMapSpec& map, std::uint32_t d, Violations& viol
 
 void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto stride = map.element_strides[d];
+  if (stride == 1) return;
   const auto subject = fmt::format("element_strides[{}]", d);
   const auto found = fmt::format("{}", stride);
   if (d + 1U == map.rank && map.interleave == Interleave::none) {
-    if (stride == 1) return;
     violations.add(
         {.rule = "element-strides.innermost",
          .subject = subject,
@@ -65,10 +65,12 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto d = map.rank - 1U;
   const auto size = size_of(map.type);
   const auto bytes = sat_mul(map.box[d], size);
-  const auto found = fmt::format("{} bytes ({} × {})", bytes, map.box[d], name(map.type));
-  const auto subject = fmt::format("box[{}]", d);
   const auto most =
       map.swizzle == Swizzle::none || map.swizzle > Swizzle::b128 ? max_box * size : span_bytes(map.swizzle);
+  const bool swizzled = map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128;
+  if (bytes % bulk_bytes == 0 && !(swizzled && bytes > most)) return;
+  const auto found = fmt::format("{} bytes ({} × {})", bytes, map.box[d], name(map.type));
+  const auto subject = fmt::format("box[{}]", d);
   if (bytes % bulk_bytes != 0) {
     const auto nearest = std::clamp<std::uint64_t>(round_up(bytes, bulk_bytes), bulk_bytes, most);
     violations.add({.rule = "box.inner-bytes",
@@ -78,7 +80,7 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
                     .legal = fmt::format("{} = {}", subject, nearest / size),
                     .source = box_source});
   }
-  if (map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && bytes > most) {
+  if (swizzled && bytes > most) {
     const auto wider = bytes <= 64 ? "64B" : "128B";
     violations.add({.rule = "box.swizzle",
                     .subject = subject,

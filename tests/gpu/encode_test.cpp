@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -33,13 +34,13 @@ bool accepts(Device& device, const TensorMapSpec& map, DevicePtr address) {
   }
 }
 
-/// The broken rules, each once: "box.range + rank.range".
-std::string joined(const std::set<std::string>& rules) {
-  return fmt::format("{}", fmt::join(rules, " + "));
+/// "box.range + rank.range".
+std::string joined(const std::set<std::string>& names) {
+  return names.empty() ? "nothing special" : fmt::format("{}", fmt::join(names, " + "));
 }
 
 /// What a legal map has that someone might refuse.
-std::string features(const TensorMapSpec& map) {
+std::set<std::string> features_of(const TensorMapSpec& map) {
   std::set<std::string> found;
   const std::uint32_t rank = map.rank;
   for (std::uint32_t d = 0; d < rank; ++d) {
@@ -57,7 +58,7 @@ std::string features(const TensorMapSpec& map) {
     }
   }
   if (map.interleave != Interleave::none) found.insert("interleave");
-  return found.empty() ? "nothing special" : joined(found);
+  return found;
 }
 
 /// One kind of outcome: how often it came, and the first few maps.
@@ -72,11 +73,21 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;
 
+/// Prints the groups, those with the shortest names (the fewest causes) first, and returns the total.
 std::size_t show(const char* title, const Groups& groups) {
+  constexpr std::size_t shown = 15;
   std::size_t total = 0;
-  for (const auto& [name, group] : groups) total += group.count;
-  std::cout << fmt::format("{}: {}\n", title, total);
-  for (const auto& [name, group] : groups) {
+  std::vector<const Groups::value_type*> sorted;
+  for (const auto& entry : groups) {
+    total += entry.second.count;
+    sorted.push_back(&entry);
+  }
+  std::ranges::sort(sorted, {},
+                    [](const auto* entry) { return std::pair(entry->first.size(), entry->first); });
+  std::cout << fmt::format("{}: {} in {} groups\n", title, total, groups.size());
+  sorted.resize(std::min(sorted.size(), shown));
+  for (const auto* entry : sorted) {
+    const auto& [name, group] = *entry;
     std::cout << fmt::format("  {:6} × {}\n", group.count, name);
     for (const auto& example : group.examples) std::cout << "           " << example << '\n';
   }
@@ -84,7 +95,8 @@ std::size_t show(const char* title, const Groups& groups) {
 }
 
 struct Outcomes {
-  std::map<std::string, std::array<std::size_t, 2>> alone;  ///< a rule broken by itself: refused, accepted
+  std::map<std::string, std::array<std::size_t, 2>> alone;     ///< a rule broken by itself: refused, accepted
+  std::map<std::string, std::array<std::size_t, 2>> features;  ///< of legal maps: refused, accepted
   Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
   Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
   Groups refused_hardware_only;  ///< only rules that the driver should not see are broken, and it refuses
@@ -102,12 +114,16 @@ struct Outcomes {
     ++(rules.empty() ? legal : illegal);
     if (rules.size() == 1) ++alone[*rules.begin()][accepted ? 1 : 0];
 
+    if (rules.empty()) {
+      for (const auto& feature : features_of(map)) ++features[feature][accepted ? 1 : 0];
+    }
+
     const auto example = [&] { return fmt::format("#{} address+{} {}", number, offset, describe(map)); };
     if (visible.empty() && !accepted) {
-      if (rules.empty()) refused_legal[features(map)].add(example());
+      if (rules.empty()) refused_legal[joined(features_of(map))].add(example());
       if (!rules.empty()) refused_hardware_only[joined(rules)].add(example());
     } else if (!visible.empty() && accepted) {
-      accepted_illegal[joined(rules)].add(example());
+      accepted_illegal[joined(visible)].add(example());
     }
   }
 };
@@ -136,6 +152,10 @@ TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing",
   for (const auto& [rule, times] : outcomes.alone) {
     std::cout << fmt::format("  {:28} {:6} / {:<6}{}\n", rule, times[0], times[1],
                              is_hardware_only(rule) ? " (hardware only)" : "");
+  }
+  std::cout << "legal maps with a feature that someone might refuse: refused / accepted by the driver\n";
+  for (const auto& [feature, times] : outcomes.features) {
+    std::cout << fmt::format("  {:28} {:6} / {}\n", feature, times[0], times[1]);
   }
   const auto refused = show("legal for validate(), refused by the driver", outcomes.refused_legal);
   const auto accepted = show("illegal for validate(), accepted by the driver", outcomes.accepted_illegal);
