@@ -56,10 +56,10 @@ __device__ __forceinline__ Pair f32_from_e5m2x2(u32 bits) {
   return f32_from_f16x2(halves);
 }
 
-// tf32: an f32 with 10 mantissa bits; nearest, ties away from zero.  PTX 7.0, sm_80.
+// tf32: an f32 with 10 mantissa bits; nearest, ties to even, as the copy engine rounds.  PTX 7.8, sm_90.
 __device__ __forceinline__ float tf32_from_f32(float value) {
   u32 bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
   return __uint_as_float(bits);
 }
 

@@ -58,11 +58,12 @@ Tile tile_of(const TensorMapSpec& map) {
   return tile;
 }
 
-// Not yet confirmed on hardware: the driver calls it "a special NaN constant" and gives no bits.
+// Read off an H200 (docs/tma.md): the driver calls it "a special NaN constant" and gives no bits.
 void fill(const TensorMapSpec& map, std::byte* element) {
-  const auto size = size_of(map.type);
-  std::memset(element, map.oob_fill == OobFill::nan ? 0xff : 0, size);
-  if (map.oob_fill == OobFill::nan) element[size - 1] = std::byte{0x7f};
+  constexpr std::array nan{std::byte{0xf7}, std::byte{0x7f}};
+  for (std::uint32_t i = 0; i < size_of(map.type); ++i) {
+    element[i] = map.oob_fill == OobFill::nan ? nan[i % 2] : std::byte{0};
+  }
 }
 
 /// Calls visit(offset in the tile, byte offset in the tensor or −1 if out of bounds) for every element.

@@ -12,8 +12,8 @@ namespace reference {
 /// cuTensorMapEncodeTiled, independently of src/. Maps must be legal. Shared memory is an array whose first
 /// byte stands for an address aligned to 1024 bytes. Coordinates are row-major and count elements.
 ///
-/// Not yet confirmed on hardware, each in one place of copy_engine.cpp: interleaved layouts, the NaN that
-/// fills, and what a store does with element strides.
+/// Not yet confirmed on hardware, each in one place of copy_engine.cpp: interleaved layouts, and what a store
+/// does with element strides.
 
 /// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);

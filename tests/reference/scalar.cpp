@@ -56,10 +56,6 @@ float as_float(const Scalar& value) {
   return std::visit([](auto v) { return static_cast<float>(v); }, value);
 }
 
-std::uint32_t flush(std::uint32_t bits) {
-  return (bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits;
-}
-
 }  // namespace
 
 Scalar decode(ElementType type, const std::byte* bytes) {
@@ -105,13 +101,15 @@ void encode(ElementType type, const Scalar& value, std::byte* bytes) {
   }
 }
 
-// Not yet confirmed on hardware: the sign of a flushed zero, ties of the tf32 rounding, and whether NaNs keep
-// the bits that tf32 has no room for.
+// As an H200 does it (docs/tma.md): plain loads flush nothing, and every NaN becomes one.
 void convert_on_load(ElementType type, std::byte* element) {
   switch (type) {
-    case ElementType::f32_ftz: return write(element, flush(read<std::uint32_t>(element)));
-    case ElementType::tf32: return write(element, round_to_tf32(read<std::uint32_t>(element)));
-    case ElementType::tf32_ftz: return write(element, round_to_tf32(flush(read<std::uint32_t>(element))));
+    case ElementType::tf32:
+    case ElementType::tf32_ftz: {
+      constexpr std::uint32_t nan = 0x7fffe000U;
+      const auto bits = read<std::uint32_t>(element);
+      return write(element, (bits & 0x7fffffffU) > 0x7f800000U ? nan : round_to_tf32(bits));
+    }
     default: return;
   }
 }

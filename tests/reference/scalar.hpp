@@ -33,11 +33,11 @@ template <typename T>
 
 /// Converts `value` to `type` as kernels do, and writes it to `bytes`: integer to integer wraps, float to
 /// integer truncates and saturates with NaN giving 0, anything to a float rounds to nearest even, through f32
-/// where the float is shorter; fp8 saturates to its largest finite value, tf32 rounds ties away from zero.
+/// where the float is shorter; fp8 saturates to its largest finite value, tf32 rounds to nearest even too.
 void encode(tmajit::ElementType type, const Scalar& value, std::byte* bytes);
 
-/// What a tensor map of `type` makes of an element (`size_of(type)` bytes) on its way to shared memory:
-/// subnormals to zero (ftz), f32 rounded (tf32). Other types pass unchanged.
+/// What a tensor map of `type` makes of an element (`size_of(type)` bytes) on its way to shared memory: tf32
+/// rounds. Other types pass unchanged, the ftz forms of f32 too.
 void convert_on_load(tmajit::ElementType type, std::byte* element);
 
 /// Equal bits, or both NaN: which NaN an operation makes differs between processors.

@@ -63,7 +63,8 @@ std::uint16_t encode(const SmallFloat& format, float value) {
 std::uint32_t round_to_tf32(std::uint32_t bits) {
   constexpr std::uint32_t dropped = 13;
   if ((bits & 0x7f800000U) == 0x7f800000U) return bits;
-  return (bits + (1U << (dropped - 1))) & ~((1U << dropped) - 1);
+  const std::uint32_t odd = (bits >> dropped) & 1U;
+  return (bits + (1U << (dropped - 1)) - 1 + odd) & ~((1U << dropped) - 1);
 }
 
 }  // namespace reference

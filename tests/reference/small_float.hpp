@@ -22,7 +22,7 @@ inline constexpr SmallFloat e5m2_format{5, 2, true, true};
 /// To nearest, ties to even. NaN becomes the pattern of all ones without the sign.
 [[nodiscard]] std::uint16_t encode(const SmallFloat& format, float value);
 
-/// f32 bits to the nearest with 10 mantissa bits, ties away from zero; infinities and NaNs stay.
+/// f32 bits to the nearest with 10 mantissa bits, ties to even; infinities and NaNs stay.
 [[nodiscard]] std::uint32_t round_to_tf32(std::uint32_t bits);
 
 }  // namespace reference

@@ -88,11 +88,12 @@ TEST_CASE("beyond the largest value, f16 and bf16 overflow and fp8 saturates") {
   }
 }
 
-TEST_CASE("tf32 keeps ten mantissa bits and rounds ties away from zero") {
+TEST_CASE("tf32 keeps ten mantissa bits and rounds ties to even") {
   CHECK(round_to_tf32(0x3f800000) == 0x3f800000);
   CHECK(round_to_tf32(0x3f800fff) == 0x3f800000);
-  CHECK(round_to_tf32(0x3f801000) == 0x3f802000);
-  CHECK(round_to_tf32(0xbf801000) == 0xbf802000);
+  CHECK(round_to_tf32(0x3f801000) == 0x3f800000);
+  CHECK(round_to_tf32(0x3f803000) == 0x3f804000);
+  CHECK(round_to_tf32(0xbf801000) == 0xbf800000);
   CHECK(round_to_tf32(0x7f7fffff) == 0x7f800000);
   CHECK(round_to_tf32(0x7f800000) == 0x7f800000);
   CHECK(round_to_tf32(0x7fc00001) == 0x7fc00001);
