@@ -3,8 +3,8 @@
 #include <tmajit/error.hpp>
 
 #include <array>
-#include <charconv>
 #include <filesystem>
+#include <sstream>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -27,7 +27,7 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
-double probe_in_child(const std::string& probe) {
+std::vector<double> probe_in_child(const std::string& probe, std::size_t count) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string option = "--probe=" + probe;
   const std::array<char*, 3> arguments{const_cast<char*>(program.c_str()), const_cast<char*>(option.c_str()),
@@ -49,13 +49,15 @@ double probe_in_child(const std::string& probe) {
     }
     ::close(pipe[0]);
   }
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != 0 || parsed.ec != std::errc()) {
-    throw tmajit::Error(tmajit::ErrorCode::internal,
-                        fmt::format("{} {} did not print a time (exit status {})", program, option, status));
+  std::vector<double> numbers;
+  std::istringstream words(text);
+  for (double number = 0; words >> number;) numbers.push_back(number);
+  if (status != 0 || numbers.size() != count) {
+    throw tmajit::Error(
+        tmajit::ErrorCode::internal,
+        fmt::format("{} {} did not print {} numbers (exit status {})", program, option, count, status));
   }
-  return value;
+  return numbers;
 }
 
 }  // namespace bench

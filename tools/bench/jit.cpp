@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -74,14 +75,39 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
   return Samples(std::move(values));
 }
 
-/// Ours and NVRTC alone, one after the other, and the difference of each pair.
-struct Pairs {
-  std::vector<double> nvrtc, ours, overhead;
+struct Cost {
+  double wall_ms = 0;
+  double cpu_ms = 0;  ///< of all threads: what a busy machine does not disturb
+};
 
-  void add(double raw, double whole) {
-    nvrtc.push_back(raw);
-    ours.push_back(whole);
-    overhead.push_back(whole - raw);
+/// What a call costs this process.
+template <class Function>
+Cost cost(const Function& function) {
+  const auto cpu_ms = [] {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  };
+  const double cpu_before = cpu_ms();
+  const auto start = Clock::now();
+  function();
+  return {milliseconds_since(start), cpu_ms() - cpu_before};
+}
+
+/// Ours and NVRTC alone, taking turns at going first, and the difference of each pair.
+struct Pairs {
+  std::vector<double> nvrtc, ours, overhead, cpu_overhead;
+
+  template <class Nvrtc, class Ours>
+  void measure(unsigned round, const Nvrtc& nvrtc_alone, const Ours& whole) {
+    Cost raw;
+    if (round % 2 == 0) raw = nvrtc_alone();
+    const Cost all = whole();
+    if (round % 2 == 1) raw = nvrtc_alone();
+    nvrtc.push_back(raw.wall_ms);
+    ours.push_back(all.wall_ms);
+    overhead.push_back(all.wall_ms - raw.wall_ms);
+    cpu_overhead.push_back(all.cpu_ms - raw.cpu_ms);
   }
 };
 
@@ -90,9 +116,14 @@ void print(Report& report, const char* what, const Pairs& pairs, nlohmann::order
   const Samples nvrtc(pairs.nvrtc);
   const Samples ours(pairs.ours);
   const Samples overhead(pairs.overhead);
-  report.line(fmt::format("{:<12}{:<34}{:>10.2f} {:>12.2f} {:>+10.2f}", entry["family"].get<std::string>(),
-                          what, nvrtc.median(), ours.median(), overhead.median()));
-  entry[key] = {{"nvrtc_ms", to_json(nvrtc)}, {"ours_ms", to_json(ours)}, {"overhead_ms", to_json(overhead)}};
+  const Samples cpu_overhead(pairs.cpu_overhead);
+  report.line(fmt::format("{:<10}{:<34}{:>9.2f} {:>12.2f} {:>+10.2f} {:>+8.2f}",
+                          entry["family"].get<std::string>(), what, nvrtc.median(), ours.median(),
+                          overhead.median(), cpu_overhead.median()));
+  entry[key] = {{"nvrtc_ms", to_json(nvrtc)},
+                {"ours_ms", to_json(ours)},
+                {"overhead_ms", to_json(overhead)},
+                {"cpu_overhead_ms", to_json(cpu_overhead)}};
 }
 
 /// NVRTC's options here mirror the library's. If these drift apart, the comparison means nothing.
@@ -106,6 +137,11 @@ void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact)
                                   artifact.entry, same_ptx ? "cubin" : "PTX"));
 }
 
+Cost probe(const std::string& what) {
+  const std::vector<double> numbers = probe_in_child(what, 2);
+  return {numbers[0], numbers[1]};
+}
+
 void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Report& report) {
   const tmajit::KernelSpec spec = spec_of(family);
   const tmajit::Source source = tmajit::generate(spec);
@@ -116,9 +152,10 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
 
   report.progress(fmt::format("jit {}: first compiles", name));
   Pairs first;
-  for (unsigned i = 0; i < std::min(options.rounds, 7U); ++i) {
-    const double raw = probe_in_child("nvrtc:" + name + ":" + tmajit::compiler().path);
-    first.add(raw, probe_in_child("tmajit:" + name));
+  const std::string nvrtc_probe = "nvrtc:" + name + ":" + tmajit::compiler().path;
+  for (unsigned round = 0; round < std::min(options.rounds, 7U); ++round) {
+    first.measure(
+        round, [&] { return probe(nvrtc_probe); }, [&] { return probe("tmajit:" + name); });
   }
   print(report, "first compile of a process, ms", first, entry, "first");
 
@@ -127,18 +164,12 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
   Pairs next;
   Pairs stored;
   tmajit::StageTimes times;
-  for (unsigned i = 0; i < options.rounds; ++i) {
-    tmajit::Runtime fresh = runtime(std::nullopt);
-    const double raw = nvrtc.compile(source).milliseconds;
-    const auto start = Clock::now();
-    const tmajit::Kernel kernel = fresh.kernel(spec);
-    next.add(raw, milliseconds_since(start));
-
-    tmajit::Runtime storing = runtime(folder.path() / std::to_string(i));
-    const auto start_storing = Clock::now();
-    const tmajit::Kernel kept = storing.kernel(spec);
-    stored.add(raw, milliseconds_since(start_storing));
-    times = kept.times();
+  const auto nvrtc_alone = [&] { return cost([&] { (void)nvrtc.compile(source); }); };
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    next.measure(round, nvrtc_alone, [&] { return cost([&] { (void)runtime(std::nullopt).kernel(spec); }); });
+    const std::filesystem::path cache = folder.path() / std::to_string(round);
+    stored.measure(round, nvrtc_alone,
+                   [&] { return cost([&] { times = runtime(cache).kernel(spec).times(); }); });
   }
   print(report, "next compile, ms", next, entry, "next");
   print(report, "next compile, kept on disk, ms", stored, entry, "stored");
@@ -149,7 +180,7 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
                              {"store", times.store}};
 
   const auto row = [&](const char* what, const char* key, const Samples& microseconds) {
-    report.line(fmt::format("{:<12}{:<34}{:>10} {:>12.3f}", name, what, "", microseconds.median()));
+    report.line(fmt::format("{:<10}{:<34}{:>9} {:>12.3f}", name, what, "", microseconds.median()));
     entry[key] = to_json(microseconds);
   };
   row("generate the source, us", "generate_us",
@@ -173,8 +204,8 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
 void measure_jit(const Options& options, Report& report) {
   const RawNvrtc nvrtc(tmajit::compiler().path);
   report.line("\nCompilation beside NVRTC alone on the same source, medians");
-  report.line(
-      fmt::format("{:<12}{:<34}{:>10} {:>12} {:>10}", "family", "", "NVRTC", "spec->cubin", "overhead"));
+  report.line(fmt::format("{:<10}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "spec->cubin",
+                          "overhead", "in CPU"));
   for (const Family family : tmajit::all_families) measure(family, options, nvrtc, report);
 }
 
@@ -184,14 +215,14 @@ void run_probe(const std::string& probe) {
   const std::size_t second = probe.find(':', first + 1);
   const tmajit::KernelSpec spec = spec_of(tmajit::parse_family(probe.substr(first + 1, second - first - 1)));
   const tmajit::Source source = tmajit::generate(spec);
-  const auto start = Clock::now();
-  if (second == std::string::npos) {
-    tmajit::Runtime fresh = runtime(std::nullopt);
-    (void)fresh.kernel(spec);
-  } else {
-    (void)RawNvrtc(probe.substr(second + 1)).compile(source);
-  }
-  fmt::print("{}\n", milliseconds_since(start));
+  const Cost spent = cost([&] {
+    if (second == std::string::npos) {
+      (void)runtime(std::nullopt).kernel(spec);
+    } else {
+      (void)RawNvrtc(probe.substr(second + 1)).compile(source);
+    }
+  });
+  fmt::print("{} {}\n", spent.wall_ms, spent.cpu_ms);
 }
 
 }  // namespace bench

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 namespace {
 
@@ -39,6 +40,9 @@ std::unique_ptr<bench::Gpu> open_gpu(const Options& options, std::string& why) {
     return nullptr;
   }
   try {
+    if (const std::string missing = tmajit::why_no_gpu(); !missing.empty()) {
+      throw tmajit::Error(tmajit::ErrorCode::unavailable, missing);
+    }
     // The context first: the library then uses it, and both launch in the same one.
     bench::RawDriver driver(*ordinal);
     std::shared_ptr<tmajit::Device> device = tmajit::open_gpu(*ordinal);
@@ -108,10 +112,14 @@ void measure(const Options& options, Report& report) {
   if (options.wants("jit")) bench::measure_jit(options, report);
   if (gpu && options.wants("launch")) bench::measure_launch(options, *gpu, report);
   if (gpu && bandwidth) bench::measure_bandwidth(options, *gpu, report);
-  if (!gpu && (bandwidth || options.wants("launch"))) {
-    report.line(fmt::format("\nNot run, for want of a Hopper GPU: bandwidth and launches. {}", why));
-    report.json["not_run"] = {{"what", {"bandwidth", "launch"}}, {"why", why}};
-  }
+  if (gpu) return;
+  nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
+  if (options.wants("launch")) left_out.push_back("launch");
+  if (bandwidth) left_out.push_back("bandwidth");
+  if (left_out.empty()) return;
+  report.line(fmt::format("\nNot run without a Hopper GPU: {}. {}",
+                          fmt::join(left_out.get<std::vector<std::string>>(), ", "), why));
+  report.json["not_run"] = {{"what", left_out}, {"why", why}};
 }
 
 int run(const Options& options) {
@@ -120,6 +128,8 @@ int run(const Options& options) {
     return 0;
   }
   Report report;
+  if (!options.json.empty())
+    report.write(options.json);  // a path that cannot be written fails before, not after
   std::exception_ptr failure;
   try {
     measure(options, report);

@@ -2,6 +2,7 @@
 
 #include <tmajit/error.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,32 @@
 #include <unistd.h>
 
 namespace bench {
+namespace {
+
+/// Writes `text` beside `path` and, if it is to be kept, moves it there: a full disk leaves no half a file.
+void publish(const std::string& path, const std::string& text, bool keep) {
+  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
+  errno = 0;
+  std::ofstream file(partial);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (!file) {
+    error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
+  } else if (std::filesystem::is_directory(path)) {
+    error = std::make_error_code(std::errc::is_a_directory);
+  } else if (keep) {
+    std::filesystem::rename(partial, path, error);
+  }
+  std::error_code ignored;
+  if (error || !keep) std::filesystem::remove(partial, ignored);
+  if (error) {
+    throw tmajit::Error(tmajit::ErrorCode::io,
+                        fmt::format("--json {}: the file cannot be written: {}", path, error.message()));
+  }
+}
+
+}  // namespace
 
 Report::Report() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -49,22 +76,11 @@ void Report::clear_progress() {
 }
 
 void Report::write(const std::string& path) const {
-  // Written beside its place and then renamed, so that a full disk leaves no half a file.
-  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
-  std::ofstream file(partial);
-  file << json.dump(2) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) {
-    std::filesystem::rename(partial, path, error);
-    if (!error) return;
-  } else {
-    error = std::make_error_code(std::errc::io_error);
-  }
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
-  throw tmajit::Error(tmajit::ErrorCode::io,
-                      fmt::format("--json {}: the file could not be written: {}", path, error.message()));
+  publish(path, json.dump(2) + '\n', true);
+}
+
+void require_writable(const std::string& path) {
+  publish(path, "", false);
 }
 
 nlohmann::ordered_json to_json(const Samples& samples) {

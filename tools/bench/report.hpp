@@ -40,6 +40,9 @@ class Report {
   bool failed_ = false;
 };
 
+/// Throws tmajit::Error{io} if a file could not be put at `path`: better known before a run than after it.
+void require_writable(const std::string& path);
+
 nlohmann::ordered_json to_json(const Samples& samples);
 /// Every field that makes a kernel what it is.
 nlohmann::ordered_json to_json(const tmajit::KernelSpec& spec);
