@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "files.hpp"
+#include "help_formatter.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
 
@@ -64,10 +65,25 @@ bool wants_json(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
 }
 
+/// Throws Error{invalid_argument} that lists the commands to choose from, if none was given.
+void require_command(const CLI::App& app, const Session& session) {
+  if (session.action) return;
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
+  std::vector<std::string> names;
+  for (const auto* command : last->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  throw tmajit::Error(ErrorCode::invalid_argument,
+                      fmt::format("a command is required: {}; {} --help says more", fmt::join(names, ", "),
+                                  last == &app ? "jitc" : "jitc " + last->get_name()));
+}
+
 void describe_program(CLI::App& app) {
   app.description("jitc makes Hopper TMA kernels: source, PTX, machine code, and runs of them.");
   app.set_version_flag("--version", "jitc " TMAJIT_VERSION_STRING);
-  app.require_subcommand(1);
+  app.require_subcommand(
+      0, 1);  // a word that is no command is then named; none at all is found by require_command()
   app.footer(
       "Exit code: 0 done, 1 failure, 2 wrong usage or an illegal spec.\n"
       "Shapes, strides and boxes are row-major as in NumPy: --box 32x64 is 32 rows of 64.\n\n"
@@ -82,7 +98,9 @@ void describe_program(CLI::App& app) {
 
 void add_common_options(CLI::App& command, Session& session) {
   command.add_flag("--json", session.json, "Print one JSON object to standard output");
-  command.add_option("--log-level", session.log_level, "What the library logs to standard error")
+  command
+      .add_option("--log-level", session.log_level,
+                  "What the library logs to standard error: trace, debug, info, warn, err or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}))
       ->type_name("LEVEL");
 }
@@ -109,6 +127,7 @@ int run(int argc, const char* const* argv) {
   Session session;
   CLI::App app;
   app.name("jitc");
+  app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   describe_program(app);
   add_stage_commands(app, session);
   add_run_command(app, session);
@@ -117,6 +136,7 @@ int run(int argc, const char* const* argv) {
   add_doctor_command(app, session);
   try {
     app.parse(argc, argv);
+    require_command(app, session);
     use_log_level(session.log_level);
     return session.action();
   } catch (const CLI::ParseError& error) {

@@ -102,7 +102,9 @@ void add_compiler_options(CLI::App& command, CompilerOptions& values) {
       ->check(CLI::IsMember({"sm_90a"}))
       ->type_name("ARCH")
       ->group(compiler);
-  command.add_flag("--line-info,!--no-line-info", values.line_info, "Line numbers for profilers (default)")
+  command
+      .add_flag("--line-info,!--no-line-info", values.line_info,
+                "Line numbers for profilers, or none; default: with")
       ->group(compiler);
   auto* const directory =
       command

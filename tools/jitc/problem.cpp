@@ -190,8 +190,8 @@ class Builder {
     }
     for (std::size_t i = 0; i < count_; ++i) {
       const std::string text = strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i];
-      problem_.views.push_back(
-          make_view(types_[i], shape_of(i), text, "--strides", fmt::format("input {}", i)));
+      problem_.views.push_back(make_view(types_[i], shape_of(i), text, "--strides",
+                                         count_ == 1 ? "input" : fmt::format("input {}", i)));
     }
   }
 
@@ -240,7 +240,8 @@ Problem make_problem(const KernelOptions& options, Padding padding) {
 }
 
 std::string operand_name(const Problem& problem, std::size_t index) {
-  return index < problem.spec.inputs ? fmt::format("input {}", index) : "output";
+  if (index == problem.spec.inputs) return "output";
+  return problem.spec.inputs == 1 ? "input" : fmt::format("input {}", index);
 }
 
 std::vector<tmajit::Violation> violations(const Problem& problem) {

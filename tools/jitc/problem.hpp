@@ -43,7 +43,7 @@ enum class Padding { no, where_needed };
 /// Throws SpecError if there are any.
 void require_legal(const Problem& problem);
 
-/// "input 0", "output".
+/// As the validator calls them: "input" or "input 0", "output".
 [[nodiscard]] std::string operand_name(const Problem& problem, std::size_t index);
 
 }  // namespace jitc

@@ -1,0 +1,47 @@
+#include "subprocess.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("the cache is shown and emptied") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  const auto key = jitc_json({"cubin", "copy", "--cache-dir", dir}).at("key").get<std::string>();
+  REQUIRE(jitc::test::jitc({"cubin", "map", "--expr", "x", "--cache-dir", dir, "-o", "/dev/null"}).status ==
+          0);
+
+  const auto stat = jitc_json({"cache", "stat", "--dir", dir});
+  CHECK(stat.at("directory") == dir);
+  CHECK(stat.at("entries") == 2);
+  CHECK(stat.at("bytes").get<int>() > 0);
+  CHECK(stat.at("compilers").size() == 1);
+  CHECK_THAT(jitc::test::jitc({"cache", "stat", "--dir", dir}).out, ContainsSubstring("2 kernels"));
+
+  const auto listed = jitc_json({"cache", "ls", "--dir", dir}).at("entries");
+  REQUIRE(listed.size() == 2);
+  CHECK((listed[0].at("key") == key || listed[1].at("key") == key));
+  const auto text = jitc::test::jitc({"cache", "ls", "--dir", dir}).out;
+  CHECK_THAT(text,
+             ContainsSubstring(key) && ContainsSubstring("tmajit_copy") && ContainsSubstring("tmajit_map"));
+
+  CHECK(jitc_json({"cache", "clear", "--dir", dir}).at("removed") == 2);
+  CHECK(jitc_json({"cache", "stat", "--dir", dir}).at("entries") == 0);
+  CHECK(jitc_json({"cubin", "copy", "--cache-dir", dir}).at("cache") == "compiled");
+}
+
+TEST_CASE("a cache that is not there is empty") {
+  const Folder folder;
+  const auto missing = folder / "missing";
+  CHECK(jitc_json({"cache", "stat", "--dir", missing}).at("entries") == 0);
+  CHECK(jitc_json({"cache", "clear", "--dir", missing}).at("removed") == 0);
+  CHECK(jitc::test::jitc({"cache", "ls", "--dir", missing}).out.empty());
+}
+
+TEST_CASE("a kernel compiles although its cache cannot be written") {
+  const auto result = jitc::test::jitc({"cubin", "copy", "--cache-dir", "/proc/tmajit", "-o", "/dev/null"});
+  INFO(result.err);
+  CHECK(result.status == 0);
+}

@@ -1,0 +1,36 @@
+#include "subprocess.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <map>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("doctor looks at everything, and says what to do about what is missing") {
+  const auto json = jitc_json({"doctor"});
+  CHECK(json.at("compiles") == true);
+  std::map<std::string, nlohmann::json> checks;
+  for (const auto& check : json.at("checks")) checks[check.at("subject").get<std::string>()] = check;
+  for (const auto* subject :
+       {"NVRTC", "trial kernel", "nvdisasm", "cache folder", "disk space", "CUDA driver"}) {
+    INFO(subject);
+    REQUIRE(checks.count(subject) == 1);
+    CHECK_FALSE(checks[subject].at("found").get<std::string>().empty());
+    if (checks[subject].at("status") != "ok")
+      CHECK_FALSE(checks[subject].at("remedy").get<std::string>().empty());
+  }
+  CHECK(checks["NVRTC"].at("details").at("version").get<std::string>().find('.') != std::string::npos);
+  CHECK((checks["CUDA driver"].at("status") == "ok") == !tmajit::list_gpus().empty());
+}
+
+TEST_CASE("without nvdisasm or with a cache that cannot be written the rest still works") {
+  const auto result = jitc::test::jitc({"doctor", "--cache-dir", "/proc/tmajit"},
+                                       {.environment = {"TMAJIT_NVDISASM=/nonexistent"}});
+  INFO(result.out);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, ContainsSubstring("TMAJIT_NVDISASM") && ContainsSubstring("--cache-dir"));
+}

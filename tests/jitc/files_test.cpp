@@ -1,0 +1,137 @@
+#include "files.hpp"
+
+#include "subprocess.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <thread>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+void check_failed(const jitc::ProcessResult& result, const std::string& says) {
+  INFO(result.err);
+  CHECK(result.status == 1);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, StartsWith("jitc: error: ") && ContainsSubstring(says));
+}
+
+}  // namespace
+
+TEST_CASE("a full disk is one clear error") {
+  check_failed(jitc::test::jitc({"ptx", "copy", "-o", "/dev/full"}), "No space left on device");
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_CASE("a missing folder is one clear error") {
+  const Folder folder;
+  check_failed(jitc::test::jitc({"cubin", "copy", "-o", folder / "missing/k.cubin"}), "missing/k.cubin");
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a folder in place of a file is one clear error") {
+  const Folder folder;
+  check_failed(jitc::test::jitc({"ptx", "copy", "-o", folder.path().string()}), "Is a directory");
+}
+
+TEST_CASE("a read-only folder is one clear error") {
+  // /proc takes no new files, not even root's.
+  check_failed(jitc::test::jitc({"source", "copy", "-o", "/proc/kernel.cu"}), "/proc/kernel.cu");
+}
+
+TEST_CASE("a file size limit leaves neither a part of the file nor a temporary one") {
+  const Folder folder;
+  check_failed(
+      jitc::test::jitc({"ptx", "copy", "--no-cache", "-o", folder / "k.ptx"}, {.file_size_limit = 1000}),
+      "File too large");
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a failure leaves the file that was there before") {
+  const Folder folder;
+  write_file(folder / "k.ptx", "old");
+  check_failed(
+      jitc::test::jitc({"ptx", "copy", "--no-cache", "-o", folder / "k.ptx"}, {.file_size_limit = 1000}),
+      "File too large");
+  CHECK(read_file(folder / "k.ptx") == "old");
+  CHECK(jitc::test::jitc({"ptx", "map", "--expr", "wrong", "-o", folder / "k.ptx"}).status == 1);
+  CHECK(read_file(folder / "k.ptx") == "old");
+  CHECK(folder.names() == std::vector<std::string>{"k.ptx"});
+}
+
+TEST_CASE("success replaces the file, keeps its permissions, and follows a link") {
+  const Folder folder;
+  write_file(folder / "real.ptx", "old");
+  std::filesystem::permissions(folder / "real.ptx", std::filesystem::perms(0640));
+  std::filesystem::create_symlink("real.ptx", folder / "link.ptx");
+  REQUIRE(jitc::test::jitc({"ptx", "copy", "-o", folder / "link.ptx"}).status == 0);
+  CHECK(std::filesystem::is_symlink(folder / "link.ptx"));
+  CHECK_THAT(read_file(folder / "real.ptx"), ContainsSubstring(".target sm_90a"));
+  CHECK(std::filesystem::status(folder / "real.ptx").permissions() == std::filesystem::perms(0640));
+  CHECK(folder.names() == std::vector<std::string>{"link.ptx", "real.ptx"});
+}
+
+TEST_CASE("an output file that is not committed never appears") {
+  const Folder folder;
+  {
+    jitc::OutputFile file(folder / "a");
+    file.write("half");
+    CHECK(folder.names().size() <= 1);
+  }
+  CHECK(folder.names().empty());
+  {
+    jitc::OutputFile file(folder / "a");
+    auto memory = file.reserve(3);
+    std::copy_n("abc", 3, reinterpret_cast<char*>(memory.data()));
+    file.commit();
+  }
+  CHECK(read_file(folder / "a") == "abc");
+  CHECK(folder.names() == std::vector<std::string>{"a"});
+  const auto mask = ::umask(0);
+  ::umask(mask);
+  CHECK(std::filesystem::status(folder / "a").permissions() == std::filesystem::perms(0666 & ~mask));
+}
+
+TEST_CASE("room that the disk does not have is found out before the work") {
+  const Folder folder;
+  jitc::OutputFile file(folder / "a");
+  CHECK_THROWS_AS(file.reserve(std::uint64_t{1} << 60U), tmajit::Error);
+}
+
+TEST_CASE("a file and a pipe are read whole; what cannot be read is an error") {
+  const Folder folder;
+  const std::string text(3'000'000, 'x');
+  write_file(folder / "a", text);
+  const jitc::InputFile file(folder / "a");
+  CHECK(file.bytes().size() == text.size());
+
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::thread writer([&] { write_file(folder / "pipe", text); });
+  const jitc::InputFile pipe(folder / "pipe");
+  writer.join();
+  CHECK(pipe.bytes().size() == text.size());
+
+  CHECK_THROWS_AS(jitc::InputFile(folder / "b"), tmajit::Error);
+  CHECK_THROWS_AS(jitc::InputFile(folder.path()), tmajit::Error);
+}
+
+TEST_CASE("a program's whole output is taken, both streams at once") {
+  const auto result = jitc::run_process(
+      find_program("sh"),
+      {"-c",
+       "i=0; while [ $i -lt 3000 ]; do printf '%0100d' 1; printf '%0100d' 2 >&2; i=$((i+1)); done; exit 3"});
+  CHECK(result.status == 3);
+  CHECK(result.out.size() == 300000);
+  CHECK(result.err.size() == 300000);
+  CHECK(jitc::run_process(find_program("sh"), {"-c", "kill -TERM $$"}).status == 128 + 15);
+  CHECK_THROWS_AS(jitc::run_process("/nonexistent/program", {}), tmajit::Error);
+}

@@ -1,0 +1,153 @@
+#include "nvdisasm.hpp"
+#include "subprocess.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// One kernel of each family.
+const std::vector<std::vector<std::string>> families{
+    {"copy", "--shape", "300x256", "--dtype", "bf16", "--box", "64x64", "--swizzle", "128B"},
+    {"map", "--expr", "x0 * x1 + t[0]", "--dtype", "f16,f16,f32"},
+    {"bulk", "--expr", "x + 1", "--dtype", "i32"},
+    {"snapshot", "--shape", "64x64", "--box", "8x32", "--swizzle", "32B", "--dtype", "u8"},
+};
+
+std::vector<std::string> command(const std::string& stage, std::vector<std::string> kernel,
+                                 const std::vector<std::string>& more = {}) {
+  kernel.insert(kernel.begin(), stage);
+  kernel.insert(kernel.end(), more.begin(), more.end());
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("every stage is data on standard output, the same as what -o writes") {
+  const auto kernel = GENERATE(from_range(families));
+  const auto* const stage = GENERATE("source", "ptx", "cubin");
+  const Folder folder;
+  const auto printed = jitc::test::jitc(command(stage, kernel));
+  INFO(printed.err);
+  REQUIRE(printed.status == 0);
+  CHECK(printed.err.empty());
+  const auto written = jitc::test::jitc(command(stage, kernel, {"-o", folder / "kernel"}));
+  REQUIRE(written.status == 0);
+  CHECK(written.out.empty());
+  CHECK_THAT(written.err, StartsWith(stage));
+  CHECK(read_file(folder / "kernel") == printed.out);
+  CHECK(folder.names() == std::vector<std::string>{"kernel"});
+  if (stage == std::string("ptx")) {
+    CHECK_THAT(printed.out, ContainsSubstring(".target sm_90a") &&
+                                ContainsSubstring(".entry tmajit_" + kernel[0]) &&
+                                ContainsSubstring("cp.async.bulk"));
+  }
+  if (stage == std::string("cubin"))
+    CHECK_THAT(printed.out, StartsWith("\x7f"
+                                       "ELF"));
+  if (stage == std::string("source")) {
+    CHECK_THAT(printed.out, ContainsSubstring("tmajit_" + kernel[0]) && !ContainsSubstring("#include"));
+  }
+}
+
+TEST_CASE("sass is the cubin's machine code") {
+  if (!jitc::find_nvdisasm()) SKIP("no nvdisasm: " << jitc::nvdisasm_remedy());
+  const auto result = jitc::test::jitc({"sass", "copy", "--box", "32x64"});
+  INFO(result.err);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, ContainsSubstring("UTMALDG.2D") && ContainsSubstring("UTMASTG.2D"));
+}
+
+TEST_CASE("without nvdisasm sass says what to do") {
+  const auto result =
+      jitc::test::jitc({"sass", "copy"}, {.environment = {"TMAJIT_NVDISASM=/nonexistent/nvdisasm"}});
+  CHECK(result.status == 1);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, StartsWith("jitc: error: ") && ContainsSubstring("TMAJIT_NVDISASM"));
+}
+
+TEST_CASE("an nvdisasm that fails is reported with its own words") {
+  const auto result = jitc::test::jitc(
+      {"sass", "copy"}, {.environment = {"TMAJIT_NVDISASM=" + find_program("false").string()}});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.err, ContainsSubstring("failed with status 1"));
+}
+
+TEST_CASE("the JSON of a stage has the spec, the key, milliseconds, cache level and resources") {
+  const Folder cache;
+  const std::vector<std::string> arguments{"cubin", "map",   "--expr", "x0+x1",       "--dtype",
+                                           "f16",   "--box", "16x64",  "--cache-dir", cache.path().string()};
+  const auto first = jitc_json(arguments);
+  CHECK(first.at("cache") == "compiled");
+  CHECK(first.at("milliseconds").at("compile").get<double>() > 0);
+  CHECK(first.at("key").get<std::string>().size() == 64);
+  CHECK(first.at("registers").get<int>() > 0);
+  CHECK(first.at("spills") == nlohmann::json{{"store_bytes", 0}, {"load_bytes", 0}});
+  CHECK(first.at("barriers").get<int>() >= 1);
+  CHECK(first.at("threads").get<int>() >= 64);
+  const auto& spec = first.at("spec");
+  CHECK(spec.at("family") == "map");
+  CHECK(spec.at("rank") == 2);
+  CHECK(spec.at("inputs") == 2);
+  CHECK(spec.at("tile") == std::vector<int>{16, 64});
+  CHECK(spec.at("expression") == "x0+x1");
+  CHECK(spec.at("operands").size() == 3);
+  CHECK(spec.at("operands")[2].at("type") == "f16");
+  // Two inputs and one output of 16×64 halves, at least two stages each.
+  CHECK(first.at("shared_memory").at("dynamic_bytes").get<int>() >= 3 * 2 * 16 * 64 * 2);
+  CHECK(spec.at("dynamic_shared_bytes") == first.at("shared_memory").at("dynamic_bytes"));
+
+  const auto second = jitc_json(arguments);
+  CHECK(second.at("cache") == "disk");
+  CHECK(second.at("key") == first.at("key"));
+  CHECK(second.at("milliseconds").at("compile") == 0.0);
+  CHECK(second.at("registers") == first.at("registers"));
+}
+
+TEST_CASE("source tells the key that the compiled kernel has, and text comes within the JSON") {
+  const auto source = jitc_json({"source", "copy", "--dtype", "u16"});
+  const auto ptx = jitc_json({"ptx", "copy", "--dtype", "u16"});
+  CHECK(source.at("key") == ptx.at("key"));
+  CHECK_THAT(source.at("text").get<std::string>(), ContainsSubstring("tmajit_copy"));
+  CHECK_THAT(ptx.at("text").get<std::string>(), ContainsSubstring(".entry tmajit_copy"));
+}
+
+TEST_CASE("--no-cache keeps nothing") {
+  const Folder cache;
+  const auto result = jitc::test::jitc({"cubin", "copy", "--no-cache", "--json"},
+                                       {.environment = {"TMAJIT_CACHE_DIR=" + cache.path().string()}});
+  REQUIRE(result.status == 0);
+  CHECK(nlohmann::json::parse(result.out).at("cache") == "compiled");
+  CHECK(cache.names().empty());
+}
+
+TEST_CASE("line information is in the cubin unless it is not wanted") {
+  const auto with = jitc_json({"cubin", "copy"});
+  const auto without = jitc_json({"cubin", "copy", "--no-line-info"});
+  CHECK(with.at("cubin_bytes").get<int>() > without.at("cubin_bytes").get<int>());
+  CHECK(with.at("key") != without.at("key"));
+}
+
+TEST_CASE("nvcc compiles the source as it is") {
+  const auto nvcc = find_program("nvcc");
+  if (nvcc.empty()) SKIP("no nvcc on $PATH");
+  const auto kernel = GENERATE(from_range(families));
+  const Folder folder;
+  REQUIRE(jitc::test::jitc(command("source", kernel, {"-o", folder / "kernel.cu"})).status == 0);
+  // A toolkit can hold nvcc without the host headers it pulls in by itself; that says nothing of our source.
+  write_file(folder / "empty.cu", "");
+  const auto compile = [&](const char* name) {
+    return jitc::run_process(nvcc, {"-arch=sm_90a", "-cubin", "-o", folder / "out.cubin", folder / name});
+  };
+  if (const auto probe = compile("empty.cu"); probe.status != 0)
+    SKIP("nvcc cannot compile an empty file: " << probe.err);
+  const auto result = compile("kernel.cu");
+  INFO(result.err);
+  CHECK(result.status == 0);
+}

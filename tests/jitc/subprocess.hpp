@@ -1,0 +1,57 @@
+#pragma once
+
+#include "process.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace jitc::test {
+
+/// An empty folder that goes away with the object.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+  /// Names of everything in it, sorted.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// How a run of jitc differs from a plain one.
+struct Surroundings {
+  std::vector<std::string> environment = {};  ///< "NAME=value"
+  std::uint64_t file_size_limit = 0;          ///< bytes; 0: none
+};
+
+/// Runs the jitc that was built, or the one that $JITC_PROGRAM names. Its cache is a folder of the test's own unless the environment says
+/// otherwise.
+[[nodiscard]] ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings = {});
+/// The same; its standard output as JSON. Fails the test if it is none.
+[[nodiscard]] nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status = 0);
+
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+/// A little-endian C-order .npy file.
+void write_npy(const std::filesystem::path& path, std::string_view descr,
+               const std::vector<std::uint64_t>& shape, std::string_view data);
+
+/// $TMAJIT_SEED or a fresh one; the test prints it.
+[[nodiscard]] std::uint64_t seed();
+
+/// Where `program` is on $PATH; empty if it is not.
+[[nodiscard]] std::filesystem::path find_program(std::string_view program);
+
+}  // namespace jitc::test

@@ -1,0 +1,45 @@
+#include "subprocess.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("a legal kernel: exit code 0") {
+  const std::vector<std::string> arguments{"validate", "copy",  "--shape", "4096x4096", "--dtype",
+                                           "bf16",     "--box", "64x64",   "--swizzle", "128B"};
+  const auto result = jitc::test::jitc(arguments);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, StartsWith("legal: ") && ContainsSubstring("64x64"));
+  const auto json = jitc_json(arguments);
+  CHECK(json.at("legal") == true);
+  CHECK(json.at("violations").empty());
+  CHECK(json.at("spec").at("family") == "copy");
+}
+
+TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
+  const std::vector<std::string> arguments{"validate",  "copy", "--shape", "10x10", "--box",   "3x3",
+                                           "--swizzle", "64B",  "--oob",   "nan",   "--dtype", "i32"};
+  const auto result = jitc::test::jitc(arguments);
+  CHECK(result.status == 2);
+  for (const auto* text :
+       {"RULE", "SUBJECT", "FOUND", "NEED", "NEAREST LEGAL", "SOURCE", "box.inner-bytes", "strides.multiple",
+        "oob-fill.type", "12 bytes", "box[1] = 4", "cuTensorMapEncodeTiled"}) {
+    INFO(text << "\n" << result.out);
+    CHECK_THAT(result.out, ContainsSubstring(text));
+  }
+  CHECK_THAT(result.err, ContainsSubstring("5 rules broken"));
+  const auto json = jitc_json(arguments, 2);
+  CHECK(json.at("legal") == false);
+  CHECK(json.at("violations").size() == 5);
+}
+
+TEST_CASE("a file is validated by its header") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {100, 7}, std::string(700, '\0'));
+  CHECK(jitc::test::jitc({"validate", "copy", "--in", folder / "a.npy"}).status == 2);
+  write_npy(folder / "a.npy", "|u1", {100, 32}, std::string(3200, '\0'));
+  CHECK(jitc::test::jitc({"validate", "copy", "--in", folder / "a.npy"}).status == 0);
+}
