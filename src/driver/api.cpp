@@ -103,6 +103,7 @@ Library load_library(const char* soname) {
             .reason =
                 fmt::format("{} lacks {}; update the NVIDIA driver to 525 or later", soname, bind.missing())};
   }
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): bound, or missing() would not be empty
   if (const CUresult result = api.init(0); result != CUDA_SUCCESS) {
     return {.api = {}, .reason = "the NVIDIA driver is installed, but " + describe(api, result, "cuInit")};
   }

@@ -30,12 +30,12 @@ class Binding {
 
   std::array<EncodedTensorMap, max_inputs + 1> maps_;
   std::array<std::uint64_t, 3> words_{};
-  std::array<std::uint32_t, max_map_rank> tiles_{};
   std::optional<RowTail> tail_;  // of copy and map
   std::array<void*, max_inputs + 3> pointers_{};
   std::size_t count_ = 0;
-  LaunchShape shape_;
   std::uint64_t bytes_moved_ = 0;
+  LaunchShape shape_;
+  std::array<std::uint32_t, max_map_rank> tiles_{};
 };
 
 /// Throws Error{unavailable} if `kernel` is not loaded on a device.

@@ -7,9 +7,13 @@ namespace {
 
 thread_local std::size_t count = 0;
 
-void* counted(std::size_t bytes) {
+void* counted(std::size_t bytes) noexcept {
   ++count;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+void* counted_or_throw(std::size_t bytes) {
+  if (void* memory = counted(bytes)) return memory;
   throw std::bad_alloc();
 }
 
@@ -19,10 +23,17 @@ std::size_t allocations() noexcept {
   return count;
 }
 
+// All the unaligned forms, so that no other allocator's memory comes to these operators delete.
 void* operator new(std::size_t bytes) {
-  return counted(bytes);
+  return counted_or_throw(bytes);
 }
 void* operator new[](std::size_t bytes) {
+  return counted_or_throw(bytes);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return counted(bytes);
 }
 void operator delete(void* memory) noexcept {

@@ -1,0 +1,14 @@
+#pragma once
+
+/// TMAJIT_MEASURABLE: whether times mean anything in this build. Not without optimisation, nor under a
+/// sanitizer, which GCC tells by macros and Clang by features.
+#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TMAJIT_MEASURABLE 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TMAJIT_MEASURABLE 0
+#endif
+#endif
+#ifndef TMAJIT_MEASURABLE
+#define TMAJIT_MEASURABLE 1
+#endif
