@@ -51,7 +51,11 @@ struct Bench {
   }
 
   void look_at(const FakeDevice::Launch& launch) {
-    seen = {.shape = launch.shape, .stream = launch.stream, .launches = seen.launches + 1};
+    const int before_this = seen.launches;
+    seen = {};
+    seen.shape = launch.shape;
+    seen.stream = launch.stream;
+    seen.launches = before_this + 1;
     const auto parameter = [&](std::size_t i, auto& values, std::size_t count, std::size_t offset = 0) {
       values.resize(count);
       std::memcpy(values.data(), static_cast<const std::byte*>(launch.parameters.at(i)) + offset,
