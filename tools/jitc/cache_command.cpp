@@ -104,6 +104,7 @@ int clear(const std::string& directory, bool json) {
 void add_cache_command(CLI::App& app, Session& session) {
   auto& cache = *app.add_subcommand("cache", "Show or empty the cache of compiled kernels");
   cache.require_subcommand(0, 1);
+  add_common_options(cache, session);
   cache.footer(
       "Examples:\n"
       "  jitc cache stat\n"
