@@ -39,7 +39,8 @@ enum class OobFill : std::uint8_t { zero, nan };
 /// driver encodes it for a GPU, the simulator resolves its own handle to it.
 ///
 /// Row-major, outermost dimension first; entries beyond `rank` are zero. The reversal to the driver's
-/// innermost-first order happens in one place, the encoder.
+/// innermost-first order happens in one place, the encoder. With an interleaved layout the elements of the
+/// innermost dimension are slices of 16 or 32 bytes, whatever the type.
 struct TensorMapSpec {
   ElementType type = ElementType::f32;
   std::uint8_t rank = 0;
@@ -49,7 +50,7 @@ struct TensorMapSpec {
   OobFill oob_fill = OobFill::zero;
   std::array<std::uint8_t, 2> reserved{};
   std::array<std::uint64_t, max_map_rank> shape{};            ///< elements
-  std::array<std::uint64_t, max_map_rank> strides{};          ///< bytes; the innermost is the element size
+  std::array<std::uint64_t, max_map_rank> strides{};          ///< bytes; the innermost is its element's size
   std::array<std::uint32_t, max_map_rank> box{};              ///< elements of the tensor that a tile spans
   std::array<std::uint32_t, max_map_rank> element_strides{};  ///< 1 … 8; a tile loads box / element stride
 
