@@ -22,15 +22,15 @@ TensorMapSpec partial_map(const KernelSpec& spec, const OperandSpec& operand) {
   return map;
 }
 
-void check_interleave_supported(const KernelSpec& spec, const OperandSpec& operand, Violations& violations) {
-  if (!computes(spec.family) || operand.interleave == Interleave::none) return;
-  violations.add({.rule = "interleave.unsupported",
-                  .subject = "interleave",
-                  .found = std::string(name(operand.interleave)),
-                  .need = fmt::format("none for a {} kernel, which does not compute on slices of channels",
-                                      name(spec.family)),
-                  .legal = "interleave none, or a copy or snapshot kernel",
-                  .source = "tmajit, KernelSpec"});
+void check_interleave(const OperandSpec& operand, Violations& violations) {
+  if (operand.interleave == Interleave::none || operand.interleave > Interleave::b32) return;
+  violations.add(
+      {.rule = "interleave.unsupported",
+       .subject = "interleave",
+       .found = std::string(name(operand.interleave)),
+       .need = "none: an interleaved tensor map counts slices of channels, these kernels count elements",
+       .legal = "interleave none, or a kernel of your own (custom_source)",
+       .source = "tmajit, KernelSpec"});
 }
 
 void check_output_strides(const KernelSpec& spec, Violations& violations) {
@@ -79,7 +79,7 @@ void check_operand(const KernelSpec& spec, std::uint32_t index, Violations& viol
   const auto map = partial_map(spec, operand);
   violations.about(operand_name(spec, index));
   check_kind(map, violations);
-  check_interleave_supported(spec, operand, violations);
+  check_interleave(operand, violations);
   if (spec.family == Family::bulk) {
     check_bulk_operand(spec, operand, violations);
     if (index == 0 && operand.element_strides[0] != 1) {
@@ -123,15 +123,6 @@ void check_copy(const KernelSpec& spec, Violations& violations) {
          .found = fmt::format("{}, {} at the source", name(destination.swizzle), name(source.swizzle)),
          .need = "the source's: a tile is stored from where it was loaded to",
          .legal = fmt::format("swizzle {}", name(source.swizzle)),
-         .source = "tmajit, Family::copy"});
-  }
-  if (source.interleave != destination.interleave) {
-    violations.add(
-        {.rule = "copy.interleave",
-         .subject = "interleave",
-         .found = fmt::format("{}, {} at the source", name(destination.interleave), name(source.interleave)),
-         .need = "the source's: a tile is stored from where it was loaded to",
-         .legal = fmt::format("interleave {}", name(source.interleave)),
          .source = "tmajit, Family::copy"});
   }
   violations.about({});

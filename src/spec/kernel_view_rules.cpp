@@ -12,7 +12,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t max_coordinate_extent = 1ULL << 31;
 constexpr auto view_source = "tmajit, TensorView";
 
 std::string text(std::span<const std::uint64_t> shape) {
@@ -93,19 +92,6 @@ void check_overlap(const TensorView& view, Violations& violations) {
   }
 }
 
-void check_coordinates(const TensorView& view, Violations& violations) {
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    // Above 2^32 the tensor map's own rule speaks.
-    if (view.shape[d] <= max_coordinate_extent || view.shape[d] > max_extent) continue;
-    violations.add({.rule = "view.coordinates",
-                    .subject = fmt::format("shape[{}]", d),
-                    .found = fmt::format("{}", view.shape[d]),
-                    .need = "at most 2^31 elements: coordinates are 32-bit signed integers",
-                    .legal = "two dimensions in place of this one, or two launches",
-                    .source = "PTX ISA, cp.async.bulk.tensor, tensorCoords"});
-  }
-}
-
 void check_bytes(const TensorView& view, Violations& violations) {
   if (view.span_bytes() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return;
   violations.add({.rule = "view.bytes",
@@ -128,7 +114,6 @@ void check_tiled_view(const KernelSpec& spec, std::uint32_t index, const TensorV
     }
     check_extents(map, violations);
     check_stride_sign(view, output, violations);
-    check_coordinates(view, violations);
     check_bytes(view, violations);
     if (output) check_overlap(view, violations);
   }

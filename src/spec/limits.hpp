@@ -11,8 +11,12 @@ TMAJIT_BEGIN
 
 inline constexpr std::uint32_t max_box = 256;  ///< elements a dimension, before element strides
 inline constexpr std::uint32_t max_element_stride = 8;
-inline constexpr std::uint32_t bulk_bytes = 16;  ///< the copy engine's unit of size and alignment
-inline constexpr std::uint64_t max_extent = 1ULL << 32;
+inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's unit of size and alignment
+inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< that the driver encodes
+inline constexpr std::uint64_t max_coordinate_extent = 1ULL
+                                                       << 31;  ///< that coordinates, 32 signed bits, reach
+/// Of a tile without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
+inline constexpr std::uint64_t max_encoded_tile_bytes = max_shared_bytes_per_sm;
 inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< excluded
 inline constexpr std::uint32_t max_stages = 32;
 inline constexpr std::uint32_t min_output_stages = 2;
@@ -20,8 +24,7 @@ inline constexpr std::uint32_t max_output_stages = 8;
 inline constexpr std::uint32_t max_warps = 16;
 inline constexpr std::uint32_t max_ctas_per_sm = 8;
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
-inline constexpr std::uint32_t cta_reserve_bytes =
-    1024;  ///< shared memory that each CTA takes for the system
+inline constexpr std::uint32_t cta_reserve_bytes = 1024;  ///< of shared memory that each CTA takes
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 
@@ -35,9 +38,18 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   return interleave == Interleave::b32 ? 32 : 16;
 }
 
-/// How a tile of `operand` lies in shared memory. The one place that knows what family, swizzle and
-/// interleave mean for it.
+/// How a tile of `operand` lies in shared memory.
 [[nodiscard]] TileLayout operand_layout(const KernelSpec& spec, const OperandSpec& operand) noexcept;
+
+/// Bytes from one element of the innermost dimension to the next: with an interleaved layout its elements are
+/// slices of channels, whatever the type.
+[[nodiscard]] constexpr std::uint32_t inner_unit(ElementType type, Interleave interleave) noexcept {
+  switch (interleave) {
+    case Interleave::b16: return 16;
+    case Interleave::b32: return 32;
+    default: return size_of(type);
+  }
+}
 
 /// Bytes that the loads of one stage add to its mbarrier.
 [[nodiscard]] std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept;

@@ -29,35 +29,22 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   const auto stride = map.element_strides[d];
   if (stride == 1) return;
   const auto subject = fmt::format("element_strides[{}]", d);
-  const auto found = fmt::format("{}", stride);
-  if (d + 1U == map.rank && map.interleave == Interleave::none) {
-    violations.add(
-        {.rule = "element-strides.innermost",
-         .subject = subject,
-         .found = found,
-         .need = "1 in the innermost dimension, where the copy engine ignores it",
-         .legal = fmt::format("{} = 1; view the tensor with a further dimension to skip elements", subject),
-         .source = element_stride_source});
-    return;
-  }
   if (stride < 1 || stride > max_element_stride) {
     violations.add({.rule = "element-strides.range",
                     .subject = subject,
-                    .found = found,
+                    .found = fmt::format("{}", stride),
                     .need = fmt::format("1 to {}", max_element_stride),
                     .legal = fmt::format("{} = {}", subject, stride == 0 ? 1 : max_element_stride),
                     .source = element_stride_source});
-    return;
+  } else if (d + 1U == map.rank && map.interleave == Interleave::none) {
+    violations.add(
+        {.rule = "element-strides.innermost",
+         .subject = subject,
+         .found = fmt::format("{}", stride),
+         .need = "1 in the innermost dimension, where the copy engine ignores it",
+         .legal = fmt::format("{} = 1; view the tensor with a further dimension to skip elements", subject),
+         .source = element_stride_source});
   }
-  if (map.box[d] == 0 || map.box[d] > max_box || map.box[d] % stride == 0) return;
-  const auto down = round_down(map.box[d], stride);
-  const auto up = round_up(map.box[d], stride);
-  violations.add({.rule = "element-strides.divides",
-                  .subject = subject,
-                  .found = fmt::format("{} for box[{}] = {}", stride, d, map.box[d]),
-                  .need = "a divisor of the box, or tiles overlap or leave elements out",
-                  .legal = fmt::format("box[{}] = {}", d, down == 0 || up <= max_box ? up : down),
-                  .source = element_stride_source});
 }
 
 void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
@@ -92,18 +79,39 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   }
 }
 
+/// Bytes of a tile as the driver counts them: no padding, and the innermost element stride counts although
+/// the copy engine ignores it.
+std::uint64_t encoded_bytes(const TensorMapSpec& map) {
+  std::uint64_t bytes = inner_unit(map.type, map.interleave);
+  for (std::uint32_t d = 0; d < map.rank; ++d) {
+    bytes = sat_mul(bytes, ceil_div(map.box[d], map.element_strides[d]));
+  }
+  return bytes;
+}
+
 void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto tile = tile_layout(map);
-  if (tile.bytes <= max_shared_bytes_per_cta) return;
   const auto rows = max_shared_bytes_per_cta / std::max(tile.pitch_bytes, 1U);
-  violations.add(
-      {.rule = "box.shared-bytes",
-       .subject = "box",
-       .found = fmt::format("{} bytes a tile ({} rows of {})", tile.bytes, tile.rows, tile.pitch_bytes),
-       .need = fmt::format("at most the {} bytes of shared memory that a CTA has", max_shared_bytes_per_cta),
-       .legal = rows == 0 ? std::string("fewer columns")
-                          : fmt::format("at most {} rows, all outer dimensions together", rows),
-       .source = "CUDA C++ Programming Guide, Technical Specifications per Compute Capability"});
+  const auto legal = rows == 0 ? std::string("fewer columns")
+                               : fmt::format("at most {} rows, all outer dimensions together", rows);
+  if (const auto bytes = encoded_bytes(map); bytes > max_encoded_tile_bytes) {
+    violations.add(
+        {.rule = "box.bytes",
+         .subject = "box",
+         .found = fmt::format("{} bytes a tile", bytes),
+         .need = fmt::format("at most the {} bytes of shared memory that an SM has", max_encoded_tile_bytes),
+         .legal = legal,
+         .source = "cuTensorMapEncodeTiled, measured (docs/tma.md)"});
+  } else if (tile.bytes > max_shared_bytes_per_cta) {
+    violations.add(
+        {.rule = "box.shared-bytes",
+         .subject = "box",
+         .found = fmt::format("{} bytes a tile ({} rows of {})", tile.bytes, tile.rows, tile.pitch_bytes),
+         .need =
+             fmt::format("at most the {} bytes of shared memory that a CTA has", max_shared_bytes_per_cta),
+         .legal = legal,
+         .source = "CUDA C++ Programming Guide, Technical Specifications per Compute Capability"});
+  }
 }
 
 }  // namespace

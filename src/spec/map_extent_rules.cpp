@@ -13,15 +13,26 @@ constexpr auto shape_source = "cuTensorMapEncodeTiled, globalDim";
 constexpr auto stride_source = "cuTensorMapEncodeTiled, globalStrides";
 
 void check_extent(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
-  if (map.shape[d] >= 1 && map.shape[d] <= max_extent) return;
-  violations.add({.rule = "shape.range",
-                  .subject = fmt::format("shape[{}]", d),
-                  .found = fmt::format("{}", map.shape[d]),
-                  .need = "1 to 2^32 elements",
-                  .legal = map.shape[d] == 0
-                               ? fmt::format("shape[{}] = 1; an empty tensor needs no tensor map", d)
-                               : fmt::format("shape[{}] = {}; split the dimension in two", d, max_extent),
-                  .source = shape_source});
+  const auto extent = map.shape[d];
+  if (extent == 0 || extent > max_extent) {
+    violations.add(
+        {.rule = "shape.range",
+         .subject = fmt::format("shape[{}]", d),
+         .found = fmt::format("{}", extent),
+         .need = "1 to 2^32 elements",
+         .legal = extent == 0
+                      ? fmt::format("shape[{}] = 1; an empty tensor needs no tensor map", d)
+                      : fmt::format("shape[{}] = {}; split the dimension in two", d, max_coordinate_extent),
+         .source = shape_source});
+  } else if (extent > max_coordinate_extent) {
+    violations.add(
+        {.rule = "shape.coordinates",
+         .subject = fmt::format("shape[{}]", d),
+         .found = fmt::format("{}", extent),
+         .need = "at most 2^31 elements: coordinates are 32-bit signed, and loads from a larger tensor fault",
+         .legal = fmt::format("shape[{}] = {}; split the dimension in two", d, max_coordinate_extent),
+         .source = "PTX ISA, cp.async.bulk.tensor, tensorCoords; measured (docs/tma.md)"});
+  }
 }
 
 /// The number of elements if the tensor lies densely, so that it can be viewed as 1-D; else 0.
@@ -75,16 +86,17 @@ void check_stride(const TensorMapSpec& map, std::uint32_t d, Violations& violati
 void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
   if (!is_known(map.type)) return;
   const auto d = map.rank - 1U;
-  const auto size = size_of(map.type);
-  if (map.strides[d] == size) return;
+  const auto unit = inner_unit(map.type, map.interleave);
+  if (map.strides[d] == unit) return;
   violations.add(
       {.rule = "strides.innermost",
        .subject = fmt::format("strides[{}]", d),
        .found = fmt::format("{} bytes", map.strides[d]),
-       .need = fmt::format("{} bytes: elements of the innermost dimension lie side by side", size),
+       .need = fmt::format("{} bytes: {} of the innermost dimension lie side by side", unit,
+                           map.interleave == Interleave::none ? "elements" : "slices"),
        .legal = fmt::format("strides[{}] = {} bytes; view a strided innermost dimension as an outer one "
                             "above a dimension of extent 1",
-                            d, size),
+                            d, unit),
        .source = stride_source});
 }
 

@@ -40,14 +40,6 @@ void check_combinations(const TensorMapSpec& map, Violations& violations) {
                     .legal = "rank 3 with outer dimensions of extent 1, or interleave none",
                     .source = "cuTensorMapEncodeTiled, tensorRank"});
   }
-  if (map.interleave == Interleave::b32 && map.swizzle != Swizzle::b32) {
-    violations.add({.rule = "interleave.swizzle",
-                    .subject = "swizzle",
-                    .found = fmt::format("{} with interleave 32B", name(map.swizzle)),
-                    .need = "32B with interleave 32B",
-                    .legal = "swizzle 32B, or interleave 16B or none",
-                    .source = "cuTensorMapEncodeTiled, interleave"});
-  }
   if (map.oob_fill == OobFill::nan && is_known(map.type) && !can_fill_nan(map.type)) {
     violations.add({.rule = "oob-fill.type",
                     .subject = "oob-fill",
@@ -103,8 +95,8 @@ void check_unused_bytes(const TensorMapSpec& map, Violations& violations) {
 
 bool is_hardware_only(std::string_view rule) noexcept {
   static constexpr std::array<std::string_view, 6> rules{
-      "reserved.zero",           "tail.zero",        "strides.innermost", "element-strides.innermost",
-      "element-strides.divides", "box.shared-bytes",
+      "reserved.zero",    "tail.zero", "shape.coordinates", "strides.innermost", "element-strides.innermost",
+      "box.shared-bytes",
   };
   return std::ranges::find(rules, rule) != rules.end();
 }

@@ -21,13 +21,7 @@ TileLayout operand_layout(const KernelSpec& spec, const OperandSpec& operand) no
     return tile_layout(operand.type, std::span(spec.tile).first(1), Swizzle::none);
   }
   const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
-  TensorMapSpec map{.type = operand.type,
-                    .rank = static_cast<std::uint8_t>(rank),
-                    .interleave = operand.interleave,
-                    .swizzle = operand.swizzle};
-  for (std::uint32_t d = 0; d < rank; ++d) map.box[d] = spec.tile[d];
-  map.element_strides.fill(1);  // a tile counts what is loaded, element strides are behind it
-  return tile_layout(map);
+  return tile_layout(operand.type, std::span(spec.tile).first(rank), operand.swizzle);
 }
 
 SharedLayout shared_layout(const KernelSpec& spec) noexcept {

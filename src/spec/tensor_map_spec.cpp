@@ -1,3 +1,4 @@
+#include "spec/limits.hpp"
 #include "spec/parse_name.hpp"
 #include "spec/saturate.hpp"
 
@@ -9,8 +10,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What a load of `rows` rows adds to its mbarrier. The copy engine counts the bytes of the box, not the
-/// padding that a swizzle wider than the row leaves between rows.
+/// What a load of `rows` rows adds to its mbarrier: the bytes delivered, not the padding that a swizzle wider
+/// than the row leaves between rows (docs/tma.md).
 std::uint64_t load_transaction_bytes(std::uint64_t rows, std::uint32_t row_bytes) noexcept {
   return sat_mul(rows, row_bytes);
 }
@@ -24,29 +25,18 @@ std::uint32_t required_alignment(Swizzle swizzle) noexcept {
   }
 }
 
-/// Bytes of a slice of channels; 1 without interleave. A row is whole slices (PTX ISA, "Interleave layout").
-/// Not yet confirmed on hardware: that a load pads its last slice in shared memory, too.
-std::uint32_t slice_bytes(Interleave interleave) noexcept {
-  switch (interleave) {
-    case Interleave::b16: return 16;
-    case Interleave::b32: return 32;
-    default: return 1;
-  }
-}
-
 bool is_known(Swizzle swizzle) noexcept {
   return swizzle <= Swizzle::b128;
 }
 
-TileLayout layout_of(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle,
-                     std::uint32_t slice) noexcept {
+/// A tile whose innermost dimension counts units of `unit` bytes and whose rows take at least `span` bytes.
+TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, std::uint32_t span) noexcept {
   TileLayout layout;
-  layout.alignment = required_alignment(swizzle);
   if (tile.empty()) return layout;
   layout.rows = 1;
   for (const auto extent : tile.first(tile.size() - 1)) layout.rows = sat_mul(layout.rows, extent);
-  layout.row_bytes = sat_cast<std::uint32_t>(round_up(sat_mul(tile.back(), size_of(type)), slice));
-  layout.pitch_bytes = std::max(layout.row_bytes, is_known(swizzle) ? span_bytes(swizzle) : 0U);
+  layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), unit));
+  layout.pitch_bytes = std::max(layout.row_bytes, span);
   layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
   layout.transaction_bytes = load_transaction_bytes(layout.rows, layout.row_bytes);
   return layout;
@@ -113,18 +103,25 @@ OobFill parse_oob_fill(std::string_view text) {
 }
 
 TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {
-  return layout_of(type, tile, swizzle, 1);
+  auto layout = layout_of(tile, size_of(type), is_known(swizzle) ? span_bytes(swizzle) : 0);
+  layout.alignment = required_alignment(swizzle);
+  return layout;
 }
 
 TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
   const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
+  const bool interleaved = spec.interleave != Interleave::none;
   std::array<std::uint32_t, max_map_rank> tile{};
   for (std::uint32_t d = 0; d < rank; ++d) {
     // Without interleave the copy engine has no stride for the innermost dimension and ignores it.
-    const bool ignored = d + 1 == rank && spec.interleave == Interleave::none;
+    const bool ignored = d + 1 == rank && !interleaved;
     tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));
   }
-  return layout_of(spec.type, std::span(tile).first(rank), spec.swizzle, slice_bytes(spec.interleave));
+  if (!interleaved) return tile_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
+  // Slices lie one after the other, whatever the swizzle.
+  auto layout = layout_of(std::span(tile).first(rank), inner_unit(spec.type, spec.interleave), 0);
+  layout.alignment = required_alignment(spec.swizzle);
+  return layout;
 }
 
 TMAJIT_END

@@ -23,9 +23,8 @@ using Index = std::array<std::uint64_t, max_map_rank>;
 /// The tile that a map moves, its dimensions in elements.
 struct Tile {
   Index extents{};
-  std::uint64_t row_bytes = 0;     ///< elements only
-  std::uint64_t padded_bytes = 0;  ///< a row as the engine writes it
-  std::uint64_t pitch = 0;         ///< from row to row
+  std::uint64_t unit = 0;   ///< bytes of an element of the innermost dimension
+  std::uint64_t pitch = 0;  ///< bytes from row to row
   std::uint64_t rows = 1;
 };
 
@@ -37,11 +36,9 @@ std::uint64_t element_stride(const TensorMapSpec& map, std::uint32_t d) {
   return innermost(map, d) && map.interleave == Interleave::none ? 1 : map.element_strides[d];
 }
 
-// Not yet confirmed on hardware. The PTX ISA ("Interleave layout") says that channels come in slices of 16 or
-// 32 bytes and that the last one is padded with zeros. The innermost dimension is taken for the channels of a
-// slice, the outer ones and their strides as they are given.
-std::uint64_t slice_bytes(Interleave interleave) {
-  return interleave == Interleave::none ? 1 : interleave == Interleave::b16 ? 16 : 32;
+/// With an interleaved layout the innermost dimension counts slices of 16 or 32 bytes.
+std::uint64_t inner_unit(const TensorMapSpec& map) {
+  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
 Tile tile_of(const TensorMapSpec& map) {
@@ -51,10 +48,11 @@ Tile tile_of(const TensorMapSpec& map) {
     tile.extents[d] = (map.box[d] + stride - 1) / stride;
     if (!innermost(map, d)) tile.rows *= tile.extents[d];
   }
-  const auto slice = slice_bytes(map.interleave);
-  tile.row_bytes = tile.extents[map.rank - 1U] * size_of(map.type);
-  tile.padded_bytes = (tile.row_bytes + slice - 1) / slice * slice;
-  tile.pitch = std::max<std::uint64_t>(tile.padded_bytes, span_bytes(map.swizzle));
+  tile.unit = inner_unit(map);
+  tile.pitch = tile.extents[map.rank - 1U] * tile.unit;
+  // Slices lie one after the other; rows of elements begin a span apart.
+  if (map.interleave == Interleave::none)
+    tile.pitch = std::max<std::uint64_t>(tile.pitch, span_bytes(map.swizzle));
   return tile;
 }
 
@@ -66,31 +64,50 @@ void fill(const TensorMapSpec& map, std::byte* element) {
   }
 }
 
-/// Calls visit(offset in the tile, byte offset in the tensor or −1 if out of bounds) for every element.
+/// An element of the innermost dimension: where it lies in the tile and in the tensor, in bytes.
+struct Place {
+  std::uint64_t in_tile;
+  std::int64_t in_tensor;
+  std::int64_t column;  ///< its coordinate in the innermost dimension
+  bool row_inside;      ///< its other coordinates lie in the tensor
+};
+
 template <typename Visit>
 void for_each_element(const TensorMapSpec& map, const Tile& tile, std::span<const std::int64_t> coordinates,
                       const Visit& visit) {
-  const auto size = size_of(map.type);
+  const auto inner = map.rank - 1U;
   for (std::uint64_t row = 0; row < tile.rows; ++row) {
-    Index index{};
+    std::int64_t address = 0;
+    bool inside = true;
     auto rest = row;
-    for (auto d = map.rank - 1U; d-- > 0;) {
-      index[d] = rest % tile.extents[d];
+    for (auto d = inner; d-- > 0;) {
+      const auto index = rest % tile.extents[d];
       rest /= tile.extents[d];
+      const auto at = coordinates[d] + static_cast<std::int64_t>(index * element_stride(map, d));
+      inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map.shape[d];
+      address += at * static_cast<std::int64_t>(map.strides[d]);
     }
-    for (std::uint64_t column = 0; column < tile.extents[map.rank - 1U]; ++column) {
-      index[map.rank - 1U] = column;
-      std::int64_t address = 0;
-      bool inside = true;
-      for (std::uint32_t d = 0; d < map.rank; ++d) {
-        const auto at = coordinates[d] + static_cast<std::int64_t>(index[d] * element_stride(map, d));
-        inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map.shape[d];
-        const auto stride = innermost(map, d) ? size : map.strides[d];
-        address += at * static_cast<std::int64_t>(stride);
-      }
-      visit(row * tile.pitch + column * size, inside ? address : -1);
+    for (std::uint64_t index = 0; index < tile.extents[inner]; ++index) {
+      const auto column = coordinates[inner] + static_cast<std::int64_t>(index * element_stride(map, inner));
+      visit(Place{.in_tile = row * tile.pitch + index * tile.unit,
+                  .in_tensor = address + column * static_cast<std::int64_t>(tile.unit),
+                  .column = column,
+                  .row_inside = inside});
     }
   }
+}
+
+bool inside(const TensorMapSpec& map, const Place& place) {
+  return place.row_inside && place.column >= 0 &&
+         static_cast<std::uint64_t>(place.column) < map.shape[map.rank - 1U];
+}
+
+/// Whether a store writes the element: whether the 16-byte chunk that it lies in begins inside the row.
+bool stored(const TensorMapSpec& map, const Place& place) {
+  constexpr std::uint64_t chunk = 16;
+  const auto unit = inner_unit(map);
+  const auto begin = static_cast<std::uint64_t>(place.column) * unit / chunk * chunk;
+  return place.row_inside && place.column >= 0 && begin < map.shape[map.rank - 1U] * unit;
 }
 
 void check(const TensorMapSpec& map, std::span<const std::int64_t> coordinates, std::size_t shared_bytes) {
@@ -118,18 +135,18 @@ void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
   check(map, coordinates, shared.size());
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for (std::uint64_t row = 0; row < tile.rows; ++row) {
-    for (auto column = tile.row_bytes; column < tile.padded_bytes; ++column) {
-      shared[swizzled(row * tile.pitch + column, map.swizzle)] = std::byte{0};
-    }
-  }
-  for_each_element(map, tile, coordinates, [&](std::uint64_t offset, std::int64_t address) {
-    // An element never crosses the 16 bytes that a swizzle moves as one.
-    auto* const element = shared.data() + swizzled(offset, map.swizzle);
-    if (address < 0) {
-      fill(map, element);
-    } else {
-      std::memcpy(element, tensor.subspan(static_cast<std::size_t>(address), size).data(), size);
+  for_each_element(map, tile, coordinates, [&](const Place& place) {
+    // A slice is several elements of the type. None of those crosses the 16 bytes that a swizzle moves as
+    // one.
+    for (std::uint64_t part = 0; part < tile.unit; part += size) {
+      auto* const element = shared.data() + swizzled(place.in_tile + part, map.swizzle);
+      if (!inside(map, place)) {
+        fill(map, element);
+        continue;
+      }
+      const auto from = static_cast<std::size_t>(place.in_tensor) + part;
+      if (from + size > tensor.size()) throw std::invalid_argument("reference: the tensor is too small");
+      std::memcpy(element, tensor.data() + from, size);
       convert_on_load(map.type, element);
     }
   });
@@ -138,11 +155,18 @@ void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
 void store(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<const std::int64_t> coordinates,
            std::span<const std::byte> shared) {
   check(map, coordinates, shared.size());
+  const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for_each_element(map, tile_of(map), coordinates, [&](std::uint64_t offset, std::int64_t address) {
-    if (address < 0) return;
-    std::memcpy(tensor.subspan(static_cast<std::size_t>(address), size).data(),
-                shared.data() + swizzled(offset, map.swizzle), size);
+  for_each_element(map, tile, coordinates, [&](const Place& place) {
+    if (!stored(map, place)) return;
+    for (std::uint64_t part = 0; part < tile.unit; part += size) {
+      const auto to = static_cast<std::size_t>(place.in_tensor) + part;
+      if (to + size > tensor.size()) {
+        if (inside(map, place)) throw std::invalid_argument("reference: the tensor is too small");
+        continue;
+      }
+      std::memcpy(tensor.data() + to, shared.data() + swizzled(place.in_tile + part, map.swizzle), size);
+    }
   });
 }
 

@@ -12,8 +12,9 @@ namespace reference {
 /// cuTensorMapEncodeTiled, independently of src/. Maps must be legal. Shared memory is an array whose first
 /// byte stands for an address aligned to 1024 bytes. Coordinates are row-major and count elements.
 ///
-/// Not yet confirmed on hardware, each in one place of copy_engine.cpp: interleaved layouts, and what a store
-/// does with element strides.
+/// Read off an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN that fills,
+/// interleaved layouts, and that stores write whole 16-byte chunks. Not yet confirmed: what a store does with
+/// element strides, and interleave 16B under a swizzle.
 
 /// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
@@ -23,7 +24,9 @@ namespace reference {
 void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
           std::span<const std::int64_t> coordinates, std::span<std::byte> shared);
 
-/// Stores the tile in `shared` to `coordinates` (not negative); elements outside the tensor are not written.
+/// Stores the tile in `shared` to `coordinates` (not negative). Elements outside the tensor are not written,
+/// but for the rest of a 16-byte chunk that begins inside it. Of such a rest, what lies beyond `tensor` is
+/// dropped.
 void store(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
            std::span<const std::int64_t> coordinates, std::span<const std::byte> shared);
 

@@ -11,6 +11,7 @@ using namespace tmajit;
 
 namespace {
 
+constexpr std::uint64_t two_to_31 = 1ULL << 31;
 constexpr std::uint64_t two_to_32 = 1ULL << 32;
 constexpr std::uint64_t two_to_40 = 1ULL << 40;
 constexpr std::uint64_t shared_bytes = 227 * 1024;
@@ -18,8 +19,8 @@ constexpr std::uint64_t shared_bytes = 227 * 1024;
 std::uint64_t random_extent(Random& random) {
   switch (between(random, 0, 9)) {
     case 0: return 1;
-    case 1: return between(random, 1, two_to_32);
-    case 2: return one_of(random, std::array{two_to_32, two_to_32 - 1, two_to_32 / 2, two_to_32 / 2 + 1});
+    case 1: return between(random, 1, two_to_31);
+    case 2: return one_of(random, std::array{two_to_31, two_to_31 - 1});
     default: return between(random, 1, 1ULL << between(random, 1, 14));
   }
 }
@@ -33,12 +34,21 @@ void choose_modes(Random& random, TensorMapSpec& map) {
   if (can_fill_nan(map.type) && one_in(random, 2)) map.oob_fill = OobFill::nan;
   if (map.rank >= 3 && one_in(random, 5)) {
     map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
-    if (map.interleave == Interleave::b32) map.swizzle = Swizzle::b32;
   }
 }
 
-/// The innermost box: whole 16 bytes, no wider than the swizzle's span.
+/// Bytes of an element of the innermost dimension.
+std::uint32_t inner_unit(const TensorMapSpec& map) {
+  switch (map.interleave) {
+    case Interleave::b16: return 16;
+    case Interleave::b32: return 32;
+    default: return size_of(map.type);
+  }
+}
+
+/// The innermost box: whole 16 bytes, no wider than the swizzle's span; any slices.
 std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
+  if (map.interleave != Interleave::none) return static_cast<std::uint32_t>(between(random, 1, 256));
   const auto size = size_of(map.type);
   const auto unit = 16 / size;
   auto most = 256U;
@@ -52,7 +62,7 @@ void choose_box(Random& random, TensorMapSpec& map) {
   map.box[inner] = random_inner_box(random, map);
   map.element_strides[inner] = 1;
   auto rows =
-      shared_bytes / std::max<std::uint64_t>(map.box[inner] * size_of(map.type), span_bytes(map.swizzle));
+      shared_bytes / std::max<std::uint64_t>(map.box[inner] * inner_unit(map), span_bytes(map.swizzle));
   for (std::uint32_t i = 0; i < inner; ++i) {
     const auto d = inner - 1 - i;
     const auto stride = one_in(random, 4) ? between(random, 1, 8) : 1;
@@ -68,7 +78,7 @@ void choose_box(Random& random, TensorMapSpec& map) {
 void choose_extents(Random& random, TensorMapSpec& map) {
   const auto inner = map.rank - 1U;
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
-  std::uint64_t stride = size_of(map.type);
+  std::uint64_t stride = inner_unit(map);
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const auto d = inner - i;
     map.shape[d] = random_extent(random);
@@ -84,6 +94,18 @@ void choose_extents(Random& random, TensorMapSpec& map) {
       stride = (stride + unit - 1) / unit * unit + (one_in(random, 3) ? unit * between(random, 0, 8) : 0);
     }
   }
+}
+
+/// Makes dimension `d` of the box so large that the tile is just below or above 227 or 228 KiB, if it can.
+void fill_shared_memory(Random& random, TensorMapSpec& map, std::uint32_t d) {
+  const auto edge = one_of(random, std::array<std::uint64_t, 2>{shared_bytes, shared_bytes + 1024});
+  std::uint64_t others = inner_unit(map);
+  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(map.rank, max_map_rank); ++i) {
+    const std::uint64_t step = std::max(map.element_strides[i], 1U);
+    if (i != d) others *= std::clamp<std::uint64_t>((map.box[i] + step - 1) / step, 1, 256);
+  }
+  const auto extent = edge / others + between(random, 0, 1);
+  map.box[d] = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(extent * map.element_strides[d], 1, 256));
 }
 
 template <typename Value, typename Values>
@@ -120,11 +142,11 @@ void mutate(Random& random, TensorMapSpec& map) {
     const auto d =
         map.rank == 0 ? 0 : between(random, 0, std::min<std::uint64_t>(map.rank, max_map_rank) - 1);
     const auto inner = map.rank == 0 ? 0 : std::min<std::uint32_t>(map.rank, max_map_rank) - 1U;
-    switch (between(random, 0, 13)) {
+    switch (between(random, 0, 14)) {
       case 0:
         set(random, map.shape[d],
-            std::array<std::uint64_t, 7>{0, 1, two_to_32 - 1, two_to_32, two_to_32 + 1, two_to_32 * 2,
-                                         ~0ULL});
+            std::array<std::uint64_t, 8>{0, 1, two_to_31, two_to_31 + 1, two_to_32, two_to_32 + 1,
+                                         two_to_32 * 2, ~0ULL});
         break;
       case 1: map.strides[d] += one_of(random, std::array<std::uint64_t, 7>{1, 2, 4, 8, 16, 24, 32}); break;
       case 2:
@@ -140,12 +162,19 @@ void mutate(Random& random, TensorMapSpec& map) {
       case 6:
         set(random, map.element_strides[d], std::array<std::uint32_t, 8>{0, 1, 2, 3, 7, 8, 9, 255});
         break;
-      case 7: set(random, map.interleave, std::array<std::uint8_t, 4>{0, 1, 2, 3}); break;
+      case 7:
+        set(random, map.interleave, std::array<std::uint8_t, 4>{0, 1, 2, 3});
+        map.strides[inner] = inner_unit(map);
+        break;
       case 8: set(random, map.swizzle, std::array<std::uint8_t, 6>{0, 1, 2, 3, 4, 255}); break;
       case 9: set(random, map.oob_fill, std::array<std::uint8_t, 4>{0, 1, 1, 2}); break;
-      case 10: map.type = one_of(random, all_element_types); break;
+      case 10:
+        map.type = one_of(random, all_element_types);
+        map.strides[inner] = inner_unit(map);
+        break;
       case 11: set(random, map.rank, std::array<std::uint8_t, 5>{0, 1, 2, 3, 6}); break;
       case 12: set(random, map.l2_promotion, std::array<std::uint8_t, 3>{0, 3, 4}); break;
+      case 13: fill_shared_memory(random, map, static_cast<std::uint32_t>(d)); break;
       default: map.type = static_cast<ElementType>(one_in(random, 2) ? all_element_types.size() : 255); break;
     }
   }

@@ -22,7 +22,7 @@ template <typename Values>
 }
 
 /// A tensor map that breaks no rule, over the whole range that each field has: tiny and full boxes, extents
-/// up to 2^32, padded, overlapping and zero strides, element strides, interleaved layouts.
+/// up to 2^31, padded, overlapping and zero strides, element strides, interleaved layouts.
 [[nodiscard]] tmajit::TensorMapSpec legal_map(Random& random);
 /// Changes one or two fields of a map to values on or beside the edge of a rule; the result may still be
 /// legal.

@@ -25,8 +25,11 @@ TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
   const auto big = dense(ElementType::f32, {4096, 4096});
   const auto spec = copy_spec(big, big);
   CHECK(spec.tile == Tile{16, 256});
-  CHECK(spec.stages == 4);
-  CHECK(spec.ctas_per_sm == 2);
+  CHECK(spec.stages == 6);  // 48 KiB in flight while as much is being stored
+  CHECK(spec.ctas_per_sm == 1);
+  const auto map = map_spec("x", std::array{big}, big);
+  CHECK(map.tile == Tile{16, 256});
+  CHECK(map.stages == 3);
   const auto bytes = dense(ElementType::u8, {4096, 4096});
   CHECK(copy_spec(bytes, bytes).tile == Tile{64, 256});
 }

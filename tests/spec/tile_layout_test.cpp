@@ -42,16 +42,21 @@ TEST_CASE("a tensor map's tile is its box over the element strides, rounded up")
   CHECK(tile_layout(map).bytes == 128);
 }
 
-TEST_CASE("rows of an interleaved tile are whole slices") {
-  const TensorMapSpec map{.type = ElementType::f16,
-                          .rank = 3,
-                          .interleave = Interleave::b32,
-                          .swizzle = Swizzle::b32,
-                          .shape = {4, 4, 16},
-                          .strides = {128, 32, 2},
-                          .box = {2, 2, 10},
-                          .element_strides = {1, 1, 1}};
-  CHECK(tile_layout(map).row_bytes == 32);
+TEST_CASE("an interleaved tile is slices of 16 or 32 bytes, one after the other") {
+  TensorMapSpec map{.type = ElementType::f16,
+                    .rank = 3,
+                    .interleave = Interleave::b32,
+                    .swizzle = Swizzle::b32,
+                    .shape = {4, 4, 16},
+                    .strides = {2048, 512, 32},
+                    .box = {2, 2, 10},
+                    .element_strides = {1, 1, 1}};
+  CHECK(tile_layout(map).row_bytes == 320);
+  CHECK(tile_layout(map).transaction_bytes == 4 * 320);
+  map.interleave = Interleave::b16;
+  map.swizzle = Swizzle::b128;
+  map.box[2] = 1;
+  CHECK(tile_layout(map).pitch_bytes == 16);
 }
 
 TEST_CASE("no tile is too large to be measured") {

@@ -103,7 +103,7 @@ TEST_CASE("extents: not empty, coordinates in 32 signed bits") {
   };
   CHECK(broken(wide(1ULL << 31), wide(1ULL << 31)) == Rules{});
   CHECK(broken(wide((1ULL << 31) + 1), wide((1ULL << 31) + 1)) ==
-        Rules{"view.coordinates", "view.coordinates"});
+        Rules{"shape.coordinates", "shape.coordinates"});
   CHECK(broken(wide((1ULL << 32) + 1), wide((1ULL << 32) + 1)) == Rules{"shape.range", "shape.range"});
   CHECK(broken(wide(0), wide(0)) == Rules{"shape.range", "shape.range"});
 }
