@@ -166,3 +166,20 @@ TEST_CASE("what the library logs goes to standard error, and only when asked for
   CHECK(loud.out.empty());
   CHECK(loud.err.size() > quiet.err.size());
 }
+
+TEST_CASE("at a terminal: no binary, and colour unless $NO_COLOR is set") {
+  const auto script = find_program("script");
+  if (script.empty()) SKIP("no script(1) to make a terminal with");
+  const auto at_terminal = [&](const std::string& command) {
+    return jitc::run_process(script, {"-qec", command, "/dev/null"});
+  };
+  const std::string program = JITC_PROGRAM;
+  const auto cubin = at_terminal(program + " cubin copy --no-cache");
+  CHECK(cubin.status == 2);
+  CHECK_THAT(cubin.out,
+             ContainsSubstring("terminal") && ContainsSubstring("-o") && ContainsSubstring("\x1b[31m"));
+  CHECK_THAT(cubin.out, !ContainsSubstring("ELF"));
+  const auto plain = at_terminal("NO_COLOR=1 " + program + " cubin copy --no-cache");
+  CHECK(plain.status == 2);
+  CHECK_THAT(plain.out, !ContainsSubstring("\x1b[31m"));
+}

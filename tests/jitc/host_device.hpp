@@ -49,7 +49,10 @@ class HostDevice final : public tmajit::Device {
   [[nodiscard]] int copies() const noexcept { return copies_; }
 
  private:
-  static std::byte* pointer(tmajit::DevicePtr address) { return reinterpret_cast<std::byte*>(address); }
+  static std::byte* pointer(tmajit::DevicePtr address) {
+    return reinterpret_cast<std::byte*>(
+        address);  // NOLINT(performance-no-int-to-ptr): that is what an address is
+  }
   [[noreturn]] static void refuse() {
     throw tmajit::Error(tmajit::ErrorCode::unsupported, "the host's memory runs no kernels");
   }

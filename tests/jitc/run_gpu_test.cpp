@@ -51,7 +51,7 @@ void run_ok(const std::vector<std::string>& arguments) {
 TEST_CASE("copy: bytes arrive as they were, rows padded on the device", "[gpu]") {
   require_hopper();
   const Folder folder;
-  const auto elements = random_elements<std::uint8_t>(301 * 77, seed());
+  const auto elements = random_elements<std::uint8_t>(301UL * 77, seed());
   write_npy(folder / "a.npy", "|u1", {301, 77}, bytes_of(elements));
   run_ok({"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--repeat", "3"});
   CHECK(data_of(folder / "y.npy") == bytes_of(elements));
@@ -128,7 +128,7 @@ TEST_CASE("map: bf16 travels as u2", "[gpu]") {
 TEST_CASE("bulk: any length, any rank, in the shape that it came in", "[gpu]") {
   require_hopper();
   const Folder folder;
-  const auto elements = random_elements<std::int32_t>(3 * 5 * 1031, seed());
+  const auto elements = random_elements<std::int32_t>(3UL * 5 * 1031, seed());
   write_npy(folder / "a.npy", "<i4", {3, 5, 1031}, bytes_of(elements));
   run_ok({"run", "bulk", "--expr", "x + 1", "--in", folder / "a.npy", "--out", folder / "y.npy", "--repeat",
           "3"});
@@ -160,7 +160,7 @@ TEST_CASE("snapshot: a 128B-swizzled tile has its 16-byte chunks permuted by row
 TEST_CASE("the report of a run", "[gpu]") {
   require_hopper();
   const Folder folder;
-  write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024 * 1024 * 4, '\0'));
+  write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024UL * 1024 * 4, '\0'));
   const auto json =
       jitc_json({"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--repeat", "5"});
   const auto& run = json.at("run");
@@ -183,7 +183,7 @@ TEST_CASE("the report of a run", "[gpu]") {
 TEST_CASE("a run that fails leaves no file", "[gpu]") {
   require_hopper();
   const Folder folder;
-  write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024 * 1024 * 4, '\0'));
+  write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024UL * 1024 * 4, '\0'));
   const std::vector<std::string> arguments{"run",   "copy",          "--in", folder / "a.npy",
                                            "--out", folder / "y.npy"};
   const auto limited = jitc::test::jitc(arguments, {.file_size_limit = 1 << 20});

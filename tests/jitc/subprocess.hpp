@@ -36,8 +36,8 @@ struct Surroundings {
   std::uint64_t file_size_limit = 0;          ///< bytes; 0: none
 };
 
-/// Runs the jitc that was built, or the one that $JITC_PROGRAM names. Its cache is a folder of the test's own unless the environment says
-/// otherwise.
+/// Runs the jitc that was built, or the one that $JITC_PROGRAM names. Its cache is a folder of the test's own
+/// unless the environment says otherwise.
 [[nodiscard]] ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings = {});
 /// The same; its standard output as JSON. Fails the test if it is none.
 [[nodiscard]] nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status = 0);
