@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tmajit/device.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What a kernel did wrong on the simulated device, and where. The first of each rule and place is kept.
+struct Report {
+  std::string rule;                       ///< stable identifier, "shared.in-flight-read"
+  std::string kernel;                     ///< entry
+  std::uint32_t ptx_line = 0;             ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
+  std::string instruction;                ///< that line's instruction
+  std::uint64_t source_line = 0;          ///< of its .loc, the innermost; 0 without line info
+  std::array<std::uint32_t, 3> cta{};     ///< %ctaid
+  std::array<std::uint32_t, 3> thread{};  ///< %tid of the first thread concerned
+  std::string found;                      ///< what happened
+  std::string expected;                   ///< what is legal
+  std::string remedy;                     ///< what usually helps
+  std::uint64_t count = 1;                ///< how often in this launch
+
+  /// One paragraph with everything above.
+  [[nodiscard]] std::string text() const;
+};
+
+struct SimOptions {
+  /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
+  /// from `seed`. `late` shows most mistakes.
+  enum class Mode : std::uint8_t { late, early, random };
+  Mode mode = Mode::late;
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 0;  ///< host threads that run CTAs; 0 is one a core
+  /// Warp-instructions that one CTA may execute before it counts as a kernel that never ends.
+  std::uint64_t instruction_limit = 500'000'000;
+  std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
+  std::uint32_t sm_count = 8;
+  /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
+  std::function<void(const Report&)> sink{};
+};
+
+/// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in
+/// order, whatever the stream. A launch with reports makes the next synchronize() throw Error{device_failed}
+/// that holds the text of all of them; PTX that the simulator cannot run is Error{unsupported} at load().
+class SimDevice : public Device {
+ public:
+  /// The reports of all launches since the last clear_reports(), in order.
+  [[nodiscard]] virtual std::vector<Report> reports() const = 0;
+  virtual void clear_reports() = 0;
+  /// Thread-instructions executed by all launches.
+  [[nodiscard]] virtual std::uint64_t thread_instructions() const = 0;
+};
+
+/// A Hopper that needs no GPU. In the library tmajit::tools.
+[[nodiscard]] std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options = {});
+
+TMAJIT_END

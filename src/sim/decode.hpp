@@ -1,0 +1,108 @@
+#pragma once
+
+#include "ptx/resolve.hpp"
+#include "sim/program.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Decodes kernel `entry` of a module's PTX text. Throws Error{unsupported} that shows the line of an
+/// instruction the simulator cannot run, Error{invalid_argument} for text that does not parse.
+/// The module's .global variables lie at `global_base`.
+[[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0);
+
+/// One operand, its name resolved.
+struct Arg {
+  enum class Kind : std::uint8_t { reg, predicate, constant, sink, label, table, group, memory };
+  Kind kind = Kind::sink;
+  Slot slot = 0;
+  bool wide = false;       ///< registers: 8 bytes a lane
+  bool negated = false;    ///< predicates
+  std::uint64_t bits = 0;  ///< constants; label: instruction index; table: index
+  bool is_f64_literal = false;
+  std::vector<Arg> elements;  ///< of vectors, pairs and tensor coordinates
+  MemoryAccess access;        ///< memory: register and offset; the space is the instruction's
+};
+
+/// What the selectors of one instruction work with: operands, and a place to put micro-operations.
+class Decoder {
+ public:
+  explicit Decoder(Program& program) : program_(program) {}
+
+  void run(const ptx::Module& module, const ptx::FlatFunction& function);
+
+  [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
+  [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
+  [[nodiscard]] const std::vector<Arg>& args() const noexcept { return args_; }
+  [[nodiscard]] const Arg& arg(std::size_t i) const;
+  [[nodiscard]] Program& program() noexcept { return program_; }
+  /// The type named last: what most instructions work on.
+  [[nodiscard]] ptx::ScalarType type() const;
+
+  /// A slot to read the operand from, its lanes as wide as `type` needs.
+  [[nodiscard]] Slot read(const Arg& arg, ptx::ScalarType type);
+  /// A slot to write the result to; where the register is wider than `type` it is extended after.
+  [[nodiscard]] Slot write(const Arg& arg, ptx::ScalarType type);
+  /// A predicate's slot with 1 added if it is negated.
+  [[nodiscard]] Slot read_predicate(const Arg& arg);
+  [[nodiscard]] Slot write_predicate(const Arg& arg);
+  /// The operand as a literal; an error if it is none.
+  [[nodiscard]] std::uint64_t literal(const Arg& arg) const;
+  /// The address of a memory operand in `space`.
+  [[nodiscard]] MemoryAccess address(const Arg& arg, Space space) const;
+  /// The state space that the instruction names; generic without one.
+  [[nodiscard]] Space space() const;
+
+  [[nodiscard]] Slot constant(std::uint64_t bits, bool wide);
+  [[nodiscard]] Slot temporary(bool wide);
+  void emit(Handler handler, Slot d = 0, Slot a = 0, Slot b = 0, Slot c = 0, std::uint32_t aux = 0);
+  /// Branches name instructions; they become micro-operations when all are known.
+  void emit_branch(Handler handler, std::uint64_t target, Slot a = 0);
+
+  [[noreturn]] void unsupported(std::string_view what = {}) const;
+
+ private:
+  void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
+  void place_variable(const ptx::Variable& variable);
+  void allocate_registers(const ptx::FlatFunction& function);
+  void decode_one(const ptx::FlatInstruction& flat);
+  [[nodiscard]] Arg convert(const ptx::Operand& operand);
+  [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
+  [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
+  [[nodiscard]] Slot allocate(std::uint32_t bytes);
+
+  Program& program_;
+  const ptx::FlatInstruction* flat_ = nullptr;
+  std::size_t binding_ = 0;
+  std::vector<Arg> args_;
+  std::uint32_t guard_ = true_slot;
+  std::vector<Arg> registers_;
+  std::map<const ptx::Variable*, std::uint64_t> addresses_;
+  std::map<std::pair<std::uint64_t, bool>, Slot> constants_;
+  std::map<std::string, Slot> specials_;
+  std::vector<MicroOp> after_;        ///< to follow the instruction: extensions of results
+  std::vector<std::uint32_t> first_;  ///< micro-operation that each instruction begins with
+  std::vector<std::uint32_t> branches_;
+  Slot sink_[2] = {0, 0};
+};
+
+// The selectors, by subject. Each returns false if the opcode is not one of its own.
+bool select_arithmetic(Decoder& d);
+bool select_float(Decoder& d);
+bool select_half(Decoder& d);
+bool select_logic(Decoder& d);
+bool select_convert(Decoder& d);
+bool select_memory(Decoder& d);
+bool select_control(Decoder& d);
+bool select_warp(Decoder& d);
+bool select_mbarrier(Decoder& d);
+bool select_bulk(Decoder& d);
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,221 @@
+#include "sim/decode.hpp"
+#include "sim/launch.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// What launches and devices share; kernels may outlive neither.
+struct State {
+  explicit State(const SimOptions& all) : options(all), memory(all.memory_bytes) {}
+
+  SimOptions options;
+  GlobalMemory memory;
+  TensorMaps maps;
+  std::mutex mutex;  // one launch at a time, and what follows
+  std::vector<Report> reports;
+  std::vector<Report> pending;  ///< of launches since the last synchronize()
+  std::uint64_t thread_instructions = 0;
+
+  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters);
+};
+
+void State::run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters) {
+  if (parameters.size() != program.parameters.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
+                            program.parameters.size(), parameters.size()));
+  }
+  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0};
+  launch.parameters.resize(program.parameter_bytes);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::memcpy(launch.parameters.data() + program.parameters[i].offset, parameters[i],
+                program.parameters[i].bytes);
+  }
+  const std::uint32_t threads =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  const std::lock_guard lock(mutex);
+  sim::run(launch, threads);
+  thread_instructions += launch.thread_instructions;
+  for (Report& report : launch.reports.take()) {
+    if (options.sink) options.sink(report);
+    reports.push_back(report);
+    pending.push_back(std::move(report));
+  }
+}
+
+class SimKernel final : public LoadedKernel {
+ public:
+  SimKernel(std::shared_ptr<State> state, Program program)
+      : state_(std::move(state)), program_(std::move(program)) {
+    if (!program_.uses_globals) return;
+    globals_ = program_.global_base;
+  }
+  ~SimKernel() override {
+    if (globals_ != 0) state_->memory.free(globals_);
+  }
+
+  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream) const override {
+    const std::uint64_t threads = std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
+    const std::uint64_t ctas = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorCode::device_failed,
+                  fmt::format("kernel \"{}\" cannot be launched: {}", program_.entry, why));
+    };
+    if (ctas == 0 || threads == 0) refuse("the grid or the block is empty");
+    if (threads > program_.max_threads) {
+      refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_.max_threads));
+    }
+    if (shape.shared_bytes > allowed_) {
+      refuse(fmt::format("{} bytes of dynamic shared memory, allowed are {} (allow_shared_bytes)",
+                         shape.shared_bytes, allowed_));
+    }
+    if (program_.static_shared_bytes + shape.shared_bytes > max_shared_bytes) {
+      refuse(fmt::format("{} bytes of shared memory, a CTA has {}",
+                         program_.static_shared_bytes + shape.shared_bytes, max_shared_bytes));
+    }
+    state_->run(program_, shape, parameters);
+  }
+
+  void allow_shared_bytes(std::uint32_t bytes) override {
+    if (bytes + program_.static_shared_bytes > max_shared_bytes) {
+      throw Error(ErrorCode::device_failed,
+                  fmt::format("kernel \"{}\" cannot have {} bytes of shared memory, at most {}",
+                              program_.entry, bytes, max_shared_bytes));
+    }
+    allowed_ = std::max(allowed_, bytes);
+  }
+
+  [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
+    const std::uint32_t by_threads = 2048 / ((std::max(threads, 1U) + 31) / 32 * 32);
+    // Each CTA takes 1 KiB more than it asks for, of 228 KiB.
+    const std::uint32_t by_memory = 228 * 1024 / (shared_bytes + program_.static_shared_bytes + 1024);
+    return std::min({32U, by_threads, by_memory});
+  }
+
+ private:
+  std::shared_ptr<State> state_;
+  Program program_;
+  std::uint64_t globals_ = 0;
+  std::uint32_t allowed_ = 48 * 1024;
+};
+
+class Simulator final : public SimDevice {
+ public:
+  explicit Simulator(const SimOptions& options) : state_(std::make_shared<State>(options)) {
+    info_.name = "simulated Hopper";
+    info_.compute_major = 9;
+    info_.sm_count = options.sm_count;
+    info_.max_shared_bytes = max_shared_bytes;
+    info_.memory_bytes = options.memory_bytes;
+    info_.l2_bytes = 50ULL << 20;
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
+  void free(DevicePtr pointer) noexcept override { state_->memory.free(pointer); }
+  void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream) override {
+    if (!source.empty())
+      std::memcpy(state_->memory.at(destination, source.size()).get(), source.data(), source.size());
+  }
+  void copy_out(std::span<std::byte> destination, DevicePtr source, Stream) override {
+    if (!destination.empty()) {
+      std::memcpy(destination.data(), state_->memory.at(source, destination.size()).get(),
+                  destination.size());
+    }
+  }
+  void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream) override {
+    std::memmove(state_->memory.at(destination, bytes).get(), state_->memory.at(source, bytes).get(), bytes);
+  }
+  void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream) override {
+    std::memset(state_->memory.at(destination, bytes).get(), std::to_integer<int>(value), bytes);
+  }
+
+  void synchronize(Stream) override {
+    std::vector<Report> reports;
+    {
+      const std::lock_guard lock(state_->mutex);
+      reports.swap(state_->pending);
+    }
+    if (reports.empty()) return;
+    std::string text = fmt::format("the simulator has {} report{} (seed {}):", reports.size(),
+                                   reports.size() == 1 ? "" : "s", state_->options.seed);
+    for (const Report& report : reports) {
+      text += '\n';
+      text += report.text();
+    }
+    throw Error(ErrorCode::device_failed, text);
+  }
+
+  [[nodiscard]] Stream create_stream() override {
+    const std::lock_guard lock(state_->mutex);
+    // A name only: everything runs at once.
+    return reinterpret_cast<Stream>(++streams_ * 16);
+  }
+  void destroy_stream(Stream) noexcept override {}
+  [[nodiscard]] std::vector<float> time(Stream, std::uint32_t repeats,
+                                        const std::function<void()>& work) override {
+    std::vector<float> times;
+    for (std::uint32_t i = 0; i < repeats; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      work();
+      times.push_back(
+          std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    return times;
+  }
+
+  [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
+    return state_->maps.encode(spec, address);
+  }
+
+  [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override {
+    Program program = decode(artifact.ptx, artifact.entry);
+    if (program.uses_globals) {
+      // Where the module's variables lie is known only now.
+      const std::vector<std::byte> image = program.global_image;
+      const DevicePtr base = allocate(image.size());
+      copy_in(base, image, nullptr);
+      program = decode(artifact.ptx, artifact.entry, base);
+    }
+    return std::make_unique<SimKernel>(state_, std::move(program));
+  }
+
+  [[nodiscard]] std::vector<Report> reports() const override {
+    const std::lock_guard lock(state_->mutex);
+    return state_->reports;
+  }
+  void clear_reports() override {
+    const std::lock_guard lock(state_->mutex);
+    state_->reports.clear();
+    state_->pending.clear();
+  }
+  [[nodiscard]] std::uint64_t thread_instructions() const override {
+    const std::lock_guard lock(state_->mutex);
+    return state_->thread_instructions;
+  }
+
+ private:
+  std::shared_ptr<State> state_;
+  DeviceInfo info_;
+  std::uintptr_t streams_ = 0;
+};
+
+}  // namespace
+}  // namespace sim
+
+std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options) {
+  return std::make_shared<sim::Simulator>(options);
+}
+
+TMAJIT_END

@@ -1,0 +1,99 @@
+#include "sim/launch.hpp"
+
+#include "sim/cta.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+struct Handle {
+  std::array<char, 16> magic{};
+  std::uint64_t index = 0;
+  std::uint64_t checksum = 0;
+};
+constexpr std::array<char, 16> magic{"tmajit sim map"};
+
+std::uint64_t checksum(std::uint64_t index) {
+  return (index + 1) * 0x9e3779b97f4a7c15ULL ^ 0x746d616a6974ULL;
+}
+
+}  // namespace
+
+EncodedTensorMap TensorMaps::encode(const TensorMapSpec& spec, std::uint64_t address) {
+  std::string key(sizeof spec + sizeof address, '\0');
+  std::memcpy(key.data(), &spec, sizeof spec);
+  std::memcpy(key.data() + sizeof spec, &address, sizeof address);
+  const std::lock_guard lock(mutex_);
+  const auto [found, fresh] = known_.try_emplace(std::move(key), maps_.size());
+  if (fresh) maps_.push_back({spec, address});
+  const Handle handle{magic, found->second, checksum(found->second)};
+  EncodedTensorMap map;
+  std::memcpy(map.opaque.data(), &handle, sizeof handle);
+  return map;
+}
+
+std::optional<TensorMap> TensorMaps::decode(const std::byte* bytes) const {
+  Handle handle;
+  std::memcpy(&handle, bytes, sizeof handle);
+  const std::lock_guard lock(mutex_);
+  if (handle.magic != magic || handle.index >= maps_.size() || handle.checksum != checksum(handle.index))
+    return {};
+  return maps_[handle.index];
+}
+
+void Reports::add(Report report) {
+  const std::lock_guard lock(mutex_);
+  for (Report& known : reports_) {
+    if (known.rule == report.rule && known.ptx_line == report.ptx_line) {
+      ++known.count;
+      return;
+    }
+  }
+  if (reports_.size() == most) {
+    ++reports_.back().count;
+  } else {
+    reports_.push_back(std::move(report));
+  }
+}
+
+std::vector<Report> Reports::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(reports_, {});
+}
+
+void run(Launch& launch, std::uint32_t threads) {
+  const auto& grid = launch.shape.grid;
+  const std::uint64_t ctas = std::uint64_t{grid[0]} * grid[1] * grid[2];
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      Cta cta(launch);
+      while (!launch.stopped) {
+        const std::uint64_t n = launch.next_cta++;
+        if (n >= ctas) break;
+        cta.run({static_cast<std::uint32_t>(n % grid[0]), static_cast<std::uint32_t>(n / grid[0] % grid[1]),
+                 static_cast<std::uint32_t>(n / grid[0] / grid[1])});
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      launch.stopped = true;
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, ctas); ++i) workers.emplace_back(work);
+  work();
+  workers.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace sim
+TMAJIT_END

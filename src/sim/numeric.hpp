@@ -1,0 +1,168 @@
+#pragma once
+
+/// Arithmetic as the PTX ISA defines it where the host's differs: narrow floats, conversions, NaNs.
+#include <tmajit/version.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// A floating-point format of at most 16 bits.
+struct SmallFormat {
+  int exponent_bits;
+  int mantissa_bits;
+  bool has_infinity;  ///< else only the largest pattern is NaN (e4m3)
+  [[nodiscard]] constexpr std::uint32_t largest() const {
+    const std::uint32_t top = ((1U << exponent_bits) - 1) << mantissa_bits;
+    return has_infinity ? top - 1 : (top | ((1U << mantissa_bits) - 1)) - 1;
+  }
+};
+inline constexpr SmallFormat f16_format{5, 10, true};
+inline constexpr SmallFormat bf16_format{8, 7, true};
+inline constexpr SmallFormat e4m3_format{4, 3, false};
+inline constexpr SmallFormat e5m2_format{5, 2, true};
+
+enum class Round : std::uint8_t { nearest, zero, down, up, away };
+
+/// An integral value, rounded.
+[[nodiscard]] inline double round_integral(double value, Round round) {
+  switch (round) {
+    case Round::zero: return std::trunc(value);
+    case Round::down: return std::floor(value);
+    case Round::up: return std::ceil(value);
+    case Round::away: return std::round(value);
+    default: return std::nearbyint(value);  // the host rounds to nearest even
+  }
+}
+
+/// `value` in the format; beyond its range infinity, or with `saturate` the largest finite value.
+template <SmallFormat format>
+[[nodiscard]] std::uint16_t encode_small(double value, bool saturate, Round round = Round::nearest) {
+  constexpr int m = format.mantissa_bits;
+  constexpr int least = 2 - (1 << (format.exponent_bits - 1));  // exponent of the smallest normal value
+  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + m);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign_bit - 1);
+  const std::uint32_t sign = std::signbit(value) ? sign_bit : 0;
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  std::uint32_t bits = format.largest() + 1;
+  if (!std::isinf(magnitude)) {
+    int exponent = 0;
+    (void)std::frexp(magnitude, &exponent);
+    const int quantum = std::max(exponent - 1, least) - m;
+    if (quantum < 1 << format.exponent_bits) {
+      const auto steps = static_cast<std::uint32_t>(round_integral(std::ldexp(magnitude, -quantum), round));
+      // A carry out of the mantissa moves on to the exponent by itself.
+      bits = steps < 1U << m ? steps
+                             : (static_cast<std::uint32_t>(quantum + m - least + 1) << m) + steps - (1U << m);
+    }
+    if (bits > format.largest() && round == Round::zero) bits = format.largest();
+  }
+  if (bits > format.largest())
+    bits = saturate || !format.has_infinity ? format.largest() : format.largest() + 1;
+  return static_cast<std::uint16_t>(sign | bits);
+}
+
+/// Exact.
+template <SmallFormat format>
+[[nodiscard]] float decode_small(std::uint32_t bits) {
+  constexpr int m = format.mantissa_bits;
+  constexpr int bias = (1 << (format.exponent_bits - 1)) - 1;
+  constexpr std::uint32_t sign_bit = 1U << (format.exponent_bits + m);
+  const std::uint32_t magnitude = bits & (sign_bit - 1);
+  const std::uint32_t exponent = magnitude >> m;
+  const std::uint32_t mantissa = magnitude & ((1U << m) - 1);
+  float value = 0;
+  if (magnitude > format.largest()) {
+    value = format.has_infinity && mantissa == 0 ? std::numeric_limits<float>::infinity()
+                                                 : std::bit_cast<float>(0x7fffffffU);
+  } else if (exponent == 0) {
+    value = std::ldexp(static_cast<float>(mantissa), 1 - bias - m);
+  } else {
+    value = std::ldexp(static_cast<float>(mantissa | 1U << m), static_cast<int>(exponent) - bias - m);
+  }
+  return (bits & sign_bit) != 0 ? -value : value;
+}
+
+/// f32 bits to 10 mantissa bits, to nearest: ties to even, or away.
+[[nodiscard]] inline std::uint32_t to_tf32(std::uint32_t bits, bool away) {
+  if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fffffff;
+  if ((bits & 0x7f800000) == 0x7f800000) return bits;
+  return (bits + (away ? 0x1000 : 0xfff + (bits >> 13 & 1))) & ~0x1fffU;
+}
+
+/// The one NaN that f32 instructions give.
+[[nodiscard]] inline float canonical(float value) {
+  return value != value ? std::bit_cast<float>(0x7fffffffU) : value;
+}
+[[nodiscard]] inline double canonical(double value) {
+  return value;
+}
+[[nodiscard]] inline float flush(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits & 0x7f800000) == 0 ? std::bit_cast<float>(bits & 0x80000000) : value;
+}
+
+/// a + b with the last bit set if it is inexact, so that rounding it once more is as good as rounding once.
+[[nodiscard]] inline double add_to_odd(double a, double b) {
+  const double sum = a + b;
+  const double high = sum - a;
+  const double error = (a - (sum - high)) + (b - high);
+  auto bits = std::bit_cast<std::uint64_t>(sum);
+  if (error == 0 || !std::isfinite(sum) || (bits & 1) != 0) return sum;
+  bits += (error > 0) == (sum > 0) ? 1ULL : ~0ULL;
+  return std::bit_cast<double>(bits);
+}
+
+/// min and max of floats: a NaN loses against a number, −0 is below +0.
+template <typename T>
+[[nodiscard]] T float_min(T a, T b) {
+  if (a != a) return canonical(b);
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+template <typename T>
+[[nodiscard]] T float_max(T a, T b) {
+  if (a != a) return canonical(b);
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+
+/// Float to integer: rounds, saturates; NaN gives 0.
+template <typename To, typename From>
+[[nodiscard]] To to_integer(From value, Round round) {
+  if (value != value) return 0;
+  From integral = value;
+  switch (round) {
+    case Round::zero: integral = std::trunc(value); break;
+    case Round::down: integral = std::floor(value); break;
+    case Round::up: integral = std::ceil(value); break;
+    default: integral = std::nearbyint(value); break;
+  }
+  // The upper bound rounds up to a power of two where From is short of bits.
+  if (integral >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  if (integral <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  return static_cast<To>(integral);
+}
+
+template <typename T>
+[[nodiscard]] constexpr T multiply_high(T a, T b) {
+  if constexpr (sizeof(T) == 8) {
+    __extension__ using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> 64);
+  } else {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (8 * sizeof(T)));
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,151 @@
+#pragma once
+
+/// A kernel decoded: what all CTAs share, read-only, while it runs.
+#include <tmajit/version.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+struct Warp;
+struct MicroOp;
+
+inline constexpr std::uint32_t lanes = 32;
+/// One bit a lane.
+using Mask = std::uint32_t;
+inline constexpr Mask all_lanes = ~Mask{0};
+
+/// A register's place: bytes from the start of a warp's register file. Values of up to 32 bits take 4 bytes a
+/// lane, 64-bit values 8, a predicate one mask. Literals and special registers are slots like any other.
+using Slot = std::uint32_t;
+/// The predicate that is always true; the guard of an instruction without one.
+inline constexpr Slot true_slot = 0;
+
+/// Runs one micro-operation for the lanes of `mask`, which are active and passed the guard.
+using Handler = void (*)(Warp& warp, const MicroOp& op, Mask mask);
+
+struct MicroOp {
+  Handler handler = nullptr;
+  Slot d = 0;
+  Slot a = 0;
+  Slot b = 0;
+  Slot c = 0;
+  std::uint32_t guard = true_slot;  ///< slot of a predicate, plus 1 if it must be false
+  std::uint32_t aux = 0;            ///< the handler's own: a target, or an index into Program's tables
+};
+
+enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
+
+/// How a memory instruction forms addresses: register (4 or 8 bytes a lane, or none) plus offset.
+struct MemoryAccess {
+  Space space = Space::generic;
+  std::uint8_t address_width = 0;  ///< bytes a lane; 0 if there is no register
+  Slot address = 0;
+  std::int64_t offset = 0;
+  std::vector<Slot> values;  ///< of the elements moved
+};
+
+/// Operands of an asynchronous copy.
+struct BulkOperands {
+  MemoryAccess destination;
+  MemoryAccess source;  ///< the tensor map's address for loads and prefetches
+  MemoryAccess barrier;
+  Slot bytes = 0;
+  std::vector<Slot> coordinates;  ///< innermost first
+};
+
+/// A special register that the warp fills in when it starts.
+struct SpecialSlot {
+  enum class Kind : std::uint8_t {
+    tid_x,
+    tid_y,
+    tid_z,
+    ntid_x,
+    ntid_y,
+    ntid_z,
+    ctaid_x,
+    ctaid_y,
+    ctaid_z,
+    nctaid_x,
+    nctaid_y,
+    nctaid_z,
+    laneid,
+    warpid,
+    nwarpid,
+    smid,
+    nsmid,
+    gridid,
+    zero,
+    one,
+    lanemask_eq,
+    lanemask_le,
+    lanemask_lt,
+    lanemask_ge,
+    lanemask_gt,
+    dynamic_smem_size,
+    total_smem_size,
+  };
+  Kind kind = Kind::zero;
+  Slot slot = 0;
+  bool wide = false;
+};
+
+struct ConstantSlot {
+  std::uint64_t bits = 0;
+  Slot slot = 0;
+  bool wide = false;
+};
+
+/// Where a micro-operation comes from.
+struct Place {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint64_t source_line = 0;
+  std::string text;
+};
+
+struct Parameter {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+struct Program {
+  std::string entry;
+  std::vector<MicroOp> code;          ///< ends with an exit
+  std::vector<std::uint32_t> places;  ///< of each micro-operation: index into `place`
+  std::vector<Place> place;
+  std::vector<MemoryAccess> accesses;
+  std::vector<BulkOperands> bulks;
+  std::vector<std::vector<std::uint32_t>> branch_tables;
+  std::vector<SpecialSlot> specials;
+  std::vector<ConstantSlot> constants;
+  std::uint32_t register_bytes = 0;  ///< of a warp's register file
+
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after them
+  std::uint32_t local_bytes = 0;          ///< a lane
+  std::vector<std::byte> constant_bank;
+  std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
+  std::uint64_t global_base = 0;        ///< where load() put them
+  bool uses_globals = false;
+  std::uint32_t max_threads = 1024;
+};
+
+/// Addresses. Global memory begins at `global_begin`; the other spaces have windows of generic addresses.
+inline constexpr std::uint64_t global_begin = 0x10'0000'0000;
+inline constexpr std::uint64_t window_bytes = 1ULL << 32;
+inline constexpr std::uint64_t shared_window = 0x7e00'0000'0000;
+inline constexpr std::uint64_t local_window = 0x7d00'0000'0000;
+inline constexpr std::uint64_t param_window = 0x7c00'0000'0000;
+inline constexpr std::uint64_t constant_window = 0x7b00'0000'0000;
+/// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
+inline constexpr std::uint32_t shared_base = 1024;
+inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
+
+}  // namespace sim
+TMAJIT_END

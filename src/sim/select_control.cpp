@@ -1,0 +1,150 @@
+/// Control flow, CTA barriers and fences (PTX ISA 9.7.12, 9.7.13).
+#include "sim/cta.hpp"
+#include "sim/decode.hpp"
+
+#include <bit>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using ptx::Opcode;
+using ptx::ScalarType;
+
+void branch(Warp& warp, const MicroOp& op, Mask mask) {
+  if (mask == warp.active) {
+    warp.pc = op.aux;
+    return;
+  }
+  // Those who do not take it stand at the next instruction; the ones with the smaller counter go first.
+  warp.groups.push_back({mask, op.aux, {}});
+  warp.active &= ~mask;
+  warp.update_join();
+}
+
+void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto& table = warp.program->branch_tables[op.aux];
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto index = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (index >= table.size()) {
+      warp.cta->fail(warp, lane, "branch.index", fmt::format("brx.idx with index {}", index),
+                     fmt::format("an index below {}", table.size()), "check the switch's bounds");
+    }
+    warp.groups.push_back({1U << lane, table[index], {}});
+  });
+  warp.active &= ~mask;
+  (void)warp.choose();
+}
+
+void exit_lanes(Warp& warp, const MicroOp&, Mask mask) {
+  warp.retire(mask);
+  warp.cta->threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
+}
+
+void trap(Warp& warp, const MicroOp&, Mask mask) {
+  warp.cta->fail(warp, static_cast<std::uint32_t>(std::countr_zero(mask)), "trap", "the kernel executed trap",
+                 "no trap", "an assertion of the kernel failed");
+}
+
+constexpr std::uint32_t aligned = 1;
+constexpr std::uint32_t counted = 2;
+constexpr std::uint32_t waits = 4;
+
+/// bar.sync and bar.arrive: a is the barrier, b the number of threads.
+void barrier(Warp& warp, const MicroOp& op, Mask mask) {
+  Cta& cta = *warp.cta;
+  if ((op.aux & aligned) != 0 && (warp.live & ~mask) != 0) {
+    warp.park(mask, warp.here(), {Wait::Kind::warp, warp.live & ~mask, 0});
+    return;
+  }
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
+  const auto id = get<std::uint32_t>(warp.registers + op.a, first);
+  const std::uint32_t expected =
+      (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, first) : 0;
+  if (id >= cta.barriers.size() || expected % lanes != 0) {
+    cta.fail(warp, first, "barrier.operand", fmt::format("barrier {} for {} threads", id, expected),
+             "a barrier from 0 to 15, and a multiple of 32 threads", "count whole warps");
+  }
+  NamedBarrier& state = cta.barriers[id];
+  if (state.arrived > 0 && state.expected != expected) {
+    cta.fail(
+        warp, first, "barrier.count",
+        fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected),
+        "one number of threads for all who take part", "use another barrier, or the same number");
+  }
+  state.expected = expected;
+  state.arrived += expected != 0 ? lanes : static_cast<std::uint32_t>(std::popcount(mask));
+  ++cta.changes;
+  const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
+  if (state.arrived > needed) {
+    cta.fail(warp, first, "barrier.overflow",
+             fmt::format("{} threads at barrier {} for {}", state.arrived, id, needed),
+             "as many threads as the barrier is for", "use another barrier for other warps");
+  }
+  if (state.arrived == needed) {
+    cta.release_barrier(id);
+  } else if ((op.aux & waits) != 0) {
+    warp.park(mask, warp.pc, {Wait::Kind::barrier, id, 0});
+  }
+}
+
+void fence_async(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.index * lanes + lane); });
+}
+
+void nothing(Warp&, const MicroOp&, Mask) {}
+
+void give_way(Warp& warp, const MicroOp&, Mask) {
+  warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+void emit_barrier(Decoder& d, bool wait) {
+  std::uint32_t flags = wait ? waits : 0;
+  // bar is short for barrier….aligned.
+  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
+  const bool has_count = d.args().size() > 1;
+  if (has_count) flags |= counted;
+  d.emit(&barrier, 0, d.read(d.arg(0), ScalarType::u32), has_count ? d.read(d.arg(1), ScalarType::u32) : 0, 0,
+         flags);
+}
+
+}  // namespace
+
+bool select_control(Decoder& d) {
+  switch (d.in().opcode) {
+    case Opcode::bra:
+      if (d.arg(0).kind != Arg::Kind::label) return false;
+      d.emit_branch(&branch, d.arg(0).bits);
+      return true;
+    case Opcode::brx_idx: {
+      if (d.arg(1).kind != Arg::Kind::table) return false;
+      d.emit(&branch_table, 0, d.read(d.arg(0), ScalarType::u32), 0, 0,
+             static_cast<std::uint32_t>(d.arg(1).bits));
+      return true;
+    }
+    case Opcode::ret:
+    case Opcode::exit: d.emit(&exit_lanes); return true;
+    case Opcode::trap:
+    case Opcode::brkpt: d.emit(&trap); return true;
+    case Opcode::bar_sync: emit_barrier(d, true); return true;
+    case Opcode::bar_arrive: emit_barrier(d, false); return true;
+    case Opcode::fence_proxy:
+      // Whatever the scope: those of shared memory are a part of the fence of all spaces.
+      d.emit(d.has("async") && !d.has("global") ? &fence_async : &nothing);
+      return true;
+    // The host's memory is as strong as any fence asks, within a CTA trivially.
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::fence_mbarrier_init:
+    case Opcode::griddepcontrol:
+    case Opcode::pmevent:
+    case Opcode::setmaxnreg: d.emit(&nothing); return true;
+    case Opcode::nanosleep: d.emit(&give_way); return true;
+    default: return false;
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,224 @@
+/// mbarriers (PTX ISA 9.7.13.15).
+#include "sim/decode.hpp"
+#include "sim/memory_access.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using ptx::Opcode;
+using ptx::ScalarType;
+
+constexpr std::int64_t most_bytes = (1 << 20) - 1;
+constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
+
+/// Offset of the 8 bytes that the lane names.
+std::uint32_t place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const std::uint64_t address = address_of(warp, access, lane);
+  const auto offset = warp.cta->shared_offset(address, 8);
+  if (!offset || address % 8 != 0) {
+    warp.cta->fail(
+        warp, lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address),
+        "8 bytes of the CTA's shared memory at a multiple of 8", "check the address of the barrier");
+  }
+  return *offset;
+}
+
+struct Found {
+  std::uint32_t offset;
+  Mbarrier* barrier;
+};
+
+Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const std::uint32_t offset = place_of(warp, access, lane);
+  Mbarrier* const barrier = warp.cta->mbarrier(offset);
+  if (barrier == nullptr) {
+    warp.cta->fail(
+        warp, lane, "mbarrier.uninitialised",
+        fmt::format("no mbarrier has been initialised at shared address {:#x}", offset + shared_base),
+        "mbarrier.init before any other use",
+        "initialise it in one thread, fence, and synchronise the CTA before others use it");
+  }
+  return {offset, barrier};
+}
+
+void initialise(Warp& warp, const MicroOp& op, Mask mask) {
+  Cta& cta = *warp.cta;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane);
+    const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (arrivals == 0 || arrivals > most_arrivals) {
+      cta.fail(warp, lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals),
+               "1 to 2^20 - 1 arrivals", "count the threads that arrive in a phase");
+    }
+    for (std::uint32_t near = offset < 7 ? 0 : offset - 7; near < offset + 8; ++near) {
+      if (cta.mbarrier(near) == nullptr) continue;
+      cta.report(warp, lane, "mbarrier.initialised-twice",
+                 fmt::format("mbarrier.init at shared address {:#x}, where an mbarrier is in use",
+                             offset + shared_base),
+                 "mbarrier.inval before the memory is initialised again",
+                 "one thread initialises each barrier once");
+      break;
+    }
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if ((cta.shadow()[offset + i] & (loading | storing)) == 0) continue;
+      cta.fail(warp, lane, "mbarrier.onto-copy",
+               fmt::format("mbarrier.init at shared address {:#x}, which an asynchronous copy still uses",
+                           offset + shared_base),
+               "memory of its own for each mbarrier", "check the layout of shared memory");
+    }
+    cta.make_mbarrier(offset) = {arrivals, arrivals, 0, 0, cta.program.places[warp.here()]};
+    ++cta.changes;
+  });
+}
+
+void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    warp.cta->drop_mbarrier(find(warp, warp.program->accesses[op.aux], lane).offset);
+  });
+}
+
+void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
+  barrier.bytes += bytes;
+  if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
+  warp.cta->fail(warp, lane, "mbarrier.bytes-overflow",
+                 fmt::format("a transaction count of {} bytes", barrier.bytes), "a count within ±(2^20 - 1)",
+                 "load less in one phase");
+}
+
+void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+  if (count > at.barrier->pending || count == 0) {
+    warp.cta->fail(
+        warp, lane, "mbarrier.arrivals",
+        fmt::format("{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}", count,
+                    at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected),
+        "as many arrivals a phase as mbarrier.init said", "check who arrives, and how often");
+  }
+  at.barrier->pending -= count;
+  warp.cta->settle(at.offset, *at.barrier);
+}
+
+/// a: bytes; not an arrival. With `sign` −1 complete_tx.
+template <std::int64_t sign>
+void expect(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
+    warp.cta->settle(at.offset, *at.barrier);
+  });
+}
+
+/// d: state, a: count or bytes.
+template <bool expects, bool drops>
+void arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
+    put(warp.registers + op.d, lane, at.barrier->phase);
+    if (expects) add_bytes(warp, lane, *at.barrier, operand);
+    const std::uint32_t count = expects ? 1 : operand;
+    if (drops) at.barrier->expected -= std::min(count, at.barrier->expected);
+    arrive_at(warp, lane, at, count);
+  });
+}
+
+/// d: predicate, a: parity or state. A failed try_wait waits in the barrier's list; a failed test_wait lets
+/// others go first.
+template <bool parity, bool blocks>
+void wait(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  Mask done = 0;
+  std::optional<Wait> reason;
+  Mask together = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    bool complete = false;
+    std::uint32_t detail = 0;
+    if constexpr (parity) {
+      detail = get<std::uint32_t>(warp.registers + op.a, lane) & 1;
+      complete = (at.barrier->phase & 1) != detail;
+    } else {
+      const auto state = get<std::uint64_t>(warp.registers + op.a, lane);
+      detail = static_cast<std::uint32_t>(state & 1);
+      complete = at.barrier->phase > state;
+    }
+    if (complete) {
+      done |= 1U << lane;
+      return;
+    }
+    if (!reason) reason = Wait{Wait::Kind::mbarrier, at.offset, detail};
+    if (reason->what == at.offset && reason->detail == detail) together |= 1U << lane;
+  });
+  const Mask failed = mask & ~done;
+  Mask& p = predicate(warp, op.d);
+  p = (p & ~mask) | done;
+  if (failed == 0) return;
+  if (blocks && !warp.timed_out) {
+    // The instruction runs again when they are woken; lanes that wait for another phase look again first.
+    warp.park(together, warp.here(), *reason);
+    if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
+    return;
+  }
+  warp.timed_out = false;
+  warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+std::uint32_t add_access(Decoder& d, const Arg& arg) {
+  d.program().accesses.push_back(d.address(arg, d.space()));
+  return static_cast<std::uint32_t>(d.program().accesses.size() - 1);
+}
+
+bool emit_arrive(Decoder& d, bool drops) {
+  if (d.has("noComplete")) return false;
+  const bool expects = d.has("expect_tx");
+  const std::uint32_t access = add_access(d, d.arg(1));
+  const Slot operand = d.args().size() > 2 ? d.read(d.arg(2), ScalarType::u32) : d.constant(1, false);
+  const Slot state = d.write(d.arg(0), ScalarType::b64);
+  const Handler handler = expects ? (drops ? &arrive<true, true> : &arrive<true, false>)
+                                  : (drops ? &arrive<false, true> : &arrive<false, false>);
+  d.emit(handler, state, operand, 0, 0, access);
+  return true;
+}
+
+void emit_wait(Decoder& d, bool blocks) {
+  const bool parity = d.has("parity");
+  const std::uint32_t access = add_access(d, d.arg(1));
+  const Slot operand = d.read(d.arg(2), parity ? ScalarType::u32 : ScalarType::b64);
+  const Handler handler = parity ? (blocks ? &wait<true, true> : &wait<true, false>)
+                                 : (blocks ? &wait<false, true> : &wait<false, false>);
+  d.emit(handler, d.write_predicate(d.arg(0)), operand, 0, 0, access);
+}
+
+}  // namespace
+
+bool select_mbarrier(Decoder& d) {
+  const auto u32 = ScalarType::u32;
+  switch (d.in().opcode) {
+    case Opcode::mbarrier_init: {
+      const Slot count = d.read(d.arg(1), u32);
+      d.emit(&initialise, 0, count, 0, 0, add_access(d, d.arg(0)));
+      return true;
+    }
+    case Opcode::mbarrier_inval: d.emit(&invalidate, 0, 0, 0, 0, add_access(d, d.arg(0))); return true;
+    case Opcode::mbarrier_expect_tx:
+    case Opcode::mbarrier_complete_tx: {
+      const Slot bytes = d.read(d.arg(1), u32);
+      d.emit(d.in().opcode == Opcode::mbarrier_expect_tx ? &expect<1> : &expect<-1>, 0, bytes, 0, 0,
+             add_access(d, d.arg(0)));
+      return true;
+    }
+    case Opcode::mbarrier_arrive: return emit_arrive(d, false);
+    case Opcode::mbarrier_arrive_drop: return emit_arrive(d, true);
+    case Opcode::mbarrier_test_wait: emit_wait(d, false); return true;
+    case Opcode::mbarrier_try_wait: emit_wait(d, true); return true;
+    default: return false;
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

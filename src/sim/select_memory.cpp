@@ -1,0 +1,266 @@
+/// Loads, stores, atomics, address conversion, prefetches (PTX ISA 9.7.9, 9.7.13).
+#include "sim/decode.hpp"
+#include "sim/memory_access.hpp"
+#include "sim/numeric.hpp"
+
+#include <optional>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using ptx::Opcode;
+using ptx::ScalarType;
+
+/// Elements of any memory may be shared with CTAs on other host threads.
+template <typename T>
+T load_relaxed(const std::byte* at) {
+  return __atomic_load_n(reinterpret_cast<const T*>(at), __ATOMIC_RELAXED);
+}
+template <typename T>
+void store_relaxed(std::byte* at, T value) {
+  __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
+}
+
+template <typename T>
+void load(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  const auto count = static_cast<std::uint32_t>(access.values.size());
+  const std::uint32_t bytes = count * static_cast<std::uint32_t>(sizeof(T));
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Target target =
+        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false);
+    if (target.shared) check_shared_read(warp, lane, target.offset, bytes);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      put<T>(warp.registers + access.values[i], lane, load_relaxed<T>(target.memory + i * sizeof(T)));
+    }
+  });
+}
+
+template <typename T>
+void store(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  const auto count = static_cast<std::uint32_t>(access.values.size());
+  const std::uint32_t bytes = count * static_cast<std::uint32_t>(sizeof(T));
+  ++warp.cta->changes;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Target target =
+        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true);
+    if (target.shared) check_shared_write(warp, lane, target.offset, bytes);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      store_relaxed<T>(target.memory + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
+    }
+  });
+}
+
+Handler sized(ScalarType t, bool loads) {
+  switch (t) {
+    case ScalarType::s8: return loads ? &load<std::int8_t> : &store<std::uint8_t>;
+    case ScalarType::s16: return loads ? &load<std::int16_t> : &store<std::uint16_t>;
+    default: break;
+  }
+  switch (ptx::bits_of(t)) {
+    case 8: return loads ? &load<std::uint8_t> : &store<std::uint8_t>;
+    case 16: return loads ? &load<std::uint16_t> : &store<std::uint16_t>;
+    case 32: return loads ? &load<std::uint32_t> : &store<std::uint32_t>;
+    case 64: return loads ? &load<std::uint64_t> : &store<std::uint64_t>;
+    default: return nullptr;
+  }
+}
+
+void emit_move(Decoder& d, bool loads) {
+  const ScalarType t = d.type();
+  const Handler handler = sized(t, loads);
+  if (handler == nullptr) d.unsupported();
+  MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
+  const Arg& values = d.arg(loads ? 0 : 1);
+  const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
+  if (values.kind == Arg::Kind::group) {
+    for (const Arg& element : values.elements) add(element);
+  } else {
+    add(values);
+  }
+  d.program().accesses.push_back(std::move(access));
+  d.emit(handler, 0, 0, 0, 0, static_cast<std::uint32_t>(d.program().accesses.size() - 1));
+}
+
+// Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
+enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, inc, dec };
+
+template <typename T>
+T combine(Atomic what, T old, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (what) {
+      case Atomic::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
+      case Atomic::and_: return old & a;
+      case Atomic::or_: return old | a;
+      case Atomic::xor_: return old ^ a;
+      case Atomic::inc: return old >= a ? T{0} : static_cast<T>(old + 1);
+      case Atomic::dec: return old == 0 || old > a ? a : static_cast<T>(old - 1);
+      default: break;
+    }
+  } else if (what == Atomic::add) {
+    return canonical(old + a);
+  }
+  switch (what) {
+    case Atomic::min: return a < old ? a : old;
+    case Atomic::max: return old < a ? a : old;
+    case Atomic::exch: return a;
+    case Atomic::cas: return old == a ? b : old;
+    default: return old;
+  }
+}
+
+template <typename T>
+void atomic(Warp& warp, const MicroOp& op, Mask mask) {
+  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  ++warp.cta->changes;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Target target =
+        resolve(warp, lane, access.space, address_of(warp, access, lane), sizeof(T), sizeof(T), true);
+    if (target.shared) {
+      check_shared_read(warp, lane, target.offset, sizeof(T));
+      check_shared_write(warp, lane, target.offset, sizeof(T));
+    }
+    const T a = get<T>(warp.registers + op.a, lane);
+    const T b = get<T>(warp.registers + op.b, lane);
+    auto* const word = reinterpret_cast<Word*>(target.memory);
+    Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    Word result = 0;
+    do {
+      result = std::bit_cast<Word>(combine(static_cast<Atomic>(op.c), std::bit_cast<T>(old), a, b));
+    } while (!__atomic_compare_exchange_n(word, &old, result, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    put<Word>(warp.registers + op.d, lane, old);
+  });
+}
+
+bool emit_atomic(Decoder& d, bool returns) {
+  constexpr std::pair<const char*, Atomic> names[] = {
+      {"add", Atomic::add}, {"min", Atomic::min},  {"max", Atomic::max},   {"and", Atomic::and_},
+      {"or", Atomic::or_},  {"xor", Atomic::xor_}, {"exch", Atomic::exch}, {"cas", Atomic::cas},
+      {"inc", Atomic::inc}, {"dec", Atomic::dec}};
+  std::optional<Atomic> what;
+  for (const auto& [name, value] : names) {
+    if (d.has(name)) what = value;
+  }
+  Handler handler = nullptr;
+  const ScalarType t = d.type();
+  switch (t) {
+    case ScalarType::b32:
+    case ScalarType::u32: handler = &atomic<std::uint32_t>; break;
+    case ScalarType::s32: handler = &atomic<std::int32_t>; break;
+    case ScalarType::b64:
+    case ScalarType::u64: handler = &atomic<std::uint64_t>; break;
+    case ScalarType::s64: handler = &atomic<std::int64_t>; break;
+    case ScalarType::f32: handler = &atomic<float>; break;
+    case ScalarType::f64: handler = &atomic<double>; break;
+    default: return false;
+  }
+  const std::size_t first = returns ? 1 : 0;
+  if (!what || d.in().vector_width() != 1 || d.arg(first + 1).kind == Arg::Kind::group) return false;
+  d.program().accesses.push_back(d.address(d.arg(first), d.space()));
+  const auto index = static_cast<std::uint32_t>(d.program().accesses.size() - 1);
+  const Slot a = d.read(d.arg(first + 1), t);
+  const Slot b = *what == Atomic::cas ? d.read(d.arg(first + 2), t) : a;
+  d.emit(handler, d.write(returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(*what), index);
+  return true;
+}
+
+struct Plus {
+  std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+std::uint64_t window_of(Space space) {
+  switch (space) {
+    case Space::shared: return shared_window;
+    case Space::local: return local_window;
+    case Space::param: return param_window;
+    case Space::constant: return constant_window;
+    default: return 0;
+  }
+}
+
+/// cvta to generic adds the window, cvta.to takes it away.
+void emit_cvta(Decoder& d, bool to) {
+  const ScalarType t = ScalarType::u64;
+  const std::uint64_t window = window_of(d.space());
+  const Slot a = d.read(d.arg(1), t);
+  d.emit(&apply<Plus, std::uint64_t, std::uint64_t, std::uint64_t>, d.write(d.arg(0), t), a,
+         d.constant(to ? 0 - window : window, true));
+}
+
+template <Space space>
+void is_space(Warp& warp, const MicroOp& op, Mask mask) {
+  Mask& p = predicate(warp, op.d);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
+    const auto in = [&](std::uint64_t window) {
+      return address >= window && address < window + window_bytes;
+    };
+    bool is = false;
+    if constexpr (space == Space::global) {
+      is = !in(shared_window) && !in(local_window) && !in(param_window) && !in(constant_window);
+    } else {
+      is = in(space == Space::shared  ? shared_window
+              : space == Space::local ? local_window
+              : space == Space::param ? param_window
+                                      : constant_window);
+    }
+    p = (p & ~(1U << lane)) | static_cast<Mask>(is) << lane;
+  });
+}
+
+bool emit_isspacep(Decoder& d) {
+  Handler handler = nullptr;
+  switch (d.space()) {
+    case Space::global: handler = &is_space<Space::global>; break;
+    case Space::shared: handler = &is_space<Space::shared>; break;
+    case Space::local: handler = &is_space<Space::local>; break;
+    case Space::param: handler = &is_space<Space::param>; break;
+    case Space::constant: handler = &is_space<Space::constant>; break;
+    default: return false;
+  }
+  d.emit(handler, d.write_predicate(d.arg(0)), d.read(d.arg(1), ScalarType::u64));
+  return true;
+}
+
+void nothing(Warp&, const MicroOp&, Mask) {}
+
+struct Zero {
+  template <typename... T>
+  std::uint64_t operator()(T...) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+bool select_memory(Decoder& d) {
+  switch (d.in().opcode) {
+    case Opcode::ld:
+    case Opcode::ldu: emit_move(d, true); return true;
+    case Opcode::st: emit_move(d, false); return true;
+    case Opcode::cvta: emit_cvta(d, false); return true;
+    case Opcode::cvta_to: emit_cvta(d, true); return true;
+    case Opcode::isspacep: return emit_isspacep(d);
+    // Caches hold no state that a kernel can see.
+    case Opcode::prefetch:
+    case Opcode::prefetchu:
+    case Opcode::applypriority: d.emit(&nothing); return true;
+    case Opcode::createpolicy_range:
+    case Opcode::createpolicy_fractional:
+    case Opcode::createpolicy_cvt:
+      d.emit(&apply<Zero, std::uint64_t, std::uint64_t>, d.write(d.arg(0), ScalarType::b64),
+             d.constant(0, true));
+      return true;
+    case Opcode::atom: return emit_atomic(d, true);
+    case Opcode::red: return emit_atomic(d, false);
+    default: return false;
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,65 @@
+#include "sim/warp.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace sim {
+
+void Warp::update_join() {
+  join = ~0U;
+  for (const Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::none) join = std::min(join, group.pc);
+  }
+}
+
+void Warp::park(Mask mask, std::uint32_t at, Wait wait) {
+  groups.push_back({mask, at, wait});
+  active &= ~mask;
+  if (active == 0) running = false;
+  update_join();
+}
+
+void Warp::retire(Mask mask) {
+  live &= ~mask;
+  active &= ~mask;
+  if (active == 0) running = false;
+  // Those who wait for lanes of this warp look again: the exited ones are no longer asked for.
+  for (Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::warp) group.wait = {};
+  }
+  update_join();
+}
+
+bool Warp::choose() {
+  if (active != 0) groups.push_back({active, pc, {}});
+  active = 0;
+  const auto meets = [](const Group& group) {
+    return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
+  };
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (std::size_t j = groups.size(); --j > i;) {
+      if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
+      groups[i].mask |= groups[j].mask;
+      groups[i].wait = {};
+      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
+  auto least = groups.end();
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group->wait.kind == Wait::Kind::none && (least == groups.end() || group->pc < least->pc))
+      least = group;
+  }
+  if (least == groups.end()) {
+    running = false;
+    return false;
+  }
+  active = least->mask;
+  pc = least->pc;
+  groups.erase(least);
+  running = true;
+  update_join();
+  return true;
+}
+
+}  // namespace sim
+TMAJIT_END
