@@ -1,0 +1,233 @@
+/// One instruction a kernel, 32 lanes of operands, against values computed on the host or by hand.
+#include "sim/support.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+using namespace tmajit;
+
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+/// Runs `body`, which makes %rd9 of %rd1, %rd2, %rd3 (and has %r1 … %r9, %f, %fd, %h, %p), for each triple.
+Words evaluate(const std::string& body, const Words& a, const Words& b = {}, const Words& c = {}) {
+  const auto sim = make_sim_device({.threads = 1});
+  const std::size_t n = a.size();
+  const auto kernel = sim->load(tests::module_of(
+      ".reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b32 %t<10>;\n.reg .f32 %f<10>;\n.reg "
+      ".f64 %fd<10>;\n"
+      ".reg .b64 %rd<30>;\n"
+      "mov.u32 %t1, %tid.x;\nmov.u32 %t2, %ctaid.x;\nmad.lo.u32 %t1, %t2, 32, %t1;\n"
+      "ld.param.u64 %rd20, [p4];\ncvt.u64.u32 %rd21, %t1;\nsetp.ge.u64 %p8, %rd21, %rd20;\n@%p8 ret;\n"
+      "shl.b64 %rd21, %rd21, 3;\n"
+      "ld.param.u64 %rd10, [p0];\nadd.u64 %rd10, %rd10, %rd21;\nld.global.u64 %rd1, [%rd10];\n"
+      "ld.param.u64 %rd11, [p1];\nadd.u64 %rd11, %rd11, %rd21;\nld.global.u64 %rd2, [%rd11];\n"
+      "ld.param.u64 %rd12, [p2];\nadd.u64 %rd12, %rd12, %rd21;\nld.global.u64 %rd3, [%rd12];\n"
+      "mov.b64 {%r1, _}, %rd1;\nmov.b64 {%r2, _}, %rd2;\nmov.b64 {%r3, _}, %rd3;\nmov.b64 %rd9, 0;\nmov.b32 "
+      "%r9, 0;\n"
+      "mov.b32 %f1, %r1;\nmov.b32 %f2, %r2;\nmov.b32 %f3, %r3;\n"
+      "mov.b64 %fd1, %rd1;\nmov.b64 %fd2, %rd2;\nmov.b64 %fd3, %rd3;\n"
+      "mov.b32 {%h1, _}, %r1;\nmov.b32 {%h2, _}, %r2;\nmov.b32 {%h3, _}, %r3;\n" +
+          body +
+          "\nld.param.u64 %rd13, [p3];\nadd.u64 %rd13, %rd13, %rd21;\nst.global.u64 [%rd13], %rd9;\nret;",
+      5));
+  Words result(n);
+  std::vector<Buffer> buffers;
+  std::uint64_t addresses[4];
+  const Words* inputs[] = {&a, &b, &c};
+  for (std::size_t i = 0; i < 4; ++i) {
+    buffers.emplace_back(sim, 8 * n);
+    addresses[i] = buffers.back().address();
+    Words values = i < 3 ? *inputs[i] : Words{};
+    values.resize(n);
+    sim->copy_in(addresses[i], std::as_bytes(std::span(values)), nullptr);
+  }
+  std::uint64_t count = n;
+  void* const parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3], &count};
+  kernel->launch({.grid = {static_cast<std::uint32_t>((n + 31) / 32), 1, 1}, .block = {32, 1, 1}}, parameters,
+                 nullptr);
+  sim->synchronize(nullptr);
+  sim->copy_out(std::as_writable_bytes(std::span(result)), addresses[3], nullptr);
+  return result;
+}
+
+/// 32-bit: %r9 of %r1, %r2, %r3.
+std::uint32_t r(const std::string& body, std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0) {
+  return static_cast<std::uint32_t>(evaluate(body + "\nmov.b64 %rd9, {%r9, %r9};", {a}, {b}, {c})[0]);
+}
+std::uint64_t rd(const std::string& body, std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0) {
+  return evaluate(body, {a}, {b}, {c})[0];
+}
+std::uint32_t bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+std::uint64_t bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+TEST_CASE("integer arithmetic") {
+  CHECK(r("add.s32 %r9, %r1, %r2;", 0xffffffff, 2) == 1);
+  CHECK(r("sub.u32 %r9, %r1, %r2;", 1, 2) == 0xffffffff);
+  CHECK(r("mul.lo.s32 %r9, %r1, %r2;", 0x10001, 0x10001) == 0x20001);
+  CHECK(r("mul.hi.u32 %r9, %r1, %r2;", 0xffffffff, 0xffffffff) == 0xfffffffe);
+  CHECK(r("mul.hi.s32 %r9, %r1, %r2;", 0xffffffff, 2) == 0xffffffff);
+  CHECK(rd("mul.hi.u64 %rd9, %rd1, %rd2;", ~0ULL, ~0ULL) == ~1ULL);
+  CHECK(rd("mul.hi.s64 %rd9, %rd1, %rd2;", ~0ULL, 5) == ~0ULL);
+  CHECK(rd("mul.wide.s32 %rd9, %r1, %r2;", 0xffffffff, 3) == 0xfffffffffffffffd);
+  CHECK(rd("mul.wide.u32 %rd9, %r1, %r2;", 0xffffffff, 3) == 0x2fffffffd);
+  CHECK(rd("mad.wide.u32 %rd9, %r1, %r2, %rd3;", 0xffffffff, 3, 7) == 0x300000004);
+  CHECK(r("mul.wide.u16 %r9, %h1, %h2;", 0xffff, 0xffff) == 0xfffe0001);
+  CHECK(r("mad.lo.s32 %r9, %r1, %r2, %r3;", 5, 6, 0xffffffff) == 29);
+  CHECK(r("div.s32 %r9, %r1, %r2;", 0xfffffff9, 2) == 0xfffffffd);
+  CHECK(r("rem.s32 %r9, %r1, %r2;", 0xfffffff9, 2) == 0xffffffff);
+  CHECK(r("div.s32 %r9, %r1, %r2;", 0x80000000, 0xffffffff) == 0x80000000);
+  CHECK(r("div.u32 %r9, %r1, %r2;", 7, 0) == 0xffffffff);
+  CHECK(rd("rem.u64 %rd9, %rd1, %rd2;", 1'000'000'000'007, 10) == 7);
+  CHECK(r("min.s32 %r9, %r1, %r2;", 0xffffffff, 1) == 0xffffffff);
+  CHECK(r("min.u32 %r9, %r1, %r2;", 0xffffffff, 1) == 1);
+  CHECK(r("abs.s32 %r9, %r1;", 0xfffffffb) == 5);
+  CHECK(r("neg.s32 %r9, %r1;", 5) == 0xfffffffb);
+  CHECK(r("sad.s32 %r9, %r1, %r2, %r3;", 0xfffffffe, 3, 10) == 15);
+  CHECK(r("add.s16 %h9, %h1, %h2;\ncvt.s32.s16 %r9, %h9;", 0x7fff, 1) == 0xffff8000);
+}
+
+TEST_CASE("bits") {
+  CHECK(r("popc.b32 %r9, %r1;", 0xf0f0) == 8);
+  CHECK(r("clz.b64 %r9, %rd1;", 1) == 63);
+  CHECK(r("bfind.u32 %r9, %r1;", 0x10) == 4);
+  CHECK(r("bfind.s32 %r9, %r1;", 0xffffffff) == 0xffffffff);
+  CHECK(r("brev.b32 %r9, %r1;", 1) == 0x80000000);
+  CHECK(r("bfe.u32 %r9, %r1, %r2, %r3;", 0xabcd1234, 8, 8) == 0x12);
+  CHECK(r("bfe.s32 %r9, %r1, %r2, %r3;", 0xabcd8234, 8, 8) == 0xffffff82);
+  CHECK(r("bfe.s32 %r9, %r1, 40, 8;", 0x80000000) == 0xffffffff);
+  CHECK(r("bfi.b32 %r9, %r1, %r2, 8, 4;", 0xf5, 0xffffffff) == 0xfffff5ff);
+  CHECK(rd("bfi.b64 %rd9, %rd1, %rd2, 32, 32;", 0x12345678, 0x9abcdef0) == 0x123456789abcdef0);
+  CHECK(r("prmt.b32 %r9, %r1, %r2, 0x5410;", 0x33221100, 0x77665544) == 0x55441100);
+  CHECK(r("prmt.b32 %r9, %r1, %r2, 0x888b;", 0x80221180, 0) == 0xffffffff);
+  CHECK(r("prmt.b32 %r9, %r1, %r2, %r3;", 0x33221100, 0x77665544, 0x0123) == 0x00112233);
+  CHECK(r("shl.b32 %r9, %r1, %r2;", 1, 32) == 0);
+  CHECK(r("shr.u32 %r9, %r1, %r2;", 0x80000000, 31) == 1);
+  CHECK(r("shr.s32 %r9, %r1, %r2;", 0x80000000, 99) == 0xffffffff);
+  CHECK(rd("shl.b64 %rd9, %rd1, %r2;", 1, 40) == 1ULL << 40);
+  CHECK(r("shf.l.wrap.b32 %r9, %r1, %r2, %r3;", 0x80000000, 1, 33) == 3);
+  CHECK(r("shf.r.clamp.b32 %r9, %r1, %r2, %r3;", 0x80000000, 1, 32) == 1);
+  CHECK(r("lop3.b32 %r9, %r1, %r2, %r3, 0x96;", 0xff00ff00, 0xf0f0f0f0, 0xcccccccc) ==
+        (0xff00ff00 ^ 0xf0f0f0f0 ^ 0xcccccccc));
+  CHECK(r("lop3.b32 %r9, %r1, %r2, %r3, 0xe8;", 0xff00ff00, 0xf0f0f0f0, 0xcccccccc) == 0xfcc0fcc0);
+  CHECK(r("not.b32 %r9, %r1;", 0) == 0xffffffff);
+}
+
+TEST_CASE("predicates and selection") {
+  CHECK(r("setp.lt.s32 %p1, %r1, %r2;\nselp.b32 %r9, 7, 8, %p1;", 0xffffffff, 0) == 7);
+  CHECK(r("setp.lt.u32 %p1, %r1, %r2;\nselp.b32 %r9, 7, 8, %p1;", 0xffffffff, 0) == 8);
+  CHECK(r("setp.lt.s32 %p1|%p2, %r1, %r2;\nselp.b32 %r9, 7, 8, %p2;", 0, 1) == 8);
+  CHECK(r("setp.eq.s32 %p2, 0, 0;\nsetp.ne.and.s32 %p1, %r1, 0, !%p2;\nselp.b32 %r9, 7, 8, %p1;", 1) == 8);
+  const std::uint64_t nan = 0x7fc00000;
+  CHECK(r("setp.lt.f32 %p1, %f1, %f2;\nselp.b32 %r9, 1, 0, %p1;", nan, 0) == 0);
+  CHECK(r("setp.ltu.f32 %p1, %f1, %f2;\nselp.b32 %r9, 1, 0, %p1;", nan, 0) == 1);
+  CHECK(r("setp.ne.f32 %p1, %f1, %f2;\nselp.b32 %r9, 1, 0, %p1;", nan, 0) == 0);
+  CHECK(r("setp.neu.f32 %p1, %f1, %f2;\nselp.b32 %r9, 1, 0, %p1;", nan, 0) == 1);
+  CHECK(r("setp.nan.f32 %p1, %f1, %f2;\nselp.b32 %r9, 1, 0, %p1;", nan, 0) == 1);
+  CHECK(r("setp.eq.s32 %p1, %r1, 3;\n@%p1 mov.u32 %r9, 1;\n@!%p1 mov.u32 %r9, 2;", 3) == 1);
+}
+
+TEST_CASE("floating point equals the host's where it rounds alike") {
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  CHECK(r("add.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(0.1F), bits(0.2F)) == bits(0.1F + 0.2F));
+  CHECK(r("fma.rn.f32 %f4, %f1, %f2, %f3;\nmov.b32 %r9, %f4;", bits(1.0000001F), bits(1.0000001F),
+          bits(-1.0F)) == bits(std::fma(1.0000001F, 1.0000001F, -1.0F)));
+  CHECK(r("mul.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(tiny), bits(1.0F)) == 1);
+  CHECK(r("mul.ftz.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(tiny), bits(1.0F)) == 0);
+  CHECK(r("add.sat.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(0.75F), bits(0.75F)) == bits(1.0F));
+  CHECK(r("div.rn.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(1.0F), bits(3.0F)) == 0x3eaaaaab);
+  CHECK(r("div.rz.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(1.0F), bits(3.0F)) == 0x3eaaaaaa);
+  CHECK(r("add.rp.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(1.0F), bits(1e-20F)) == 0x3f800001);
+  CHECK(r("add.rm.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(1.0F), bits(-1e-20F)) == 0x3f7fffff);
+  CHECK(r("sub.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(INFINITY), bits(INFINITY)) == 0x7fffffff);
+  CHECK(r("min.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", 0x7fc00000, bits(2.0F)) == bits(2.0F));
+  CHECK(r("max.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(-0.0F), bits(0.0F)) == 0);
+  CHECK(r("neg.f32 %f4, %f1;\nmov.b32 %r9, %f4;", 0x7fc00001) == 0xffc00001);
+  CHECK(r("sqrt.rn.f32 %f4, %f1;\nmov.b32 %r9, %f4;", bits(2.0F)) == bits(std::sqrt(2.0F)));
+  CHECK(rd("fma.rn.f64 %fd4, %fd1, %fd2, %fd3;\nmov.b64 %rd9, %fd4;", bits(0.1), bits(10.0), bits(-1.0)) ==
+        bits(std::fma(0.1, 10.0, -1.0)));
+  CHECK(rd("div.rn.f64 %fd4, %fd1, %fd2;\nmov.b64 %rd9, %fd4;", bits(1.0), bits(3.0)) == bits(1.0 / 3.0));
+}
+
+TEST_CASE("halves round once") {
+  const std::string join = "\ncvt.u32.u16 %r9, %h9;";
+  CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c00, 0x1000) == 0x3c00);  // 1 + 2^-11, a tie: to even
+  CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c01, 0x1000) == 0x3c02);
+  CHECK(r("mul.f16 %h9, %h1, %h2;" + join, 0x7bff, 0x4000) == 0x7c00);  // beyond the largest: infinity
+  // 1 · 2^-11 + 1 + something far below: no longer a tie.
+  CHECK(r("fma.rn.f16 %h9, %h1, %h2, %h3;" + join, 0x1401, 0x3800, 0x3c00) == 0x3c01);
+  CHECK(r("add.f16x2 %r9, %r1, %r2;", 0x3c004000, 0x3c003c00) == 0x40004200);
+  CHECK(r("add.bf16 %h9, %h1, %h2;" + join, 0x3f80, 0x3b80) == 0x3f80);  // 1 + 2^-8, a tie
+  CHECK(r("fma.rn.bf16 %h9, %h1, %h2, %h3;" + join, 0x3b81, 0x3f80, 0x3f80) == 0x3f81);
+}
+
+TEST_CASE("conversions") {
+  CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(-1.9F)) == 0xffffffff);
+  CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(3e9F)) == 0x7fffffff);
+  CHECK(r("cvt.rzi.u32.f32 %r9, %f1;", bits(-3.0F)) == 0);
+  CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", 0x7fc00000) == 0);
+  CHECK(r("cvt.rni.s32.f32 %r9, %f1;", bits(2.5F)) == 2);
+  CHECK(r("cvt.rpi.s32.f32 %r9, %f1;", bits(2.1F)) == 3);
+  CHECK(r("cvt.rmi.f32.f32 %f4, %f1;\nmov.b32 %r9, %f4;", bits(-2.1F)) == bits(-3.0F));
+  CHECK(rd("cvt.rzi.u64.f64 %rd9, %fd1;", bits(1e30)) == ~0ULL);
+  CHECK(r("cvt.rn.f32.s32 %f4, %r1;\nmov.b32 %r9, %f4;", 16777217) == bits(16777216.0F));
+  CHECK(r("cvt.rp.f32.u32 %f4, %r1;\nmov.b32 %r9, %f4;", 16777217) == bits(16777218.0F));
+  CHECK(r("cvt.rn.f32.u64 %f4, %rd1;\nmov.b32 %r9, %f4;", ~0ULL) == bits(18446744073709551616.0F));
+  CHECK(r("cvt.rn.f32.f64 %f4, %fd1;\nmov.b32 %r9, %f4;", bits(0.1)) == bits(0.1F));
+  CHECK(r("cvt.s32.s8 %r9, %r1;", 0x80) == 0xffffff80);
+  CHECK(r("cvt.u16.u32 %h9, %r1;\ncvt.u32.u16 %r9, %h9;", 0x12345) == 0x2345);
+  CHECK(r("cvt.sat.u8.s32 %r9, %r1;", 300) == 255);
+  CHECK(rd("cvt.s64.s32 %rd9, %r1;", 0x80000000) == 0xffffffff80000000);
+  const std::string join = "\ncvt.u32.u16 %r9, %h9;";
+  CHECK(r("cvt.rn.f16.f32 %h9, %f1;" + join, bits(65519.0F)) == 0x7bff);
+  CHECK(r("cvt.rn.f16.f32 %h9, %f1;" + join, bits(65520.0F)) == 0x7c00);
+  CHECK(r("cvt.rn.f16.f32 %h9, %f1;" + join, bits(std::ldexp(1.0F, -25))) == 0);
+  CHECK(r("cvt.rn.f16.f32 %h9, %f1;" + join, bits(std::ldexp(1.5F, -25))) == 1);
+  CHECK(r("cvt.rz.f16.f32 %h9, %f1;" + join, bits(1e9F)) == 0x7bff);
+  CHECK(r("cvt.rn.bf16x2.f32 %r9, %f1, %f2;", bits(1.0F), bits(-2.0F)) == 0x3f80c000);
+  CHECK(r("cvt.rn.satfinite.e4m3x2.f32 %h9, %f1, %f2;" + join, bits(1000.0F), bits(1.0F)) == 0x7e38);
+  CHECK(r("cvt.rn.satfinite.e5m2x2.f32 %h9, %f1, %f2;" + join, bits(-1e9F), 0x7fc00000) == 0xfb7f);
+  CHECK(r("cvt.rn.f16x2.e4m3x2 %r9, %h1;", 0x7e01) == 0x5f001800);
+  CHECK(r("cvt.rn.f16x2.e5m2x2 %r9, %h1;", 0x7c01) == 0x7c000100);
+  CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f800000);
+  CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f802000);
+}
+
+TEST_CASE("lanes exchange values and diverge") {
+  Words lanes(32);
+  for (std::size_t i = 0; i < 32; ++i) lanes[i] = 100 + i;
+  const Words down =
+      evaluate("shfl.sync.down.b32 %r9|%p1, %r1, 4, 31, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;", lanes);
+  const Words xored =
+      evaluate("shfl.sync.bfly.b32 %r9, %r1, 1, 31, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;", lanes);
+  const Words up = evaluate("shfl.sync.up.b32 %r9, %r1, 1, 0, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;", lanes);
+  const Words ballot = evaluate(
+      "setp.ge.u32 %p1, %r1, 116;\nvote.sync.ballot.b32 %r9, %p1, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;",
+      lanes);
+  // Lane n goes n − 100 times around: every lane leaves the loop at another time, and all meet again.
+  const Words loop = evaluate(
+      "sub.u32 %r4, %r1, 100;\nmov.u32 %r9, 0;\nL0:\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra L1;\nadd.u32 %r9, "
+      "%r9, %r4;\n"
+      "sub.u32 %r4, %r4, 1;\nbra L0;\nL1:\nbar.warp.sync 0xffffffff;\nredux.sync.add.u32 %r5, %r9, "
+      "0xffffffff;\n"
+      "mov.b64 %rd9, {%r9, %r5};",
+      lanes);
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < 32; ++i) sum += i * (i + 1) / 2;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    CAPTURE(i);
+    CHECK(down[i] == (i + 4 < 32 ? 104 + i : 100 + i));
+    CHECK(xored[i] == 100 + (i ^ 1));
+    CHECK(up[i] == (i == 0 ? 100 : 99 + i));
+    CHECK(ballot[i] == 0xffff0000);
+    CHECK(loop[i] == (sum << 32 | i * (i + 1) / 2));
+  }
+}
