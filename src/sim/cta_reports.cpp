@@ -83,7 +83,9 @@ void Cta::report_deadlock() {
   std::uint32_t place = ~0U;
   for (const auto& warp : warps) {
     for (const Group& group : warp->groups) {
-      const std::uint32_t at = program.places[group.pc < program.places.size() ? group.pc : 0];
+      // At a CTA barrier the counter has moved on already.
+      const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
+      const std::uint32_t at = program.places[pc < program.places.size() ? pc : 0];
       found += fmt::format("\n    {} at PTX line {} {}", describe_threads(*warp, group.mask),
                            program.place[at].line, describe_wait(*this, group));
       if (first != nullptr) continue;

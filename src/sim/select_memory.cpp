@@ -3,6 +3,8 @@
 #include "sim/memory_access.hpp"
 #include "sim/numeric.hpp"
 
+#include <array>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -23,11 +25,125 @@ void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
 }
 
-template <typename T>
+/// The shadow of `bytes` bytes in words.
+template <std::uint32_t bytes>
+using ShadowWord =
+    std::conditional_t<bytes == 1, std::uint8_t,
+                       std::conditional_t<bytes == 2, std::uint16_t,
+                                          std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+
+/// `state` in each byte of a word.
+template <typename Word>
+constexpr Word everywhere(std::uint8_t state) {
+  return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
+}
+
+/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
+/// one.
+template <std::uint32_t bytes>
+bool shared_readable(Cta& cta, std::uint32_t offset, std::uint64_t low,
+                     const std::array<std::uint64_t, lanes>& addresses) {
+  using Word = ShadowWord<bytes>;
+  Word wrong = 0;
+  for (const std::uint64_t address : addresses) {
+    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
+      Word word;
+      std::memcpy(&word, shadow + at, sizeof word);
+      wrong |= static_cast<Word>((word ^ everywhere<Word>(initialised)) &
+                                 everywhere<Word>(initialised | in_mbarrier | loading));
+    }
+  }
+  return wrong == 0;
+}
+
+/// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
+template <std::uint32_t bytes>
+bool mark_shared_written(Warp& warp, std::uint32_t offset, std::uint64_t low,
+                         const std::array<std::uint64_t, lanes>& addresses) {
+  using Word = ShadowWord<bytes>;
+  Cta& cta = *warp.cta;
+  Word wrong = 0;
+  for (const std::uint64_t address : addresses) {
+    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
+      Word word;
+      std::memcpy(&word, shadow + at, sizeof word);
+      wrong |= static_cast<Word>(word & everywhere<Word>(in_mbarrier | loading | storing));
+    }
+  }
+  if (wrong != 0) return false;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t at = offset + (addresses[lane] - low);
+    std::memset(cta.shadow() + at, initialised, bytes);
+    const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
+    for (std::uint64_t i = at / 4; i <= (at + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
+  }
+  return true;
+}
+
+/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
+struct Stretch {
+  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
+  std::uint64_t low = 0;
+  bool shared = false;
+  std::uint32_t offset = 0;
+};
+
+/// Forms all addresses, and resolves the range that they span.
+Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::uint32_t bytes,
+                    std::array<std::uint64_t, lanes>& addresses) {
+  if (access.space == Space::local) return {};
+  const std::byte* const slot = warp.registers + access.address;
+  const auto offset = static_cast<std::uint64_t>(access.offset);
+  if (access.address_width == 8) {
+    for (std::uint32_t i = 0; i < lanes; ++i) addresses[i] = get<std::uint64_t>(slot, i) + offset;
+  } else if (access.address_width == 4) {
+    for (std::uint32_t i = 0; i < lanes; ++i) addresses[i] = get<std::uint32_t>(slot, i) + offset;
+  } else {
+    addresses.fill(offset);
+  }
+  std::uint64_t low = addresses[0];
+  std::uint64_t high = addresses[0];
+  std::uint64_t together = 0;
+  for (const std::uint64_t address : addresses) {
+    low = std::min(low, address);
+    high = std::max(high, address);
+    together |= address;
+  }
+  Cta& cta = *warp.cta;
+  const std::uint64_t span = high - low + bytes;
+  if (together % bytes != 0 || span < bytes) return {};
+  if (access.space == Space::shared) {
+    const auto at = cta.shared_offset(low, span);
+    return at ? Stretch{cta.shared() + *at, low, true, *at} : Stretch{};
+  }
+  if (access.space == Space::param) {
+    auto& bank = cta.launch.parameters;
+    return low + span <= bank.size() ? Stretch{bank.data() + low, low, false, 0} : Stretch{};
+  }
+  if (access.space != Space::global && low >= constant_window) return {};
+  return {cta.global(low, span), low, false, 0};
+}
+
+template <typename T, std::uint32_t count>
 void load(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  const auto count = static_cast<std::uint32_t>(access.values.size());
-  const std::uint32_t bytes = count * static_cast<std::uint32_t>(sizeof(T));
+  constexpr std::uint32_t bytes = count * sizeof(T);
+  if (mask == all_lanes) {
+    std::array<std::uint64_t, lanes> addresses;
+    const Stretch all = resolve_all(warp, access, bytes, addresses);
+    if (all.memory != nullptr &&
+        (!all.shared || shared_readable<bytes>(*warp.cta, all.offset, all.low, addresses))) {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        std::byte* const slot = warp.registers + access.values[i];
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+          put<T>(slot, lane, load_relaxed<T>(all.memory + (addresses[lane] - all.low) + i * sizeof(T)));
+        }
+      }
+      return;
+    }
+  }
   for_lanes(mask, [&](std::uint32_t lane) {
     const Target target =
         resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false);
@@ -38,12 +154,25 @@ void load(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-template <typename T>
+template <typename T, std::uint32_t count>
 void store(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  const auto count = static_cast<std::uint32_t>(access.values.size());
-  const std::uint32_t bytes = count * static_cast<std::uint32_t>(sizeof(T));
+  constexpr std::uint32_t bytes = count * sizeof(T);
   ++warp.cta->changes;
+  if (mask == all_lanes && access.space != Space::param) {
+    std::array<std::uint64_t, lanes> addresses;
+    const Stretch all = resolve_all(warp, access, bytes, addresses);
+    if (all.memory != nullptr &&
+        (!all.shared || mark_shared_written<bytes>(warp, all.offset, all.low, addresses))) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        std::byte* const to = all.memory + (addresses[lane] - all.low);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          store_relaxed<T>(to + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
+        }
+      }
+      return;
+    }
+  }
   for_lanes(mask, [&](std::uint32_t lane) {
     const Target target =
         resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true);
@@ -54,25 +183,32 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-Handler sized(ScalarType t, bool loads) {
-  switch (t) {
-    case ScalarType::s8: return loads ? &load<std::int8_t> : &store<std::uint8_t>;
-    case ScalarType::s16: return loads ? &load<std::int16_t> : &store<std::uint16_t>;
-    default: break;
+template <typename T>
+Handler counted(bool loads, std::size_t count) {
+  switch (count) {
+    case 1: return loads ? &load<T, 1> : &store<T, 1>;
+    case 2: return loads ? &load<T, 2> : &store<T, 2>;
+    case 4:
+      if constexpr (sizeof(T) <= 4) return loads ? &load<T, 4> : &store<T, 4>;
+      return nullptr;
+    default: return nullptr;
   }
+}
+
+Handler sized(ScalarType t, bool loads, std::size_t count) {
+  if (loads && t == ScalarType::s8) return counted<std::int8_t>(true, count);
+  if (loads && t == ScalarType::s16) return counted<std::int16_t>(true, count);
   switch (ptx::bits_of(t)) {
-    case 8: return loads ? &load<std::uint8_t> : &store<std::uint8_t>;
-    case 16: return loads ? &load<std::uint16_t> : &store<std::uint16_t>;
-    case 32: return loads ? &load<std::uint32_t> : &store<std::uint32_t>;
-    case 64: return loads ? &load<std::uint64_t> : &store<std::uint64_t>;
+    case 8: return counted<std::uint8_t>(loads, count);
+    case 16: return counted<std::uint16_t>(loads, count);
+    case 32: return counted<std::uint32_t>(loads, count);
+    case 64: return counted<std::uint64_t>(loads, count);
     default: return nullptr;
   }
 }
 
 void emit_move(Decoder& d, bool loads) {
   const ScalarType t = d.type();
-  const Handler handler = sized(t, loads);
-  if (handler == nullptr) d.unsupported();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
   const Arg& values = d.arg(loads ? 0 : 1);
   const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
@@ -81,6 +217,8 @@ void emit_move(Decoder& d, bool loads) {
   } else {
     add(values);
   }
+  const Handler handler = sized(t, loads, access.values.size());
+  if (handler == nullptr) d.unsupported();
   d.program().accesses.push_back(std::move(access));
   d.emit(handler, 0, 0, 0, 0, static_cast<std::uint32_t>(d.program().accesses.size() - 1));
 }
