@@ -1,0 +1,157 @@
+/// The kernels of examples/kernels, each against a plain loop.
+#include "sim/support.hpp"
+
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+Artifact compile_example(const std::string& file, const std::string& entry) {
+  std::ifstream in(std::string(TMAJIT_EXAMPLE_KERNELS) + "/" + file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return compile(custom_source(text.str(), entry, file));
+}
+
+TensorMapSpec dense_map(ElementType type, const std::vector<std::uint64_t>& shape,
+                        const std::vector<std::uint32_t>& box, Swizzle swizzle) {
+  TensorMapSpec map;
+  map.type = type;
+  map.rank = static_cast<std::uint8_t>(shape.size());
+  map.swizzle = swizzle;
+  std::uint64_t stride = size_of(type);
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    map.shape[d] = shape[d];
+    map.box[d] = box[d];
+    map.element_strides[d] = 1;
+    map.strides[d] = stride;
+    stride *= shape[d];
+  }
+  return map;
+}
+
+template <typename T>
+Buffer upload(const std::shared_ptr<SimDevice>& device, const std::vector<T>& values) {
+  Buffer buffer(device, values.size() * sizeof(T));
+  device->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+  return buffer;
+}
+template <typename T>
+std::vector<T> download(const std::shared_ptr<SimDevice>& device, const Buffer& buffer) {
+  std::vector<T> values(buffer.bytes() / sizeof(T));
+  device->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+  return values;
+}
+
+SimOptions::Mode any_mode() {
+  return GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
+}
+
+}  // namespace
+
+TEST_CASE("the transpose example") {
+  const auto device = make_sim_device({.mode = any_mode()});
+  constexpr std::uint64_t rows = 64;
+  constexpr std::uint64_t columns = 96;
+  std::vector<float> values(rows * columns);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const Buffer in = upload(device, values);
+  const Buffer out(device, in.bytes());
+  const auto kernel = device->load(compile_example("transpose.cu", "transpose"));
+  auto from =
+      device->encode(dense_map(ElementType::f32, {rows, columns}, {32, 32}, Swizzle::b128), in.address());
+  auto to =
+      device->encode(dense_map(ElementType::f32, {columns, rows}, {32, 32}, Swizzle::b128), out.address());
+  void* const parameters[] = {&from, &to};
+  kernel->launch(
+      {.grid = {columns / 32, rows / 32, 1}, .block = {256, 1, 1}, .shared_bytes = 1024 + 2 * 4096},
+      parameters, nullptr);
+  device->synchronize(nullptr);
+  const std::vector<float> result = download<float>(device, out);
+  std::size_t wrong = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) wrong += result[c * rows + r] != values[r * columns + c];
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the matrix product example") {
+  const auto device = make_sim_device({.mode = any_mode()});
+  constexpr std::size_t m = 128;
+  constexpr std::size_t n = 256;
+  constexpr std::size_t k = 64;
+  // Small integers, exact in bf16 and in every sum.
+  const auto bf16 = [](std::size_t i) {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(i % 7) - 3.0F) >> 16);
+  };
+  const auto number = [](std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); };
+  std::vector<std::uint16_t> a(m * k);
+  std::vector<std::uint16_t> b(k * n);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = bf16(i * 5 + i / 9);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = bf16(i * 3 + i / 11);
+  const Buffer a_buffer = upload(device, a);
+  const Buffer b_buffer = upload(device, b);
+  const Buffer c_buffer(device, m * n * 4);
+  const auto kernel = device->load(compile_example("gemm_tile.cu", "gemm_tile"));
+  auto a_map =
+      device->encode(dense_map(ElementType::bf16, {m, k}, {m, k}, Swizzle::b128), a_buffer.address());
+  auto b_map =
+      device->encode(dense_map(ElementType::bf16, {k, n}, {k, 64}, Swizzle::b128), b_buffer.address());
+  std::uint64_t c = c_buffer.address();
+  void* const parameters[] = {&a_map, &b_map, &c};
+  kernel->allow_shared_bytes(1024 + 2 * (m * k + k * n));
+  kernel->launch({.grid = {1, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 1024 + 2 * (m * k + k * n)},
+                 parameters, nullptr);
+  device->synchronize(nullptr);
+  const std::vector<float> result = download<float>(device, c_buffer);
+  std::size_t wrong = 0;
+  for (std::size_t row = 0; row < m; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      float sum = 0;
+      for (std::size_t i = 0; i < k; ++i) sum += number(a[row * k + i]) * number(b[i * n + column]);
+      wrong += result[row * n + column] != sum;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the moves example, one to five dimensions") {
+  struct Case {
+    std::vector<std::uint64_t> shape;
+    std::vector<std::uint32_t> box;
+  };
+  const Case cases[] = {{{1000}, {64}},
+                        {{37, 20}, {5, 20}},
+                        {{9, 7, 12}, {2, 7, 12}},
+                        {{5, 3, 4, 8}, {2, 3, 4, 8}},
+                        {{4, 3, 2, 5, 4}, {1, 3, 2, 5, 4}}};
+  for (const Case& c : cases) {
+    const auto device = make_sim_device();
+    const std::size_t rank = c.shape.size();
+    std::size_t elements = 1;
+    std::uint32_t slab_bytes = 4;
+    for (const std::uint64_t extent : c.shape) elements *= extent;
+    for (const std::uint32_t extent : c.box) slab_bytes *= extent;
+    std::vector<std::uint32_t> values(elements);
+    for (std::size_t i = 0; i < elements; ++i) values[i] = static_cast<std::uint32_t>(i * 2654435761U);
+    const Buffer in = upload(device, values);
+    const Buffer out(device, in.bytes());
+    const auto kernel = device->load(compile_example("moves.cu", "move_" + std::to_string(rank) + "d"));
+    auto from = device->encode(dense_map(ElementType::u32, c.shape, c.box, Swizzle::none), in.address());
+    auto to = device->encode(dense_map(ElementType::u32, c.shape, c.box, Swizzle::none), out.address());
+    std::uint32_t extent = c.box[0];
+    auto slabs = static_cast<std::uint32_t>((c.shape[0] + extent - 1) / extent);
+    void* const parameters[] = {&from, &to, &slabs, &extent, &slab_bytes};
+    kernel->launch(
+        {.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128)},
+        parameters, nullptr);
+    CAPTURE(rank);
+    device->synchronize(nullptr);
+    CHECK(download<std::uint32_t>(device, out) == values);
+  }
+}
