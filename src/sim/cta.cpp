@@ -128,14 +128,27 @@ void Cta::start() {
   }
 }
 
+/// Whoever forgets a barrier should meet the others in an unlucky order: the first warp, which mostly sets
+/// things up, begins last; then every other round is in order, and the rest are shuffled.
+void Cta::order_warps(std::uint64_t round) {
+  order_.clear();
+  for (auto& warp : warps) order_.push_back(warp.get());
+  if (round == 0) {
+    std::ranges::reverse(order_);
+  } else if (round % 2 == 0) {
+    std::ranges::shuffle(order_, random);
+  }
+}
+
 void Cta::run(std::array<std::uint32_t, 3> index) {
   ctaid = index;
   start();
   try {
-    while (live_threads > 0 && !launch.stopped) {
+    for (std::uint64_t round = 0; live_threads > 0 && !launch.stopped; ++round) {
       bool ran = false;
       const std::uint64_t before = changes;
-      for (auto& warp : warps) {
+      order_warps(round);
+      for (Warp* warp : order_) {
         if (warp->live == 0) continue;
         if (!warp->choose()) {
           for (Group& group : warp->groups) {
@@ -251,6 +264,12 @@ Mbarrier& Cta::make_mbarrier(std::uint32_t offset) {
 void Cta::drop_mbarrier(std::uint32_t offset) {
   std::memset(shadow_.data() + offset, 0, 8);
   mbarriers_.erase(offset);
+}
+
+void Cta::fence_mbarriers(std::uint32_t thread) {
+  for (auto& [offset, barrier] : mbarriers_) {
+    if (((barrier.writer - 1) & 1023) == thread) barrier.fenced = true;
+  }
 }
 
 void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {

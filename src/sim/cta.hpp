@@ -31,7 +31,9 @@ struct Mbarrier {
   std::int64_t pending = 0;    ///< arrivals that this phase lacks
   std::int64_t bytes = 0;      ///< transaction count
   std::uint64_t phase = 0;
-  std::uint32_t place = 0;  ///< index into Program::place of its init
+  std::uint32_t place = 0;   ///< index into Program::place of its init
+  std::uint32_t writer = 0;  ///< thread_tag() of who initialised it
+  bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
 };
 
 /// A CTA barrier (bar.sync).
@@ -90,6 +92,12 @@ class Cta {
   [[nodiscard]] Mbarrier* mbarrier(std::uint32_t offset) noexcept;
   Mbarrier& make_mbarrier(std::uint32_t offset);
   void drop_mbarrier(std::uint32_t offset);
+  /// fence.mbarrier_init by `thread`.
+  void fence_mbarriers(std::uint32_t thread);
+  [[nodiscard]] bool visible(const Mbarrier& barrier) const noexcept {
+    std::uint32_t thread = 0;
+    return barrier.fenced || published(barrier.writer, thread);
+  }
   /// Arrivals and bytes changed: completes the phase if nothing is missing, and wakes who waits for it.
   void settle(std::uint32_t offset, Mbarrier& barrier);
 
@@ -113,6 +121,7 @@ class Cta {
 
  private:
   void start();
+  void order_warps(std::uint64_t round);
   void execute(Warp& warp, std::uint32_t slice);
   [[nodiscard]] bool time_out();
   [[noreturn]] void report_deadlock();
@@ -127,6 +136,7 @@ class Cta {
   std::vector<std::uint64_t> registers_;  // 64-bit for alignment
   std::vector<std::byte> local_;
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers_;
+  std::vector<Warp*> order_;  ///< in which the warps take turns
   std::size_t last_region_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t thread_instructions_ = 0;

@@ -109,6 +109,15 @@ std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, const MemoryAccess&
                    "an initialised mbarrier",
                    "mbarrier.init, fence and synchronise before the load is issued");
   }
+  if (!warp.cta->visible(*warp.cta->mbarrier(*offset))) {
+    warp.cta->report(
+        warp, lane, "mbarrier.init-not-fenced",
+        fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
+                    "has made visible to the copy engine",
+                    address),
+        "fence.mbarrier_init, or fence.proxy.async, by the thread that initialised it",
+        "call fence_mbarrier_init() after the last mbarrier.init");
+  }
   return *offset;
 }
 

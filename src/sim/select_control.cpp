@@ -94,6 +94,10 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.index * lanes + lane); });
 }
 
+void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.index * lanes + lane); });
+}
+
 void nothing(Warp&, const MicroOp&, Mask) {}
 
 void give_way(Warp& warp, const MicroOp&, Mask) {
@@ -134,10 +138,10 @@ bool select_control(Decoder& d) {
       // Whatever the scope: those of shared memory are a part of the fence of all spaces.
       d.emit(d.has("async") && !d.has("global") ? &fence_async : &nothing);
       return true;
+    case Opcode::fence_mbarrier_init: d.emit(&fence_mbarriers); return true;
     // The host's memory is as strong as any fence asks, within a CTA trivially.
     case Opcode::membar:
     case Opcode::fence:
-    case Opcode::fence_mbarrier_init:
     case Opcode::griddepcontrol:
     case Opcode::pmevent:
     case Opcode::setmaxnreg: d.emit(&nothing); return true;

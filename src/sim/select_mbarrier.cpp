@@ -72,7 +72,13 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
                            offset + shared_base),
                "memory of its own for each mbarrier", "check the layout of shared memory");
     }
-    cta.make_mbarrier(offset) = {arrivals, arrivals, 0, 0, cta.program.places[warp.here()]};
+    cta.make_mbarrier(offset) = {.expected = arrivals,
+                                 .pending = arrivals,
+                                 .bytes = 0,
+                                 .phase = 0,
+                                 .place = cta.program.places[warp.here()],
+                                 .writer = cta.thread_tag(warp.index * lanes + lane),
+                                 .fenced = false};
     ++cta.changes;
   });
 }

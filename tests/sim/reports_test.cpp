@@ -111,7 +111,7 @@ TEST_CASE("shared memory in the wrong state") {
 }
 
 TEST_CASE("bulk copies outside their contract") {
-  const std::string init = "mbarrier.init.shared.b64 [smem], 1;\n";
+  const std::string init = "mbarrier.init.shared.b64 [smem], 1; fence.mbarrier_init.release.cluster;\n";
   const auto load = [](const std::string& destination, const std::string& source, const std::string& bytes) {
     return "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [" + destination + "], [" +
            source + "], " + bytes + ", [smem];\nret;";
@@ -167,14 +167,15 @@ TEST_CASE("lanes that wait for each other all make progress") {
 
 TEST_CASE("a spin on test_wait lets the copy engine go on") {
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
-    const Outcome outcome = run(registers +
-                                    "mbarrier.init.shared.b64 [smem], 1;\n"
-                                    "mbarrier.arrive.expect_tx.shared.b64 %rd2, [smem], 64;\n"
-                                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                                    "[smem+64], [%rd1], 64, [smem];\n"
-                                    "L:\nmbarrier.test_wait.shared.b64 %p1, [smem], %rd2;\n@!%p1 bra L;\n"
-                                    "ld.shared.u32 %r2, [smem+64];\nst.global.u32 [%rd1+128], %r2;\nret;",
-                                1, shared, {.mode = mode});
+    const Outcome outcome =
+        run(registers +
+                "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
+                "mbarrier.arrive.expect_tx.shared.b64 %rd2, [smem], 64;\n"
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                "[smem+64], [%rd1], 64, [smem];\n"
+                "L:\nmbarrier.test_wait.shared.b64 %p1, [smem], %rd2;\n@!%p1 bra L;\n"
+                "ld.shared.u32 %r2, [smem+64];\nst.global.u32 [%rd1+128], %r2;\nret;",
+            1, shared, {.mode = mode});
     CHECK(outcome.error.empty());
   }
 }
