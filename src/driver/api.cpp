@@ -9,8 +9,11 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Looks entry points up as they were in the CUDA version that this file is compiled against, whatever the
-/// driver's own version is.
+/// The CUDA version whose forms of the entry points are asked for: the oldest that has them all. A later one
+/// may answer to the same name with other parameters, as cuCtxGetDevice does since 13.0.
+constexpr int api_version = 12000;
+
+/// Looks entry points up in their CUDA 12.0 form, whatever the driver's and the headers' own versions are.
 class Binder {
  public:
   explicit Binder(void* get_proc_address)
@@ -21,7 +24,7 @@ class Binder {
     void* address = nullptr;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     const CUresult result =
-        get_proc_address_(name, &address, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &status);
+        get_proc_address_(name, &address, api_version, CU_GET_PROC_ADDRESS_DEFAULT, &status);
     if (result == CUDA_SUCCESS && address != nullptr) {
       function = reinterpret_cast<Function>(address);
     } else {

@@ -30,6 +30,7 @@ namespace {
 constexpr std::uint64_t tile_bytes_wanted = 16 * 1024;  // of all inputs together
 constexpr std::uint64_t tile_bytes_least = 4 * 1024;    // of one operand: less wastes the copy engine
 constexpr std::uint64_t bytes_in_flight = 48 * 1024;    // loads, an SM
+constexpr std::uint32_t enough_threads = 1024;          // an SM: 64 registers each, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 8;
 
@@ -113,7 +114,7 @@ void add_ctas(KernelSpec& spec) {
   for (KernelSpec more = spec;
        spec.ctas_per_sm < max_ctas_per_sm && ring * spec.ctas_per_sm < bytes_in_flight;) {
     ++more.ctas_per_sm;
-    if (!fits(more)) return;
+    if (!fits(more) || threads(more) * more.ctas_per_sm > enough_threads) return;
     spec.ctas_per_sm = more.ctas_per_sm;
   }
 }

@@ -65,6 +65,7 @@ RawNvrtc::RawNvrtc(const std::string& path) {
   dlopen((folder / fmt::format("libnvrtc-builtins.so.{}.{}", major, minor)).c_str(), RTLD_NOW | RTLD_LOCAL);
   api.options = {"-arch=sm_90a", "-std=c++20", "-default-device", "-no-source-include", "-Xptxas=-v"};
   if (major > 12 || (major == 12 && minor >= 4)) api.options.push_back("-minimal");
+  if (major > 12 || (major == 12 && minor >= 9)) api.options.push_back("--no-cache");
   api.options.push_back("-lineinfo");
   api_ = loaded;
 }
