@@ -60,25 +60,11 @@ class EditingDevice final : public tmajit::Device {
   Edit edit_;
 };
 
-/// A kernel from the text of its body: a module with one entry that takes `parameters` 64-bit values.
-inline tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters,
-                                  const std::string& before = "") {
-  std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n" + before + ".visible .entry k(";
-  for (std::uint32_t i = 0; i < parameters; ++i) {
-    text += (i == 0 ? "" : ", ");
-    text += ".param .u64 p" + std::to_string(i);
-  }
-  tmajit::Artifact artifact;
-  artifact.entry = "k";
-  artifact.ptx = text + ")\n{\n" + body + "\n}\n";
-  return artifact;
-}
+/// A kernel from the text of its body: a module with one entry, `k`, that takes `parameters` 64-bit values p0
+/// ….
+tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {});
 
 /// Rules of all reports so far.
-inline std::vector<std::string> rules(const tmajit::SimDevice& device) {
-  std::vector<std::string> names;
-  for (const tmajit::Report& report : device.reports()) names.push_back(report.rule);
-  return names;
-}
+std::vector<std::string> rules(const tmajit::SimDevice& device);
 
 }  // namespace tests
