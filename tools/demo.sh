@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Sets up, builds jitc, and walks from a spec to a running kernel, showing what happens at each step.
+#
+#   TMAJIT_DEMO_ROWS=N   rows of the f32 matrix of N x 16384 that the kernel runs over (default 16384: 1 GiB)
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/build.sh"
+
+if (($#)); then
+  sed -nE 's/^# ?//p' "${BASH_SOURCE[0]}" | sed -n '1,3p'
+  case $1 in -h | --help) exit 0 ;; *) exit 2 ;; esac
+fi
+
+"$ROOT/tools/setup.sh"
+heading "Build"
+build_preset release jitc || die "the build failed"
+
+WORK=$ROOT/build/demo
+PATH=$ROOT/build/release/bin:$PATH
+export TMAJIT_CACHE_DIR=$WORK/cache # the first compile shall be a first one
+mkdir -p "$WORK"
+rm -rf "$TMAJIT_CACHE_DIR"
+cd "$WORK"
+
+indented() { sed -u 's/^/    /; s/\t/  /g'; }
+
+# quoted WORD…: as one would type it.
+quoted() {
+  local word line=''
+  for word in "$@"; do
+    [[ $word =~ ^[A-Za-z0-9_./:=,-]+$ ]] || word="'$word'"
+    line+="$word "
+  done
+  printf '%s' "${line% }"
+}
+
+# show STATUS COMMAND…: the command as one would type it, and what it prints. It is an error of the demo if the
+# exit status is another one.
+show() {
+  local want=$1 status=0
+  shift
+  printf '  %s$ %s%s\n' "$BOLD" "$(quoted "$@")" "$PLAIN"
+  "$@" >"$LOGS/demo.log" 2>&1 </dev/null || status=$?
+  indented <"$LOGS/demo.log"
+  ((status == want)) || die "this should have ended with exit status $want, not $status"
+  if ((status)); then note "exit status $status"; fi
+}
+
+# excerpt TITLE: what comes through the pipe, under the title.
+excerpt() {
+  note "$1"
+  indented
+}
+
+# json FILE EXPRESSION: the expression over the object d.
+json() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
+
+SPEC=(map --expr 'x / (1 + expf(-x))' --dtype f32 --box 32x32 --swizzle 128B --shape 16384x16384)
+
+heading "1. A spec, checked without a GPU"
+note "SiLU over a matrix of f32, in tiles of 32 x 32 through 128-byte-swizzled shared memory"
+show 0 jitc validate "${SPEC[@]}"
+note "a spec that breaks rules: every one is named, with the nearest legal value and the rule's source"
+show 2 jitc validate copy --dtype f32 --shape 1000x1001 --box 32x48 --swizzle 128B
+
+heading "2. The kernel made for it"
+show 0 jitc source "${SPEC[@]}" -o silu.cu
+sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- tmajit/p' silu.cu |
+  grep -E '^constexpr|^__device__ constexpr|using Element|#line 1|^x |\.offset' |
+  excerpt "from its $(wc -l <silu.cu) lines: what is known when it is compiled, and the expression"
+sed -n '/^  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
+  excerpt "the warp that loads: a ring of stages, an mbarrier each"
+sed -n '/^extern "C" __global__/,/^}/p' silu.cu | excerpt "the kernel"
+
+heading "3. PTX"
+show 0 jitc ptx "${SPEC[@]}" -o silu.ptx
+grep -nE 'mbarrier|bulk|fence\.' silu.ptx | awk '/mbarrier.init/ { if (++inits > 1) next } { print }' |
+  excerpt "what moves tiles and keeps order (one mbarrier.init of $(grep -c mbarrier.init.shared silu.ptx) shown)"
+
+heading "4. Cubin"
+# Steps 2 and 3 have compiled it already; here from nothing, with the time of every stage.
+rm -rf "$TMAJIT_CACHE_DIR"
+note "compiled from nothing:"
+show 0 jitc cubin "${SPEC[@]}" -o silu.cubin
+jitc cubin "${SPEC[@]}" --json -o silu.cubin >again.json
+note "asked for again, by another process: from $(json again.json 'd["cache"]') in $(json again.json \
+  'format(d["milliseconds"]["fetch"], ".2f")') ms; the key covers source, options, architecture and NVRTC:"
+show 0 jitc cache ls
+
+heading "5. Machine code"
+if [[ -n $(type -P nvdisasm) || -x $DEPS/cuda/bin/nvdisasm ]]; then
+  show 0 jitc sass "${SPEC[@]}" -o silu.sass
+  grep -E 'UTMALDG|UTMASTG|UTMACMDFLUSH|SYNCS\.(PHASECHK|ARRIVE)' silu.sass | sed -E 's/ +/ /g' |
+    excerpt "the copy engine's loads and stores, the barriers' waits and arrivals"
+else
+  note "not shown: there is no nvdisasm here"
+fi
+
+heading "6. A mistake in an expression"
+show 1 jitc cubin map --expr 'x / (1 + exf(-x))' --dtype f32 --shape 64x64 -o wrong.cubin
+
+heading "7. The run"
+jitc doctor --json >doctor.json || true
+hopper='any(c["subject"].startswith("GPU ") and c["status"] == "ok" for c in d["checks"])'
+if [[ $(json doctor.json "$hopper") == True ]]; then
+  rows=${TMAJIT_DEMO_ROWS:-16384}
+  step demo-data "write x.npy, $rows x 16384 of f32" \
+    python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$rows" 16384 || die "no input to run on"
+  show 0 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --in x.npy --out y.npy
+  note "$(python3 "$ROOT/tools/lib/demo_data.py" check x.npy y.npy)"
+  rm -f x.npy y.npy
+  closing="Everything was run."
+else
+  python3 "$ROOT/tools/lib/demo_data.py" make x.npy 1024 1024
+  show 1 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --in x.npy --out y.npy
+  rm -f x.npy
+  closing="NOT run here: the kernel itself, its bandwidth beside the driver's copy, the check of its result.
+  They need a Hopper GPU (H100, H200) and its driver; everything up to the cubin is as above."
+fi
+
+heading "Done"
+printf '  %s\n' "$closing"
+note "What was made is in build/demo. Next: jitc --help, examples/, ./tools/test.sh"
