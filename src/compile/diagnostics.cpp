@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/SmallVector.h>
@@ -43,7 +44,7 @@ std::optional<Diagnostic> parse_front_end(StringRef line) {
 
 /// `ptxas application ptx input, line 30; error   : text`, `ptxas error   : text`, `ptxas fatal   : text`.
 std::optional<Diagnostic> parse_assembler(StringRef line) {
-  if (!line.startswith("ptxas ")) return std::nullopt;
+  if (!std::string_view(line).starts_with("ptxas ")) return std::nullopt;
   const auto [head, message] = line.split(" : ");
   if (message.empty() || (!head.contains("error") && !head.contains("fatal"))) return std::nullopt;
   Diagnostic found;
@@ -60,7 +61,7 @@ void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
   constexpr std::size_t indent = 2;
   for (std::size_t i = 0; i < following.size(); ++i) {
     const auto line = following[i];
-    if (line.trim().empty() || !line.startswith("  ")) return;
+    if (line.trim().empty() || !std::string_view(line).starts_with("  ")) return;
     if (i == 0 || line.trim() != "^") continue;
     for (const auto more : following.take_front(i - 1)) found.message += "; " + str(more.trim());
     found.excerpt = str(following[i - 1].substr(indent));
@@ -92,7 +93,8 @@ void trace_ptx(StringRef ptx, Diagnostic& found) {
   found.excerpt = str(lines[found.line - 1].trim());
   for (std::size_t i = found.line; i-- > 0;) {
     auto line = lines[i].ltrim();
-    if (line.contains(".entry ") || line.startswith(".func")) return;  // the function begins without one
+    if (line.contains(".entry ") || std::string_view(line).starts_with(".func"))
+      return;  // the function begins without one
     if (!line.consume_front(".loc")) continue;
     std::uint32_t file = 0;
     std::uint32_t number = 0;

@@ -118,7 +118,7 @@ Form compile_row(const FormRow& row) {
   }
   items.clear();
   llvm::StringRef(row.operands).split(items, ' ', -1, false);
-  for (llvm::StringRef text : items) form.operands.push_back({text[0], text.endswith("?")});
+  for (llvm::StringRef text : items) form.operands.push_back({text[0], text.back() == '?'});
   return form;
 }
 

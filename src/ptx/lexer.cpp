@@ -137,8 +137,8 @@ class Lexer {
       while (is_word_part(peek())) ++cursor_;
       text = llvm::StringRef(begin, static_cast<std::size_t>(cursor_ - begin));
     }
-    if (!text.startswith_insensitive("0x") && !text.startswith_insensitive("0f") &&
-        !text.startswith_insensitive("0d") && text.contains_insensitive('e')) {
+    const auto prefix = text.take_front(2).lower();
+    if (prefix != "0x" && prefix != "0f" && prefix != "0d" && text.contains_insensitive('e')) {
       decimal = true;
       if (text.back() == 'e' || text.back() == 'E') {
         if (peek() == '+' || peek() == '-') ++cursor_;
@@ -159,7 +159,7 @@ class Lexer {
   static Immediate literal_value(llvm::StringRef text, const char* begin) {
     const auto bad = [&](const char* why) { return SyntaxError(begin, "'" + text.str() + "' " + why); };
     Immediate value;
-    if (text.startswith_insensitive("0f") || text.startswith_insensitive("0d")) {
+    if (const auto prefix = text.take_front(2).lower(); prefix == "0f" || prefix == "0d") {
       const bool single = text[1] == 'f' || text[1] == 'F';
       value.kind = single ? Immediate::Kind::f32 : Immediate::Kind::f64;
       if (text.size() != (single ? 10U : 18U) || text.drop_front(2).getAsInteger(16, value.bits)) {

@@ -64,7 +64,7 @@ class Printer {
         out_ << '[';
         this->operand(operand.elements[0]);
         out_ << ", ";
-        enclosed('{', llvm::makeArrayRef(operand.elements).drop_front(), '}');
+        enclosed('{', llvm::ArrayRef(operand.elements).drop_front(), '}');
         out_ << ']';
         break;
     }

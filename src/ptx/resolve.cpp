@@ -277,7 +277,7 @@ bool is_special_register(std::string_view text) noexcept {
     return digits.consume_front(stem) && !digits.getAsInteger(10, number) && number < count;
   };
   llvm::StringRef wide = name;
-  if (wide.consume_back("_64") && wide.startswith("pm")) name = wide;
+  if (wide.consume_back("_64") && wide.take_front(2) == "pm") name = wide;
   return numbered("pm", 8) || numbered("envreg", 32);
 }
 
