@@ -169,7 +169,7 @@ std::string explain(std::string_view log, std::string_view ptx, std::string_view
   std::string text = expression.empty() ? fmt::format("kernel \"{}\" does not compile", entry)
                                         : "the expression does not compile";
   if (errors.empty()) {
-    text += fmt::format("; NVRTC says:\n{}", StringRef(log.data(), log.size()).trim());
+    text += fmt::format("; NVRTC says:\n{}", str(StringRef(log.data(), log.size()).trim()));
     return text;
   }
   // Errors outside the expression only follow from those in it.
