@@ -133,7 +133,7 @@ def main() -> int:
     arguments = parser.parse_args()
     shutil.rmtree(arguments.work, ignore_errors=True)
     arguments.work.mkdir(parents=True)
-    return check(arguments.document, arguments.source, arguments.work, arguments.bin)
+    return check(arguments.document, arguments.source, arguments.work.resolve(), arguments.bin.resolve())
 
 
 if __name__ == "__main__":
