@@ -1,4 +1,5 @@
 #include "bench.hpp"
+#include "data.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
@@ -21,7 +22,7 @@ using tmajit::TensorView;
 constexpr std::size_t launches = 256;
 
 constexpr const char* two_maps_and_an_int = R"(
-#include "tmajit/bulk_tensor.cuh"
+#include "tmajit/tensor_map.cuh"
 extern "C" __global__ void two_maps_and_an_int(const __grid_constant__ tmajit::TensorMap a,
                                                const __grid_constant__ tmajit::TensorMap b, int n) {
   if (n == 0) return;  // as it is here; the rest only keeps the parameters in use
@@ -89,6 +90,26 @@ void measure_custom(const Options& options, Gpu& gpu, Report& report, tmajit::En
              {"Kernel::launch(shape, parameters)", [&] { kernel.launch(shape, parameters, gpu.stream); }}});
 }
 
+/// The last parameter of a copy of rank 2 (docs/plan.md, "What a kernel takes").
+struct RowTail {
+  std::uint64_t address = 0;
+  std::array<std::uint64_t, 2> strides{};
+  std::array<std::uint32_t, 2> extent{};
+  std::uint32_t begin = 0;
+};
+
+/// Both sides must do the same work: what `launch` leaves in `out` is what is in `in`.
+void require_copied(Gpu& gpu, const Operand& in, const Operand& out, const std::function<void()>& launch) {
+  const std::uint64_t bytes = in.view.span_bytes();
+  fill_random(gpu, in.address, bytes, in.view.type, 1);
+  gpu.device->fill(out.address, std::byte{0xA5}, bytes, gpu.stream);
+  launch();
+  if (read(gpu, in.address, bytes) == read(gpu, out.address, bytes)) return;
+  throw tmajit::Error(tmajit::ErrorCode::internal,
+                      "the copy launched through the driver alone is wrong: its parameters are not those of "
+                      "the kernel");
+}
+
 }  // namespace
 
 void measure_launch(const Options& options, Gpu& gpu, Report& report) {
@@ -119,10 +140,15 @@ void measure_launch(const Options& options, Gpu& gpu, Report& report) {
   for (std::size_t d = 0; d < tiles.size(); ++d) {
     tiles.at(d) = (static_cast<std::uint32_t>(extents.at(d)) + spec.tile.at(d) - 1) / spec.tile.at(d);
   }
-  std::array<void*, 3> parameters{&source_map, &destination_map, &tiles};
+  RowTail tail{.address = out.address, .strides = {extents[1] * sizeof(float), sizeof(float)}};
+  tail.extent = {static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1])};
+  tail.begin = tail.extent[1];  // rows of whole 16-byte chunks: the tensor map reaches every column
+  std::array<void*, 4> parameters{&source_map, &destination_map, &tiles, &tail};
   const RawKernel raw(gpu.driver, kernel.artifact(), prepared.shape().shared_bytes);
+  const auto launch_raw = raw_launch(gpu, raw, prepared.shape(), parameters.data());
+  require_copied(gpu, in, out, launch_raw);
   race_host(options, gpu, report, "copy, one tile",
-            {{"cuLaunchKernelEx", raw_launch(gpu, raw, prepared.shape(), parameters.data())},
+            {{"cuLaunchKernelEx", launch_raw},
              {"PreparedLaunch", [&] { prepared(gpu.stream); }},
              {"Kernel::launch(operands), maps encoded", [&] {
                 kernel.launch({&in, 1}, out, gpu.stream);
