@@ -14,7 +14,7 @@ static void own_kernel(example::Session& session) {
   const Source source = custom_source(kernel_text::transpose, "transpose", "transpose.cu");
 
   // 2. The kernel: from memory, from disk, or compiled. Loaded if there is a device.
-  constexpr std::uint32_t shared_bytes = 1024 + 2 * 32 * 32 * sizeof(float);
+  constexpr std::uint32_t shared_bytes = 1024 + sizeof(float) * 2 * 32 * 32;
   const Kernel kernel = session.kernel(source, shared_bytes);
   if (session.compile_only()) return;
 

@@ -55,10 +55,10 @@ std::shared_ptr<tmajit::Device> open(const std::string& name) {
 void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) {
   const tmajit::Artifact& artifact = kernel.artifact();
   const tmajit::Resources& resources = artifact.resources;
+  const std::uint64_t shared_bytes = resources.static_shared_bytes + dynamic_shared_bytes;
   std::printf("%s: %u registers, %u bytes spilled, %llu bytes of shared memory, cubin of %zu bytes, ",
               artifact.entry.c_str(), resources.registers, resources.spill_store_bytes,
-              static_cast<unsigned long long>(resources.static_shared_bytes + dynamic_shared_bytes),
-              artifact.cubin.size());
+              static_cast<unsigned long long>(shared_bytes), artifact.cubin.size());
   if (kernel.level() == tmajit::CacheLevel::compiled) {
     std::printf("compiled in %.1f ms\n", kernel.times().compile);
   } else {

@@ -13,6 +13,14 @@ namespace bench {
 
 /// What a GPU measurement works with.
 struct Gpu {
+  /// Throws tmajit::Error{unavailable} if there is no such GPU or it is no Hopper one.
+  explicit Gpu(int ordinal)
+      : driver(
+            ordinal),  // makes the context that the library then finds, so that both launch in the same one
+        device(tmajit::open_gpu(ordinal)),
+        runtime({.device = device}),
+        stream(device->create_stream()) {}
+
   RawDriver driver;
   std::shared_ptr<tmajit::Device> device;
   tmajit::Runtime runtime;

@@ -28,7 +28,7 @@ std::vector<Box> boxes(const Case& c) {
   }
   for (std::uint32_t columns = 16; columns <= 256; columns *= 2) {
     for (std::uint32_t rows = 1; rows <= 256; rows *= 2) {
-      const std::uint64_t bytes = rows * columns * element_bytes;
+      const std::uint64_t bytes = element_bytes * rows * columns;
       if (bytes >= smallest && bytes <= largest) result.push_back({rows, columns});
     }
   }
@@ -60,10 +60,10 @@ std::vector<KernelSpec> candidates(const Case& c, std::uint64_t size, std::size_
   tmajit::TileOptions tiles;
   for (const Box& box : boxes(c)) {
     tiles.box = box;
-    for (const std::uint32_t stages : {2, 3, 4, 6, 8, 12, 16}) {
+    for (const std::uint32_t stages : {2U, 3U, 4U, 6U, 8U, 12U, 16U}) {
       for (const std::uint32_t out : output_stages) {
         for (const std::uint32_t warp : warps) {
-          for (const std::uint32_t ctas : {1, 2, 3, 4, 6, 8}) {
+          for (const std::uint32_t ctas : {1U, 2U, 3U, 4U, 6U, 8U}) {
             tiles.stages = stages;
             tiles.output_stages = out;
             tiles.warps = warp;

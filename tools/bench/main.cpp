@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <exception>
 #include <fstream>
 
@@ -43,12 +44,7 @@ std::unique_ptr<bench::Gpu> open_gpu(const Options& options, std::string& why) {
     if (const std::string missing = tmajit::why_no_gpu(); !missing.empty()) {
       throw tmajit::Error(tmajit::ErrorCode::unavailable, missing);
     }
-    // The context first: the library then uses it, and both launch in the same one.
-    bench::RawDriver driver(*ordinal);
-    std::shared_ptr<tmajit::Device> device = tmajit::open_gpu(*ordinal);
-    const tmajit::Stream stream = device->create_stream();
-    return std::unique_ptr<bench::Gpu>(
-        new bench::Gpu{driver, device, tmajit::Runtime({.device = device}), stream});
+    return std::make_unique<bench::Gpu>(*ordinal);
   } catch (const tmajit::Error& error) {
     if (options.device != "auto" || error.code() != tmajit::ErrorCode::unavailable) throw;
     why = error.what();
@@ -146,17 +142,16 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::Parsed parsed = bench::parse(argc, argv);
-  if (parsed.exit_code) return *parsed.exit_code;
   try {
-    return run(parsed.options);
+    const bench::Parsed parsed = bench::parse(argc, argv);
+    return parsed.exit_code ? *parsed.exit_code : run(parsed.options);
   } catch (const tmajit::Error& error) {
-    fmt::print(stderr, "tmajit-bench: {}\n", error.what());
+    std::fprintf(stderr, "tmajit-bench: %s\n", error.what());
     const bool usage = error.code() == tmajit::ErrorCode::invalid_argument ||
                        error.code() == tmajit::ErrorCode::illegal_spec;
     return usage ? 2 : 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tmajit-bench: {}\n", error.what());
+    std::fprintf(stderr, "tmajit-bench: %s\n", error.what());
     return 1;
   }
 }

@@ -68,9 +68,9 @@ void Report::failure(std::string_view what) {
   failed_ = true;
 }
 
-void Report::clear_progress() {
+void Report::clear_progress() noexcept {
   if (!progress_shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  std::fputs("\r\x1b[K", stderr);  // not fmt's print, which may throw: this runs in the destructor
   std::fflush(stderr);
   progress_shown_ = false;
 }

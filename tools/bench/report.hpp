@@ -34,7 +34,7 @@ class Report {
   void write(const std::string& path) const;
 
  private:
-  void clear_progress();
+  void clear_progress() noexcept;
   bool terminal_;
   bool progress_shown_ = false;
   bool failed_ = false;

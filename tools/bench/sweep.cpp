@@ -94,8 +94,10 @@ class Sweep {
     if (best.size() > finalists + 1) best.resize(finalists + 1);
 
     std::vector<std::vector<tmajit::PreparedLaunch>> launches;
+    launches.reserve(best.size());
     for (const Entrant& entrant : best) launches.push_back(prepare(entrant));
     std::vector<Contender> contenders;
+    contenders.reserve(best.size() + 1);
     for (const auto& own : launches) {
       contenders.emplace_back([&own, this](std::size_t set) { own[set](gpu_.stream); });
     }
