@@ -50,8 +50,9 @@ while (($#)); do
 done
 case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is called $preset" ;; esac
 
-# The rooms that work without NVRTC are quick under a sanitizer; those with threads are worth tsan.
-SANITIZED_ROOMS=(spec cache driver jitc ptx)
+# Rooms that work without NVRTC and read what others wrote are quick under a sanitizer and worth it; those with
+# threads are worth tsan.
+SANITIZED_ROOMS=(spec cache driver ptx reference)
 THREADED_ROOMS=(cache compile runtime)
 
 start=$EPOCHREALTIME

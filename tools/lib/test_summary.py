@@ -36,7 +36,9 @@ class Test:
 
     @property
     def needs_gpu(self) -> bool:
-        return "gpu" in self.labels
+        if any(label.startswith("gpu") for label in self.labels):
+            return True
+        return self.state == "skipped" and "GPU" in self.skip_reason()
 
     def skip_reason(self) -> str:
         for reason in REASONS:
