@@ -50,7 +50,10 @@ Names expected(Family family, std::uint32_t rank) {
       "cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group.L2::cache_hint";
   const std::string bulk_store = "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint";
   switch (family) {
-    case Family::copy: names.insert({tensor_load, tensor_store, "prefetch.tensormap"}); break;
+    case Family::copy:  // the fence and the warp's meeting are those of row tails
+      names.insert({tensor_load, tensor_store, "prefetch.tensormap", "fence.proxy.async.shared::cta",
+                    "bar.warp.sync"});
+      break;
     case Family::snapshot:
       names.insert(
           {tensor_load, bulk_store, "prefetch.tensormap", "fence.proxy.async.shared::cta", "bar.warp.sync"});

@@ -96,7 +96,7 @@ TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row")
   CHECK_THROWS_AS(make_problem(options, Padding::no), tmajit::Error);
 }
 
-TEST_CASE("--oob and --l2 are part of what is validated") {
+TEST_CASE("options --oob and --l2 are part of what is validated") {
   KernelOptions options;
   options.family = "copy"s;
   options.dtypes = {"i32"};

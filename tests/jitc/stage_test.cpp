@@ -118,7 +118,7 @@ TEST_CASE("source tells the key that the compiled kernel has, and text comes wit
   CHECK_THAT(ptx.at("text").get<std::string>(), ContainsSubstring(".entry tmajit_copy"));
 }
 
-TEST_CASE("--no-cache keeps nothing") {
+TEST_CASE("option --no-cache keeps nothing") {
   const Folder cache;
   const auto result = jitc::test::jitc({"cubin", "copy", "--no-cache", "--json"},
                                        {.environment = {"TMAJIT_CACHE_DIR=" + cache.path().string()}});
