@@ -34,7 +34,7 @@ watch_log() {
   local log=$1 tick=0 line
   while sleep 0.5 && kill -0 "$$" 2>/dev/null; do
     tick=$((tick + 1))
-    line=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | tail -n 1)
+    line=$(tail -c 400 "$log" 2>/dev/null | tr '\r\0' '\n\n' | tail -n 1)
     [[ -n $line ]] || continue
     if [[ -t 1 ]]; then
       printf '\r\e[K    %s%s%s' "$DIM" "${line:0:$((${COLUMNS:-100} - 6))}" "$PLAIN"
