@@ -73,7 +73,7 @@ Session::Session(tmajit::RuntimeOptions options, bool compile_only)
 
 tmajit::Kernel Session::kernel(const tmajit::KernelSpec& spec) {
   tmajit::Kernel kernel = runtime_.kernel(spec);
-  describe(kernel, tmajit::shared_layout(spec).bytes);
+  describe(kernel, tmajit::launch_shared_bytes(spec));
   return kernel;
 }
 
@@ -95,7 +95,7 @@ tmajit::EncodedTensorMap Session::encode(const tmajit::TensorView& view, const t
   spec.type = view.type;
   spec.rank = static_cast<std::uint8_t>(view.rank);
   spec.swizzle = swizzle;
-  spec.l2_promotion = tmajit::L2Promotion::b256;
+  spec.l2_promotion = tmajit::L2Promotion::none;
   for (std::size_t d = 0; d < view.rank; ++d) {
     spec.shape.at(d) = view.shape[d];
     spec.strides.at(d) = static_cast<std::uint64_t>(view.strides[d]) * tmajit::size_of(view.type);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -47,10 +48,10 @@ struct KernelSpec {
   std::uint8_t stages = 0;         ///< depth of the ring of input tiles in flight, 2 … 32 (1 allowed)
   std::uint8_t output_stages = 0;  ///< depth of the ring of output tiles (map, bulk), 2 … 8; else 0
   std::uint8_t warps = 0;          ///< warps that compute (map, bulk), 1 … 16; else 1
-  std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 8
-  std::uint8_t reserved = 0;
+  std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
+  std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; for bulk the elements of a chunk
-  std::uint32_t reserved2 = 0;
+  std::uint32_t reserved = 0;
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the inputs, then the output
   std::array<char, max_expression + 1> expression{};   ///< zero-padded; empty for copy and snapshot
 
@@ -75,6 +76,7 @@ struct TileOptions {
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;
   std::uint32_t ctas_per_sm = 0;
+  std::optional<std::uint32_t> tiles_per_cta = std::nullopt;  ///< 0 is a persistent grid
 };
 
 /// Builds the spec of a kernel that moves or computes on views like these; fills the defaults in. Does not
@@ -92,7 +94,7 @@ struct TileOptions {
 
 /// The tensor map of operand `index` (inputs, then the output) of a kernel over `view`.
 [[nodiscard]] TMAJIT_API TensorMapSpec tensor_map(const KernelSpec& spec, std::uint32_t index,
-                                                  const TensorView& view, L2Promotion = L2Promotion::b256,
+                                                  const TensorView& view, L2Promotion = L2Promotion::none,
                                                   OobFill = OobFill::zero);
 
 /// What the output of `copy` and `snapshot` looks like for a source of this shape: its shape over the
@@ -114,6 +116,9 @@ struct SharedLayout {
 
 /// Lays shared memory out for `spec`. Total over every value of its fields: nothing is read out of range.
 [[nodiscard]] TMAJIT_API SharedLayout shared_layout(const KernelSpec& spec) noexcept;
+/// Dynamic shared memory of a launch: the layout's, and as much more as keeps others than the first
+/// ctas_per_sm CTAs off an SM where the grid is not persistent.
+[[nodiscard]] TMAJIT_API std::uint32_t launch_shared_bytes(const KernelSpec& spec) noexcept;
 /// Threads of a CTA: 32 · (warps + 1) for map and bulk (one warp issues loads), 32 otherwise.
 [[nodiscard]] TMAJIT_API std::uint32_t threads(const KernelSpec& spec) noexcept;
 

@@ -34,7 +34,7 @@ struct StageTimes {
 struct Operand {
   TensorView view;
   DevicePtr address = 0;
-  L2Promotion l2_promotion = L2Promotion::b256;
+  L2Promotion l2_promotion = L2Promotion::none;
   OobFill oob_fill = OobFill::zero;
 };
 

@@ -88,6 +88,8 @@ std::string prelude(const KernelSpec& spec) {
       "__device__ constexpr Extent<rank> tile() {{ return {{{{{}}}}}; }}  // elements, outermost first\n",
       fmt::join(tile, ", "));
   out += fmt::format("constexpr u32 stages = {};\n", spec.stages);
+  out += fmt::format("constexpr u32 tiles_per_cta = {};{}\n", spec.tiles_per_cta,
+                     spec.tiles_per_cta == 0 ? "  // a persistent grid" : "");
   out += fmt::format("constexpr u32 barriers = {};  // offset in shared memory\n", layout.barriers);
   if (computes) {
     out += fmt::format("constexpr u32 output_stages = {};\n", spec.output_stages);

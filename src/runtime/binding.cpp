@@ -13,8 +13,19 @@
 TMAJIT_BEGIN
 namespace {
 
-/// CTAs of a persistent grid: no more than there is work for, no more than the GPU holds at once.
+constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  // of the first dimension (CUDA C++ Programming Guide)
+
+/// CTAs for `work` tiles. Of a persistent grid no more than the GPU holds at once; else as many as share the
+/// tiles out. Throws Error{unsupported} if there are too many.
 std::uint32_t ctas(const BuiltKernel& kernel, std::uint64_t work) {
+  if (kernel.spec->tiles_per_cta > 0) {
+    const std::uint64_t count = std::max<std::uint64_t>(ceil_div(work, kernel.spec->tiles_per_cta), 1);
+    if (count <= max_grid) return static_cast<std::uint32_t>(count);
+    throw Error(ErrorCode::unsupported,
+                fmt::format("{} CTAs of {} tiles; at most 2^31 - 1 are possible. Use a larger box, more "
+                            "tiles_per_cta, or 0 for a persistent grid.",
+                            count, kernel.spec->tiles_per_cta));
+  }
   const std::uint64_t resident = std::uint64_t{kernel.device->info().sm_count} * kernel.spec->ctas_per_sm;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(work, 1, std::max<std::uint64_t>(resident, 1)));
 }

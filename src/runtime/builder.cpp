@@ -44,7 +44,7 @@ BuiltKernel Builder::build(const KernelSpec& spec) const {
   {
     const Stopwatch watch(kernel.times.generate);
     source = generate(spec);
-    kernel.shared_bytes = static_cast<std::uint32_t>(shared_layout(spec).bytes);
+    kernel.shared_bytes = launch_shared_bytes(spec);
   }
   make(source, kernel);
   return kernel;

@@ -25,14 +25,34 @@ bool fits(const KernelSpec& spec) noexcept {
 
 namespace {
 
-// Measured on an H200 over 1 GiB (docs/performance.md): tiles of 16 KiB with 48 KiB of loads in flight an SM
-// are best, from one CTA; more in flight is slower. A tuner may improve on them for other shapes.
-constexpr std::uint64_t tile_bytes_wanted = 16 * 1024;  // of all inputs together
-constexpr std::uint64_t tile_bytes_least = 4 * 1024;    // of one operand: less wastes the copy engine
-constexpr std::uint64_t bytes_in_flight = 48 * 1024;    // loads, an SM
-constexpr std::uint32_t enough_threads = 1024;          // an SM: 64 registers each, and nothing spills
+/// What a kernel of a family wants, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM
+/// that each do little and make room for the next. A persistent grid is 4 to 6 % slower: its CTAs drift
+/// apart, and the memory's open pages with them. A tuner may improve on these for other shapes.
+struct Pipeline {
+  std::uint64_t tile_bytes;       ///< of all inputs together
+  std::uint64_t stages;           ///< of such tiles, and how many a CTA does
+  std::uint64_t bytes_in_flight;  ///< loads, an SM
+};
+
+constexpr Pipeline pipeline(Family family) noexcept {
+  switch (family) {
+    case Family::copy: return {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 48 * 1024};
+    case Family::bulk: return {.tile_bytes = 4 * 1024, .stages = 3, .bytes_in_flight = 72 * 1024};
+    default: return {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 64 * 1024};
+  }
+}
+
+/// Of one operand: less gives a thread too little to do at a time, but a ring of many must leave room for
+/// CTAs.
+constexpr std::uint64_t tile_bytes_least(std::uint64_t inputs) noexcept {
+  return inputs > 4 ? 2 * 1024 : 4 * 1024;
+}
+// Where the tiles of many inputs are larger than wanted, still some CTAs, to overlap each other's computing.
+constexpr std::uint32_t enough_ctas = 4;
+constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
+constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
-constexpr std::uint32_t default_warps = 8;
+constexpr std::uint32_t default_warps = 4;
 
 std::span<const OperandSpec> operands_with_tiles(const KernelSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
@@ -103,17 +123,28 @@ std::uint32_t chunk_of(const KernelSpec& spec, std::uint64_t bytes) {
 
 std::uint8_t stages_wanted(const KernelSpec& spec) {
   const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
-  // Where tiles are stored from the ring they came in, half of it is being stored.
-  const std::uint64_t rings = computes(spec.family) ? 1 : 2;
-  return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(rings * bytes_in_flight / stage, 2, max_stages));
+  const auto wanted = pipeline(spec.family);
+  return static_cast<std::uint8_t>(
+      std::clamp<std::uint64_t>(wanted.stages * wanted.tile_bytes / stage, wanted.stages, max_stages));
 }
 
-/// More CTAs where the ring of one, at its deepest, holds too little in flight: tiles of a few bytes.
+/// As many as the ring holds, so that all loads are under way at once; more where that is too little to be
+/// worth a CTA.
+std::uint8_t tiles_wanted(const KernelSpec& spec) {
+  const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
+  const auto wanted = pipeline(spec.family);
+  const auto least = std::max<std::uint64_t>(spec.stages, 2);
+  return static_cast<std::uint8_t>(
+      std::clamp<std::uint64_t>(wanted.stages * wanted.tile_bytes / stage, least, max_tiles_per_cta));
+}
+
+/// As many CTAs as have enough in flight together.
 void add_ctas(KernelSpec& spec) {
   const auto ring = std::max<std::uint64_t>(stage_transaction_bytes(spec) * spec.stages, 1);
-  for (KernelSpec more = spec;
-       spec.ctas_per_sm < max_ctas_per_sm && ring * spec.ctas_per_sm < bytes_in_flight;) {
+  for (KernelSpec more = spec; spec.ctas_per_sm < max_ctas_per_sm;) {
     ++more.ctas_per_sm;
+    const auto limit = spec.inputs > 1 && more.ctas_per_sm <= enough_ctas ? most_bytes_in_flight : 0;
+    if (ring * more.ctas_per_sm > std::max(limit, pipeline(spec.family).bytes_in_flight)) return;
     if (!fits(more) || threads(more) * more.ctas_per_sm > enough_threads) return;
     spec.ctas_per_sm = more.ctas_per_sm;
   }
@@ -141,7 +172,7 @@ void fill_defaults(KernelSpec& spec, const Defaults& missing, std::span<const st
   }
 
   const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
-  auto bytes = std::max(tile_bytes_wanted / inputs, tile_bytes_least);
+  auto bytes = std::max(pipeline(spec.family).tile_bytes / inputs, tile_bytes_least(inputs));
   const KernelSpec chosen = spec;
   for (;; bytes /= 2) {
     spec = chosen;
@@ -152,6 +183,7 @@ void fill_defaults(KernelSpec& spec, const Defaults& missing, std::span<const st
     // A ring of one stage cannot overlap anything: a smaller tile is better, as long as it is ours to choose.
     const bool overlaps = !missing.stages || spec.stages > 1;
     if ((enough && overlaps) || !missing.tile || bytes <= bulk_bytes) {
+      if (missing.tiles_per_cta) spec.tiles_per_cta = tiles_wanted(spec);
       if (enough && missing.ctas_per_sm) add_ctas(spec);
       return;
     }

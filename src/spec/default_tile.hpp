@@ -13,6 +13,7 @@ struct Defaults {
   bool output_stages = false;
   bool warps = false;
   bool ctas_per_sm = false;
+  bool tiles_per_cta = false;
 };
 
 /// Fills in what `missing` names. Family, rank, inputs and operands of `spec` are set; `extents` is the shape

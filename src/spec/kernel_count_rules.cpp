@@ -57,7 +57,6 @@ void check_unused_operand(const KernelSpec& spec, std::uint32_t index, Violation
 void check_unused(const KernelSpec& spec, Violations& violations) {
   constexpr auto reserved = "until it means something";
   if (spec.reserved != 0) add_unused(spec.reserved, "reserved", reserved, violations);
-  if (spec.reserved2 != 0) add_unused(spec.reserved2, "reserved2", reserved, violations);
   if (!has_operands(spec)) return;
   constexpr auto beyond = "beyond the rank";
   for (std::uint32_t d = spec.rank; d < max_map_rank; ++d) {

@@ -85,12 +85,14 @@ void set_options(KernelSpec& spec, const TileOptions& options, std::span<const s
   spec.output_stages = as_byte(options.output_stages, "output_stages", max_output_stages);
   spec.warps = as_byte(options.warps, "warps", max_warps);
   spec.ctas_per_sm = as_byte(options.ctas_per_sm, "ctas_per_sm", max_ctas_per_sm);
+  spec.tiles_per_cta = as_byte(options.tiles_per_cta.value_or(0), "tiles_per_cta", max_tiles_per_cta);
   fill_defaults(spec,
                 {.tile = options.box.empty(),
                  .stages = options.stages == 0,
                  .output_stages = options.output_stages == 0,
                  .warps = options.warps == 0,
-                 .ctas_per_sm = options.ctas_per_sm == 0},
+                 .ctas_per_sm = options.ctas_per_sm == 0,
+                 .tiles_per_cta = !options.tiles_per_cta},
                 extents);
 }
 

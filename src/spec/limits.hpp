@@ -22,7 +22,8 @@ inline constexpr std::uint32_t max_stages = 32;
 inline constexpr std::uint32_t min_output_stages = 2;
 inline constexpr std::uint32_t max_output_stages = 8;
 inline constexpr std::uint32_t max_warps = 16;
-inline constexpr std::uint32_t max_ctas_per_sm = 8;
+inline constexpr std::uint32_t max_ctas_per_sm = 16;
+inline constexpr std::uint32_t max_tiles_per_cta = 255;
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
 inline constexpr std::uint32_t cta_reserve_bytes = 1024;  ///< of shared memory that each CTA takes
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").

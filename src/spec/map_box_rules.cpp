@@ -15,7 +15,7 @@ constexpr auto element_stride_source = "cuTensorMapEncodeTiled, elementStrides";
 void check_box_range(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   if (map.box[d] >= 1 && map.box[d] <= max_box) return;
   // The least that would be legal: 16 bytes in the innermost dimension.
-  const bool inner = d + 1U == map.rank && map.interleave == Interleave::none && is_known(map.type);
+  const bool inner = d + 1U == map.rank && is_known(map.type);
   const auto least = inner ? bulk_bytes / size_of(map.type) : 1U;
   violations.add({.rule = "box.range",
                   .subject = fmt::format("box[{}]", d),
@@ -48,13 +48,14 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
 }
 
 void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
-  if (map.interleave != Interleave::none || !is_known(map.type)) return;
+  if (!is_known(map.type)) return;
   const auto d = map.rank - 1U;
   const auto size = size_of(map.type);
   const auto bytes = sat_mul(map.box[d], size);
-  const auto most =
-      map.swizzle == Swizzle::none || map.swizzle > Swizzle::b128 ? max_box * size : span_bytes(map.swizzle);
-  const bool swizzled = map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128;
+  // Slices are permuted whatever their number.
+  const bool swizzled =
+      map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
+  const auto most = swizzled ? span_bytes(map.swizzle) : max_box * size;
   if (bytes % bulk_bytes == 0 && !(swizzled && bytes > most)) return;
   const auto found = fmt::format("{} bytes ({} × {})", bytes, map.box[d], name(map.type));
   const auto subject = fmt::format("box[{}]", d);
@@ -79,12 +80,12 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   }
 }
 
-/// Bytes of a tile as the driver counts them: no padding, and the innermost element stride counts although
-/// the copy engine ignores it.
+/// Bytes of a tile as the driver counts them: elements also where the copy engine moves slices, no padding,
+/// and box / element stride rounded down where the engine rounds up, in the innermost dimension too.
 std::uint64_t encoded_bytes(const TensorMapSpec& map) {
-  std::uint64_t bytes = inner_unit(map.type, map.interleave);
+  std::uint64_t bytes = size_of(map.type);
   for (std::uint32_t d = 0; d < map.rank; ++d) {
-    bytes = sat_mul(bytes, ceil_div(map.box[d], map.element_strides[d]));
+    if (map.element_strides[d] > 0) bytes = sat_mul(bytes, map.box[d] / map.element_strides[d]);
   }
   return bytes;
 }

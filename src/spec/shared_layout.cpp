@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t base_slack = 1024;  // the largest swizzle period: the kernel aligns its base up to it
 constexpr std::uint32_t barrier_bytes = 8;
+constexpr std::uint32_t shared_granule = 128;  // in which an SM gives out shared memory
 
 }  // namespace
 
@@ -46,6 +47,15 @@ SharedLayout shared_layout(const KernelSpec& spec) noexcept {
   layout.barriers = sat_cast<std::uint32_t>(offset);  // rings end on 128 bytes, so 8-byte aligned
   layout.bytes = sat_add(sat_add(offset, 2ULL * spec.stages * barrier_bytes), base_slack);
   return layout;
+}
+
+std::uint32_t launch_shared_bytes(const KernelSpec& spec) noexcept {
+  const auto needed = sat_cast<std::uint32_t>(shared_layout(spec).bytes);
+  if (spec.tiles_per_cta == 0) return needed;  // the grid is no larger than what is to be resident
+  const std::uint32_t room_for_more = shared_bytes_for(spec.ctas_per_sm + 1U);
+  if (needed > room_for_more) return needed;
+  return sat_cast<std::uint32_t>(std::min<std::uint64_t>(round_up(room_for_more + 1ULL, shared_granule),
+                                                         shared_bytes_for(spec.ctas_per_sm)));
 }
 
 std::uint32_t threads(const KernelSpec& spec) noexcept {

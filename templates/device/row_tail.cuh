@@ -25,8 +25,8 @@ struct RowTail {
   }
 
   // Stores the tile's part of the tail from its image in shared memory; `threads` threads call it together.
-  template <class Element>
-  __device__ __forceinline__ void store(const TileWalk<rank>& tile_at, const Extent<rank>& tile, const u8* image,
+  template <class Element, class Walk>
+  __device__ __forceinline__ void store(const Walk& tile_at, const Extent<rank>& tile, const u8* image,
                                         const Placement& placement, u32 thread, u32 threads) const {
     const u32 columns = tile.at[rank - 1];
     const u32 column = tile_at.at[rank - 1] * columns;

@@ -1,4 +1,5 @@
-// The tiles that one CTA of a persistent grid moves: every gridDim.x-th one, in row-major order.
+// The tiles that one CTA does, in row-major order: `share` of them one after the other, or, where that is 0,
+// every gridDim.x-th one of a persistent grid.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -10,12 +11,28 @@ struct TileGrid {
   u32 tiles[rank];
 };
 
+// A CTA's share of things to do, be they tiles or chunks.
+template <u32 share>
+struct Share {
+  static constexpr bool persistent = share == 0;
+
+  static __device__ __forceinline__ u64 first() {
+    return persistent ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
+  }
+  static __device__ __forceinline__ u64 step() { return persistent ? gridDim.x : 1; }
+  // The end of the share, of `count` things in all.
+  static __device__ __forceinline__ u64 last(u64 count) {
+    const u64 end = first() + share;
+    return persistent || end > count ? count : end;
+  }
+};
+
 // Steps from tile to tile by adding with carry: only the first position costs divisions.
-template <u32 rank>
+template <u32 rank, u32 share = 0>
 struct TileWalk {
   __device__ __forceinline__ explicit TileWalk(const TileGrid<rank>& grid) : grid_(grid) {
-    u64 first = blockIdx.x;
-    u64 stride = gridDim.x;
+    u64 first = Share<share>::first();
+    u64 stride = Share<share>::step();
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       const bool outermost = d == 0;
@@ -27,9 +44,12 @@ struct TileWalk {
   }
 
   // Whether there is a tile left.
-  __device__ __forceinline__ explicit operator bool() const { return at[0] < grid_.tiles[0]; }
+  __device__ __forceinline__ explicit operator bool() const {
+    return at[0] < grid_.tiles[0] && (Share<share>::persistent || done_ < share);
+  }
 
   __device__ __forceinline__ void next() {
+    ++done_;
     u32 carry = 0;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
@@ -60,6 +80,7 @@ struct TileWalk {
  private:
   const TileGrid<rank>& grid_;
   u32 step_[rank];
+  u32 done_ = 0;
 };
 
 }  // namespace tmajit

@@ -11,10 +11,12 @@
 #include "tmajit/ring.cuh"
 #include "tmajit/shared_memory.cuh"
 #include "tmajit/sync.cuh"
+#include "tmajit/tile_walk.cuh"
 
 namespace tmajit {
 
 using In = Input<0>;
+using Mine = Share<tiles_per_cta>;
 constexpr u32 chunk = tile().at[0];
 
 // 16 elements of any type are a multiple of 16 bytes.
@@ -49,23 +51,23 @@ struct Split {
 
 __device__ __forceinline__ void load_chunks(const In::Element* in, const Split& split, u32 base, RingBarriers full,
                                             RingBarriers empty) {
-  const ptx::CachePolicy once = ptx::evict_first();
   RingPosition<stages> position;
-  for (u64 n = blockIdx.x; n < split.chunks(); n += gridDim.x, position.next()) {
+  const u64 last = Mine::last(split.chunks());
+  for (u64 n = Mine::first(); n < last; n += Mine::step(), position.next()) {
     const u32 bytes = split.elements(n) * sizeof(In::Element);
     ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
     ptx::mbarrier::arrive_expect_tx(full[position.stage], bytes);
     ptx::bulk_load(base + In::placement().stage(position.stage), in + split.head + n * chunk, bytes,
-                   full[position.stage], once);
+                   full[position.stage]);
   }
 }
 
 __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split& split, u8* shared, u32 base,
                                                RingBarriers full, RingBarriers empty) {
-  const ptx::CachePolicy once = ptx::evict_first();
   RingPosition<stages> position;
   RingPosition<output_stages> result;
-  for (u64 n = blockIdx.x; n < split.chunks(); n += gridDim.x, position.next(), result.next()) {
+  const u64 last = Mine::last(split.chunks());
+  for (u64 n = Mine::first(); n < last; n += Mine::step(), position.next(), result.next()) {
     const u64 origin[1] = {split.head + n * chunk};
     const u32 elements = split.elements(n);
 
@@ -84,12 +86,12 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
       ptx::mbarrier::arrive(empty[position.stage]);
       if (!split.direct) {
         ptx::bulk_store(out + origin[0], base + Output::placement().stage(result.stage),
-                        elements * sizeof(Output::Element), once);
+                        elements * sizeof(Output::Element));
         ptx::commit_group();
       }
     }
   }
-  if (threadIdx.x == 0) ptx::wait_group<0>();
+  if (threadIdx.x == 0) ptx::wait_group_read<0>();
 }
 
 // The elements from `first` to `last`, one a thread: fewer than 32.

@@ -15,8 +15,7 @@ __device__ __forceinline__ void copy_tiles(const TensorMap& source, const Tensor
   constexpr u32 columns = tile().at[rank - 1];
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
-  const ptx::CachePolicy once = ptx::evict_first();
-  forward_tiles(grid, base, source, [&](const TileWalk<rank>& tile_at, u32 stage) {
+  forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
     const u32 column = tile_at.at[rank - 1] * columns;
     if (tail.reaches(column, columns)) {
       tail.store<Element>(tile_at, tile(), shared + stage, input(), threadIdx.x, 32);
@@ -25,7 +24,7 @@ __device__ __forceinline__ void copy_tiles(const TensorMap& source, const Tensor
       __syncwarp();
     }
     if (threadIdx.x == 0 && tail.stores(column)) {
-      ptx::tensor_store(destination, tile_at.origin(tile()), base + stage, once);
+      ptx::tensor_store(destination, tile_at.origin(tile()), base + stage);
     }
   });
 }

@@ -31,11 +31,10 @@ __device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u32 ba
   }
   __syncwarp();
 
-  const ptx::CachePolicy once = ptx::evict_first();
-  TileWalk<rank> incoming(grid);
+  TileWalk<rank, tiles_per_cta> incoming(grid);
   const auto load = [&](u32 stage) {
     ptx::mbarrier::arrive_expect_tx(full[stage], input().load_bytes);
-    ptx::tensor_load(base + input().stage(stage), source, incoming.origin(extent()), full[stage], once);
+    ptx::tensor_load(base + input().stage(stage), source, incoming.origin(extent()), full[stage]);
     incoming.next();
   };
   if (leader) {
@@ -45,7 +44,7 @@ __device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u32 ba
   RingPosition<stages> arriving;
   RingPosition<stages> freed;
   u32 stored = 0;
-  for (TileWalk<rank> outgoing(grid); outgoing; outgoing.next()) {
+  for (TileWalk<rank, tiles_per_cta> outgoing(grid); outgoing; outgoing.next()) {
     ptx::mbarrier::wait(full[arriving.stage], arriving.parity);
     store(outgoing, input().stage(arriving.stage));
     arriving.next();
@@ -60,7 +59,7 @@ __device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u32 ba
     }
     __syncwarp();
   }
-  if (leader) ptx::wait_group<0>();
+  if (leader) ptx::wait_group_read<0>();  // shared memory is given up; the writes complete with the grid
 }
 
 }  // namespace tmajit

@@ -19,13 +19,12 @@ namespace tmajit {
 template <u32... i, class... Maps>
 __device__ __forceinline__ void load_tiles(Indices<i...>, const TileGrid<rank>& grid, u32 base, RingBarriers full,
                                            RingBarriers empty, const Maps&... inputs) {
-  const ptx::CachePolicy once = ptx::evict_first();
   RingPosition<stages> position;
-  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next()) {
+  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {
     ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
     ptx::mbarrier::arrive_expect_tx(full[position.stage], (Input<i>::placement().load_bytes + ...));
     (ptx::tensor_load(base + Input<i>::placement().stage(position.stage), inputs,
-                      tile_at.origin(Input<i>::extent()), full[position.stage], once),
+                      tile_at.origin(Input<i>::extent()), full[position.stage]),
      ...);
   }
 }
@@ -35,10 +34,9 @@ __device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* sh
                                               const RowTail<rank>& tail) {
   constexpr u32 vectors = tile_elements / vector;
   constexpr u32 columns = tile().at[rank - 1];
-  const ptx::CachePolicy once = ptx::evict_first();
   RingPosition<stages> position;
   RingPosition<output_stages> result;
-  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next(), result.next()) {
+  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next(), result.next()) {
     Coordinate origin[rank];
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) origin[d] = tile_at.at[d] * tile().at[d];
@@ -55,7 +53,7 @@ __device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* sh
     const u32 results = Output::placement().stage(result.stage);
     if (threadIdx.x == 0) {
       ptx::mbarrier::arrive(empty[position.stage]);
-      if (tail.stores(column)) ptx::tensor_store(output, tile_at.origin(tile()), base + results, once);
+      if (tail.stores(column)) ptx::tensor_store(output, tile_at.origin(tile()), base + results);
       ptx::commit_group();
     }
     if (tail.reaches(column, columns)) {
@@ -63,7 +61,7 @@ __device__ __forceinline__ void compute_tiles(const TileGrid<rank>& grid, u8* sh
                                   compute_threads);
     }
   }
-  if (threadIdx.x == 0) ptx::wait_group<0>();
+  if (threadIdx.x == 0) ptx::wait_group_read<0>();
 }
 
 template <class... Maps>

@@ -18,10 +18,9 @@ __device__ __forceinline__ void snapshot_tiles(const TensorMap& source, u8* imag
   ptx::fence_proxy_async_shared();
   __syncwarp();
 
-  const ptx::CachePolicy once = ptx::evict_first();
-  forward_tiles(grid, base, source, [&](const TileWalk<rank>& tile_at, u32 stage) {
+  forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
     if (threadIdx.x != 0) return;
-    ptx::bulk_store(images + tile_at.number() * input().tile_bytes, base + stage, input().tile_bytes, once);
+    ptx::bulk_store(images + tile_at.number() * input().tile_bytes, base + stage, input().tile_bytes);
   });
 }
 

@@ -40,9 +40,9 @@ TEST_CASE("the same spec gives the same text") {
 TEST_CASE("every field of a spec reaches the text") {
   const KernelSpec base = map_of("x", {ElementType::f32, ElementType::f32});
   // A new field must be added here, and to the prelude.
-  const auto& [family, rank, inputs, stages, output_stages, warps, ctas_per_sm, reserved, tile, reserved2,
+  const auto& [family, rank, inputs, stages, output_stages, warps, ctas_per_sm, tiles_per_cta, tile, reserved,
                operands, expression] = base;
-  static_cast<void>(reserved), static_cast<void>(reserved2);
+  static_cast<void>(reserved);
 
   const std::vector<std::pair<const char*, std::function<void(KernelSpec&)>>> changes{
       {"family",
@@ -54,11 +54,12 @@ TEST_CASE("every field of a spec reaches the text") {
        }},
       {"stages", [](KernelSpec& s) { s.stages = static_cast<std::uint8_t>(s.stages + 1); }},
       {"output_stages", [](KernelSpec& s) { s.output_stages = 3; }},
-      {"warps", [](KernelSpec& s) { s.warps = 4; }},
+      {"warps", [](KernelSpec& s) { s.warps = 5; }},
       {"ctas_per_sm",
        [](KernelSpec& s) {
          s.tile = {8, 32}, s.ctas_per_sm = 3;
        }},
+      {"tiles_per_cta", [](KernelSpec& s) { s.tiles_per_cta = s.tiles_per_cta == 7 ? 8 : 7; }},
       {"tile", [](KernelSpec& s) { s.tile[0] = 4; }},
       {"type", [](KernelSpec& s) { s.operands[0].type = ElementType::i32; }},
       {"output type", [](KernelSpec& s) { s.operands[1].type = ElementType::u32; }},

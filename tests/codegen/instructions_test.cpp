@@ -39,16 +39,13 @@ Names expected(Family family, std::uint32_t rank) {
       "mbarrier.arrive.expect_tx.shared::cta.b64",
       "mbarrier.try_wait.parity.shared::cta.b64",
       "fence.mbarrier_init.release.cluster",
-      "createpolicy.fractional.L2::evict_first.b64",
       "cp.async.bulk.commit_group",
       "cp.async.bulk.wait_group.read",
-      "cp.async.bulk.wait_group",
   };
-  const std::string tensor_load = "cp.async.bulk.tensor." + d +
-                                  ".shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint";
-  const std::string tensor_store =
-      "cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group.L2::cache_hint";
-  const std::string bulk_store = "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint";
+  const std::string tensor_load =
+      "cp.async.bulk.tensor." + d + ".shared::cluster.global.tile.mbarrier::complete_tx::bytes";
+  const std::string tensor_store = "cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group";
+  const std::string bulk_store = "cp.async.bulk.global.shared::cta.bulk_group";
   switch (family) {
     case Family::copy:  // the fence and the warp's meeting are those of row tails
       names.insert({tensor_load, tensor_store, "prefetch.tensormap", "fence.proxy.async.shared::cta",
@@ -65,8 +62,7 @@ Names expected(Family family, std::uint32_t rank) {
       if (family == Family::map) {
         names.insert({tensor_load, tensor_store});
       } else {
-        names.insert(
-            {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", bulk_store});
+        names.insert({"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", bulk_store});
       }
       break;
   }

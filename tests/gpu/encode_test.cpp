@@ -252,7 +252,9 @@ std::vector<Question> questions() {
       {"a tile of 456 KiB, innermost element stride 2", true,
        with(tile(57, 64), [](auto& m) { m.element_strides[2] = 2; })},
       {"a tile of 8 MiB", false, tile(256, 256)},
-      {"interleave 16B, one slice", true, with(interleaved(Interleave::b16), [](auto& m) { m.box[2] = 1; })},
+      {"interleave 16B, four slices, 16 bytes of elements", true,
+       with(interleaved(Interleave::b16), [](auto& m) { m.box[2] = 4; })},
+      {"interleave 16B, one slice", false, with(interleaved(Interleave::b16), [](auto& m) { m.box[2] = 1; })},
       {"interleave 16B, 256 slices under swizzle 128B", true,
        with(interleaved(Interleave::b16), [](auto& m) { m.swizzle = Swizzle::b128, m.box[2] = 256; })},
       {"interleave 16B, 256 slices by 57 rows: 228 KiB", true,
@@ -260,14 +262,14 @@ std::vector<Question> questions() {
             [](auto& m) {
               m.box = {1, 57, 256};
             })},
-      {"interleave 16B, 256 slices by 58 rows: 232 KiB", false,
+      {"interleave 16B, 256 slices by 58 rows: 232 KiB, 58 KiB of elements", true,
        with(interleaved(Interleave::b16),
             [](auto& m) {
               m.box = {1, 58, 256};
             })},
       {"interleave 16B with element stride 2 innermost", true,
        with(interleaved(Interleave::b16), [](auto& m) { m.element_strides[2] = 2; })},
-      {"interleave 32B, one slice", true, with(interleaved(Interleave::b32), [](auto& m) { m.box[2] = 1; })},
+      {"interleave 32B, one slice", false, with(interleaved(Interleave::b32), [](auto& m) { m.box[2] = 1; })},
       {"interleave 32B with swizzle none", true,
        with(interleaved(Interleave::b32), [](auto& m) { m.swizzle = Swizzle::none; })},
       {"interleave 32B with swizzle 128B", true,

@@ -129,6 +129,7 @@ RandomKernel draw_tiled(Random& random, Family family) {
     options.stages = static_cast<std::uint32_t>(between(random, 1, 6));
     options.warps = family == Family::map ? static_cast<std::uint32_t>(between(random, 1, 12)) : 1;
     options.ctas_per_sm = static_cast<std::uint32_t>(between(random, 1, 4));
+    options.tiles_per_cta = static_cast<std::uint32_t>(between(random, 0, 5));
     options.output_stages = family == Family::map ? static_cast<std::uint32_t>(between(random, 2, 4)) : 0;
   }
 
@@ -212,7 +213,8 @@ std::string describe(const RandomKernel& kernel) {
   for (std::uint32_t d = 0; d < spec.rank; ++d) out << ' ' << int{spec.input(0).element_strides[d]};
   out << " swizzle " << name(spec.input(0).swizzle) << " stages " << int{spec.stages} << " output stages "
       << int{spec.output_stages} << " warps " << int{spec.warps} << " ctas " << int{spec.ctas_per_sm}
-      << " oob " << name(kernel.oob_fill) << " expression \"" << spec.expression_text() << '"';
+      << " tiles a CTA " << int{spec.tiles_per_cta} << " oob " << name(kernel.oob_fill) << " expression \""
+      << spec.expression_text() << '"';
   for (const TensorView& view : kernel.inputs) print(out << "\n  in  ", view);
   print(out << "\n  out ", kernel.output);
   return out.str();

@@ -1,6 +1,7 @@
 // The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
 #include "driver/api.hpp"
 #include "gpu/support.hpp"
+#include "runtime/row_tail.hpp"
 #include "runtime/temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
@@ -42,6 +43,29 @@ Function entry_point(const char* name, int cuda_version = 12000) {
   REQUIRE(find(name, &address, cuda_version, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS);
   return reinterpret_cast<Function>(address);
 }
+
+/// The device's primary context, current in this thread for as long as this lives: the library leaves no
+/// context behind, and the driver's own calls need one.
+class CurrentContext {
+ public:
+  explicit CurrentContext(const Device& device) : ordinal_(device.info().ordinal) {
+    CUcontext context = nullptr;
+    REQUIRE(api().primary_ctx_retain(&context, ordinal_) == CUDA_SUCCESS);
+    REQUIRE(api().ctx_push_current(context) == CUDA_SUCCESS);
+  }
+  ~CurrentContext() {
+    CUcontext popped = nullptr;
+    api().ctx_pop_current(&popped);
+    api().primary_ctx_release(ordinal_);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+  static const driver::Api& api() { return *driver::library().api; }
+
+ private:
+  int ordinal_;
+};
 
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {
@@ -160,7 +184,7 @@ TEST_CASE("a launch goes to its stream and to no other", "[gpu]") {
 
 TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]") {
   REQUIRE_HOPPER(device);  // on the primary context
-  const driver::Api& api = *driver::library().api;
+  const driver::Api& api = CurrentContext::api();
   // The form of CUDA 3.2 takes no parameter structure, in every driver.
   const auto create = entry_point<CUresult (*)(CUcontext*, unsigned, CUdevice)>("cuCtxCreate", 3020);
   const auto destroy = entry_point<CUresult (*)(CUcontext)>("cuCtxDestroy");
@@ -199,6 +223,7 @@ TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]"
 
 TEST_CASE("a prepared launch can be captured into a graph", "[gpu]") {
   REQUIRE_HOPPER(device);
+  const CurrentContext current(*device);
   const auto begin = entry_point<CUresult (*)(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture");
   const auto end = entry_point<CUresult (*)(CUstream, CUgraph*)>("cuStreamEndCapture");
   const auto instantiate =
@@ -340,11 +365,9 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
 
   // The same kernel and parameters by hand, the context current.
   const driver::Api& api = *driver::library().api;
-  CUcontext context = nullptr;
-  REQUIRE(api.primary_ctx_retain(&context, device->info().ordinal) == CUDA_SUCCESS);
+  const CurrentContext current(*device);
   CUlibrary library = nullptr;
   CUkernel raw = nullptr;
-  REQUIRE(api.ctx_push_current(context) == CUDA_SUCCESS);
   REQUIRE(api.library_load_data(&library, kernel.artifact().cubin.data(), nullptr, nullptr, 0, nullptr,
                                 nullptr, 0) == CUDA_SUCCESS);
   REQUIRE(api.library_get_kernel(&raw, library, kernel.artifact().entry.c_str()) == CUDA_SUCCESS);
@@ -353,9 +376,11 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
                                    device->info().ordinal) == CUDA_SUCCESS);
   const KernelSpec spec = Doubling::spec();
   EncodedTensorMap source = device->encode(tensor_map(spec, 0, in.view), in.address);
-  EncodedTensorMap target = device->encode(tensor_map(spec, 1, out.view), out.address);
+  TensorMapSpec target_map = tensor_map(spec, 1, out.view);
+  RowTail tail(target_map, out.address);
+  EncodedTensorMap target = device->encode(target_map, out.address);
   std::array<std::uint32_t, 2> tiles{256 / spec.tile[0], 64 / spec.tile[1]};
-  std::array<void*, 3> parameters{&source, &target, &tiles};
+  std::array<void*, 4> parameters{&source, &target, &tiles, tail.parameter()};
   CUlaunchConfig config{};
   config.gridDimX = prepared.shape().grid[0];
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
@@ -390,8 +415,5 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   CHECK(best[2] < best[0] + 2.0);
 #endif
   api.library_unload(library);
-  CUcontext popped = nullptr;
-  api.ctx_pop_current(&popped);
-  api.primary_ctx_release(device->info().ordinal);
   device->destroy_stream(stream);
 }

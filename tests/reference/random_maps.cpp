@@ -46,13 +46,14 @@ std::uint32_t inner_unit(const TensorMapSpec& map) {
   }
 }
 
-/// The innermost box: whole 16 bytes, no wider than the swizzle's span; any slices.
+/// The innermost box: elements that make whole 16 bytes, no wider than the swizzle's span unless interleaved.
 std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
-  if (map.interleave != Interleave::none) return static_cast<std::uint32_t>(between(random, 1, 256));
   const auto size = size_of(map.type);
   const auto unit = 16 / size;
   auto most = 256U;
-  if (map.swizzle != Swizzle::none) most = std::min(most, span_bytes(map.swizzle) / size);
+  if (map.swizzle != Swizzle::none && map.interleave == Interleave::none) {
+    most = std::min(most, span_bytes(map.swizzle) / size);
+  }
   return unit * static_cast<std::uint32_t>(between(random, 1, most / unit));
 }
 

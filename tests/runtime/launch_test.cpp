@@ -103,7 +103,7 @@ std::vector<std::string> subjects_of(Action&& action) {
 
 }  // namespace
 
-TEST_CASE("copy: two maps and the tile grid, a persistent grid, one launch") {
+TEST_CASE("copy: two maps and the tile grid, one launch") {
   Bench bench;
   bench.rank = 2;
   bench.grid_at = 2;
@@ -111,7 +111,7 @@ TEST_CASE("copy: two maps and the tile grid, a persistent grid, one launch") {
   const std::array<std::uint32_t, 2> box{64, 32};
   const KernelSpec spec = copy_spec(view, view, {.box = box});
   const Kernel kernel = bench.runtime.kernel(spec);
-  CHECK(bench.device->allowed == std::vector{static_cast<std::uint32_t>(shared_layout(spec).bytes)});
+  CHECK(bench.device->allowed == std::vector{launch_shared_bytes(spec)});
 
   const Operand source{view, in_at};
   const PreparedLaunch launch = kernel.prepare({&source, 1}, {view, out_at, L2Promotion::b128});
@@ -127,9 +127,9 @@ TEST_CASE("copy: two maps and the tile grid, a persistent grid, one launch") {
   CHECK(bench.seen.stream == some_stream);
   CHECK(bench.seen.words == std::vector<std::uint64_t>{0, 1});  // maps 0 and 1
   CHECK(bench.seen.tiles == std::vector<std::uint32_t>{16, 13});
-  CHECK(bench.seen.shape.grid == std::array{std::min(16U * 13U, 132U * spec.ctas_per_sm), 1U, 1U});
+  CHECK(bench.seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
   CHECK(bench.seen.shape.block == std::array{threads(spec), 1U, 1U});
-  CHECK(bench.seen.shape.shared_bytes == shared_layout(spec).bytes);
+  CHECK(bench.seen.shape.shared_bytes == launch_shared_bytes(spec));
 
   CHECK(bench.seen.tail_extents == std::vector<std::uint32_t>{1000, 400, 400});  // nothing left
 
@@ -137,8 +137,38 @@ TEST_CASE("copy: two maps and the tile grid, a persistent grid, one launch") {
   const TensorView small = dense(ElementType::f32, {65, 32});
   const Operand small_source{small, in_at};
   kernel.launch({&small_source, 1}, {small, out_at}, some_stream);
-  CHECK(bench.seen.shape.grid[0] == 2);
+  CHECK(bench.seen.shape.grid[0] == 1);
   CHECK(bench.seen.tiles == std::vector<std::uint32_t>{2, 1});
+}
+
+TEST_CASE("a persistent grid has no more CTAs than are resident, and no more than tiles") {
+  Bench bench;
+  bench.rank = 2;
+  bench.grid_at = 2;
+  const TensorView view = dense(ElementType::f32, {1000, 400});
+  const std::array<std::uint32_t, 2> box{8, 32};
+  const KernelSpec spec = copy_spec(view, view, {.box = box, .ctas_per_sm = 2, .tiles_per_cta = 0});
+  CHECK(spec.tiles_per_cta == 0);
+  CHECK(launch_shared_bytes(spec) == shared_layout(spec).bytes);
+  const Operand source{view, in_at};
+  const Kernel kernel = bench.runtime.kernel(spec);
+  kernel.launch({&source, 1}, {view, out_at});
+  CHECK(bench.seen.shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
+  const TensorView small = dense(ElementType::f32, {65, 32});
+  const Operand small_source{small, in_at};
+  kernel.launch({&small_source, 1}, {small, out_at});
+  CHECK(bench.seen.shape.grid[0] == 9);
+}
+
+TEST_CASE("a grid that is not persistent asks for the shared memory that keeps further CTAs off") {
+  const TensorView view = dense(ElementType::f32, {1000, 400});
+  for (std::uint32_t ctas = 1; ctas <= 8; ++ctas) {
+    const KernelSpec spec = copy_spec(view, view, {.ctas_per_sm = ctas, .tiles_per_cta = 2});
+    const std::uint32_t each = launch_shared_bytes(spec) + 1024;  // what the system takes
+    CAPTURE(ctas);
+    CHECK(each * ctas <= max_shared_bytes_per_sm);
+    CHECK(each * (ctas + 1) > max_shared_bytes_per_sm);
+  }
 }
 
 TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail names the rest") {
@@ -226,7 +256,7 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   CHECK(bench.device->encoded.empty());
   CHECK(bench.seen.words == std::vector<std::uint64_t>{in_at + 4, out_at + 8, 1'000'003});
   CHECK(bench.seen.shape.grid[0] ==
-        std::min<std::uint64_t>((1'000'003 + spec.tile[0] - 1) / spec.tile[0], 132ULL * spec.ctas_per_sm));
+        (1'000'003 + spec.tile[0] * spec.tiles_per_cta - 1) / (spec.tile[0] * spec.tiles_per_cta));
   CHECK(launch.bytes_moved() == 2ULL * 1'000'003 * 4);
 
   kernel.launch({&in, 1}, {view, in.address});  // in place

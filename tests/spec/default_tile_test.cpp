@@ -24,19 +24,21 @@ using Tile = std::array<std::uint32_t, max_map_rank>;
 TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
   const auto big = dense(ElementType::f32, {4096, 4096});
   const auto spec = copy_spec(big, big);
-  CHECK(spec.tile == Tile{16, 256});
-  CHECK(spec.stages == 6);  // 48 KiB in flight while as much is being stored
-  CHECK(spec.ctas_per_sm == 1);
+  CHECK(spec.tile == Tile{8, 256});
+  CHECK(spec.stages == 2);
+  CHECK(spec.tiles_per_cta == 2);
+  CHECK(spec.ctas_per_sm == 3);  // 48 KiB in flight
   const auto map = map_spec("x", std::array{big}, big);
-  CHECK(map.tile == Tile{16, 256});
-  CHECK(map.stages == 3);
+  CHECK(map.tile == Tile{8, 256});
+  CHECK(map.stages == 2);
+  CHECK(map.ctas_per_sm == 4);
   const auto bytes = dense(ElementType::u8, {4096, 4096});
-  CHECK(copy_spec(bytes, bytes).tile == Tile{64, 256});
+  CHECK(copy_spec(bytes, bytes).tile == Tile{32, 256});
 }
 
 TEST_CASE("a swizzle limits rows to its span") {
   const auto big = dense(ElementType::f32, {4096, 4096});
-  CHECK(copy_spec(big, big, {.swizzle = Swizzle::b128}).tile == Tile{128, 32});
+  CHECK(copy_spec(big, big, {.swizzle = Swizzle::b128}).tile == Tile{64, 32});
   CHECK(copy_spec(big, big, {.swizzle = Swizzle::b32}).tile == Tile{256, 8});
 }
 
@@ -49,7 +51,7 @@ TEST_CASE("a tile is not much larger than the tensor") {
 
 TEST_CASE("outer dimensions take the rows that inner ones leave") {
   const auto view = dense(ElementType::f32, {64, 64, 4, 64});
-  CHECK(copy_spec(view, view).tile == Tile{1, 16, 4, 64});
+  CHECK(copy_spec(view, view).tile == Tile{1, 8, 4, 64});
 }
 
 TEST_CASE("16 bytes hold for the smallest type of a map") {
@@ -65,7 +67,7 @@ TEST_CASE("a map of many inputs takes smaller tiles and still fits") {
   const auto spec = map_spec("x0 + x7", inputs, view);
   CHECK(validate(spec).empty());
   CHECK(spec.stages >= 2);
-  CHECK(spec.warps == 8);
+  CHECK(spec.warps == 4);
   CHECK(spec.output_stages == 2);
 }
 
@@ -90,7 +92,10 @@ TEST_CASE("warps that are left open leave room for the CTAs that are asked for")
   const auto view = dense(ElementType::f32, {4096, 4096});
   const auto spec = map_spec("x", std::array{view}, view, {.ctas_per_sm = 8});
   CHECK(validate(spec).empty());
-  CHECK(spec.warps == 7);
+  CHECK(spec.warps == 4);
+  const auto many = map_spec("x", std::array{view}, view, {.ctas_per_sm = 16});
+  CHECK(validate(many).empty());
+  CHECK(many.warps == 3);
 }
 
 TEST_CASE("defaults are legal wherever something is") {

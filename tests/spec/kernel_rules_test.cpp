@@ -76,7 +76,7 @@ TEST_CASE("counts have their ranges") {
   only(map_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 9; });
   only(copy_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 2; });
   only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 0; });
-  only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 9, s.tile[0] = 8; });
+  only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 17, s.tile[0] = 4; });
   only(copy_kernel(), "inputs.range", [](auto& s) { s.inputs = 2; });
   only(map_kernel(), "inputs.range", [](auto& s) { s.inputs = 9; });
   only(map_kernel(), "inputs.range", [](auto& s) { s.inputs = 0; });
@@ -88,7 +88,7 @@ TEST_CASE("counts have their ranges") {
 
 TEST_CASE("what is not used is zero") {
   only(copy_kernel(), "unused.zero", [](auto& s) { s.reserved = 1; });
-  only(copy_kernel(), "unused.zero", [](auto& s) { s.reserved2 = 1; });
+  only(copy_kernel(), "unused.zero", [](auto& s) { s.reserved = 1; });
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.tile[2] = 1; }).subject == "tile[2]");
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[0].element_strides[4] = 1; }).subject ==
         "input: element_strides[4]");

@@ -44,7 +44,7 @@ TEST_CASE("a copy takes its tile, element strides and modes from the options") {
   CHECK(map.box == std::array<std::uint32_t, max_map_rank>{32, 64});
   CHECK(map.strides == std::array<std::uint64_t, max_map_rank>{512, 2});
   CHECK(map.shape == std::array<std::uint64_t, max_map_rank>{100, 256});
-  CHECK(map.l2_promotion == L2Promotion::b256);
+  CHECK(map.l2_promotion == L2Promotion::none);
   CHECK(tensor_map(spec, 1, destination).box == std::array<std::uint32_t, max_map_rank>{16, 64});
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a map may have eight inputs of different types") {
 TEST_CASE("a bulk kernel has one dimension and no tensor maps") {
   const auto spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32);
   CHECK(spec.rank == 1);
-  CHECK(spec.tile[0] == 4096);
+  CHECK(spec.tile[0] == 1024);
   CHECK(validate(spec).empty());
   CHECK_THROWS_MATCHES(tensor_map(spec, 0, dense(ElementType::i32, {64})), Error,
                        MessageMatches(ContainsSubstring("no tensor map")));

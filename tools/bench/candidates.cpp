@@ -35,11 +35,11 @@ std::vector<Box> boxes(const Case& c) {
   return result;
 }
 
-/// Bytes of loads that an SM has under way: too few cannot hide the memory's latency, more than 128 KiB
+/// Bytes of loads that an SM has under way: too few cannot hide the memory's latency, more than 96 KiB
 /// never paid.
 bool plausible(const KernelSpec& spec) {
   constexpr std::uint64_t fewest = 16 << 10;
-  constexpr std::uint64_t most = 160 << 10;
+  constexpr std::uint64_t most = 96 << 10;
   const tmajit::SharedLayout layout = tmajit::shared_layout(spec);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < spec.inputs; ++i) bytes += layout.inputs.at(i).tile_bytes;
@@ -60,16 +60,20 @@ std::vector<KernelSpec> candidates(const Case& c, std::uint64_t size, std::size_
   tmajit::TileOptions tiles;
   for (const Box& box : boxes(c)) {
     tiles.box = box;
-    for (const std::uint32_t stages : {2U, 3U, 4U, 6U, 8U, 12U, 16U}) {
+    for (const std::uint32_t stages : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U}) {
       for (const std::uint32_t out : output_stages) {
         for (const std::uint32_t warp : warps) {
-          for (const std::uint32_t ctas : {1U, 2U, 3U, 4U, 6U, 8U}) {
-            tiles.stages = stages;
-            tiles.output_stages = out;
-            tiles.warps = warp;
-            tiles.ctas_per_sm = ctas;
-            KernelSpec spec = c.spec(size, tiles);
-            if (spec != standard && plausible(spec) && tmajit::validate(spec).empty()) specs.push_back(spec);
+          for (const std::uint32_t ctas : {1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U}) {
+            for (const std::uint32_t share : {0U, stages, 2 * stages}) {
+              tiles.stages = stages;
+              tiles.output_stages = out;
+              tiles.warps = warp;
+              tiles.ctas_per_sm = ctas;
+              tiles.tiles_per_cta = share;
+              KernelSpec spec = c.spec(size, tiles);
+              if (spec != standard && plausible(spec) && tmajit::validate(spec).empty())
+                specs.push_back(spec);
+            }
           }
         }
       }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <type_traits>
 
 #include <spdlog/fmt/fmt.h>
@@ -192,6 +193,10 @@ Case sweep_case(Family family, ElementType type, const std::string& expression) 
     if (!expression.empty()) {
       c.expression = expression;
       c.reference = {};
+      // As many inputs as it reads, all of one type.
+      for (std::size_t i = 1; i < tmajit::max_inputs; ++i) {
+        if (expression.find('x' + std::to_string(i)) != std::string::npos) c.inputs.resize(i + 1, type);
+      }
     }
     return c;
   }

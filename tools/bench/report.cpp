@@ -107,6 +107,7 @@ nlohmann::ordered_json to_json(const tmajit::KernelSpec& spec) {
           {"output_stages", spec.output_stages},
           {"warps", spec.warps},
           {"ctas_per_sm", spec.ctas_per_sm},
+          {"tiles_per_cta", spec.tiles_per_cta},
           {"expression", spec.expression_text()},
           {"operands", std::move(operands)}};
 }
@@ -115,7 +116,7 @@ std::string describe(const tmajit::KernelSpec& spec) {
   std::string text =
       fmt::format("tile {}, {} stages", fmt::join(std::span(spec.tile).first(spec.rank), "x"), spec.stages);
   if (spec.output_stages > 0) text += fmt::format(", {} out, {} warps", spec.output_stages, spec.warps);
-  return text + fmt::format(", {} CTAs/SM", spec.ctas_per_sm);
+  return text + fmt::format(", {} CTAs/SM, {} a CTA", spec.ctas_per_sm, spec.tiles_per_cta);
 }
 
 }  // namespace bench

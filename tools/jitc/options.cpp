@@ -95,6 +95,11 @@ void add_kernel_options(CLI::App& command, KernelOptions& values) {
   command.add_option("--ctas-per-sm", values.ctas_per_sm, "CTAs that share an SM")
       ->type_name("N")
       ->group(pipeline);
+  command
+      .add_option("--tiles-per-cta", values.tiles_per_cta,
+                  "Tiles that a CTA does before the next one takes its place; 0: a persistent grid")
+      ->type_name("N")
+      ->group(pipeline);
 }
 
 void add_compiler_options(CLI::App& command, CompilerOptions& values) {

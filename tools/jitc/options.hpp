@@ -35,6 +35,7 @@ struct KernelOptions {
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;
   std::uint32_t ctas_per_sm = 0;
+  std::optional<std::uint32_t> tiles_per_cta;
 };
 
 /// How kernels are compiled and where they are kept.

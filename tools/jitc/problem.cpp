@@ -94,7 +94,8 @@ class Builder {
               .stages = options_.stages,
               .output_stages = options_.output_stages,
               .warps = options_.warps,
-              .ctas_per_sm = options_.ctas_per_sm};
+              .ctas_per_sm = options_.ctas_per_sm,
+              .tiles_per_cta = options_.tiles_per_cta};
     problem_.l2 = tmajit::parse_l2_promotion(options_.l2);
     problem_.oob = tmajit::parse_oob_fill(options_.oob);
   }

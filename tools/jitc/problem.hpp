@@ -16,7 +16,7 @@ namespace jitc {
 struct Problem {
   tmajit::KernelSpec spec;
   std::vector<tmajit::TensorView> views;  ///< on the device: the inputs, then the output
-  tmajit::L2Promotion l2 = tmajit::L2Promotion::b256;
+  tmajit::L2Promotion l2 = tmajit::L2Promotion::none;
   tmajit::OobFill oob = tmajit::OobFill::zero;
   std::vector<std::uint64_t> output_shape;  ///< as the file has it: bulk's views are one long row
   std::vector<InputArray> files;            ///< one an input, or none

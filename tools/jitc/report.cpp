@@ -45,10 +45,11 @@ Json to_json(const KernelSpec& spec) {
           {"output_stages", spec.output_stages},
           {"warps", spec.warps},
           {"ctas_per_sm", spec.ctas_per_sm},
+          {"tiles_per_cta", spec.tiles_per_cta},
           {"expression", spec.expression_text()},
           {"operands", operands},
           {"threads", tmajit::threads(spec)},
-          {"dynamic_shared_bytes", tmajit::shared_layout(spec).bytes}};
+          {"dynamic_shared_bytes", tmajit::launch_shared_bytes(spec)}};
 }
 
 Json to_json(const TensorView& view) {
@@ -97,7 +98,7 @@ Json to_json(const tmajit::Kernel& kernel, const KernelSpec& spec) {
       {"stack_bytes", resources.stack_bytes},
       {"shared_memory",
        {{"static_bytes", resources.static_shared_bytes},
-        {"dynamic_bytes", tmajit::shared_layout(spec).bytes}}},
+        {"dynamic_bytes", tmajit::launch_shared_bytes(spec)}}},
       {"barriers", resources.barriers},
       {"threads", tmajit::threads(spec)},
       {"source_bytes", artifact.source.size()},
@@ -181,7 +182,7 @@ std::string describe_resources(const tmajit::Kernel& kernel, const KernelSpec& s
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   return fmt::format("{} registers, {}, {} shared memory, {} barrier{}", resources.registers,
                      spilled == 0 ? std::string("no spills") : fmt::format("{} bytes of spills", spilled),
-                     describe_bytes(resources.static_shared_bytes + tmajit::shared_layout(spec).bytes),
+                     describe_bytes(resources.static_shared_bytes + tmajit::launch_shared_bytes(spec)),
                      resources.barriers, resources.barriers == 1 ? "" : "s");
 }
 
