@@ -79,7 +79,9 @@ void add_kernel_options(CLI::App& command, KernelOptions& values) {
       ->type_name("1x2")
       ->group(tiles);
   command.add_option("--swizzle", values.swizzle, "none, 32B, 64B or 128B")->type_name("MODE")->group(tiles);
-  command.add_option("--interleave", values.interleave, "none, 16B or 32B")->type_name("MODE")->group(tiles);
+  command.add_option("--interleave", values.interleave, "none, 16B or 32B, which no family takes")
+      ->type_name("MODE")
+      ->group(tiles);
   command.add_option("--l2", values.l2, "L2 promotion: none, 64B, 128B or 256B")
       ->type_name("SIZE")
       ->group(tiles);

@@ -164,6 +164,9 @@ std::string describe(const KernelSpec& spec) {
   if (spec.output_stages != 0) text += fmt::format(" and {} out", spec.output_stages);
   text += fmt::format(", {} threads, {} CTA{} an SM", tmajit::threads(spec), spec.ctas_per_sm,
                       spec.ctas_per_sm == 1 ? "" : "s");
+  text += spec.tiles_per_cta == 0
+              ? std::string(", a persistent grid")
+              : fmt::format(", {} tile{} a CTA", spec.tiles_per_cta, spec.tiles_per_cta == 1 ? "" : "s");
   return text;
 }
 
