@@ -1,0 +1,45 @@
+#pragma once
+
+#include <tmajit/tensor_view.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// Views that one kernel moves between: the destination, and up to eight sources.
+inline constexpr std::uint32_t max_operands = 9;
+
+/// A loop nest over several views at once, in as few dimensions as describe the same accesses: what a planner
+/// looks at. Which element meets which is all that is kept; the order of the dimensions is the destination's.
+struct CanonicalNest {
+  struct Operand {
+    std::array<std::int64_t, max_view_rank> strides{};  ///< elements; 0 where the operand is broadcast
+    std::int64_t offset = 0;  ///< elements from the view's address to the nest's first element
+    friend bool operator==(const Operand&, const Operand&) = default;
+  };
+
+  std::uint32_t rank = 0;      ///< 0 for a single element, or for none
+  std::uint32_t operands = 0;  ///< the destination first
+  std::array<std::uint64_t, max_view_rank> shape{};
+  std::array<Operand, max_operands> operand{};
+
+  [[nodiscard]] bool empty() const noexcept;              ///< nothing is to be moved
+  [[nodiscard]] std::uint64_t elements() const noexcept;  ///< saturates at 2^64 − 1
+  /// "64x128: 1,64 <- 128,1", for explanations and failing tests.
+  [[nodiscard]] std::string text() const;
+
+  friend bool operator==(const CanonicalNest&, const CanonicalNest&) = default;
+};
+
+/// Brings views of one shape, the destination first, to their canonical nest:
+/// dimensions of extent 1 go; those that the destination walks backwards are walked forwards; they are
+/// ordered by the destination's strides, the largest first, equal ones by the first source's; and neighbours
+/// that every operand walks as one dimension become one. A shape with a 0 gives the empty nest. Throws
+/// Error{invalid_argument} if there is no view or too many, if shapes differ, or if the destination has
+/// stride 0 in a dimension of more than one element, which would write elements twice.
+[[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views);
+
+TMAJIT_END

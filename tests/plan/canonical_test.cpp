@@ -1,0 +1,170 @@
+/// Views in their canonical form: the forms that are expected, and, over random views, that no access is
+/// lost.
+#include "plan/canonical.hpp"
+
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+using Strides = std::vector<std::int64_t>;
+
+TensorView dense(const Shape& shape) {
+  return TensorView::contiguous(ElementType::f32, shape);
+}
+TensorView strided(const Shape& shape, const Strides& strides) {
+  return TensorView::strided(ElementType::f32, shape, strides);
+}
+
+/// Dimension d of the result is dimension axes[d] of `view`.
+TensorView permuted(const TensorView& view, const std::vector<std::uint32_t>& axes) {
+  TensorView result = view;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    result.shape[d] = view.shape[axes[d]];
+    result.strides[d] = view.strides[axes[d]];
+  }
+  return result;
+}
+
+/// A destination, dense in the shape of a permutation of `shape`, and its source.
+CanonicalNest permutation(const Shape& shape, const std::vector<std::uint32_t>& axes) {
+  const TensorView source = permuted(dense(shape), axes);
+  const TensorView destination = dense(Shape(source.shape.begin(), source.shape.begin() + source.rank));
+  return canonical(std::vector{destination, source});
+}
+
+std::string refusal(const std::vector<TensorView>& views) {
+  try {
+    (void)canonical(views);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return {};
+}
+
+using Accesses = std::vector<std::vector<std::int64_t>>;  // of all operands, an element each
+
+template <class StrideOf>
+Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t operands,
+              const std::vector<std::int64_t>& offsets, StrideOf stride_of) {
+  Accesses all;
+  std::vector<std::uint64_t> at(rank, 0);
+  for (;;) {
+    std::vector<std::int64_t> access = offsets;
+    for (std::uint32_t i = 0; i < operands; ++i) {
+      for (std::uint32_t d = 0; d < rank; ++d)
+        access[i] += static_cast<std::int64_t>(at[d]) * stride_of(i, d);
+    }
+    all.push_back(access);
+    std::uint32_t d = rank;
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) break;
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("contiguous views are one dimension") {
+  const CanonicalNest nest = canonical(std::vector{dense({4, 1, 5, 6}), dense({4, 1, 5, 6})});
+  CHECK(nest.text() == "120: 1 <- 1");
+}
+
+TEST_CASE("permutations keep what they must") {
+  CHECK(permutation({3, 4}, {1, 0}).text() == "4x3: 3,1 <- 1,4");
+  CHECK(permutation({2, 3, 4, 5}, {0, 2, 1, 3}).text() == "2x4x3x5: 60,15,5,1 <- 60,5,20,1");
+  CHECK(permutation({2, 3, 4, 5}, {0, 3, 1, 2}).text() == "2x5x12: 60,12,1 <- 60,1,5");
+  CHECK(permutation({2, 3, 4, 5}, {2, 3, 0, 1}).text() == "20x6: 6,1 <- 1,20");
+}
+
+TEST_CASE("broadcast dimensions merge with each other only") {
+  const TensorView out = dense({6, 5, 4});
+  CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 1})}).text() == "30x4: 4,1 <- 0,1");
+  CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 0})}).text() == "120: 1 <- 0");
+}
+
+TEST_CASE("what the destination walks backwards is walked forwards") {
+  const CanonicalNest both = canonical(std::vector{strided({8}, {-1}), strided({8}, {-2})});
+  CHECK(both.text() == "8: 1-7 <- 2-14");
+  const CanonicalNest one = canonical(std::vector{dense({3, 8}), strided({3, 8}, {8, -1})});
+  CHECK(one.text() == "3x8: 8,1 <- 8,-1");
+}
+
+TEST_CASE("nothing, and one element") {
+  CHECK(canonical(std::vector{dense({3, 0, 2}), dense({3, 0, 2})}).empty());
+  const CanonicalNest one = canonical(std::vector{dense({1, 1}), dense({1, 1})});
+  CHECK(one.rank == 0);
+  CHECK(one.elements() == 1);
+  CHECK_FALSE(one.empty());
+  CHECK(canonical(std::vector{dense({}), dense({})}) == one);
+}
+
+TEST_CASE("what has no canonical form is refused") {
+  CHECK_THAT(refusal({dense({3, 4}), dense({4, 3})}), ContainsSubstring("source 0 has the shape 4x3"));
+  CHECK_THAT(refusal({strided({3, 4}, {0, 1}), dense({3, 4})}), ContainsSubstring("stride 0 in dimension 0"));
+  CHECK_THAT(refusal({}), ContainsSubstring("0 views"));
+  CHECK_THAT(refusal(std::vector<TensorView>(10, dense({2}))), ContainsSubstring("10 views"));
+  CHECK(refusal({strided({1, 4}, {0, 1}), dense({1, 4})}).empty());
+}
+
+TEST_CASE(
+    "random views: the same accesses, no two neighbours left that merge, the form of a form is itself") {
+  const auto seed = reference::seed(20261121);
+  reference::Random random(seed);
+  INFO("TMAJIT_SEED=" << seed);
+  for (int n = 0; n < 3000; ++n) {
+    const auto rank = static_cast<std::uint32_t>(reference::between(random, 0, max_view_rank));
+    const auto operands = static_cast<std::uint32_t>(reference::between(random, 1, 4));
+    Shape shape(rank);
+    for (auto& extent : shape) extent = reference::between(random, 1, 3);
+    std::vector<TensorView> views;
+    for (std::uint32_t i = 0; i < operands; ++i) {
+      // Dense in a random order of its dimensions, some of them backwards; sources may be broadcast.
+      std::vector<std::uint32_t> order(rank);
+      std::iota(order.begin(), order.end(), 0U);
+      if (reference::one_in(random, 2)) std::shuffle(order.begin(), order.end(), random);
+      Strides strides(rank);
+      std::int64_t stride = 1;
+      for (std::uint32_t k = rank; k-- > 0;) {
+        strides[order[k]] = reference::one_in(random, 8) ? -stride : stride;
+        stride *= static_cast<std::int64_t>(shape[order[k]]);
+        if (reference::one_in(random, 8)) ++stride;
+        if (i > 0 && reference::one_in(random, 8)) strides[order[k]] = 0;
+      }
+      views.push_back(strided(shape, strides));
+    }
+    const CanonicalNest nest = canonical(views);
+    CAPTURE(n, nest.text());
+    std::vector<std::int64_t> offsets;
+    for (std::uint32_t i = 0; i < operands; ++i) offsets.push_back(nest.operand[i].offset);
+    const auto got = walk(nest.rank, nest.shape.data(), operands, offsets,
+                          [&](std::uint32_t i, std::uint32_t d) { return nest.operand[i].strides[d]; });
+    const auto want = walk(rank, shape.data(), operands, std::vector<std::int64_t>(operands, 0),
+                           [&](std::uint32_t i, std::uint32_t d) { return views[i].strides[d]; });
+    REQUIRE(got == want);
+
+    std::vector<TensorView> again;
+    for (std::uint32_t i = 0; i < operands; ++i) {
+      again.push_back(
+          strided(Shape(nest.shape.begin(), nest.shape.begin() + nest.rank),
+                  Strides(nest.operand[i].strides.begin(), nest.operand[i].strides.begin() + nest.rank)));
+    }
+    CanonicalNest repeated = canonical(again);
+    for (std::uint32_t i = 0; i < operands; ++i) repeated.operand[i].offset = nest.operand[i].offset;
+    REQUIRE(repeated == nest);
+  }
+}
