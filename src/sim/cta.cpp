@@ -78,6 +78,7 @@ Cta::Cta(Launch& all)
     fill_constants(*warp);
     warps.push_back(std::move(warp));
   }
+  if (launch.order != nullptr) races = std::make_unique<Races>(*this, *launch.order);
 }
 
 void Cta::fill_constants(Warp& warp) {
@@ -125,6 +126,10 @@ void Cta::start() {
         }
       }
     }
+  }
+  if (races) {
+    const auto& grid = launch.shape.grid;
+    races->start(ctaid[0] + grid[0] * (ctaid[1] + grid[1] * ctaid[2]));
   }
 }
 
@@ -277,6 +282,7 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.expected;
+  if (races) races->mbarrier_phase(offset);
   for (auto& warp : warps) {
     for (Group& group : warp->groups) {
       if (group.wait.kind == Wait::Kind::mbarrier && group.wait.what == offset) group.wait = {};
@@ -290,10 +296,13 @@ void Cta::release_barrier(std::uint32_t id) {
   barriers[id] = {};
   for (auto& warp : warps) {
     for (Group& group : warp->groups) {
-      if (group.wait.kind == Wait::Kind::barrier && group.wait.what == id) group.wait = {};
+      if (group.wait.kind != Wait::Kind::barrier || group.wait.what != id) continue;
+      group.wait = {};
+      if (races) races->barrier_pass(id, *warp, group.mask);
     }
     warp->update_join();
   }
+  if (races) races->barrier_done(id);
 }
 
 void Cta::threads_exited(std::uint32_t count) {

@@ -36,7 +36,7 @@ void State::run(const Program& program, const LaunchShape& shape, std::span<void
                 fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
                             program.parameters.size(), parameters.size()));
   }
-  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0};
+  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, nullptr};
   launch.parameters.resize(program.parameter_bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::memcpy(launch.parameters.data() + program.parameters[i].offset, parameters[i],

@@ -58,7 +58,7 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
 
 }  // namespace
 
-void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) {
+void Engine::issue_load(const Copy& copy, Warp& warp, std::uint32_t lane) {
   std::uint8_t seen = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) seen |= cta_.shadow()[at + i];
@@ -81,6 +81,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
         "one load at a time for a byte of shared memory",
         "wait on the mbarrier of the earlier load, and for its readers, before loading the stage again");
   }
+  if (cta_.races) cta_.races->load(copy, warp, lane, (seen & (storing | loading)) != 0);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     std::memset(cta_.shared() + at, poison, bytes);
     std::memset(cta_.shadow() + at, loading, bytes);
@@ -154,7 +155,7 @@ void Engine::complete_load(const Copy& copy) {
   cta_.settle(copy.barrier, *barrier);
 }
 
-void Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
+bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   bool fresh = true;
   bool delivered = true;
   std::uint32_t unpublished = 0;
@@ -190,6 +191,7 @@ void Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                 "fence.proxy.async by every writing thread, then a barrier, then the store",
                 "call fence_proxy_async_shared() after the writes and before the barrier");
   }
+  return fresh && delivered && unpublished == 0;
 }
 
 Engine::Groups& Engine::groups_of(std::uint32_t thread) {
@@ -199,12 +201,14 @@ Engine::Groups& Engine::groups_of(std::uint32_t thread) {
   return groups_.emplace_back(Groups{thread, 0});
 }
 
-void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {
-  check_source(copy, warp, lane);
+void Engine::issue_store(const Copy& copy, Warp& warp, std::uint32_t lane) {
+  const bool legal = check_source(copy, warp, lane);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
   });
-  stores_.push_back({copy, groups_of(copy.thread).next, false, false, {}});
+  const std::uint64_t group = groups_of(copy.thread).next;
+  if (cta_.races) cta_.races->store(copy, warp, lane, group, !legal);
+  stores_.push_back({copy, group, false, false, {}});
   if (cta_.launch.options.mode == SimOptions::Mode::early) {
     read(stores_.back());
     write(stores_.back());
@@ -217,13 +221,15 @@ void Engine::commit_group(std::uint32_t thread) {
   ++groups.next;
 }
 
-void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only) {
+void Engine::wait_group(Warp& warp, std::uint32_t lane, std::uint64_t pending, bool read_only) {
+  const std::uint32_t thread = warp.index * lanes + lane;
   const std::uint64_t next = groups_of(thread).next;
   for (Store& store : stores_) {
     if (store.copy.thread != thread || !store.committed || store.group + pending >= next) continue;
     read(store);
     if (!read_only) write(store);
   }
+  if (cta_.races && pending < next) cta_.races->wait_group(warp, lane, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.read && store.data.empty(); });
   while (stores_.size() > most_unwritten && stores_.front().read) {
     write(stores_.front());

@@ -1,6 +1,7 @@
 #include "sim/launch.hpp"
 
 #include "sim/cta.hpp"
+#include "sim/races.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -63,6 +64,16 @@ void Reports::add(Report report) {
   }
 }
 
+bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
+  const std::lock_guard lock(mutex_);
+  for (Report& known : reports_) {
+    if (known.rule != rule || known.ptx_line != ptx_line) continue;
+    ++known.count;
+    return true;
+  }
+  return false;
+}
+
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(reports_, {});
@@ -71,6 +82,8 @@ std::vector<Report> Reports::take() {
 void run(Launch& launch, std::uint32_t threads) {
   const auto& grid = launch.shape.grid;
   const std::uint64_t ctas = std::uint64_t{grid[0]} * grid[1] * grid[2];
+  std::optional<LaunchOrder> order;
+  if (launch.options.races) launch.order = &order.emplace(launch.regions);
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {

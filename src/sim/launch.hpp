@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -39,12 +40,16 @@ class Reports {
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
   void add(Report report);
+  /// Counts one more of a rule and line if it is known already.
+  [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
   [[nodiscard]] std::vector<Report> take();
 
  private:
   std::mutex mutex_;
   std::vector<Report> reports_;
 };
+
+struct LaunchOrder;
 
 struct Launch {
   const Program& program;
@@ -57,6 +62,7 @@ struct Launch {
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
   std::atomic<std::uint64_t> next_cta = 0;
+  LaunchOrder* order = nullptr;  ///< null: races are not looked for
 };
 
 /// Runs every CTA on `threads` host threads.

@@ -42,7 +42,7 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
       out_of_bounds(warp, lane, "bank.out-of-bounds", "an access", address, bytes,
                     fmt::format("the parameter, constant or local memory has {} bytes", size));
     }
-    return Target{bank + address, false, 0};
+    return Target{bank + address, false, 0, false};
   };
   switch (space) {
     case Space::shared: {
@@ -52,7 +52,7 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
                       writes ? "a store to shared memory" : "a load from shared memory", address, bytes,
                       fmt::format("the CTA has {} bytes from {:#x}", cta.shared_bytes(), shared_base));
       }
-      return {cta.shared() + *offset, true, *offset};
+      return {cta.shared() + *offset, true, *offset, false};
     }
     case Space::local:
       return in_bank(warp.local + std::size_t{lane} * cta.program.local_bytes, cta.program.local_bytes);
@@ -70,14 +70,14 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
                       writes ? "a store to global memory" : "a load from global memory", address, bytes,
                       cta.describe_global(address, bytes));
       }
-      return {memory, false, 0};
+      return {memory, false, 0, true};
     }
   }
   cta.fail(warp, lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address),
            "a store to memory that can be written", "parameters and constants are read-only");
 }
 
-void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
+bool check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
   Cta& cta = *warp.cta;
   std::uint8_t all = 0xff;
   std::uint8_t any = 0;
@@ -86,7 +86,7 @@ void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std
     any |= cta.shadow()[offset + i];
   }
   if ((any & (in_mbarrier | loading)) == 0 && (all & initialised) != 0) [[likely]]
-    return;
+    return true;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
     cta.report(warp, lane, "mbarrier.plain-access",
@@ -106,9 +106,10 @@ void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std
                "a write, or a delivered asynchronous load, before the read",
                "check the address, and the barrier between writer and reader");
   }
+  return false;
 }
 
-void check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
+bool check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
   Cta& cta = *warp.cta;
   std::uint8_t any = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {
@@ -118,7 +119,7 @@ void check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, st
   const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
   for (std::uint32_t i = offset / 4; i <= (offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
   if ((any & (in_mbarrier | loading | storing)) == 0) [[likely]]
-    return;
+    return true;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
     cta.report(warp, lane, "mbarrier.plain-access",
@@ -138,6 +139,7 @@ void check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, st
         "wait for the group that used this stage last; check the group count for an off-by-one, and that all "
         "writers are behind the barrier");
   }
+  return false;
 }
 
 }  // namespace sim

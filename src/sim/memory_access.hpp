@@ -23,6 +23,7 @@ struct Target {
   std::byte* memory = nullptr;
   bool shared = false;
   std::uint32_t offset = 0;  ///< shared: from the start of shared()
+  bool global = false;
 };
 
 /// Resolves `bytes` at `address`, which must be a multiple of `alignment`; reports and stops if they are not
@@ -31,8 +32,9 @@ struct Target {
                              std::uint32_t bytes, std::uint32_t alignment, bool writes);
 
 /// Shared memory through the generic proxy: checks the shadow of a range, and marks it written.
-void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes);
-void check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes);
+/// False if it has reported something.
+bool check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes);
+bool check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes);
 
 }  // namespace sim
 TMAJIT_END

@@ -88,6 +88,76 @@ struct Stretch {
   std::uint64_t low = 0;
   bool shared = false;
   std::uint32_t offset = 0;
+  bool global = false;
+};
+
+/// Lanes that an instruction takes to shared or global memory, for those who look for races.
+class Trace {
+ public:
+  Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
+      : races_(warp.cta->races.get()),
+        warp_(warp),
+        access_{Memory::shared, bytes, write, ordering},
+        ordered_(ordering.strong && warp.program->orders_memory) {}
+
+  /// A full warp's stretch of memory.
+  void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
+    if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
+    access_.memory = stretch.shared ? Memory::shared : Memory::global;
+    const std::uint64_t base = stretch.shared ? stretch.offset - stretch.low : 0;
+    std::uint64_t gaps = 0;
+    for (std::uint32_t i = 0; i < lanes; ++i)
+      gaps |= addresses[i] - addresses[0] - i * std::uint64_t{access_.bytes};
+    if (gaps == 0) {
+      races_->access(warp_, access_, base + addresses[0]);
+      return;
+    }
+    for (std::uint64_t& address : addresses) address += base;
+    races_->access(warp_, access_, addresses, all_lanes);
+  }
+
+  /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
+  [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
+
+  // Lane by lane, where one has accessed memory without a report.
+
+  void before(std::uint32_t lane, const Target& target, std::uint64_t address) {
+    if (races_ != nullptr && ordered_ && choose(target))
+      races_->before(warp_, lane, access_, place(target, address));
+  }
+  void after(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
+    if (races_ == nullptr || !choose(target)) return;
+    at_[lane] = place(target, address);
+    if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
+  }
+  void finish() {
+    if (races_ == nullptr) return;
+    finish(Memory::shared, shared_);
+    finish(Memory::global, global_);
+  }
+
+ private:
+  bool choose(const Target& target) {
+    access_.memory = target.shared ? Memory::shared : Memory::global;
+    return target.shared || target.global;
+  }
+  void finish(Memory memory, Mask mask) {
+    if (mask == 0) return;
+    access_.memory = memory;
+    races_->access(warp_, access_, at_, mask);
+    if (ordered_) races_->after(warp_, mask, access_, at_);
+  }
+  static std::uint64_t place(const Target& target, std::uint64_t address) {
+    return target.shared ? target.offset : address;
+  }
+
+  Races* races_;
+  Warp& warp_;
+  WarpAccess access_;
+  bool ordered_;
+  Mask shared_ = 0;
+  Mask global_ = 0;
+  std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
 };
 
 /// Forms all addresses, and resolves the range that they span.
@@ -116,21 +186,22 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::uint32_t bytes,
   if (together % bytes != 0 || span < bytes) return {};
   if (access.space == Space::shared) {
     const auto at = cta.shared_offset(low, span);
-    return at ? Stretch{cta.shared() + *at, low, true, *at} : Stretch{};
+    return at ? Stretch{cta.shared() + *at, low, true, *at, false} : Stretch{};
   }
   if (access.space == Space::param) {
     auto& bank = cta.launch.parameters;
-    return low + span <= bank.size() ? Stretch{bank.data() + low, low, false, 0} : Stretch{};
+    return low + span <= bank.size() ? Stretch{bank.data() + low, low, false, 0, false} : Stretch{};
   }
   if (access.space != Space::global && low >= constant_window) return {};
-  return {cta.global(low, span), low, false, 0};
+  return {cta.global(low, span), low, false, 0, true};
 }
 
 template <typename T, std::uint32_t count>
 void load(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   constexpr std::uint32_t bytes = count * sizeof(T);
-  if (mask == all_lanes) {
+  Trace trace(warp, bytes, false, access.ordering);
+  if (mask == all_lanes && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
     if (all.memory != nullptr &&
@@ -141,17 +212,20 @@ void load(Warp& warp, const MicroOp& op, Mask mask) {
           put<T>(slot, lane, load_relaxed<T>(all.memory + (addresses[lane] - all.low) + i * sizeof(T)));
         }
       }
+      trace.all(all, addresses);
       return;
     }
   }
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false);
-    if (target.shared) check_shared_read(warp, lane, target.offset, bytes);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, false);
+    const bool legal = !target.shared || check_shared_read(warp, lane, target.offset, bytes);
     for (std::uint32_t i = 0; i < count; ++i) {
       put<T>(warp.registers + access.values[i], lane, load_relaxed<T>(target.memory + i * sizeof(T)));
     }
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 template <typename T, std::uint32_t count>
@@ -159,7 +233,8 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   constexpr std::uint32_t bytes = count * sizeof(T);
   ++warp.cta->changes;
-  if (mask == all_lanes && access.space != Space::param) {
+  Trace trace(warp, bytes, true, access.ordering);
+  if (mask == all_lanes && access.space != Space::param && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
     if (all.memory != nullptr &&
@@ -170,17 +245,21 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
           store_relaxed<T>(to + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
         }
       }
+      trace.all(all, addresses);
       return;
     }
   }
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true);
-    if (target.shared) check_shared_write(warp, lane, target.offset, bytes);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true);
+    const bool legal = !target.shared || check_shared_write(warp, lane, target.offset, bytes);
+    trace.before(lane, target, address);
     for (std::uint32_t i = 0; i < count; ++i) {
       store_relaxed<T>(target.memory + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
     }
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 template <typename T>
@@ -207,9 +286,21 @@ Handler sized(ScalarType t, bool loads, std::size_t count) {
   }
 }
 
+/// .volatile is relaxed at system scope; atomics are strong whatever they say.
+Ordering ordering_of(Decoder& d, bool atomic) {
+  Ordering ordering;
+  ordering.acquires = d.has("acquire") || d.has("acq_rel");
+  ordering.releases = d.has("release") || d.has("acq_rel");
+  ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
+  ordering.narrow = d.has("cta");
+  if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
+  return ordering;
+}
+
 void emit_move(Decoder& d, bool loads) {
   const ScalarType t = d.type();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
+  access.ordering = ordering_of(d, false);
   const Arg& values = d.arg(loads ? 0 : 1);
   const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
   if (values.kind == Arg::Kind::group) {
@@ -256,13 +347,16 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   const MemoryAccess& access = warp.program->accesses[op.aux];
   ++warp.cta->changes;
+  Trace trace(warp, sizeof(T), true, access.ordering);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), sizeof(T), sizeof(T), true);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target = resolve(warp, lane, access.space, address, sizeof(T), sizeof(T), true);
+    bool legal = true;
     if (target.shared) {
-      check_shared_read(warp, lane, target.offset, sizeof(T));
-      check_shared_write(warp, lane, target.offset, sizeof(T));
+      legal = check_shared_read(warp, lane, target.offset, sizeof(T));
+      legal = check_shared_write(warp, lane, target.offset, sizeof(T)) && legal;
     }
+    trace.before(lane, target, address);
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
     auto* const word = reinterpret_cast<Word*>(target.memory);
@@ -272,7 +366,9 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
       result = std::bit_cast<Word>(combine(static_cast<Atomic>(op.c), std::bit_cast<T>(old), a, b));
     } while (!__atomic_compare_exchange_n(word, &old, result, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     put<Word>(warp.registers + op.d, lane, old);
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 bool emit_atomic(Decoder& d, bool returns) {
@@ -299,7 +395,9 @@ bool emit_atomic(Decoder& d, bool returns) {
   }
   const std::size_t first = returns ? 1 : 0;
   if (!what || d.in().vector_width() != 1 || d.arg(first + 1).kind == Arg::Kind::group) return false;
-  d.program().accesses.push_back(d.address(d.arg(first), d.space()));
+  MemoryAccess access = d.address(d.arg(first), d.space());
+  access.ordering = ordering_of(d, true);
+  d.program().accesses.push_back(std::move(access));
   const auto index = static_cast<std::uint32_t>(d.program().accesses.size() - 1);
   const Slot a = d.read(d.arg(first + 1), t);
   const Slot b = *what == Atomic::cas ? d.read(d.arg(first + 2), t) : a;
