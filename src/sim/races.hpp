@@ -112,12 +112,18 @@ class Races {
 
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
-  void whole_line(Memory memory, std::uint64_t line, const Touch& by, bool quiet);
   void piece(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by, bool quiet);
   [[nodiscard]] std::optional<Conflict> check(Memory memory, std::uint64_t line, const Piece& piece,
                                               const Touch& by);
   void add(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by);
-  void range(Memory memory, std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet);
+  void part(Memory memory, std::uint64_t line, const ByteMask& bytes, const Access& now, const Touch& by,
+            bool quiet);
+  /// `first` is Access::first in the first line, `step` what each further line adds to it.
+  /// Touches [at, end), and the lines from `line` to `end`, all of each.
+  void range(Memory memory, std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step,
+             bool quiet);
+  void whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step,
+                   bool quiet);
   void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet);
   void acquire(Warp& warp, std::uint32_t lane, const Release& release, bool narrow);

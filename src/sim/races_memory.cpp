@@ -122,33 +122,59 @@ void Races::piece(Memory memory, std::uint64_t line, const Piece& piece, const T
   add(memory, line, piece, by);
 }
 
-void Races::whole_line(Memory memory, std::uint64_t line, const Touch& by, bool quiet) {
-  if (with_block(memory, line, [&](Block& block, std::uint32_t number) { return block.touch(number, by); }))
-    return;
-  Piece all;
-  all.bytes = ByteMask::range(0, line_bytes);
-  all.access = by.access;
-  all.write = by.write;
-  piece(memory, line, all, by, quiet);
+void Races::part(Memory memory, std::uint64_t line, const ByteMask& bytes, const Access& now, const Touch& by,
+                 bool quiet) {
+  Piece some;
+  some.bytes = bytes;
+  some.access = now;
+  some.write = by.write;
+  piece(memory, line, some, by, quiet);
+}
+
+void Races::whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, const Touch& by, int first,
+                        int step, bool quiet) {
+  while (line < end) {
+    // As many as one block holds, until one is not simple.
+    bool simple = true;
+    with_block(memory, line, [&](Block& block, std::uint32_t number) {
+      for (; line < end && number < Block::lines; ++number) {
+        simple = block.touch(number, by, by.access.from(first));
+        if (!simple) return;
+        line += line_bytes;
+        first += step;
+      }
+    });
+    if (simple) continue;
+    part(memory, line, ByteMask::range(0, line_bytes), by.access.from(first), by, quiet);
+    line += line_bytes;
+    first += step;
+  }
+}
+
+void Races::range(Memory memory, std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step,
+                  bool quiet) {
+  std::uint64_t line = line_of(at);
+  if (line != at) {
+    part(memory, line, bytes_in(line, at, end), by.access.from(first), by, quiet);
+    line += line_bytes;
+    first += step;
+  }
+  const std::uint64_t last = line_of(end);
+  if (line < last) {
+    whole_lines(memory, line, last, by, first, step, quiet);
+    first += step * static_cast<int>((last - line) / line_bytes);
+    line = last;
+  }
+  if (line < end) part(memory, line, bytes_in(line, at, end), by.access.from(first), by, quiet);
 }
 
 void Races::access(Warp& warp, const WarpAccess& access, std::uint64_t at) {
   Touch by = touch(warp, all_lanes, access);
-  by.access.spread = static_cast<std::uint8_t>(std::countr_zero(access.bytes));
-  const std::uint64_t end = at + lanes * std::uint64_t{access.bytes};
-  for (std::uint64_t line = line_of(at); line < end; line += line_bytes) {
-    // The lane of the line's first byte, below 0 where the stretch begins behind it.
-    by.access.first = static_cast<std::int8_t>(static_cast<std::int64_t>(line - at) >> by.access.spread);
-    if (line >= at && line + line_bytes <= end) {
-      whole_line(access.memory, line, by, false);
-      continue;
-    }
-    Piece part;
-    part.bytes = bytes_in(line, at, end);
-    part.access = by.access;
-    part.write = by.write;
-    piece(access.memory, line, part, by, false);
-  }
+  const int spread = std::countr_zero(access.bytes);
+  by.access.spread = static_cast<std::uint8_t>(spread);
+  // The lane of the first line's first byte is below 0 where the stretch begins behind it.
+  range(access.memory, at, at + lanes * std::uint64_t{access.bytes}, by,
+        -(static_cast<int>(at % line_bytes) >> spread), static_cast<int>(line_bytes) >> spread, false);
 }
 
 void Races::access(Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
@@ -177,21 +203,6 @@ void Races::touch_mbarrier(Warp& warp, Mask mask, std::uint32_t offset, bool wri
   piece(Memory::shared, line_of(offset), object, by, false);
 }
 
-void Races::range(Memory memory, std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet) {
-  const std::uint64_t end = at + bytes;
-  for (std::uint64_t line = line_of(at); line < end; line += line_bytes) {
-    if (line >= at && line + line_bytes <= end) {
-      whole_line(memory, line, by, quiet);
-      continue;
-    }
-    Piece part;
-    part.bytes = bytes_in(line, at, end);
-    part.access = by.access;
-    part.write = by.write;
-    piece(memory, line, part, by, quiet);
-  }
-}
-
 Touch Races::copy_touch(const Copy& copy, Agent agent, std::uint32_t time, bool write) const {
   Touch by;
   by.access.time = time;
@@ -208,23 +219,26 @@ Touch Races::copy_touch(const Copy& copy, Agent agent, std::uint32_t time, bool 
 
 /// Ranges that no allocation holds are reported when they are copied.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet) {
-  if (bytes != 0 && cta_.global(at, bytes) != nullptr) range(Memory::global, at, bytes, by, quiet);
+  if (bytes != 0 && cta_.global(at, bytes) != nullptr)
+    range(Memory::global, at, at + bytes, by, by.access.first, 0, quiet);
 }
 
 void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet) {
   if (!copy.tensor) {
-    range(Memory::shared, copy.shared, copy.bytes, in_shared, quiet);
+    range(Memory::shared, copy.shared, copy.shared + copy.bytes, in_shared, in_shared.access.first, 0, quiet);
     global_range(copy.global, copy.bytes, in_global, quiet);
     return;
   }
   const Tile tile(copy.map.spec, copy.origin);
   // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
   const bool dense = tile.span() == tile.bytes();
-  if (dense) range(Memory::shared, copy.shared, tile.span(), in_shared, quiet);
+  if (dense)
+    range(Memory::shared, copy.shared, copy.shared + tile.span(), in_shared, in_shared.access.first, 0,
+          quiet);
   tile.for_each_row([&](const TileRow& row) {
     if (!dense) {
       tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) {
-        range(Memory::shared, at, bytes, in_shared, quiet);
+        range(Memory::shared, at, at + bytes, in_shared, in_shared.access.first, 0, quiet);
       });
     }
     if (row.first == row.last) return;

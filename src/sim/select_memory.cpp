@@ -25,6 +25,16 @@ void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
 }
 
+/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
+struct Stretch {
+  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
+  std::uint64_t low = 0;
+  bool linear = false;  ///< lane i accesses the i-th part of the stretch, which has no gaps
+  bool shared = false;
+  std::uint32_t offset = 0;  ///< shared: of `low`
+  bool global = false;
+};
+
 /// The shadow of `bytes` bytes in words.
 template <std::uint32_t bytes>
 using ShadowWord =
@@ -38,58 +48,52 @@ constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
-/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
-/// one.
+/// Whether in the shadow of every lane's `bytes` no bit of `looked` differs from `wanted`.
 template <std::uint32_t bytes>
-bool shared_readable(Cta& cta, std::uint32_t offset, std::uint64_t low,
-                     const std::array<std::uint64_t, lanes>& addresses) {
+bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
+               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
   using Word = ShadowWord<bytes>;
+  const auto differs = [&](const std::uint8_t* at) {
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
+  };
   Word wrong = 0;
-  for (const std::uint64_t address : addresses) {
-    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
-    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
-      Word word;
-      std::memcpy(&word, shadow + at, sizeof word);
-      wrong |= static_cast<Word>((word ^ everywhere<Word>(initialised)) &
-                                 everywhere<Word>(initialised | in_mbarrier | loading));
+  if (all.linear) {
+    for (std::uint32_t at = 0; at < lanes * bytes; at += sizeof(Word)) wrong |= differs(shadow + at);
+  } else {
+    for (const std::uint64_t address : addresses) {
+      for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
+        wrong |= differs(shadow + (address - all.low) + at);
     }
   }
   return wrong == 0;
 }
 
+/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
+/// one.
+template <std::uint32_t bytes>
+bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
+  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses, initialised | in_mbarrier | loading,
+                          initialised);
+}
+
 /// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
 template <std::uint32_t bytes>
-bool mark_shared_written(Warp& warp, std::uint32_t offset, std::uint64_t low,
-                         const std::array<std::uint64_t, lanes>& addresses) {
-  using Word = ShadowWord<bytes>;
+bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
-  Word wrong = 0;
-  for (const std::uint64_t address : addresses) {
-    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
-    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
-      Word word;
-      std::memcpy(&word, shadow + at, sizeof word);
-      wrong |= static_cast<Word>(word & everywhere<Word>(in_mbarrier | loading | storing));
-    }
-  }
-  if (wrong != 0) return false;
+  std::uint8_t* const shadow = cta.shadow() + all.offset;
+  if (!shadow_is<bytes>(shadow, all, addresses, in_mbarrier | loading | storing, 0)) return false;
+  if (all.linear) std::memset(shadow, initialised, lanes * bytes);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t at = offset + (addresses[lane] - low);
-    std::memset(cta.shadow() + at, initialised, bytes);
+    const std::uint64_t at = all.linear ? lane * bytes : addresses[lane] - all.low;
+    if (!all.linear) std::memset(shadow + at, initialised, bytes);
     const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
-    for (std::uint64_t i = at / 4; i <= (at + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
+    std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
+    for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) writers[i] = tag;
   }
   return true;
 }
-
-/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
-struct Stretch {
-  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
-  std::uint64_t low = 0;
-  bool shared = false;
-  std::uint32_t offset = 0;
-  bool global = false;
-};
 
 /// Lanes that an instruction takes to shared or global memory, for those who look for races.
 class Trace {
@@ -105,11 +109,8 @@ class Trace {
     if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
     access_.memory = stretch.shared ? Memory::shared : Memory::global;
     const std::uint64_t base = stretch.shared ? stretch.offset - stretch.low : 0;
-    std::uint64_t gaps = 0;
-    for (std::uint32_t i = 0; i < lanes; ++i)
-      gaps |= addresses[i] - addresses[0] - i * std::uint64_t{access_.bytes};
-    if (gaps == 0) {
-      races_->access(warp_, access_, base + addresses[0]);
+    if (stretch.linear) {
+      races_->access(warp_, access_, base + stretch.low);
       return;
     }
     for (std::uint64_t& address : addresses) address += base;
@@ -173,27 +174,48 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::uint32_t bytes,
   } else {
     addresses.fill(offset);
   }
-  std::uint64_t low = addresses[0];
-  std::uint64_t high = addresses[0];
-  std::uint64_t together = 0;
-  for (const std::uint64_t address : addresses) {
-    low = std::min(low, address);
-    high = std::max(high, address);
-    together |= address;
+  std::uint64_t gaps = 0;
+  for (std::uint32_t i = 0; i < lanes; ++i) gaps |= addresses[i] - addresses[0] - i * std::uint64_t{bytes};
+  Stretch all;
+  all.linear = gaps == 0;
+  all.low = addresses[0];
+  std::uint64_t span = lanes * std::uint64_t{bytes};
+  std::uint64_t together = addresses[0];
+  if (!all.linear) {
+    std::uint64_t high = addresses[0];
+    for (const std::uint64_t address : addresses) {
+      all.low = std::min(all.low, address);
+      high = std::max(high, address);
+      together |= address;
+    }
+    span = high - all.low + bytes;
   }
   Cta& cta = *warp.cta;
-  const std::uint64_t span = high - low + bytes;
-  if (together % bytes != 0 || span < bytes) return {};
+  if (together % bytes != 0 || span < bytes || all.low + span < all.low) return {};
   if (access.space == Space::shared) {
-    const auto at = cta.shared_offset(low, span);
-    return at ? Stretch{cta.shared() + *at, low, true, *at, false} : Stretch{};
-  }
-  if (access.space == Space::param) {
+    const auto at = cta.shared_offset(all.low, span);
+    if (!at) return {};
+    all.memory = cta.shared() + *at;
+    all.offset = *at;
+    all.shared = true;
+  } else if (access.space == Space::param) {
     auto& bank = cta.launch.parameters;
-    return low + span <= bank.size() ? Stretch{bank.data() + low, low, false, 0, false} : Stretch{};
+    if (all.low + span <= bank.size()) all.memory = bank.data() + all.low;
+  } else if (access.space == Space::global || all.low < constant_window) {
+    all.memory = cta.global(all.low, span);
+    all.global = true;
   }
-  if (access.space != Space::global && low >= constant_window) return {};
-  return {cta.global(low, span), low, false, 0, true};
+  return all;
+}
+
+/// Calls visit(lane, its memory) for all lanes of a stretch.
+template <std::uint32_t bytes, typename Visit>
+void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
+  if (all.linear) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + lane * bytes);
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + (addresses[lane] - all.low));
+  }
 }
 
 template <typename T, std::uint32_t count>
@@ -204,13 +226,12 @@ void load(Warp& warp, const MicroOp& op, Mask mask) {
   if (mask == all_lanes && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
-    if (all.memory != nullptr &&
-        (!all.shared || shared_readable<bytes>(*warp.cta, all.offset, all.low, addresses))) {
+    if (all.memory != nullptr && (!all.shared || shared_readable<bytes>(*warp.cta, all, addresses))) {
       for (std::uint32_t i = 0; i < count; ++i) {
         std::byte* const slot = warp.registers + access.values[i];
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-          put<T>(slot, lane, load_relaxed<T>(all.memory + (addresses[lane] - all.low) + i * sizeof(T)));
-        }
+        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
+          put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
+        });
       }
       trace.all(all, addresses);
       return;
@@ -237,14 +258,13 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
   if (mask == all_lanes && access.space != Space::param && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
-    if (all.memory != nullptr &&
-        (!all.shared || mark_shared_written<bytes>(warp, all.offset, all.low, addresses))) {
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        std::byte* const to = all.memory + (addresses[lane] - all.low);
-        for (std::uint32_t i = 0; i < count; ++i) {
-          store_relaxed<T>(to + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
-        }
-      }
+    if (all.memory != nullptr && (!all.shared || mark_shared_written<bytes>(warp, all, addresses))) {
+      std::array<const std::byte*, count> slots;
+      for (std::uint32_t i = 0; i < count; ++i) slots[i] = warp.registers + access.values[i];
+      for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
+        for (std::uint32_t i = 0; i < count; ++i)
+          store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
+      });
       trace.all(all, addresses);
       return;
     }

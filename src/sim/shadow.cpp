@@ -79,23 +79,29 @@ bool Touch::knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) c
   return clock_of_lane.knows(earlier.agent, of, earlier.time);
 }
 
+const Block::Records Block::Whole::none{};
+
+void Block::Whole::make() {
+  own_ = std::make_unique<Records>();
+  records_ = own_.get();
+}
+
 Block::Pieces& Block::split(std::uint32_t line) {
   if (pieces_ == nullptr) pieces_ = std::make_unique<std::array<Pieces, lines>>();
   Pieces& pieces = (*pieces_)[line];
   if ((split_ >> line & 1) != 0) return pieces;
   split_ |= 1U << line;
   pieces.clear();
-  const auto take = [&](Access& access, bool write) {
-    if (access.time != 0) {
-      Piece& piece = pieces.emplace_back();
-      piece.bytes = ByteMask::range(0, line_bytes);
-      piece.access = access;
-      piece.write = write;
-    }
-    access = {};
+  const auto take = [&](Whole& records, bool write) {
+    if (records.at(line).time == 0) return;
+    Piece& piece = pieces.emplace_back();
+    piece.bytes = ByteMask::range(0, line_bytes);
+    piece.access = records.at(line);
+    piece.write = write;
+    records.forget(line);
   };
-  take(lines_[line].write, true);
-  take(lines_[line].read, false);
+  take(writes_, true);
+  take(reads_, false);
   return pieces;
 }
 
@@ -121,7 +127,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   if (by.write && piece.bytes.whole() && whole_piece(piece.access)) {
     pieces.clear();
     split_ &= ~(1U << line);
-    lines_[line] = {piece.access, {}};
+    writes_.set(line, piece.access);
     return;
   }
   bool merged = false;
@@ -157,7 +163,8 @@ void Block::clear() {
     }
     split_ = 0;
   }
-  lines_ = {};
+  writes_.clear();
+  reads_.clear();
 }
 
 }  // namespace sim

@@ -67,6 +67,14 @@ struct Access {
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && agent < first_agent;
   }
+  /// The same with another first lane. In one register: memory written byte by byte is slow to copy.
+  [[nodiscard]] Access from(int lane) const noexcept {
+    auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
+    constexpr int at = 8 * 6;
+    static_assert(std::endian::native == std::endian::little);
+    words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
+    return std::bit_cast<Access>(words);
+  }
   /// The thread of lane `lane`, or the one that issued the copy.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept {
     return agent < first_agent ? agent * 32U + lane : (spread & 3U) << 8 | static_cast<std::uint8_t>(first);
@@ -109,9 +117,9 @@ struct Touch {
   bool write = false;
 
   /// Whether the access is known, or of the same threads, whatever lane is asked.
-  [[nodiscard]] bool follows(const Access& earlier) const noexcept {
-    return earlier.time == 0 || (earlier.cta == access.cta &&
-                                 (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(access)));
+  [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
+    return earlier.time == 0 || (earlier.cta == now.cta &&
+                                 (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(now)));
   }
   /// Whether lane `lane` knows what lane `of` did in an access.
   [[nodiscard]] bool knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const;
@@ -133,14 +141,14 @@ class Block {
   static constexpr std::uint32_t lines = bytes / line_bytes;
 
   /// Looks at a line all of which is touched, and remembers it. False: nothing done, use check() and add().
-  bool touch(std::uint32_t line, const Touch& by) noexcept {
-    Line& at = lines_[line];
-    if ((split_ >> line & 1) != 0 || !by.follows(at.write) || !by.follows(at.read)) return false;
+  bool touch(std::uint32_t line, const Touch& by, Access now) {
+    if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
+      return false;
     if (by.write) {
-      at.write = by.access;
-      at.read = {};
+      writes_.set(line, now);
+      reads_.forget(line);
     } else {
-      at.read = by.access;
+      reads_.set(line, now);
     }
     return true;
   }
@@ -156,15 +164,36 @@ class Block {
   void unlock() noexcept { locked_.clear(std::memory_order_release); }
 
  private:
-  struct Line {
-    Access write;
-    Access read;
-  };
   using Pieces = std::vector<Piece>;
+  using Records = std::array<Access, lines>;
+
+  /// One access a line. Most memory is only read or only written: what does not occur takes no room.
+  class Whole {
+   public:
+    [[nodiscard]] const Access& at(std::uint32_t line) const noexcept { return (*records_)[line]; }
+    void set(std::uint32_t line, Access access) {
+      if (own_ == nullptr) make();
+      (*own_)[line] = access;
+    }
+    void forget(std::uint32_t line) noexcept {
+      if (own_ != nullptr) (*own_)[line].time = 0;
+    }
+    void clear() noexcept {
+      if (own_ != nullptr) *own_ = {};
+    }
+
+   private:
+    void make();
+
+    static const Records none;
+    const Records* records_ = &none;
+    std::unique_ptr<Records> own_;
+  };
 
   Pieces& split(std::uint32_t line);
 
-  std::array<Line, lines> lines_{};
+  Whole writes_;
+  Whole reads_;
   std::uint32_t split_ = 0;  ///< lines that have pieces
   std::atomic_flag locked_;
   std::unique_ptr<std::array<Pieces, lines>> pieces_;
