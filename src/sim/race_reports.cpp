@@ -37,6 +37,12 @@ Advice advise(const Conflict& conflict, const Touch& by, Memory memory) {
   }
   if (is_copy(earlier)) {
     const bool load = is_load(conflict.earlier_write, memory);
+    if (load && memory == Memory::shared && is_copy(by.access) && by.write) {
+      return {
+          "a wait on the earlier load's mbarrier, and for those who use what it brought, before the stage "
+          "is loaded again",
+          "wait for the stage to be free before the load; check the count of arrivals and the parity"};
+    }
     if (load && memory == Memory::shared) {
       return {
           "a wait on the load's mbarrier, for the phase that it completes, by this thread or by one that "

@@ -106,6 +106,7 @@ Block::Pieces& Block::split(std::uint32_t line) {
 }
 
 std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& by) {
+  std::optional<Conflict> with_copy;
   for (const Piece& earlier : split(line)) {
     if (!earlier.write && !by.write) continue;
     const ByteMask both = earlier.bytes & piece.bytes;
@@ -115,11 +116,14 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
     const bool once = one_answer(earlier) && one_answer(piece);
     for (std::uint32_t byte = both.first(); byte < line_bytes; ++byte) {
       if (!both.has(byte)) continue;
-      if (const auto conflict = compare(earlier, piece, by, byte)) return conflict;
-      if (once) break;
+      const auto conflict = compare(earlier, piece, by, byte);
+      // A thread that has not released says more than the copy whose bytes it used.
+      if (conflict && earlier.access.agent < first_agent) return conflict;
+      if (conflict && !with_copy) with_copy = conflict;
+      if (conflict || once) break;
     }
   }
-  return std::nullopt;
+  return with_copy;
 }
 
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
