@@ -186,7 +186,7 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
     const Mask guard = predicate(warp, op.guard & ~1U) ^ (0U - (op.guard & 1U));
     const Mask mask = warp.active & guard;
     ++warp.pc;
-    threads += static_cast<std::uint64_t>(std::popcount(mask));
+    threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     if (mask != 0) op.handler(warp, op, mask);
     if (warp.pc >= warp.join && warp.running) warp.choose();
   }

@@ -20,17 +20,23 @@ GlobalShadow::~GlobalShadow() {
   }
 }
 
+void GlobalShadow::search(std::uint64_t address, std::size_t& hint) const noexcept {
+  const auto after = std::ranges::upper_bound(parts_, address, {}, &Part::begin);
+  hint = static_cast<std::size_t>(after - parts_.begin()) - 1;
+}
+
+void GlobalShadow::prefetch(std::uint64_t address, std::size_t& hint) const noexcept {
+  const Part& at = part(address, hint);
+  const std::uint64_t offset = address - at.begin;
+  const Block* const block = at.blocks[offset / Block::bytes].load(std::memory_order_acquire);
+  if (block != nullptr) block->prefetch(static_cast<std::uint32_t>(offset % Block::bytes / line_bytes));
+}
+
 GlobalShadow::Found GlobalShadow::find(std::uint64_t address, std::size_t& hint) {
-  const auto holds = [&](const Part& part) {
-    return address >= part.begin && address - part.begin < part.bytes;
-  };
-  if (hint >= parts_.size() || !holds(parts_[hint])) {
-    const auto after = std::ranges::upper_bound(parts_, address, {}, &Part::begin);
-    hint = static_cast<std::size_t>(after - parts_.begin()) - 1;
-  }
-  const std::uint64_t offset = address - parts_[hint].begin;
+  const Part& at = part(address, hint);
+  const std::uint64_t offset = address - at.begin;
   const auto line = static_cast<std::uint32_t>(offset % Block::bytes / line_bytes);
-  std::atomic<Block*>& slot = parts_[hint].blocks[offset / Block::bytes];
+  std::atomic<Block*>& slot = at.blocks[offset / Block::bytes];
   Block* block = slot.load(std::memory_order_acquire);
   if (block != nullptr) [[likely]]
     return {block, line};

@@ -20,6 +20,7 @@ class GlobalShadow {
     std::uint32_t line;
   };
   /// The shadow of an address of a region; `hint` is the caller's, to find it faster.
+  void prefetch(std::uint64_t address, std::size_t& hint) const noexcept;
   [[nodiscard]] Found find(std::uint64_t address, std::size_t& hint);
 
  private:
@@ -31,6 +32,13 @@ class GlobalShadow {
   [[nodiscard]] static std::size_t blocks_of(const Part& part) {
     return static_cast<std::size_t>((part.bytes + Block::bytes - 1) / Block::bytes);
   }
+
+  /// The part that holds an address.
+  [[nodiscard]] const Part& part(std::uint64_t address, std::size_t& hint) const noexcept {
+    if (hint >= parts_.size() || address - parts_[hint].begin >= parts_[hint].bytes) search(address, hint);
+    return parts_[hint];
+  }
+  void search(std::uint64_t address, std::size_t& hint) const noexcept;
 
   std::vector<Part> parts_;
 };

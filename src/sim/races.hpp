@@ -40,6 +40,8 @@ class Races {
 
   // Accesses of threads. Shared addresses are offsets in the CTA's shared memory.
 
+  /// What an access of global memory will look at.
+  void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
   /// By a full warp, lane i at `at` + i · bytes.
   void access(Warp& warp, const WarpAccess& access, std::uint64_t at);
   void access(Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at, Mask mask);
@@ -138,7 +140,7 @@ class Races {
   LaunchOrder& launch_;
   std::uint32_t number_ = 0;  ///< of the CTA in its grid
   std::vector<Knowledge> warps_;
-  std::vector<Block> shared_;
+  std::deque<Block> shared_;
   std::size_t region_hint_ = 0;
   std::array<Clock, 16> barriers_;
   std::unordered_map<std::uint32_t, Phases> phases_;

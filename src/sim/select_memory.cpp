@@ -203,6 +203,7 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::uint32_t bytes,
     if (all.low + span <= bank.size()) all.memory = bank.data() + all.low;
   } else if (access.space == Space::global || all.low < constant_window) {
     all.memory = cta.global(all.low, span);
+    if (all.memory != nullptr && cta.races) cta.races->prefetch(all.low);
     all.global = true;
   }
   return all;

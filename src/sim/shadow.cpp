@@ -81,9 +81,11 @@ bool Touch::knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) c
 
 const Block::Records Block::Whole::none{};
 
-void Block::Whole::make() {
-  own_ = std::make_unique<Records>();
-  records_ = own_.get();
+void Block::Whole::take(Records*& spare) {
+  if (spare == nullptr) more_ = std::make_unique<Records>();
+  own_ = spare != nullptr ? spare : more_.get();
+  records_ = own_;
+  spare = nullptr;
 }
 
 Block::Pieces& Block::split(std::uint32_t line) {
@@ -131,7 +133,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   if (by.write && piece.bytes.whole() && whole_piece(piece.access)) {
     pieces.clear();
     split_ &= ~(1U << line);
-    writes_.set(line, piece.access);
+    writes_.set(line, piece.access, spare_);
     return;
   }
   bool merged = false;
