@@ -58,7 +58,7 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
 
 }  // namespace
 
-void Engine::issue_load(const Copy& copy, Warp& warp, std::uint32_t lane) {
+void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   std::uint8_t seen = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) seen |= cta_.shadow()[at + i];
@@ -201,7 +201,7 @@ Engine::Groups& Engine::groups_of(std::uint32_t thread) {
   return groups_.emplace_back(Groups{thread, 0});
 }
 
-void Engine::issue_store(const Copy& copy, Warp& warp, std::uint32_t lane) {
+void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   const bool legal = check_source(copy, warp, lane);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
@@ -221,15 +221,14 @@ void Engine::commit_group(std::uint32_t thread) {
   ++groups.next;
 }
 
-void Engine::wait_group(Warp& warp, std::uint32_t lane, std::uint64_t pending, bool read_only) {
-  const std::uint32_t thread = warp.index * lanes + lane;
+void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only) {
   const std::uint64_t next = groups_of(thread).next;
   for (Store& store : stores_) {
     if (store.copy.thread != thread || !store.committed || store.group + pending >= next) continue;
     read(store);
     if (!read_only) write(store);
   }
-  if (cta_.races && pending < next) cta_.races->wait_group(warp, lane, next - pending, read_only);
+  if (cta_.races && pending < next) cta_.races->wait_group(thread, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.read && store.data.empty(); });
   while (stores_.size() > most_unwritten && stores_.front().read) {
     write(stores_.front());

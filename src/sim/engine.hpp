@@ -31,12 +31,12 @@ class Engine {
  public:
   explicit Engine(Cta& cta) : cta_(cta) {}
 
-  void issue_load(const Copy& copy, Warp& warp, std::uint32_t lane);
-  void issue_store(const Copy& copy, Warp& warp, std::uint32_t lane);
+  void issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane);
+  void issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane);
   void commit_group(std::uint32_t thread);
   /// Lets the thread's groups but the newest `pending` have read their source, and unless `read_only` be
   /// complete.
-  void wait_group(Warp& warp, std::uint32_t lane, std::uint64_t pending, bool read_only);
+  void wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only);
 
   /// Delivers one load, if any is in flight. In mode random also called at moments when warps could run.
   bool deliver();

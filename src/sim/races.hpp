@@ -43,39 +43,41 @@ class Races {
   /// What an access of global memory will look at.
   void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
   /// By a full warp, lane i at `at` + i · bytes.
-  void access(Warp& warp, const WarpAccess& access, std::uint64_t at);
-  void access(Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at, Mask mask);
+  void access(const Warp& warp, const WarpAccess& access, std::uint64_t at);
+  void access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
+              Mask mask);
   /// Around a strong access: before it a lane publishes what it releases, after it the lanes have seen what
   /// others did. In this order, as threads of the host run other CTAs meanwhile.
-  void before(Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at);
-  void after(Warp& warp, Mask mask, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at);
-  void fence(Warp& warp, Mask mask, bool narrow);
+  void before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at);
+  void after(const Warp& warp, Mask mask, const WarpAccess& access,
+             const std::array<std::uint64_t, lanes>& at);
+  void fence(const Warp& warp, Mask mask, bool narrow);
 
   // Threads that meet.
 
-  void meet(Warp& warp, Mask mask);
-  void barrier_arrive(std::uint32_t id, Warp& warp, Mask mask, bool waits);
-  void barrier_pass(std::uint32_t id, Warp& warp, Mask mask);
+  void meet(const Warp& warp, Mask mask);
+  void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
+  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
   void barrier_done(std::uint32_t id) { barriers_[id].clear(); }
 
   // mbarriers, by shared offset.
 
-  void mbarrier_init(Warp& warp, std::uint32_t lane, std::uint32_t offset);
-  void mbarrier_inval(Warp& warp, std::uint32_t lane, std::uint32_t offset);
+  void mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
+  void mbarrier_inval(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// Any other use of the object.
-  void mbarrier_use(Warp& warp, Mask mask, std::uint32_t offset);
-  void mbarrier_arrive(Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases);
-  void mbarrier_pass(Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
+  void mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset);
+  void mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases);
+  void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
   void mbarrier_phase(std::uint32_t offset);
   /// After an instruction in which lanes arrived.
   void arrived(const Warp& warp);
 
   // Copies, at issue. With `quiet` a rule has been reported already.
 
-  void load(const Copy& copy, Warp& warp, std::uint32_t lane, bool quiet);
-  void store(const Copy& copy, Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
+  void load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet);
+  void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
   /// The thread's groups below `group` have read their source, and unless `read_only` written.
-  void wait_group(Warp& warp, std::uint32_t lane, std::uint64_t group, bool read_only);
+  void wait_group(std::uint32_t thread, std::uint64_t group, bool read_only);
 
  private:
   /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
@@ -128,9 +130,9 @@ class Races {
                    bool quiet);
   void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet);
-  void acquire(Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
+  void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
   void publish(Releases& where, std::uint64_t at, Clock clock, bool narrow);
-  void touch_mbarrier(Warp& warp, Mask mask, std::uint32_t offset, bool write);
+  void touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bool write);
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write,
                                      Memory memory) const;
 

@@ -168,7 +168,7 @@ void Races::range(Memory memory, std::uint64_t at, std::uint64_t end, const Touc
   if (line < end) part(memory, line, bytes_in(line, at, end), by.access.from(first), by, quiet);
 }
 
-void Races::access(Warp& warp, const WarpAccess& access, std::uint64_t at) {
+void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at) {
   Touch by = touch(warp, all_lanes, access);
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
@@ -177,7 +177,7 @@ void Races::access(Warp& warp, const WarpAccess& access, std::uint64_t at) {
         -(static_cast<int>(at % line_bytes) >> spread), static_cast<int>(line_bytes) >> spread, false);
 }
 
-void Races::access(Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
+void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
   Gather gather(by);
@@ -190,7 +190,7 @@ void Races::access(Warp& warp, const WarpAccess& access, const std::array<std::u
   for (const Gather::Entry& entry : gather) add(access.memory, entry.line, entry.piece, by);
 }
 
-void Races::touch_mbarrier(Warp& warp, Mask mask, std::uint32_t offset, bool write) {
+void Races::touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
   // To the memory under it, making an mbarrier is a write, and using it a read that may be anyone's.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
   by.access.place |= Access::object;
@@ -250,7 +250,7 @@ void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_globa
   });
 }
 
-void Races::load(const Copy& copy, Warp& warp, std::uint32_t lane, bool quiet) {
+void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet) {
   mbarrier_use(warp, 1U << lane, copy.barrier);
   Knowledge& knowledge = warps_[warp.index];
   issue_.clear();
@@ -263,7 +263,7 @@ void Races::load(const Copy& copy, Warp& warp, std::uint32_t lane, bool quiet) {
   order.arriving.join(issue_);
 }
 
-void Races::store(const Copy& copy, Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
+void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
   Knowledge& knowledge = warps_[warp.index];
   issue_.clear();
   knowledge.release(1U << lane, issue_);
@@ -275,13 +275,15 @@ void Races::store(const Copy& copy, Warp& warp, std::uint32_t lane, std::uint64_
        copy_touch(copy, agents->second.writes, time, true), quiet);
 }
 
-void Races::wait_group(Warp& warp, std::uint32_t lane, std::uint64_t group, bool read_only) {
-  const auto agents = stores_.find(warp.index * lanes + lane);
+void Races::wait_group(std::uint32_t thread, std::uint64_t group, bool read_only) {
+  const auto agents = stores_.find(thread);
   if (agents == stores_.end()) return;
-  Knowledge& knowledge = warps_[warp.index];
+  Knowledge& knowledge = warps_[thread / lanes];
+  const Mask live = cta_.warps[thread / lanes]->live;
+  const Mask lane = 1U << thread % lanes;
   const auto time = static_cast<std::uint32_t>(group);
-  knowledge.learn(1U << lane, warp.live, agents->second.reads, time);
-  if (!read_only) knowledge.learn(1U << lane, warp.live, agents->second.writes, time);
+  knowledge.learn(lane, live, agents->second.reads, time);
+  if (!read_only) knowledge.learn(lane, live, agents->second.writes, time);
 }
 
 }  // namespace sim

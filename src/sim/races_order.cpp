@@ -25,11 +25,11 @@ void Races::start(std::uint32_t cta) {
   next_agent_ = first_agent;
 }
 
-void Races::meet(Warp& warp, Mask mask) {
+void Races::meet(const Warp& warp, Mask mask) {
   warps_[warp.index].meet(mask, warp.live);
 }
 
-void Races::barrier_arrive(std::uint32_t id, Warp& warp, Mask mask, bool waits) {
+void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
   Knowledge& knowledge = warps_[warp.index];
   // Nobody goes on before all have arrived, so a whole warp has met.
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
@@ -37,7 +37,7 @@ void Races::barrier_arrive(std::uint32_t id, Warp& warp, Mask mask, bool waits) 
   knowledge.tick();
 }
 
-void Races::barrier_pass(std::uint32_t id, Warp& warp, Mask mask) {
+void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
   warps_[warp.index].acquire(mask, warp.live, barriers_[id]);
 }
 
@@ -47,7 +47,7 @@ Races::Phases& Races::phases(std::uint32_t offset) {
   return found->second;
 }
 
-void Races::mbarrier_init(Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   touch_mbarrier(warp, 1U << lane, offset, true);
   Phases& order = phases(offset);
   ++order.time;
@@ -55,15 +55,15 @@ void Races::mbarrier_init(Warp& warp, std::uint32_t lane, std::uint32_t offset) 
   order.completed.clear();
 }
 
-void Races::mbarrier_inval(Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+void Races::mbarrier_inval(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   touch_mbarrier(warp, 1U << lane, offset, true);
 }
 
-void Races::mbarrier_use(Warp& warp, Mask mask, std::uint32_t offset) {
+void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset) {
   touch_mbarrier(warp, mask, offset, false);
 }
 
-void Races::mbarrier_arrive(Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
+void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
   Phases& order = phases(offset);
   if (releases) {
     warps_[warp.index].release(1U << lane, order.arriving);
@@ -84,7 +84,7 @@ void Races::arrived(const Warp& warp) {
   warps_[warp.index].tick();
 }
 
-void Races::mbarrier_pass(Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
+void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
   mbarrier_use(warp, mask, offset);
   if (acquires) warps_[warp.index].acquire(mask, warp.live, phases(offset).completed);
 }
@@ -107,7 +107,7 @@ Races::LaneFences& Races::fences(const Warp& warp, std::uint32_t lane) {
   return fences_[warp.index * lanes + lane];
 }
 
-void Races::fence(Warp& warp, Mask mask, bool narrow) {
+void Races::fence(const Warp& warp, Mask mask, bool narrow) {
   Knowledge& knowledge = warps_[warp.index];
   std::shared_ptr<const Clock> common;
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -125,7 +125,7 @@ void Races::fence(Warp& warp, Mask mask, bool narrow) {
   knowledge.tick();
 }
 
-void Races::acquire(Warp& warp, std::uint32_t lane, const Release& release, bool narrow) {
+void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow) {
   Knowledge& knowledge = warps_[warp.index];
   const Agent agent = import_agent(warp.index * lanes + lane);
   const std::uint32_t time = imports_.add(agent, release, number_, !narrow, [&](const Release& own) {
@@ -143,7 +143,7 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, bool narrow)
   where.add(at, std::move(release));
 }
 
-void Races::before(Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at) {
+void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at) {
   if (!access.write) return;
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   Knowledge& knowledge = warps_[warp.index];
@@ -165,7 +165,7 @@ void Races::before(Warp& warp, std::uint32_t lane, const WarpAccess& access, std
   from(found->second.wide, false);
 }
 
-void Races::after(Warp& warp, Mask mask, const WarpAccess& access,
+void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
                   const std::array<std::uint64_t, lanes>& at) {
   // What was published was of this time, the access included.
   if (access.ordering.releases) warps_[warp.index].tick();

@@ -201,7 +201,8 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
 /// a: groups that may be pending; aux: 1 for .read.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    warp.cta->engine.wait_group(warp, lane, get<std::uint32_t>(warp.registers + op.a, lane), op.aux == 1);
+    warp.cta->engine.wait_group(warp.index * lanes + lane, get<std::uint32_t>(warp.registers + op.a, lane),
+                                op.aux == 1);
   });
 }
 
