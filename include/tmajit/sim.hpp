@@ -36,6 +36,8 @@ struct SimOptions {
   enum class Mode : std::uint8_t { late, early, random };
   Mode mode = Mode::late;
   std::uint64_t seed = 1;
+  /// Looks for accesses that nothing orders, whatever order they ran in (rules race.*).
+  bool races = true;
   std::uint32_t threads = 0;  ///< host threads that run CTAs; 0 is one a core
   /// Warp-instructions that one CTA may execute before it counts as a kernel that never ends.
   std::uint64_t instruction_limit = 500'000'000;

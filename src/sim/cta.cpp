@@ -96,6 +96,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
     fill_constants(*warp);
     warps.push_back(std::move(warp));
   }
+  if (launch.order != nullptr) races = std::make_unique<Races>(*this, *launch.order);
 }
 
 void Cta::fill_constants(Warp& warp) {
@@ -152,6 +153,10 @@ void Cta::start(std::array<std::uint32_t, 3> index) {
       }
     }
   }
+  if (races) {
+    const auto& grid = launch.shape.grid;
+    races->start(ctaid[0] + grid[0] * (ctaid[1] + grid[1] * ctaid[2]));
+  }
 }
 
 /// Whoever forgets a barrier should meet the others in an unlucky order: the first warp, which mostly sets
@@ -205,7 +210,7 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
     const Mask guard = predicate(warp, op.guard & ~1U) ^ (0U - (op.guard & 1U));
     const Mask mask = warp.active & guard;
     ++warp.pc;
-    threads += static_cast<std::uint64_t>(std::popcount(mask));
+    threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     if (mask != 0) op.handler(warp, op, mask);
     if (warp.pc >= warp.join && warp.running) warp.choose();
   }
@@ -308,6 +313,7 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.expected;
+  if (races) races->mbarrier_phase(offset);
   for (auto& warp : warps) {
     warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::mbarrier && wait.what == offset; });
   }
@@ -317,15 +323,20 @@ void Cta::release_barrier(std::uint32_t id) {
   ++changes;
   const NamedBarrier state = std::exchange(barriers[id], {});
   for (auto& warp : warps) {
-    const bool waits = std::ranges::any_of(warp->groups, [&](const Group& group) {
-      return group.wait.kind == Wait::Kind::barrier && group.wait.what == id;
-    });
+    bool waits = false;
+    for (Group& group : warp->groups) {
+      if (group.wait.kind != Wait::Kind::barrier || group.wait.what != id) continue;
+      waits = true;
+      group.wait = {};
+      if (races) races->barrier_pass(id, *warp, group.mask);
+    }
     if (waits) {
       warp->reductions[id] = state.said;
       warp->reduced[id] = state.arrived;
     }
-    warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::barrier && wait.what == id; });
+    warp->update_join();
   }
+  if (races) races->barrier_done(id);
 }
 
 void Cta::threads_exited(Warp& warp, Mask mask) {

@@ -4,6 +4,7 @@
 /// thread.
 #include "sim/engine.hpp"
 #include "sim/launch.hpp"
+#include "sim/races.hpp"
 #include "sim/small_copies.hpp"
 #include "sim/warp.hpp"
 
@@ -82,6 +83,7 @@ class Cta {
   std::uint32_t live_threads = 0;
   std::array<NamedBarrier, 16> barriers{};
   std::vector<std::unique_ptr<Warp>> warps;
+  std::unique_ptr<Races> races;  ///< null: they are not looked for
 
   // Memory. Every function reports and stops where the access is not legal.
 

@@ -36,7 +36,7 @@ void State::run(const Program& program, const LaunchShape& shape, std::span<void
                 fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
                             program.parameters.size(), parameters.size()));
   }
-  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false};
+  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
   launch.cluster = program.cluster.value_or(shape.cluster);
   launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
   launch.parameters.resize(program.parameter_bytes);

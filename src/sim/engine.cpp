@@ -82,6 +82,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
         "one load at a time for a byte of shared memory",
         "wait on the mbarrier of the earlier load, and for its readers, before loading the stage again");
   }
+  if (cta_.races) cta_.races->load(copy, warp, lane, (seen & (storing | loading)) != 0);
   if (copy.reduces) {
     if ((seen & initialised) == 0) {
       warp.cta->report(warp, lane, "shared.uninitialised",
@@ -166,7 +167,7 @@ void Engine::complete_load(const Copy& copy) {
   cta_.settle(copy.barrier, *barrier);
 }
 
-void Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
+bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   bool fresh = true;
   bool delivered = true;
   std::uint32_t unpublished = 0;
@@ -202,6 +203,7 @@ void Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                 "fence.proxy.async by every writing thread, then a barrier, then the store",
                 "call fence_proxy_async_shared() after the writes and before the barrier");
   }
+  return fresh && delivered && unpublished == 0;
 }
 
 Engine::Groups& Engine::groups_of(std::uint32_t thread) {
@@ -212,11 +214,13 @@ Engine::Groups& Engine::groups_of(std::uint32_t thread) {
 }
 
 void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {
-  check_source(copy, warp, lane);
+  const bool legal = check_source(copy, warp, lane);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
   });
-  stores_.push_back({copy, groups_of(copy.thread).next, false, false, {}});
+  const std::uint64_t group = groups_of(copy.thread).next;
+  if (cta_.races) cta_.races->store(copy, warp, lane, group, !legal);
+  stores_.push_back({copy, group, false, false, {}});
   if (cta_.launch.options.mode == SimOptions::Mode::early) {
     read(stores_.back());
     write(stores_.back());
@@ -236,6 +240,7 @@ void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_o
     read(store);
     if (!read_only) write(store);
   }
+  if (cta_.races && pending < next) cta_.races->wait_group(thread, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.read && store.data.empty(); });
   while (stores_.size() > most_unwritten && stores_.front().read) {
     write(stores_.front());

@@ -79,7 +79,8 @@ class Engine {
   void mark_unread();
   void read(Store& store);
   void write(Store& store);
-  void check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
+  /// False if it has reported something.
+  bool check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
 
   Cta& cta_;
   std::vector<Copy> loads_;

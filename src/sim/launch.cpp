@@ -1,6 +1,7 @@
 #include "sim/launch.hpp"
 
 #include "sim/cluster.hpp"
+#include "sim/races.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -63,6 +64,16 @@ void Reports::add(Report report) {
   }
 }
 
+bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
+  const std::lock_guard lock(mutex_);
+  for (Report& known : reports_) {
+    if (known.rule != rule || known.ptx_line != ptx_line) continue;
+    ++known.count;
+    return true;
+  }
+  return false;
+}
+
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(reports_, {});
@@ -79,6 +90,9 @@ void run(Launch& launch, std::uint32_t threads) {
   const std::array<std::uint32_t, 3> grid{launch.shape.grid[0] / extent[0], launch.shape.grid[1] / extent[1],
                                           launch.shape.grid[2] / extent[2]};
   const std::uint64_t clusters = std::uint64_t{grid[0]} * grid[1] * grid[2];
+  // The edges that a cluster makes are none that races know.
+  std::optional<LaunchOrder> order;
+  if (launch.options.races && extent == LaunchShape{}.cluster) launch.order = &order.emplace(launch.regions);
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {

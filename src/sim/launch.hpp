@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -39,12 +40,16 @@ class Reports {
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
   void add(Report report);
+  /// Counts one more of a rule and line if it is known already.
+  [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
   [[nodiscard]] std::vector<Report> take();
 
  private:
   std::mutex mutex_;
   std::vector<Report> reports_;
 };
+
+struct LaunchOrder;
 
 struct Launch {
   const Program& program;
@@ -59,6 +64,7 @@ struct Launch {
   std::atomic<std::uint64_t> next_cluster = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                  ///< the launch or the kernel asked for clusters
+  LaunchOrder* order = nullptr;                   ///< null: races are not looked for
   std::mutex print_mutex{};
 
   /// What a thread prints goes to SimOptions::print.

@@ -42,12 +42,12 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
       out_of_bounds(warp, lane, "bank.out-of-bounds", "an access", address, bytes,
                     fmt::format("the parameter, constant or local memory has {} bytes", size));
     }
-    return Target{bank + address, false, 0, nullptr};
+    return Target{bank + address, false, 0, nullptr, false};
   };
   switch (space) {
     case Space::shared: {
       const SharedPlace at = reach_shared(warp, lane, address, bytes, peers, writes);
-      return {at.owner->shared() + at.offset, true, at.offset, at.owner};
+      return {at.owner->shared() + at.offset, true, at.offset, at.owner, false};
     }
     case Space::local:
       return in_bank(warp.local + std::size_t{lane} * cta.program.local_bytes, cta.program.local_bytes);
@@ -65,14 +65,14 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
                       writes ? "a store to global memory" : "a load from global memory", address, bytes,
                       cta.describe_global(address, bytes));
       }
-      return {memory, false, 0, nullptr};
+      return {memory, false, 0, nullptr, true};
     }
   }
   cta.fail(warp, lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address),
            "a store to memory that can be written", "parameters and constants are read-only");
 }
 
-void check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
+bool check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
   Cta& cta = *at.owner;
   const std::uint32_t offset = at.offset;
   std::uint8_t all = 0xff;
@@ -82,7 +82,7 @@ void check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, st
     any |= cta.shadow()[offset + i];
   }
   if ((any & (in_mbarrier | loading)) == 0 && (all & initialised) != 0) [[likely]]
-    return;
+    return true;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
     warp.cta->report(
@@ -102,9 +102,10 @@ void check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, st
                      "a write, or a delivered asynchronous load, before the read",
                      "check the address, and the barrier between writer and reader");
   }
+  return false;
 }
 
-void check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
+bool check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
   Cta& cta = *at.owner;
   const std::uint32_t offset = at.offset;
   ++cta.changes;
@@ -117,7 +118,7 @@ void check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, s
   const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.index * lanes + lane) : 0;
   for (std::uint32_t i = offset / 4; i <= (offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
   if ((any & (in_mbarrier | loading | storing)) == 0) [[likely]]
-    return;
+    return true;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
     warp.cta->report(warp, lane, "mbarrier.plain-access",
@@ -138,6 +139,7 @@ void check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, s
         "wait for the group that used this stage last; check the group count for an off-by-one, and that all "
         "writers are behind the barrier");
   }
+  return false;
 }
 
 }  // namespace sim

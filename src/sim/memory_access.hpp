@@ -24,6 +24,7 @@ struct Target {
   bool shared = false;
   std::uint32_t offset = 0;  ///< shared: from the start of shared()
   Cta* owner = nullptr;      ///< shared: whose memory it is
+  bool global = false;
 };
 
 /// A range of a CTA's shared memory.
@@ -48,8 +49,9 @@ struct SharedPlace {
                              std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers = false);
 
 /// Shared memory through the generic proxy: checks the shadow of a range, and marks it written.
-void check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes);
-void check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes);
+/// False if it has reported something.
+bool check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes);
+bool check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes);
 
 }  // namespace sim
 TMAJIT_END

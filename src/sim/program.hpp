@@ -44,6 +44,14 @@ struct MicroOp {
 
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
 
+/// What a memory instruction is in the memory model.
+struct Ordering {
+  bool strong = false;  ///< relaxed, volatile, atomic or better
+  bool acquires = false;
+  bool releases = false;
+  bool narrow = false;  ///< .cta
+};
+
 /// How a memory instruction forms addresses: register (4 or 8 bytes a lane, or none) plus offset.
 struct MemoryAccess {
   Space space = Space::generic;
@@ -52,6 +60,7 @@ struct MemoryAccess {
   bool peers = false;  ///< shared and generic: may lie in the shared memory of another CTA of the cluster
   std::int64_t offset = 0;
   std::vector<Slot> values;  ///< of the elements moved
+  Ordering ordering;
 };
 
 /// Operands of an asynchronous copy.
@@ -172,6 +181,7 @@ struct Program {
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< where load() put them
   bool uses_globals = false;
+  bool orders_memory = false;  ///< has fences, releases or acquires
   std::uint32_t max_threads = 1024;
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
   bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say

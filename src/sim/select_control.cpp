@@ -84,6 +84,8 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   state.said += static_cast<std::uint32_t>(std::popcount(mask & says(warp, op.c)));
   state.arrived += expected != 0 ? lanes : static_cast<std::uint32_t>(std::popcount(mask));
   ++cta.changes;
+  const bool passes = (op.aux & waits) != 0;
+  if (cta.races) cta.races->barrier_arrive(id, warp, mask, passes);
   const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
   if (state.arrived > needed) {
     cta.fail(warp, first, "barrier.overflow",
@@ -91,10 +93,11 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
              "as many threads as the barrier is for", "use another barrier for other warps");
   }
   if (state.arrived == needed) {
+    if (cta.races && passes) cta.races->barrier_pass(id, warp, mask);
     warp.reductions[id] = state.said;
     warp.reduced[id] = state.arrived;
     cta.release_barrier(id);
-  } else if ((op.aux & waits) != 0) {
+  } else if (passes) {
     warp.park(mask, warp.pc, {Wait::Kind::barrier, id, 0});
   }
 }
@@ -123,6 +126,11 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.index * lanes + lane); });
+}
+
+/// aux: 1 at CTA scope.
+void fence(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, op.aux == 1);
 }
 
 void nothing(Warp&, const MicroOp&, Mask) {}
@@ -184,9 +192,12 @@ bool select_control(Decoder& d) {
       d.emit(d.has("async") && !d.has("global") ? &fence_async : &nothing);
       return true;
     case Opcode::fence_mbarrier_init: d.emit(&fence_mbarriers); return true;
-    // The host's memory is as strong as any fence asks, within a CTA trivially.
+    // The host's memory is as strong as any fence asks: only the order counts that it makes.
     case Opcode::membar:
     case Opcode::fence:
+      d.program().orders_memory = true;
+      d.emit(&fence, 0, 0, 0, 0, d.has("cta") ? 1 : 0);
+      return true;
     case Opcode::griddepcontrol:
     case Opcode::pmevent:
     case Opcode::setmaxnreg: d.emit(&nothing); return true;

@@ -4,6 +4,8 @@
 #include "sim/memory_access.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <optional>
 
 #include <spdlog/fmt/fmt.h>
@@ -81,13 +83,16 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
                                  .place = cta.program.places[warp.here()],
                                  .writer = cta.thread_tag(warp.index * lanes + lane),
                                  .fenced = false};
+    if (cta.races) cta.races->mbarrier_init(warp, lane, offset);
     ++cta.changes;
   });
 }
 
 void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    warp.cta->drop_mbarrier(find(warp, warp.program->accesses[op.aux], lane).offset);
+    const std::uint32_t offset = find(warp, warp.program->accesses[op.aux], lane).offset;
+    if (warp.cta->races) warp.cta->races->mbarrier_inval(warp, lane, offset);
+    warp.cta->drop_mbarrier(offset);
   });
 }
 
@@ -111,11 +116,33 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
   at.owner->settle(at.offset, *at.barrier);
 }
 
+/// Calls visit(offset, lanes) for each mbarrier that lanes of `mask` name.
+template <typename Visit>
+void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
+  std::array<std::uint32_t, lanes> offsets;
+  for_lanes(mask, [&](std::uint32_t lane) { offsets[lane] = find(warp, access, lane).offset; });
+  while (mask != 0) {
+    const std::uint32_t first = offsets[static_cast<std::uint32_t>(std::countr_zero(mask))];
+    Mask same = 0;
+    for_lanes(mask, [&](std::uint32_t lane) { same |= offsets[lane] == first ? 1U << lane : 0U; });
+    visit(first, same);
+    mask &= ~same;
+  }
+}
+
+void use(Warp& warp, const MemoryAccess& access, Mask mask) {
+  if (!warp.cta->races) return;
+  for_each_barrier(warp, access, mask, [&](std::uint32_t offset, Mask same) {
+    warp.cta->races->mbarrier_use(warp, same, offset);
+  });
+}
+
 /// a: bytes; not an arrival. With `sign` −1 complete_tx.
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask))
     return;
+  use(warp, warp.program->accesses[op.aux], mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, warp.program->accesses[op.aux], lane);
     add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
@@ -126,11 +153,13 @@ void expect(Warp& warp, const MicroOp& op, Mask mask) {
 /// A state is the phase, and below it the arrivals that were pending.
 constexpr std::uint32_t phase_shift = 24;
 
-/// d: state, a: count or bytes, b: whether somebody asks for the state.
+/// d: state, a: count or bytes, b: whether somebody asks for the state, c: 1 if it is relaxed.
 template <bool expects, bool drops, bool completes = true>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, access, mask)) return;
+  Races* const races = warp.cta->races.get();
+  use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
     const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
@@ -152,12 +181,14 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
     if (expects) add_bytes(warp, lane, *at.barrier, operand);
     const std::uint32_t count = expects ? 1 : operand;
     if (drops) at.barrier->expected -= std::min(count, at.barrier->expected);
+    if (races != nullptr) races->mbarrier_arrive(warp, lane, at.offset, op.c == 0);
     arrive_at(warp, lane, at, count);
   });
+  if (races != nullptr) races->arrived(warp);
 }
 
-/// d: predicate, a: parity or state. A failed try_wait waits in the barrier's list; a failed test_wait lets
-/// others go first.
+/// d: predicate, a: parity or state, c: 1 if it is relaxed. A failed try_wait waits in the barrier's list; a
+/// failed test_wait lets others go first.
 template <bool parity, bool blocks>
 void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -186,6 +217,11 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask failed = mask & ~done;
   Mask& p = predicate(warp, op.d);
   p = (p & ~mask) | done;
+  if (warp.cta->races && done != 0) {
+    for_each_barrier(warp, access, done, [&](std::uint32_t offset, Mask same) {
+      warp.cta->races->mbarrier_pass(warp, same, offset, op.c == 0);
+    });
+  }
   if (failed == 0) return;
   if (blocks && !warp.timed_out) {
     // The instruction runs again when they are woken; lanes that wait for another phase look again first.
@@ -218,7 +254,7 @@ bool emit_arrive(Decoder& d, bool drops) {
   Handler handler = expects ? (drops ? &arrive<true, true> : &arrive<true, false>)
                             : (drops ? &arrive<false, true> : &arrive<false, false>);
   if (d.has("noComplete")) handler = drops ? &arrive<false, true, false> : &arrive<false, false, false>;
-  d.emit(handler, state, operand, d.arg(0).kind == Arg::Kind::sink ? 0 : 1, 0, access);
+  d.emit(handler, state, operand, d.arg(0).kind == Arg::Kind::sink ? 0 : 1, d.has("relaxed") ? 1 : 0, access);
   return true;
 }
 
@@ -228,7 +264,7 @@ void emit_wait(Decoder& d, bool blocks) {
   const Slot operand = d.read(d.arg(2), parity ? ScalarType::u32 : ScalarType::b64);
   const Handler handler = parity ? (blocks ? &wait<true, true> : &wait<true, false>)
                                  : (blocks ? &wait<false, true> : &wait<false, false>);
-  d.emit(handler, d.write_predicate(d.arg(0)), operand, 0, 0, access);
+  d.emit(handler, d.write_predicate(d.arg(0)), operand, 0, d.has("relaxed") ? 1 : 0, access);
 }
 
 }  // namespace

@@ -31,6 +31,15 @@ void store_relaxed(std::byte* at, T value) {
 bool held(Warp& warp, const MemoryAccess& access, Mask mask) {
   return access.peers && warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, access, mask);
 }
+/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
+struct Stretch {
+  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
+  std::uint64_t low = 0;
+  bool linear = false;  ///< lane i accesses the i-th part of the stretch, which has no gaps
+  bool shared = false;
+  std::uint32_t offset = 0;  ///< shared: of `low`
+  bool global = false;
+};
 
 /// The shadow of `bytes` bytes in words.
 template <std::uint32_t bytes>
@@ -45,56 +54,117 @@ constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
-/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
-/// one.
+/// Whether in the shadow of every lane's `bytes` no bit of `looked` differs from `wanted`.
 template <std::uint32_t bytes>
-bool shared_readable(Cta& cta, std::uint32_t offset, std::uint64_t low,
-                     const std::array<std::uint64_t, lanes>& addresses) {
+bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
+               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
   using Word = ShadowWord<bytes>;
+  const auto differs = [&](const std::uint8_t* at) {
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
+  };
   Word wrong = 0;
-  for (const std::uint64_t address : addresses) {
-    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
-    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
-      Word word;
-      std::memcpy(&word, shadow + at, sizeof word);
-      wrong |= static_cast<Word>((word ^ everywhere<Word>(initialised)) &
-                                 everywhere<Word>(initialised | in_mbarrier | loading));
+  if (all.linear) {
+    for (std::uint32_t at = 0; at < lanes * bytes; at += sizeof(Word)) wrong |= differs(shadow + at);
+  } else {
+    for (const std::uint64_t address : addresses) {
+      for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
+        wrong |= differs(shadow + (address - all.low) + at);
     }
   }
   return wrong == 0;
 }
 
+/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
+/// one.
+template <std::uint32_t bytes>
+bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
+  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses, initialised | in_mbarrier | loading,
+                          initialised);
+}
+
 /// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
 template <std::uint32_t bytes>
-bool mark_shared_written(Warp& warp, std::uint32_t offset, std::uint64_t low,
-                         const std::array<std::uint64_t, lanes>& addresses) {
-  using Word = ShadowWord<bytes>;
+bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
-  Word wrong = 0;
-  for (const std::uint64_t address : addresses) {
-    const std::uint8_t* const shadow = cta.shadow() + offset + (address - low);
-    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word)) {
-      Word word;
-      std::memcpy(&word, shadow + at, sizeof word);
-      wrong |= static_cast<Word>(word & everywhere<Word>(in_mbarrier | loading | storing));
-    }
-  }
-  if (wrong != 0) return false;
+  std::uint8_t* const shadow = cta.shadow() + all.offset;
+  if (!shadow_is<bytes>(shadow, all, addresses, in_mbarrier | loading | storing, 0)) return false;
+  if (all.linear) std::memset(shadow, initialised, lanes * bytes);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const std::uint64_t at = offset + (addresses[lane] - low);
-    std::memset(cta.shadow() + at, initialised, bytes);
+    const std::uint64_t at = all.linear ? lane * bytes : addresses[lane] - all.low;
+    if (!all.linear) std::memset(shadow + at, initialised, bytes);
     const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
-    for (std::uint64_t i = at / 4; i <= (at + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
+    std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
+    for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) writers[i] = tag;
   }
   return true;
 }
 
-/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
-struct Stretch {
-  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
-  std::uint64_t low = 0;
-  bool shared = false;
-  std::uint32_t offset = 0;
+/// Lanes that an instruction takes to shared or global memory, for those who look for races.
+class Trace {
+ public:
+  Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
+      : races_(warp.cta->races.get()),
+        warp_(warp),
+        access_{Memory::shared, bytes, write, ordering},
+        ordered_(ordering.strong && warp.program->orders_memory) {}
+
+  /// A full warp's stretch of memory.
+  void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
+    if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
+    access_.memory = stretch.shared ? Memory::shared : Memory::global;
+    const std::uint64_t base = stretch.shared ? stretch.offset - stretch.low : 0;
+    if (stretch.linear) {
+      races_->access(warp_, access_, base + stretch.low);
+      return;
+    }
+    for (std::uint64_t& address : addresses) address += base;
+    races_->access(warp_, access_, addresses, all_lanes);
+  }
+
+  /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
+  [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
+
+  // Lane by lane, where one has accessed memory without a report.
+
+  void before(std::uint32_t lane, const Target& target, std::uint64_t address) {
+    if (races_ != nullptr && ordered_ && choose(target))
+      races_->before(warp_, lane, access_, place(target, address));
+  }
+  void after(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
+    if (races_ == nullptr || !choose(target)) return;
+    at_[lane] = place(target, address);
+    if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
+  }
+  void finish() {
+    if (races_ == nullptr) return;
+    finish(Memory::shared, shared_);
+    finish(Memory::global, global_);
+  }
+
+ private:
+  bool choose(const Target& target) {
+    access_.memory = target.shared ? Memory::shared : Memory::global;
+    return target.shared || target.global;
+  }
+  void finish(Memory memory, Mask mask) {
+    if (mask == 0) return;
+    access_.memory = memory;
+    races_->access(warp_, access_, at_, mask);
+    if (ordered_) races_->after(warp_, mask, access_, at_);
+  }
+  static std::uint64_t place(const Target& target, std::uint64_t address) {
+    return target.shared ? target.offset : address;
+  }
+
+  Races* races_;
+  Warp& warp_;
+  WarpAccess access_;
+  bool ordered_;
+  Mask shared_ = 0;
+  Mask global_ = 0;
+  std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
 };
 
 /// Forms all addresses, and resolves the range that they span.
@@ -110,56 +180,81 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::uint32_t bytes,
   } else {
     addresses.fill(offset);
   }
-  std::uint64_t low = addresses[0];
-  std::uint64_t high = addresses[0];
-  std::uint64_t together = 0;
-  for (const std::uint64_t address : addresses) {
-    low = std::min(low, address);
-    high = std::max(high, address);
-    together |= address;
+  std::uint64_t gaps = 0;
+  for (std::uint32_t i = 0; i < lanes; ++i) gaps |= addresses[i] - addresses[0] - i * std::uint64_t{bytes};
+  Stretch all;
+  all.linear = gaps == 0;
+  all.low = addresses[0];
+  std::uint64_t span = lanes * std::uint64_t{bytes};
+  std::uint64_t together = addresses[0];
+  if (!all.linear) {
+    std::uint64_t high = addresses[0];
+    for (const std::uint64_t address : addresses) {
+      all.low = std::min(all.low, address);
+      high = std::max(high, address);
+      together |= address;
+    }
+    span = high - all.low + bytes;
   }
   Cta& cta = *warp.cta;
-  const std::uint64_t span = high - low + bytes;
-  if (together % bytes != 0 || span < bytes) return {};
+  if (together % bytes != 0 || span < bytes || all.low + span < all.low) return {};
   if (access.space == Space::shared) {
-    const auto at = cta.shared_offset(low, span);
-    return at ? Stretch{cta.shared() + *at, low, true, *at} : Stretch{};
-  }
-  if (access.space == Space::param) {
+    const auto at = cta.shared_offset(all.low, span);
+    if (!at) return {};
+    all.memory = cta.shared() + *at;
+    all.offset = *at;
+    all.shared = true;
+  } else if (access.space == Space::param) {
     auto& bank = cta.launch.parameters;
-    return low + span <= bank.size() ? Stretch{bank.data() + low, low, false, 0} : Stretch{};
+    if (all.low + span <= bank.size()) all.memory = bank.data() + all.low;
+  } else if (access.space == Space::global || all.low < constant_window) {
+    all.memory = cta.global(all.low, span);
+    if (all.memory != nullptr && cta.races) cta.races->prefetch(all.low);
+    all.global = true;
   }
-  if (access.space != Space::global && low >= constant_window) return {};
-  return {cta.global(low, span), low, false, 0};
+  return all;
+}
+
+/// Calls visit(lane, its memory) for all lanes of a stretch.
+template <std::uint32_t bytes, typename Visit>
+void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
+  if (all.linear) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + lane * bytes);
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + (addresses[lane] - all.low));
+  }
 }
 
 template <typename T, std::uint32_t count>
 void load(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   constexpr std::uint32_t bytes = count * sizeof(T);
-  if (mask == all_lanes) {
+  Trace trace(warp, bytes, false, access.ordering);
+  if (mask == all_lanes && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
-    if (all.memory != nullptr &&
-        (!all.shared || shared_readable<bytes>(*warp.cta, all.offset, all.low, addresses))) {
+    if (all.memory != nullptr && (!all.shared || shared_readable<bytes>(*warp.cta, all, addresses))) {
       for (std::uint32_t i = 0; i < count; ++i) {
         std::byte* const slot = warp.registers + access.values[i];
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-          put<T>(slot, lane, load_relaxed<T>(all.memory + (addresses[lane] - all.low) + i * sizeof(T)));
-        }
+        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
+          put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
+        });
       }
+      trace.all(all, addresses);
       return;
     }
   }
   if (held(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false, access.peers);
-    if (target.shared) check_shared_read(warp, lane, {target.owner, target.offset}, bytes);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, false, access.peers);
+    const bool legal = !target.shared || check_shared_read(warp, lane, {target.owner, target.offset}, bytes);
     for (std::uint32_t i = 0; i < count; ++i) {
       put<T>(warp.registers + access.values[i], lane, load_relaxed<T>(target.memory + i * sizeof(T)));
     }
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 template <typename T, std::uint32_t count>
@@ -167,29 +262,33 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   constexpr std::uint32_t bytes = count * sizeof(T);
   ++warp.cta->changes;
-  if (mask == all_lanes && access.space != Space::param) {
+  Trace trace(warp, bytes, true, access.ordering);
+  if (mask == all_lanes && access.space != Space::param && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all(warp, access, bytes, addresses);
-    if (all.memory != nullptr &&
-        (!all.shared || mark_shared_written<bytes>(warp, all.offset, all.low, addresses))) {
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        std::byte* const to = all.memory + (addresses[lane] - all.low);
-        for (std::uint32_t i = 0; i < count; ++i) {
-          store_relaxed<T>(to + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
-        }
-      }
+    if (all.memory != nullptr && (!all.shared || mark_shared_written<bytes>(warp, all, addresses))) {
+      std::array<const std::byte*, count> slots;
+      for (std::uint32_t i = 0; i < count; ++i) slots[i] = warp.registers + access.values[i];
+      for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
+        for (std::uint32_t i = 0; i < count; ++i)
+          store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
+      });
+      trace.all(all, addresses);
       return;
     }
   }
   if (held(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true, access.peers);
-    if (target.shared) check_shared_write(warp, lane, {target.owner, target.offset}, bytes);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
+    const bool legal = !target.shared || check_shared_write(warp, lane, {target.owner, target.offset}, bytes);
+    trace.before(lane, target, address);
     for (std::uint32_t i = 0; i < count; ++i) {
       store_relaxed<T>(target.memory + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
     }
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 template <typename T>
@@ -216,10 +315,22 @@ Handler sized(ScalarType t, bool loads, std::size_t count) {
   }
 }
 
+/// .volatile is relaxed at system scope; atomics are strong whatever they say.
+Ordering ordering_of(Decoder& d, bool atomic) {
+  Ordering ordering;
+  ordering.acquires = d.has("acquire") || d.has("acq_rel");
+  ordering.releases = d.has("release") || d.has("acq_rel");
+  ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
+  ordering.narrow = d.has("cta");
+  if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
+  return ordering;
+}
+
 void emit_move(Decoder& d, bool loads) {
   // A value of 128 bits is its two halves.
   const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
+  access.ordering = ordering_of(d, false);
   const Arg& values = d.arg(loads ? 0 : 1);
   if (d.type() == ScalarType::b128 && values.kind != Arg::Kind::group) d.unsupported();
   const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
@@ -245,13 +356,18 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (held(warp, access, mask)) return;
   ++warp.cta->changes;
+  Trace trace(warp, sizeof(T), true, access.ordering);
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target = resolve(warp, lane, access.space, address_of(warp, access, lane), sizeof(T),
-                                  sizeof(T), true, access.peers);
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target =
+        resolve(warp, lane, access.space, address, sizeof(T), sizeof(T), true, access.peers);
+    bool legal = true;
     if (target.shared) {
-      check_shared_read(warp, lane, {target.owner, target.offset}, sizeof(T));
-      check_shared_write(warp, lane, {target.owner, target.offset}, sizeof(T));
+      const SharedPlace place{target.owner, target.offset};
+      legal = check_shared_read(warp, lane, place, sizeof(T));
+      legal = check_shared_write(warp, lane, place, sizeof(T)) && legal;
     }
+    trace.before(lane, target, address);
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
     auto* const word = reinterpret_cast<Word*>(target.memory);
@@ -261,7 +377,9 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
       result = std::bit_cast<Word>(combine(static_cast<Atomic>(op.c), std::bit_cast<T>(old), a, b));
     } while (!__atomic_compare_exchange_n(word, &old, result, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     put<Word>(warp.registers + op.d, lane, old);
+    trace.after(lane, target, address, legal);
   });
+  trace.finish();
 }
 
 bool emit_atomic(Decoder& d, bool returns) {
@@ -281,7 +399,9 @@ bool emit_atomic(Decoder& d, bool returns) {
   }
   const std::size_t first = returns ? 1 : 0;
   if (!what || d.in().vector_width() != 1 || d.arg(first + 1).kind == Arg::Kind::group) return false;
-  d.program().accesses.push_back(d.address(d.arg(first), d.space()));
+  MemoryAccess access = d.address(d.arg(first), d.space());
+  access.ordering = ordering_of(d, true);
+  d.program().accesses.push_back(std::move(access));
   const auto index = static_cast<std::uint32_t>(d.program().accesses.size() - 1);
   const Slot a = d.read(d.arg(first + 1), t);
   const Slot b = *what == Atomic::cas ? d.read(d.arg(first + 2), t) : a;

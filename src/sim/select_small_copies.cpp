@@ -2,6 +2,8 @@
 #include "sim/decode.hpp"
 #include "sim/memory_access.hpp"
 
+#include <array>
+
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
@@ -19,6 +21,9 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
   const std::uint32_t bytes = op.c;
   const Slot ignores = op.b - 2;
   const Mask ignored = op.b == 0 ? 0 : predicate(warp, ignores & ~1U) ^ (0U - (ignores & 1U));
+  std::array<std::uint64_t, lanes> from{};
+  std::array<std::uint64_t, lanes> into{};
+  Mask reading = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     SmallCopy small;
     small.bytes = bytes;
@@ -41,7 +46,14 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     small.thread = warp.index * lanes + lane;
     small.place = warp.program->places[warp.here()];
     cta.small_copies.issue(small, warp, lane);
+    from[lane] = small.global;
+    into[lane] = small.shared;
+    if (small.given == bytes) reading |= 1U << lane;
   });
+  if (!cta.races) return;
+  // The thread's own accesses, at the latest when it waits: nobody else may have touched either since.
+  if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
+  cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
 }
 
 void commit(Warp& warp, const MicroOp&, Mask mask) {
@@ -65,9 +77,11 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
     const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
     const SharedPlace at = completion_barrier(warp, lane, address, false, *warp.cta);
     if (counted) ++warp.cta->mbarrier(at.offset)->pending;
+    if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.offset, true);
     warp.cta->small_copies.arrive_later(warp.index * lanes + lane, at.offset,
                                         warp.program->places[warp.here()]);
   });
+  if (warp.cta->races) warp.cta->races->arrived(warp);
 }
 
 bool emit_copy(Decoder& d) {

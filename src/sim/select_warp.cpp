@@ -15,7 +15,10 @@ using ptx::ScalarType;
 /// Whether all lanes that take part are here; else these wait for the others.
 bool converged(Warp& warp, Mask mask, Mask members) {
   const Mask missing = members & warp.live & ~mask;
-  if (missing == 0) return true;
+  if (missing == 0) {
+    if (warp.cta->races) warp.cta->races->meet(warp, mask);
+    return true;
+  }
   warp.park(mask, warp.here(), {Wait::Kind::warp, missing, 0});
   return false;
 }
@@ -36,11 +39,14 @@ void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
     (void)converged(warp, mask, members);
     return;
   }
+  Mask met = mask;
   for (Group& group : warp.groups) {
     if (group.wait.kind != Wait::Kind::warp || (group.mask & members) == 0) continue;
     ++group.pc;
     group.wait = {};
+    met |= group.mask;
   }
+  if (warp.cta->races) warp.cta->races->meet(warp, met);
   warp.update_join();
 }
 

@@ -1,0 +1,159 @@
+#pragma once
+
+/// Happens-before in a CTA: which accesses no edge orders, whatever order the simulator ran them in
+/// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
+#include "sim/global_shadow.hpp"
+#include "sim/releases.hpp"
+
+#include <string>
+
+TMAJIT_BEGIN
+namespace sim {
+
+class Cta;
+struct Copy;
+struct Warp;
+
+/// What of a launch all its CTAs see.
+struct LaunchOrder {
+  explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions) {}
+
+  GlobalShadow shadow;
+  Releases releases;
+};
+
+enum class Memory : std::uint8_t { shared, global };
+
+/// An access of a warp's instruction.
+struct WarpAccess {
+  Memory memory = Memory::shared;
+  std::uint32_t bytes = 0;  ///< a lane
+  bool write = false;
+  Ordering ordering;
+};
+
+class Races {
+ public:
+  Races(Cta& cta, LaunchOrder& launch);
+
+  void start(std::uint32_t cta);
+
+  // Accesses of threads. Shared addresses are offsets in the CTA's shared memory.
+
+  /// What an access of global memory will look at.
+  void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
+  /// By a full warp, lane i at `at` + i · bytes.
+  void access(const Warp& warp, const WarpAccess& access, std::uint64_t at);
+  void access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
+              Mask mask);
+  /// Around a strong access: before it a lane publishes what it releases, after it the lanes have seen what
+  /// others did. In this order, as threads of the host run other CTAs meanwhile.
+  void before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at);
+  void after(const Warp& warp, Mask mask, const WarpAccess& access,
+             const std::array<std::uint64_t, lanes>& at);
+  void fence(const Warp& warp, Mask mask, bool narrow);
+
+  // Threads that meet.
+
+  void meet(const Warp& warp, Mask mask);
+  void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
+  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
+  void barrier_done(std::uint32_t id) { barriers_[id].clear(); }
+
+  // mbarriers, by shared offset.
+
+  void mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
+  void mbarrier_inval(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
+  /// Any other use of the object.
+  void mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset);
+  void mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases);
+  void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
+  void mbarrier_phase(std::uint32_t offset);
+  /// After an instruction in which lanes arrived.
+  void arrived(const Warp& warp);
+
+  // Copies, at issue. With `quiet` a rule has been reported already.
+
+  void load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet);
+  void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
+  /// The thread's groups below `group` have read their source, and unless `read_only` written.
+  void wait_group(std::uint32_t thread, std::uint64_t group, bool read_only);
+
+ private:
+  /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
+  struct Phases {
+    Agent agent = 0;
+    std::uint32_t time = 1;  ///< of the loads of the current phase
+    Clock arriving;          ///< of those who have arrived in it
+    Clock completed;         ///< of those before
+  };
+  struct StoreAgents {
+    Agent reads = 0;
+    Agent writes = 0;
+  };
+  /// What relaxed accesses after a fence publish.
+  struct Fenced {
+    std::shared_ptr<const Clock> clock;  ///< but of the lane itself
+    std::uint32_t time = 0;
+  };
+  struct Pending {
+    const Release* release;
+    bool narrow;
+  };
+  struct LaneFences {
+    Fenced narrow;
+    Fenced wide;
+    std::vector<Pending> seen;  ///< by relaxed reads; a fence acquires them
+  };
+
+  [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
+  [[nodiscard]] Phases& phases(std::uint32_t offset);
+  [[nodiscard]] Agent import_agent(std::uint32_t thread);
+  [[nodiscard]] LaneFences& fences(const Warp& warp, std::uint32_t lane);
+  [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access) const;
+  [[nodiscard]] std::uint32_t place(const Warp& warp) const;
+  [[nodiscard]] Touch copy_touch(const Copy& copy, Agent agent, std::uint32_t time, bool write) const;
+
+  template <typename Use>
+  auto with_block(Memory memory, std::uint64_t at, const Use& use);
+  void piece(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by, bool quiet);
+  [[nodiscard]] std::optional<Conflict> check(Memory memory, std::uint64_t line, const Piece& piece,
+                                              const Touch& by);
+  void add(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by);
+  void part(Memory memory, std::uint64_t line, const ByteMask& bytes, const Access& now, const Touch& by,
+            bool quiet);
+  /// `first` is Access::first in the first line, `step` what each further line adds to it.
+  /// Touches [at, end), and the lines from `line` to `end`, all of each.
+  void range(Memory memory, std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step,
+             bool quiet);
+  void whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step,
+                   bool quiet);
+  void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet);
+  void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet);
+  void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
+  void publish(Releases& where, std::uint64_t at, Clock clock, bool narrow);
+  void touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bool write);
+  [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write,
+                                     Memory memory) const;
+
+  void report(const Conflict& conflict, const Touch& by, Memory memory, std::uint64_t line);
+
+  Cta& cta_;
+  LaunchOrder& launch_;
+  std::uint32_t number_ = 0;  ///< of the CTA in its grid
+  std::vector<Knowledge> warps_;
+  std::deque<Block> shared_;
+  std::size_t region_hint_ = 0;
+  std::array<Clock, 16> barriers_;
+  std::unordered_map<std::uint32_t, Phases> phases_;
+  std::unordered_map<std::uint32_t, StoreAgents> stores_;
+  std::unordered_map<std::uint32_t, Agent> import_agents_;
+  std::unordered_map<std::uint32_t, LaneFences> fences_;
+  Imports imports_;
+  Releases shared_releases_;
+  Clock issue_;  ///< of the thread that issues a copy, while it does
+  Agent next_agent_ = first_agent;
+};
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,217 @@
+#pragma once
+
+/// Who touched each byte of memory last: lines of 128 bytes. A line that a warp, a thread or a copy touches
+/// as a whole is one record for writes and one for reads; any other has a list of pieces, exact to the byte.
+#include "sim/knowledge.hpp"
+
+#include <atomic>
+#include <optional>
+
+TMAJIT_BEGIN
+namespace sim {
+
+inline constexpr std::uint32_t line_bytes = 128;
+
+/// Bytes of a line.
+struct ByteMask {
+  std::array<std::uint64_t, 2> words{};
+
+  [[nodiscard]] static ByteMask range(std::uint32_t begin, std::uint32_t end) noexcept {
+    const auto below = [](std::uint32_t n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; };
+    const auto high = [&](std::uint32_t n) { return n <= 64 ? 0ULL : below(n - 64); };
+    return {{below(end) & ~below(begin), high(end) & ~high(begin)}};
+  }
+  [[nodiscard]] bool any() const noexcept { return (words[0] | words[1]) != 0; }
+  [[nodiscard]] bool whole() const noexcept { return (words[0] & words[1]) == ~0ULL; }
+  [[nodiscard]] std::uint32_t first() const noexcept {
+    return static_cast<std::uint32_t>(words[0] != 0 ? std::countr_zero(words[0])
+                                                    : 64 + std::countr_zero(words[1]));
+  }
+  [[nodiscard]] bool has(std::uint32_t byte) const noexcept {
+    return (words[byte / 64] >> byte % 64 & 1) != 0;
+  }
+  [[nodiscard]] ByteMask operator&(const ByteMask& other) const noexcept {
+    return {{words[0] & other.words[0], words[1] & other.words[1]}};
+  }
+  [[nodiscard]] ByteMask operator|(const ByteMask& other) const noexcept {
+    return {{words[0] | other.words[0], words[1] | other.words[1]}};
+  }
+  [[nodiscard]] ByteMask without(const ByteMask& other) const noexcept {
+    return {{words[0] & ~other.words[0], words[1] & ~other.words[1]}};
+  }
+};
+
+/// How the bytes of a line are shared out among the lanes of a warp.
+enum Spread : std::uint8_t {
+  // 0 … 4: byte b is lane first + (b >> spread)'s.
+  one_lane = 5,  ///< all are lane first's
+  a_set = 6,     ///< all are every lane's of a set
+  a_map = 7,     ///< each has a lane of its own
+  no_lane = 8,   ///< an agent's; bits 0–1 and `first`: the thread that asked for it
+};
+
+/// An access as memory remembers it.
+struct Access {
+  std::uint32_t time = 0;  ///< of the agent; 0: there was none
+  std::uint32_t cta = 0;
+  std::uint32_t place = 0;  ///< index into Program::place, and how strong it is
+  Agent agent = 0;
+  std::int8_t first = 0;
+  std::uint8_t spread = 0;
+
+  static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
+  static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
+  static constexpr std::uint32_t object = 1U << 29;  ///< of an mbarrier as such
+  static constexpr std::uint32_t place_mask = object - 1;
+
+  [[nodiscard]] bool same_threads(const Access& other) const noexcept {
+    return agent == other.agent && first == other.first && spread == other.spread && agent < first_agent;
+  }
+  /// The same with another first lane. In one register: memory written byte by byte is slow to copy.
+  [[nodiscard]] Access from(int lane) const noexcept {
+    auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
+    constexpr int at = 8 * 6;
+    static_assert(std::endian::native == std::endian::little);
+    words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
+    return std::bit_cast<Access>(words);
+  }
+  /// The thread of lane `lane`, or the one that issued the copy.
+  [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept {
+    return agent < first_agent ? agent * 32U + lane : (spread & 3U) << 8 | static_cast<std::uint8_t>(first);
+  }
+};
+
+/// An access to some bytes of a line.
+struct Piece {
+  ByteMask bytes;
+  Access access;
+  Mask set = 0;  ///< a_set: the lanes
+  bool write = false;
+  std::array<std::uint8_t, line_bytes> map;  // NOLINT: a_map, of the bytes it has
+
+  /// Lanes that touched the byte.
+  [[nodiscard]] Mask lanes_at(std::uint32_t byte) const noexcept {
+    switch (access.spread) {
+      case one_lane: return 1U << access.first;
+      case a_set: return set;
+      case a_map: return 1U << map[byte];
+      case no_lane: return 1;
+      default:
+        return access.agent >= first_agent
+                   ? 1
+                   : 1U << (static_cast<std::uint32_t>(access.first +
+                                                       static_cast<int>(byte >> access.spread)) &
+                            31U);
+    }
+  }
+};
+
+class Imports;
+
+/// Who touches memory now, and what is known then.
+struct Touch {
+  Access access;
+  const Clock* clock = nullptr;          ///< known to all who take part
+  const Knowledge* knowledge = nullptr;  ///< lane by lane; null for a copy
+  const Imports* imports = nullptr;      ///< what is known of other CTAs
+  bool write = false;
+
+  /// Whether the access is known, or of the same threads, whatever lane is asked.
+  [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
+    return earlier.time == 0 || (earlier.cta == now.cta &&
+                                 (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(now)));
+  }
+  /// Whether lane `lane` knows what lane `of` did in an access.
+  [[nodiscard]] bool knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const;
+};
+
+/// Two accesses that no edge orders.
+struct Conflict {
+  Access earlier;
+  std::uint32_t earlier_lane = 0;
+  bool earlier_write = false;
+  std::uint32_t lane = 0;  ///< of the later
+  std::uint32_t byte = 0;  ///< of the line
+};
+
+/// The shadow of 4 KiB.
+class Block {
+ public:
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  static constexpr std::uint32_t bytes = 4096;
+  static constexpr std::uint32_t lines = bytes / line_bytes;
+
+  /// Looks at a line all of which is touched, and remembers it. False: nothing done, use check() and add().
+  bool touch(std::uint32_t line, const Touch& by, Access now) {
+    if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
+      return false;
+    if (by.write) {
+      writes_.set(line, now, spare_);
+      reads_.forget(line);
+    } else {
+      reads_.set(line, now, spare_);
+    }
+    return true;
+  }
+  /// The first earlier access that `piece` conflicts with.
+  [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
+  void add(std::uint32_t line, const Piece& piece, const Touch& by);
+  void clear();
+
+  /// Brings what touch() needs nearer.
+  void prefetch(std::uint32_t line) const noexcept {
+    __builtin_prefetch(this);
+    __builtin_prefetch(&first_[line]);
+  }
+
+  void lock() noexcept {
+    while (locked_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() noexcept { locked_.clear(std::memory_order_release); }
+
+ private:
+  using Pieces = std::vector<Piece>;
+  using Records = std::array<Access, lines>;
+
+  /// One access a line. Most memory is only read or only written: the first kind has room in the block, the
+  /// other gets it when it occurs.
+  class Whole {
+   public:
+    [[nodiscard]] const Access& at(std::uint32_t line) const noexcept { return (*records_)[line]; }
+    void set(std::uint32_t line, Access access, Records*& spare) {
+      if (own_ == nullptr) take(spare);
+      (*own_)[line] = access;
+    }
+    void forget(std::uint32_t line) noexcept {
+      if (own_ != nullptr) (*own_)[line].time = 0;
+    }
+    void clear() noexcept {
+      if (own_ != nullptr) *own_ = {};
+    }
+
+   private:
+    void take(Records*& spare);
+
+    static const Records none;
+    const Records* records_ = &none;
+    Records* own_ = nullptr;
+    std::unique_ptr<Records> more_;
+  };
+
+  Pieces& split(std::uint32_t line);
+
+  Whole writes_;
+  Whole reads_;
+  Records* spare_ = &first_;
+  std::uint32_t split_ = 0;  ///< lines that have pieces
+  std::atomic_flag locked_;
+  std::unique_ptr<std::array<Pieces, lines>> pieces_;
+  Records first_{};
+};
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,386 @@
+/// Happens-before: every kind of edge in a kernel that has it and in one that lacks it. The one must be
+/// silent and the other reported whatever the order was in which warps and copies ran.
+#include "sim/support.hpp"
+
+#include <algorithm>
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Rules = std::vector<std::string>;
+
+constexpr const char* prelude = R"(
+#include "tmajit/bulk.cuh"
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/mbarrier.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/sync.cuh"
+using namespace tmajit;
+namespace mbarrier = ptx::mbarrier;
+__device__ void arrive_relaxed(u32 barrier) {
+  asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ bool try_wait_relaxed(u32 barrier, u32 parity) {
+  u32 done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+  return done;
+}
+__device__ void store_release(u32* at, u32 value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(value) : "memory");
+}
+__device__ void store_relaxed(u32* at, u32 value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(value) : "memory");
+}
+__device__ u32 load_acquire(u32* at) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(at)) : "memory");
+  return value;
+}
+__device__ u32 load_relaxed(u32* at) {
+  u32 value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(at)) : "memory");
+  return value;
+}
+// Starts a load of `bytes` from `in` that completes phase by phase on `barrier`.
+__device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
+  mbarrier::arrive_expect_tx(barrier, bytes);
+  ptx::bulk_load(ptx::shared_address(to), from, bytes, barrier);
+}
+)";
+
+struct Shape {
+  std::uint32_t grid = 1;
+  std::uint32_t block = 64;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string text_of(const std::vector<Report>& reports) {
+  std::string text;
+  for (const Report& report : reports) text += report.text() + "\n";
+  return text;
+}
+
+/// Runs a kernel in every mode and with several seeds, and shows the reports of each run to `look`.
+void run_all(const std::string& body, const Shape& shape,
+             const std::function<void(const std::vector<Report>&)>& look, bool races = true) {
+  const Artifact artifact = compile(custom_source(
+      std::string(prelude) + "extern \"C\" __global__ void k(u32* in, u32* out) {\n" + body + "}\n", "k"));
+  constexpr std::uint64_t bytes = 1 << 16;
+  for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto sim = make_sim_device(
+          {.mode = mode, .seed = seed, .races = races, .threads = 1, .instruction_limit = 1'000'000});
+      const auto kernel = sim->load(artifact);
+      const Buffer in(sim, bytes);
+      const Buffer out(sim, bytes);
+      sim->fill(in.address(), std::byte{0}, bytes, nullptr);
+      sim->fill(out.address(), std::byte{0}, bytes, nullptr);
+      std::uint64_t from = in.address();
+      std::uint64_t to = out.address();
+      void* const parameters[] = {&from, &to};
+      kernel->launch({.grid = {shape.grid, 1, 1}, .block = {shape.block, 1, 1}, .shared_bytes = 32 * 1024},
+                     parameters, nullptr);
+      CAPTURE(static_cast<int>(mode), seed, body);
+      look(sim->reports());
+    }
+  }
+}
+
+void correct(const std::string& body, const Shape& shape = {}) {
+  run_all(body, shape, [](const std::vector<Report>& reports) {
+    INFO(text_of(reports));
+    CHECK(reports.empty());
+  });
+}
+
+void broken(const std::string& body, const Rules& rules, const Shape& shape = {}) {
+  run_all(body, shape, [&](const std::vector<Report>& reports) {
+    INFO(text_of(reports));
+    CHECK(std::ranges::any_of(
+        reports, [&](const Report& report) { return std::ranges::find(rules, report.rule) != rules.end(); }));
+  });
+}
+
+/// `EDGE` in the text stands for the edge.
+void edge(const std::string& body, const std::string& with, const std::string& without, const Rules& rules,
+          const Shape& shape = {}) {
+  correct(replaced(body, "EDGE", with), shape);
+  broken(replaced(body, "EDGE", without), rules, shape);
+}
+
+}  // namespace
+
+TEST_CASE("races: barriers of the CTA") {
+  edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[(t + 33) % 64];",
+       "__syncthreads()", "", {"race.shared-write-read", "shared.uninitialised"});
+  edge(
+      "__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; __syncthreads();\n"
+      "const u32 v = s[(t + 33) % 64]; EDGE; s[t] = v;",
+      "__syncthreads()", "", {"race.shared-read-write"});
+  edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; s[63 - t] = 1; out[t] = s[63 - t];",
+       "__syncthreads()", "", {"race.shared-write-write"});
+  // A barrier of half the threads orders nothing for the others.
+  edge("__shared__ u32 s[128]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[(t + 65) % 128];",
+       "__syncthreads()", "if (t < 64) ptx::sync_threads<1, 64>(); else ptx::sync_threads<2, 64>()",
+       {"race.shared-write-read", "shared.uninitialised"}, {.block = 128});
+  // Who arrives releases, who syncs acquires; the other way there is no edge.
+  const std::string arrive = "asm volatile(\"barrier.cta.arrive.aligned 1, 64;\" ::: \"memory\")";
+  const std::string sync = "ptx::sync_threads<1, 64>()";
+  const std::string text =
+      "__shared__ u32 s[32]; const u32 t = threadIdx.x;\n"
+      "if (t < 32) { s[t] = t; FIRST; } else { SECOND; out[t] = s[t - 32]; }";
+  correct(replaced(replaced(text, "FIRST", arrive), "SECOND", sync));
+  broken(replaced(replaced(text, "FIRST", sync), "SECOND", arrive),
+         {"race.shared-write-read", "shared.uninitialised"});
+}
+
+TEST_CASE("races: a warp's own barrier") {
+  edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 1];", "__syncwarp()",
+       "", {"race.shared-write-read"}, {.block = 32});
+  // Only the lanes named meet.
+  edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 16];", "__syncwarp()",
+       "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000)",
+       {"race.shared-write-read", "shared.uninitialised"}, {.block = 32});
+  correct(
+      "__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t;\n"
+      "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);\nout[t] = s[t ^ 8];",
+      {.block = 32});
+  // A thread is always behind itself, however it strides.
+  correct(
+      "__shared__ u32 s[256]; const u32 t = threadIdx.x; for (u32 i = 0; i < 8; ++i) s[(t * 5 % 32) * 8 + i] "
+      "= t;\n"
+      "u32 sum = 0; for (u32 i = 0; i < 8; ++i) sum += s[(t * 5 % 32) * 8 + 7 - i]; out[t] = sum;",
+      {.block = 32});
+}
+
+TEST_CASE("races: bytes beside each other are no conflict") {
+  correct(
+      "__shared__ u8 s[64]; const u32 t = threadIdx.x; s[t] = t; out[blockIdx.x * 64 + t] = s[t];\n"
+      "u8* bytes = reinterpret_cast<u8*>(in) + 64 * blockIdx.x; bytes[t] = 1;",
+      {.grid = 3});
+  broken("u8* bytes = reinterpret_cast<u8*>(in) + 63 * blockIdx.x; bytes[threadIdx.x] = 1;",
+         {"race.global-write-write"}, {.grid = 3});
+}
+
+TEST_CASE("races: mbarrier arrivals and waits") {
+  const std::string start =
+      "__shared__ u64 storage; __shared__ u32 s[32]; const u32 bar = ptx::shared_address(&storage);\n"
+      "const u32 t = threadIdx.x; if (t == 0) { mbarrier::init(bar, 32); ptx::fence_mbarrier_init(); }\n"
+      "__syncthreads();\n";
+  const Rules unordered{"race.shared-write-read", "shared.uninitialised"};
+  edge(start + "if (t < 32) { s[t] = t; EDGE; } else { mbarrier::wait(bar, 0); out[t] = s[t - 32]; }",
+       "mbarrier::arrive(bar)", "arrive_relaxed(bar)", unordered);
+  edge(start + "if (t < 32) { s[t] = t; mbarrier::arrive(bar); } else { EDGE; out[t] = s[t - 32]; }",
+       "mbarrier::wait(bar, 0)", "while (!try_wait_relaxed(bar, 0)) {}", unordered);
+  edge(start + "if (t < 32) { s[t] = t; EDGE; } else { mbarrier::wait(bar, 0); out[t] = s[t - 32]; }",
+       "__threadfence_block(); arrive_relaxed(bar)", "arrive_relaxed(bar); __threadfence_block()", unordered);
+  // One lane waits, the others must meet it.
+  edge(start +
+           "if (t < 32) { s[t] = t; mbarrier::arrive(bar); }\n"
+           "else { if (t == 32) mbarrier::wait(bar, 0); EDGE; out[t] = s[t - 32]; }",
+       "__syncwarp()", "", unordered);
+}
+
+TEST_CASE("races: an mbarrier and those who make it") {
+  edge(
+      "__shared__ u64 storage; const u32 bar = ptx::shared_address(&storage);\n"
+      "if (threadIdx.x == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
+      "EDGE; mbarrier::arrive(bar); mbarrier::wait(bar, 0);",
+      "__syncthreads()", "", {"race.mbarrier", "mbarrier.uninitialised"});
+  edge(
+      "__shared__ u64 storage; const u32 bar = ptx::shared_address(&storage);\n"
+      "if (threadIdx.x == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
+      "__syncthreads(); mbarrier::arrive(bar); mbarrier::wait(bar, 0); EDGE;\n"
+      "if (threadIdx.x == 0) mbarrier::invalidate(bar);",
+      "__syncthreads()", "", {"race.mbarrier", "mbarrier.uninitialised", "deadlock"});
+}
+
+namespace {
+
+/// 64 threads; `full` counts the loads of one thread, `empty` the arrivals of `readers`.
+std::string pipeline(const std::string& readers, const std::string& body) {
+  return "__shared__ u64 storage[2]; __shared__ __align__(128) u32 stage[64];\n"
+         "const u32 full = ptx::shared_address(&storage[0]), empty = ptx::shared_address(&storage[1]);\n"
+         "const u32 t = threadIdx.x;\n"
+         "if (t == 0) { mbarrier::init(full, 1); mbarrier::init(empty, " +
+         readers + "); ptx::fence_mbarrier_init(); }\n__syncthreads();\n" + body;
+}
+
+}  // namespace
+
+TEST_CASE("races: a bulk load and its readers") {
+  const Rules unordered{"race.shared-write-read", "shared.in-flight-read"};
+  edge(pipeline("1", "if (t == 0) start_load(stage, in, 256, full);\nEDGE; out[t] = stage[t];"),
+       "mbarrier::wait(full, 0)", "__syncthreads(); if (t == 0) mbarrier::wait(full, 0)", unordered);
+  edge(pipeline("1",
+                "if (t == 0) { start_load(stage, in, 256, full); mbarrier::wait(full, 0); }\nEDGE; out[t] = "
+                "stage[t];"),
+       "__syncthreads()", "__syncwarp()", unordered);
+  edge(pipeline("1",
+                "if (t == 0) { start_load(stage, in, 256, full); EDGE; }\nmbarrier::wait(full, 0); if (t == "
+                "0) in[3] = 1;"),
+       "", "in[3] = 1", {"race.global-read-write"});
+}
+
+TEST_CASE("races: a stage loaded again") {
+  const Rules unordered{"race.shared-read-write", "shared.in-flight-read", "load.overlap"};
+  const std::string twice =
+      "for (u32 n = 0; n < 3; ++n) {\n"
+      "  if (t == 0) { EDGE start_load(stage, in, 256, full); }\n"
+      "  if (t >= 32) { mbarrier::wait(full, n & 1); out[t] = stage[t - 32]; ARRIVE; }\n"
+      "  else if (t == 0) mbarrier::wait(full, n & 1);\n}";
+  const std::string wait = "mbarrier::wait(empty, n & 1 ^ 1);";
+  const auto arriving = [&](const std::string& how) { return replaced(twice, "ARRIVE", how); };
+  // Where the copy engine is early it may run away from the readers, who then miss phases.
+  edge(pipeline("32", arriving("mbarrier::arrive(empty)")), wait, "",
+       {"race.shared-read-write", "shared.in-flight-read", "load.overlap", "deadlock"});
+  // The wait is there, but the arrivals do not release, or are too few.
+  broken(pipeline("32", replaced(arriving("arrive_relaxed(empty)"), "EDGE", wait)), unordered);
+  broken(pipeline("1", replaced(arriving("if (t == 32) mbarrier::arrive(empty)"), "EDGE", wait)), unordered);
+  correct(
+      pipeline("1", replaced(arriving("__syncwarp(); if (t == 32) mbarrier::arrive(empty)"), "EDGE", wait)));
+}
+
+TEST_CASE("races: a bulk store and its source") {
+  const std::string text =
+      "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
+      "ptx::fence_proxy_async_shared(); BEFORE;\n"
+      "if (t == 0) { ptx::bulk_store(out, ptx::shared_address(s), 256); ptx::commit_group(); WAIT; }\n"
+      "AFTER; s[t] = 7; __syncthreads(); if (t == 0) ptx::wait_group<0>();";
+  const auto with = [&](const std::string& before, const std::string& wait, const std::string& after) {
+    return replaced(replaced(replaced(text, "BEFORE", before), "WAIT", wait), "AFTER", after);
+  };
+  const Rules reused{"race.shared-read-write", "shared.overwritten-before-store-read"};
+  correct(with("__syncthreads()", "ptx::wait_group_read<0>()", "__syncthreads()"));
+  correct(with("__syncthreads()", "ptx::wait_group<0>()", "__syncthreads()"));
+  broken(with("__syncthreads()", "", "__syncthreads()"), reused);
+  broken(with("__syncthreads()", "ptx::wait_group_read<0>()", "__syncwarp()"), reused);
+  broken(with("__syncthreads()", "ptx::wait_group_read<1>()", "__syncthreads()"), reused);
+  broken(with("__syncwarp()", "ptx::wait_group_read<0>()", "__syncthreads()"),
+         {"race.shared-write-read", "store.uninitialised", "store.missing-proxy-fence"});
+}
+
+TEST_CASE("races: a bulk store and its destination") {
+  edge(
+      "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
+      "ptx::fence_proxy_async_shared(); __syncthreads();\n"
+      "if (t == 0) { ptx::bulk_store(out, ptx::shared_address(s), 256); ptx::commit_group(); EDGE; }\n"
+      "__syncthreads(); in[t] = out[63 - t]; if (t == 0) ptx::wait_group<0>();",
+      "ptx::wait_group<0>()", "ptx::wait_group_read<0>()", {"race.global-write-read"});
+  // Two CTAs store what overlaps by 16 bytes, in whole lines and out of step with them.
+  for (const char* offset : {"0", "4"}) {
+    edge(
+        "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
+        "ptx::fence_proxy_async_shared(); __syncthreads();\n"
+        "if (t == 0) { ptx::bulk_store(out + " +
+            std::string(offset) +
+            " + blockIdx.x * EDGE, ptx::shared_address(s), 256); ptx::commit_group(); ptx::wait_group<0>(); "
+            "}",
+        "64", "60", {"race.global-write-write"}, {.grid = 2});
+  }
+}
+
+TEST_CASE("races: global memory within a CTA and between CTAs") {
+  edge("const u32 t = threadIdx.x; out[t] = t; EDGE; in[t] = out[t ^ 32];", "__syncthreads()", "",
+       {"race.global-write-read"});
+  edge("out[EDGE * 16 + threadIdx.x] = 1;", "blockIdx.x * 4", "blockIdx.x * 3", {"race.global-write-write"},
+       {.grid = 4});
+  broken("if (blockIdx.x == 0) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];",
+         {"race.global-write-read"}, {.grid = 2});
+  broken("if (blockIdx.x == 1) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];",
+         {"race.global-read-write"}, {.grid = 2});
+  // Kernels that follow each other are ordered: run_all() launches on one device, and fills before.
+  correct("out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];", {.grid = 4});
+}
+
+TEST_CASE("races: atomics are none, plain updates are") {
+  edge(
+      "__shared__ u32 bins[4]; const u32 t = threadIdx.x; if (t < 4) bins[t] = 0; __syncthreads();\n"
+      "EDGE; __syncthreads(); if (t < 4) atomicAdd(&out[t], bins[t]);",
+      "atomicAdd(&bins[t % 4], 1)", "bins[t % 4] += 1", {"race.shared-read-write", "race.shared-write-read"},
+      {.grid = 2});
+  edge("EDGE;", "atomicAdd(&out[threadIdx.x % 8], 1)", "out[threadIdx.x % 8] += 1",
+       {"race.global-read-write", "race.global-write-read"}, {.grid = 2});
+  broken("if (threadIdx.x < 32) atomicAdd(out, 1); else in[threadIdx.x] = out[0];",
+         {"race.global-write-read", "race.global-read-write"});
+}
+
+TEST_CASE("races: release and acquire between CTAs") {
+  const Rules unordered{"race.global-write-read"};
+  // CTA 1 waits for CTA 0's flag.
+  const std::string flag =
+      "const u32 t = threadIdx.x; u32* const flag = in + 1024;\n"
+      "if (blockIdx.x == 0) { out[t] = t; __syncthreads(); if (t == 0) RELEASE; }\n"
+      "else { if (t == 0) { ACQUIRE; } __syncthreads(); in[t] = out[t]; }";
+  const auto with = [&](const std::string& release, const std::string& acquire) {
+    return replaced(replaced(flag, "RELEASE", release), "ACQUIRE", acquire);
+  };
+  const std::string relaxed_wait = "while (load_relaxed(flag) == 0) {}";
+  const Shape two{.grid = 2};
+  correct(with("store_release(flag, 1)", "while (load_acquire(flag) == 0) {}"), two);
+  broken(with("store_relaxed(flag, 1)", "while (load_acquire(flag) == 0) {}"), unordered, two);
+  broken(with("store_release(flag, 1)", relaxed_wait), unordered, two);
+  correct(with("{ __threadfence(); store_relaxed(flag, 1); }", relaxed_wait + " __threadfence()"), two);
+  correct(with("{ __threadfence(); *(volatile u32*)flag = 1; }",
+               "while (*(volatile u32*)flag == 0) {} __threadfence()"),
+          two);
+  broken(with("{ __threadfence_block(); store_relaxed(flag, 1); }", relaxed_wait + " __threadfence()"),
+         unordered, two);
+  broken(with("{ __threadfence(); store_relaxed(flag, 1); }", relaxed_wait + " __threadfence_block()"),
+         unordered, two);
+}
+
+TEST_CASE("races: the last CTA sums what the others wrote") {
+  const std::string text =
+      "__shared__ u32 last; const u32 t = threadIdx.x; out[blockIdx.x * 64 + t] = t; __syncthreads();\n"
+      "if (t == 0) { EDGE; last = atomicAdd(in + 1024, 1) == gridDim.x - 1; SEEN; }\n"
+      "__syncthreads(); if (last) { u32 sum = 0; for (u32 i = 0; i < gridDim.x; ++i) sum += out[i * 64 + t]; "
+      "in[t] = sum; }";
+  edge(replaced(text, "SEEN", "__threadfence()"), "__threadfence()", "", {"race.global-write-read"},
+       {.grid = 6});
+  broken(replaced(replaced(text, "SEEN", ""), "EDGE", "__threadfence()"), {"race.global-write-read"},
+         {.grid = 6});
+}
+
+TEST_CASE("races: within a CTA through shared atomics") {
+  edge(
+      "__shared__ u32 flag; __shared__ u32 s[32]; const u32 t = threadIdx.x; if (t == 0) flag = 0; "
+      "__syncthreads();\n"
+      "if (t < 32) { s[t] = t; __syncwarp(); if (t == 0) { EDGE; atomicExch(&flag, 1); } }\n"
+      "else { while (atomicAdd(&flag, 0) == 0) {} __threadfence_block(); out[t] = s[t - 32]; }",
+      "__threadfence_block()", "", {"race.shared-write-read", "shared.uninitialised"});
+}
+
+TEST_CASE("a race report names both sides, and can be switched off") {
+  const std::string body =
+      "__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; __syncthreads();\n"
+      "if (t == 40) s[3] = 1; if (t == 5) out[0] = s[3];";
+  std::size_t seen = 0;
+  run_all(body, {}, [&](const std::vector<Report>& reports) {
+    REQUIRE(reports.size() == 1);
+    const Report& report = reports[0];
+    INFO(report.text());
+    const bool read_last = report.rule == "race.shared-write-read";
+    CHECK((read_last || report.rule == "race.shared-read-write"));
+    CHECK(report.thread == std::array<std::uint32_t, 3>{read_last ? 5U : 40U, 0, 0});
+    CHECK(report.ptx_line > 0);
+    CHECK_THAT(report.found, ContainsSubstring("thread (5, 0, 0)") &&
+                                 ContainsSubstring("thread (40, 0, 0)") && ContainsSubstring("ld.shared") &&
+                                 ContainsSubstring("st.shared"));
+    ++seen;
+  });
+  CHECK(seen == 9);
+  run_all(
+      body, {}, [](const std::vector<Report>& reports) { CHECK(reports.empty()); }, false);
+}
