@@ -25,7 +25,8 @@ std::vector<Mutant> mutants() {
   const Rules overlap{"race.global-write-write"};
   const Rules met{"race.shared-read-write", "race.shared-write-read", "store.missing-proxy-fence",
                   "store.uninitialised", "shared.overwritten-before-store-read"};
-  const Rules waited{"race.shared-write-write", "race.shared-read-write", "mbarrier.arrivals", "load.overlap"};
+  const Rules waited{"race.shared-write-write", "race.shared-read-write", "mbarrier.arrivals",
+                     "load.overlap"};
   const auto no_wait = [](const std::string&) { return std::string("setp.eq.s32 done, 0, 0;"); };
   return {
       {"map without the barrier after the init", Base::map, drop("bar.sync"), made},
