@@ -1,7 +1,7 @@
 #include "lint/checks.hpp"
 #include "lint/paths.hpp"
 
-#include <algorithm>
+#include <map>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -43,13 +43,20 @@ class FenceCheck : public PathCheck {
     return any_reader && !groups_.empty();
   }
 
+  /// Reports what only all paths together show.
+  void finish() {
+    for (const auto& [group, pair] : alone_) {
+      if (by_many_.count(group) != 0) report_barrier(kernel_.events[pair.first], kernel_.events[pair.second]);
+    }
+  }
+
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
     if (state.memory == 0) {
       next.push_back(state);
       if (group_of_[index] != none) {
-        const bool alone = kernel_.conditions.one_thread(state.facts);
-        next.push_back(in(group_of_[index], alone ? Phase::unfenced_alone : Phase::unfenced, state.facts));
+        if (!kernel_.conditions.one_thread(state.facts)) by_many_.insert(group_of_[index]);
+        next.push_back(in(group_of_[index], Phase::unfenced, state.facts));
       }
       return;
     }
@@ -70,8 +77,9 @@ class FenceCheck : public PathCheck {
           report_fence(event, kernel_.events[*write]);
           return;
         }
+        // Whether others write, too, is known when all paths have been seen.
         if (kernel_.conditions.one_thread(state.facts)) {
-          report_barrier(event, kernel_.events[*write]);
+          alone_.emplace(group, std::pair(index, *write));
           return;
         }
       }
@@ -93,8 +101,8 @@ class FenceCheck : public PathCheck {
   Findings& findings_;
 
  private:
-  enum class Phase : std::uint64_t { unfenced, unfenced_alone, fenced, other_thread };
-  static constexpr std::uint64_t phases = 4;
+  enum class Phase : std::uint64_t { unfenced, fenced, other_thread };
+  static constexpr std::uint64_t phases = 3;
   static constexpr std::uint32_t none = ~0U;
 
   static PathState in(std::uint32_t group, Phase phase, const Facts& facts) {
@@ -119,6 +127,9 @@ class FenceCheck : public PathCheck {
 
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t> group_of_;  ///< of the first event of each group
+  std::set<std::uint32_t> by_many_;      ///< groups that more than one thread may write
+  /// Copies that one thread issues after the writes of a group and no barrier: copy and write.
+  std::multimap<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> alone_;
 };
 
 class StoreFences final : public FenceCheck {
@@ -187,6 +198,7 @@ class InitFences final : public FenceCheck {
 void check_fences(const Kernel& kernel, Findings& findings) {
   StoreFences stores(kernel, findings);
   if (stores.collect() && !explore(kernel, stores)) findings.unfinished(kernel, "store.missing-proxy-fence");
+  stores.finish();
   InitFences inits(kernel, findings);
   if (inits.collect() && !explore(kernel, inits)) findings.unfinished(kernel, "mbarrier.init-not-fenced");
 }
