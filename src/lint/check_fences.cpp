@@ -1,7 +1,7 @@
 #include "lint/checks.hpp"
 #include "lint/paths.hpp"
 
-#include <map>
+#include <tuple>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -45,8 +45,8 @@ class FenceCheck : public PathCheck {
 
   /// Reports what only all paths together show.
   void finish() {
-    for (const auto& [group, pair] : alone_) {
-      if (by_many_.count(group) != 0) report_barrier(kernel_.events[pair.first], kernel_.events[pair.second]);
+    for (const auto& [group, read, write] : alone_) {
+      if (by_many_.count(group) != 0) report_barrier(kernel_.events[read], kernel_.events[write]);
     }
   }
 
@@ -79,7 +79,7 @@ class FenceCheck : public PathCheck {
         }
         // Whether others write, too, is known when all paths have been seen.
         if (kernel_.conditions.one_thread(state.facts)) {
-          alone_.emplace(group, std::pair(index, *write));
+          alone_.emplace(group, index, *write);
           return;
         }
       }
@@ -128,8 +128,8 @@ class FenceCheck : public PathCheck {
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t> group_of_;  ///< of the first event of each group
   std::set<std::uint32_t> by_many_;      ///< groups that more than one thread may write
-  /// Copies that one thread issues after the writes of a group and no barrier: copy and write.
-  std::multimap<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> alone_;
+  /// Copies that one thread issues after writes and no barrier: group, copy, write.
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> alone_;
 };
 
 class StoreFences final : public FenceCheck {
