@@ -56,9 +56,11 @@ class BytesCheck final : public PathCheck {
       case Kind::wait:
         if (same || may_be(event, open)) {
           // Two that expect may share a phase; another stage's wait may come between the loads.
-          const bool clear =
-              same && event.kind != Kind::expect && kernel_.events[open.expect].kind != Kind::expect;
-          if (!clear && open.rest.number() != 0U) outcomes_[open.expect].uncertain = true;
+          const bool clear = same && !expects;
+          if (!clear && open.rest.number() != 0U) {
+            outcomes_[open.expect].uncertain = true;
+            if (expects) outcomes_[index].uncertain = true;
+          }
           return close(open);
         }
         break;

@@ -70,6 +70,8 @@ class FenceCheck : public PathCheck {
     if (event.kind == Kind::sync) {
       if (phase == Phase::fenced || phase == Phase::other_thread) return;
       next.push_back(in(group, Phase::other_thread, kernel_.conditions.of_others(state.facts)));
+      next.push_back(in(group, Phase::met, state.facts));
+      return;
     }
     if (reads(event)) {
       if (const auto write = read_from(group, event)) {
@@ -101,8 +103,13 @@ class FenceCheck : public PathCheck {
   Findings& findings_;
 
  private:
-  enum class Phase : std::uint64_t { unfenced, fenced, other_thread };
-  static constexpr std::uint64_t phases = 3;
+  enum class Phase : std::uint64_t {
+    unfenced,
+    met,           ///< unfenced, past a barrier
+    fenced,        ///< not past a barrier
+    other_thread,  ///< one that has met the writer, who had not fenced
+  };
+  static constexpr std::uint64_t phases = 4;
   static constexpr std::uint32_t none = ~0U;
 
   static PathState in(std::uint32_t group, Phase phase, const Facts& facts) {
