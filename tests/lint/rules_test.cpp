@@ -172,6 +172,31 @@ TEST_CASE("bulk groups are committed and waited for on all paths") {
             .empty());
 }
 
+TEST_CASE("shared memory is not written again before a bulk store has read it") {
+  const std::string again = initialise + barrier + store + commit;
+  const std::string end = waits + "cp.async.bulk.wait_group 0;\nret;";
+  CHECK(rules_of(again + drain + expect + load + end).empty());
+  CHECK(rules_of(again + expect + load + end) == Rules{"load.before-store-read"});
+  CHECK(rules_of(again + "cp.async.bulk.wait_group.read 1;\n" + expect + load + end) ==
+        Rules{"load.before-store-read"});
+  CHECK(rules_of(again + "st.shared.u32 [%r1+12], %r0;\n" + end) ==
+        Rules{"shared.overwritten-before-store-read"});
+  CHECK(rules_of(again + "st.shared.u32 [%r1+4096], %r0;\n" + end).empty());
+  CHECK(rules_of(again + "st.shared.u32 [other], %r0;\n" + end).empty());
+  // The next turn of a loop may use the other of two buffers.
+  const std::string ring =
+      "mov.u32 %r4, 0;\nLOOP:\nand.b32 %r5, %r4, 1;\nshl.b32 %r5, %r5, 12;\nadd.s32 %r5, %r5, %r1;\n"
+      "cp.async.bulk.wait_group.read 1;\nst.shared.u32 [%r5], %r0;\n" +
+      fence + "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r5], 4096;\n" + commit +
+      "add.s32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n@%p1 bra LOOP;\n" + drain + "ret;";
+  CHECK(rules_of(ring).empty());
+  const std::string one_buffer = "mov.u32 %r4, 0;\nLOOP:\nst.shared.u32 [%r1], %r0;\n" + fence +
+                                 "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 4096;\n" +
+                                 commit + "add.s32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n@%p1 bra LOOP;\n" +
+                                 drain + "ret;";
+  CHECK(rules_of(one_buffer) == Rules{"shared.overwritten-before-store-read"});
+}
+
 TEST_CASE("what a condition was in the last turn of a loop says nothing of the next") {
   // The store is in one turn, its commit and wait under the same comparison of another number.
   const std::string body =

@@ -119,6 +119,7 @@ Subject make_kernel(const LintCommand& command) {
   }
   const Problem problem = make_problem(command.kernel, Padding::no);
   require_legal(problem);
+  const Progress progress("compiling");
   tmajit::Runtime runtime(runtime_options(command.compiler));
   const auto kernel = runtime.kernel(problem.spec);
   Subject subject;
@@ -194,13 +195,17 @@ void add_lint_command(CLI::App& app, Session& session) {
   constexpr auto facts = "What is known of a file's tensor maps";
   command
       .add_option("--map", options->maps,
-                  "The map in kernel parameter PARAM (its name, or its number from 0); repeat it for others")
-      ->type_name("PARAM=TYPE:BOX[:SWIZZLE]")
+                  "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
+                  "map: its "
+                  "name, or its number from 0. Repeat it for other maps")
+      ->type_name("MAP")
       ->group(facts)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--box-bytes", options->box_bytes, "The same, if only the bytes of its box are known")
-      ->type_name("PARAM=BYTES")
+  command
+      .add_option("--box-bytes", options->box_bytes,
+                  "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known")
+      ->type_name("BYTES")
       ->group(facts)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
