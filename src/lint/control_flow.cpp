@@ -14,10 +14,6 @@ bool ends_thread(Opcode opcode) {
   return opcode == Opcode::exit || opcode == Opcode::ret || opcode == Opcode::trap;
 }
 
-bool ends_block(Opcode opcode) {
-  return ends_thread(opcode) || opcode == Opcode::bra || opcode == Opcode::brx_idx;
-}
-
 /// The instructions that a branch may go to.
 llvm::SmallVector<std::uint32_t, 2> targets_of(const ptx::FlatFunction& function,
                                                const ptx::FlatInstruction& branch) {
@@ -35,6 +31,10 @@ llvm::SmallVector<std::uint32_t, 2> targets_of(const ptx::FlatFunction& function
 }
 
 }  // namespace
+
+bool ends_block(Opcode opcode) {
+  return ends_thread(opcode) || opcode == Opcode::bra || opcode == Opcode::brx_idx;
+}
 
 ControlFlow::ControlFlow(const ptx::FlatFunction& function) {
   split(function);

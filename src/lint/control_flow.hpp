@@ -25,6 +25,9 @@ struct Block {
   llvm::SmallVector<Edge, 2> edges;
 };
 
+/// Whether no instruction surely follows one of these: branches and what ends a thread.
+[[nodiscard]] bool ends_block(ptx::Opcode opcode);
+
 class ControlFlow {
  public:
   explicit ControlFlow(const ptx::FlatFunction& function);

@@ -25,13 +25,14 @@ class Collector {
 
   void take(std::uint32_t index) {
     const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
-    kernel_.guards[index] = state_.guard(flat);
     flat_ = &flat;
     operands_ = bound_operands(flat);
     event_ = Event();
     event_.instruction = index;
-    event_.guard = kernel_.guards[index];
-    if (classify(*flat.instruction)) kernel_.events.push_back(std::move(event_));
+    event_.guard = state_.guard(flat);
+    const bool is_event = classify(*flat.instruction);
+    if (is_event || ends_block(flat.instruction->opcode)) kernel_.guards[index] = event_.guard;
+    if (is_event) kernel_.events.push_back(std::move(event_));
   }
 
  private:
@@ -205,6 +206,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
   }
   first_event.push_back(static_cast<std::uint32_t>(events.size()));
   for (const Formula guard : guards) conditions.count_test(guard);
+  outlook.emplace(flow, conditions, guards);
 }
 
 bool Kernel::has(Event::Kind kind) const {

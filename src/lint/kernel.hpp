@@ -2,11 +2,10 @@
 
 /// A function as the checks see it: its blocks, the instructions that matter to them, and what is known of
 /// their operands.
+#include "lint/outlook.hpp"
 #include "lint/propagation.hpp"
 
 #include <tmajit/lint.hpp>
-
-#include <memory>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -50,6 +49,8 @@ struct Event {
 
 struct Kernel {
   Kernel(const ptx::Module& module, ptx::FlatFunction flat, const LintOptions& options);
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
 
   const ptx::Module& module;
   const LintOptions& options;
@@ -59,7 +60,8 @@ struct Kernel {
   Conditions conditions;
   std::vector<Event> events;               ///< of reachable instructions, in the order of the text
   std::vector<std::uint32_t> first_event;  ///< of each block; one more at the end
-  std::vector<Formula> guards;             ///< of each instruction
+  std::vector<Formula> guards;             ///< of branches and events; always true for others
+  std::optional<Outlook> outlook;          ///< always there
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;

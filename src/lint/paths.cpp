@@ -42,6 +42,7 @@ class Explorer {
 
  private:
   void arrive(std::uint32_t block, PathState state) {
+    kernel_.outlook->trim(block, state.facts);
     Visit visit{block, std::move(state)};
     if (seen_.insert(visit).second) open_.push_back(std::move(visit));
   }
