@@ -8,6 +8,8 @@ namespace {
 
 // The first number of a key keeps kinds of nodes apart.
 enum : std::uint64_t { key_opaque, key_both, key_equal, key_less };
+/// As the first of a symbol's key; see propagation.cpp and evaluate.cpp for others.
+constexpr std::uint64_t key_indicator = 15;
 
 /// Deeper formulas become opaque: nobody tests them twice.
 constexpr std::uint32_t most_depth = 8;
@@ -63,12 +65,41 @@ Atom Conditions::compared(const Value& a, const Value& b) const {
   return {both.home, both.per_thread, false, 0};
 }
 
+Value Conditions::indicator(Formula formula, std::uint32_t width) {
+  if (formula == always) return Values::constant(1, width);
+  if (formula == never) return Values::constant(0, width);
+  // A formula and its negation share a symbol.
+  const Formula positive = formula & ~1U;
+  const SymbolId id = values_.named({key_indicator, positive}, [&] {
+    Symbol symbol;
+    symbol.indicates = positive;
+    for_each_atom(positive, [&](AtomId each) {
+      symbol.home = std::max(symbol.home, atoms_[each].home);
+      symbol.per_thread |= atoms_[each].per_thread;
+    });
+    return symbol;
+  });
+  const Value value = Values::of(id, width, 1, 1);
+  return formula == positive ? value : values_.subtract(Values::constant(1, width), value);
+}
+
+std::optional<Formula> Conditions::by_cases(const Value& d, const std::function<bool(std::uint64_t)>& holds) {
+  if (!d.exact() || d.terms.size() != 1) return std::nullopt;
+  const auto& formula = values_.symbol(d.terms[0].symbol).indicates;
+  if (!formula) return std::nullopt;
+  const bool if_true = holds((d.constant + d.terms[0].factor) & low_bits(d.width));
+  const bool if_false = holds(d.constant);
+  if (if_true == if_false) return if_true ? always : never;
+  return if_true ? *formula : negation(*formula);
+}
+
 Formula Conditions::equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home) {
   Value d = values_.subtract(a, b);
   if (const auto number = d.number()) return *number == 0 ? always : never;
   if (const Residue r = values_.residue(d); r.remainder != 0) return never;
   if (const auto n = b.number(); n && *n > a.most) return never;
   if (!d.exact()) return opaque(place, home);
+  if (const auto formula = by_cases(d, [](std::uint64_t number) { return number == 0; })) return *formula;
   // a == b and b == a are the same: the first factor is made the smaller of the two.
   const Value other = values_.subtract(b, a);
   if (other.terms.front().factor < d.terms.front().factor) d = other;
@@ -86,15 +117,23 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
                          std::int32_t home) {
   const auto x = a.number();
   const auto y = b.number();
-  if (x && y) {
-    const bool holds = is_signed ? as_signed(*x, a.width) < as_signed(*y, b.width) : *x < *y;
-    return holds ? always : never;
-  }
+  const auto is_less = [&](std::uint64_t p, std::uint64_t q) {
+    return is_signed ? as_signed(p, a.width) < as_signed(q, a.width) : p < q;
+  };
+  if (x && y) return is_less(*x, *y) ? always : never;
   if (!is_signed && y && *y > a.most) return always;
   if (!is_signed && y && *y == 0) return never;
   // Unsigned a < 1 is a == 0.
   if (!is_signed && y && *y == 1) return equal(a, values_.constant(0, a.width), place, home);
   if (!a.exact() || !b.exact()) return opaque(place, home);
+  if (y) {
+    if (const auto formula = by_cases(a, [&](std::uint64_t number) { return is_less(number, *y); }))
+      return *formula;
+  }
+  if (x) {
+    if (const auto formula = by_cases(b, [&](std::uint64_t number) { return is_less(*x, number); }))
+      return *formula;
+  }
   std::vector<std::uint64_t> key{key_less, is_signed ? 1ULL : 0ULL};
   Values::append(key, a);
   Values::append(key, b);

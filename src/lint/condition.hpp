@@ -41,6 +41,8 @@ class Conditions {
   [[nodiscard]] Formula disjunction(Formula a, Formula b) {
     return negation(conjunction(negation(a), negation(b)));
   }
+  /// 1 where the formula holds, else 0.
+  [[nodiscard]] Value indicator(Formula formula, std::uint32_t width);
   /// a == b, a < b. Opaque, as of `place` and `home`, where the values are not known well enough.
   [[nodiscard]] Formula equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home);
   [[nodiscard]] Formula less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
@@ -74,6 +76,8 @@ class Conditions {
     std::uint32_t depth = 0;
   };
   Atom compared(const Value& a, const Value& b) const;
+  /// What `holds` says of a − b, where that is one number if a formula holds and another if not.
+  std::optional<Formula> by_cases(const Value& d, const std::function<bool(std::uint64_t)>& holds);
 
   Values& values_;
   std::vector<Node> nodes_;

@@ -167,6 +167,18 @@ class Evaluator {
           result.most = in_.opcode == Opcode::div ? a.most / *y : std::min(a.most, *y - 1);
         return result;
       }
+      case Opcode::shfl: {
+        // What a lane gets follows from what all lanes give.
+        if (element_ != 0) break;
+        const Value a = read(1, bits);
+        const Value lane = read(2, 32);
+        const Value clamp = read(3, 32);
+        const Value mask = read(4, 32);
+        Value result =
+            Values::of(pure(key_pure, detail() << 8 | shuffle_mode(), {&a, &lane, &clamp, &mask}), bits);
+        result.most = a.most;
+        return result;
+      }
       case Opcode::popc:
       case Opcode::clz:
       case Opcode::bfe:
@@ -186,6 +198,12 @@ class Evaluator {
   /// Tells operations of one kind apart.
   [[nodiscard]] std::uint64_t detail() const {
     return static_cast<std::uint64_t>(in_.opcode) << 8 | static_cast<std::uint64_t>(operation_type());
+  }
+
+  [[nodiscard]] std::uint64_t shuffle_mode() const {
+    if (in_.has("idx")) return 0;
+    if (in_.has("bfly")) return 1;
+    return in_.has("up") ? 2 : 3;
   }
 
   Value product(ScalarType type, std::uint32_t bits) {
@@ -313,6 +331,13 @@ class Evaluator {
   Value either(const Value& a, const Value& b, Formula condition) {
     if (condition == always) return a;
     if (condition == never) return b;
+    // b, plus the difference where the condition holds: exact, so that later tests of it are understood.
+    if (const auto difference = values_.subtract(a, b).number()) {
+      Value result =
+          values_.add(b, values_.multiply(state_.conditions().indicator(condition, a.width), *difference));
+      result.most = std::max(a.most, b.most);
+      return result;
+    }
     std::vector<std::uint64_t> key{key_either, condition};
     const bool exact = a.exact() && b.exact();
     Values::append(key, a);

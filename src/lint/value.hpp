@@ -28,7 +28,9 @@ struct Symbol {
   bool per_thread = false;                  ///< threads of a CTA may have different ones
   bool thread_index = false;                ///< %tid itself: no two threads have the same
   const ptx::Variable* variable = nullptr;  ///< whose address it is, or was computed from
-  bool several_variables = false;           ///< that, and those of others
+  /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
+  std::optional<std::uint32_t> indicates;
+  bool several_variables = false;  ///< that, and those of others
 };
 
 struct Term {

@@ -197,6 +197,31 @@ TEST_CASE("shared memory is not written again before a bulk store has read it") 
   CHECK(rules_of(one_buffer) == Rules{"shared.overwritten-before-store-read"});
 }
 
+TEST_CASE("conditions that went through numbers are the same") {
+  // As compilers write inline assembly's predicates.
+  const std::string elect = "elect.sync _|%p4, 0xffffffff;\nselp.u32 %rN, 1, 0, %p4;\n";
+  const auto elected = [&](const std::string& reg) { return replace("%rN", reg)(elect); };
+  CHECK(rules_of(elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 elected("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@!%p2 bra B;\n" + drain + "B:\nret;")
+            .empty());
+  // One elected thread stores what all have written.
+  CHECK(rules_of(write + fence + elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit +
+                 drain + "A:\nret;") == Rules{"store.missing-barrier"});
+  // The warp's number, shuffled from its first lane, twice.
+  const std::string warp = "shr.u32 %rN, %r0, 5;\nshfl.sync.idx.b32 %rN|%p5, %rN, 0, 31, -1;\n";
+  const auto first_warp = [&](const std::string& reg) {
+    std::string text = warp;
+    for (int i = 0; i < 3; ++i) text = replace("%rN", reg)(text);
+    return text;
+  };
+  CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@%p2 bra B;\n" + drain + "B:\nret;")
+            .empty());
+  CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 1;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
+        Rules{"exit.store-unread"});
+}
+
 TEST_CASE("what a condition was in the last turn of a loop says nothing of the next") {
   // The store is in one turn, its commit and wait under the same comparison of another number.
   const std::string body =
