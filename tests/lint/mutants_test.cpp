@@ -71,7 +71,7 @@ const char* const proxy_fence = "fence.proxy.async";
 const char* const commit = "cp.async.bulk.commit_group";
 
 std::vector<Mutant> mutants() {
-  const Edit no_last_wait = drop("cp.async.bulk.wait_group 0");
+  const Edit no_last_wait = drop_last("cp.async.bulk.wait_group");
   const auto only_leader_fences = [](const std::string& text) {
     // The fence moves from all threads to the one that stores.
     return before(tensor_store, "fence.proxy.async.shared::cta;")(drop(proxy_fence)(text));
@@ -140,7 +140,7 @@ std::vector<Mutant> mutants() {
       {"bulk exits too early", Base::bulk, no_last_wait, "exit.store-unread"},
       {"snapshot exits too early", Base::snapshot, no_last_wait, "exit.store-unread"},
       {"transpose exits too early", Base::transpose, no_last_wait, "exit.store-unread"},
-      {"copy leaves a group at the end", Base::copy, swap("cp.async.bulk.wait_group 0", "0;", "1;"),
+      {"copy leaves a group at the end", Base::copy, swap("cp.async.bulk.wait_group.read", "0;", "1;"),
        "exit.store-unread"},
 
       {"copy loads to an address off by 64", Base::copy, adjust(tensor_load, 0, "64"),
@@ -199,7 +199,8 @@ TEST_CASE("every mutant is found by its name") {
     const std::string edited = mutant.edit(module.ptx);
     const LintResult result = lint_ptx(edited, module.options);
     INFO(mutant.name << "\n" << result.report);
-    CHECK(edited != lines("no such line", nullptr)(module.ptx));
+    const bool changed = edited != lines("no such line", nullptr)(module.ptx);
+    CHECK(changed);
     CHECK(has_rule(result, mutant.rule));
     for (const Finding& finding : result.findings) {
       CHECK_FALSE(finding.found.empty());

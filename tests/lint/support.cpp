@@ -62,6 +62,17 @@ Edit drop(const std::string& needle, int nth) {
       needle, [](const std::string&) { return std::string(); }, nth);
 }
 
+Edit drop_last(const std::string& needle) {
+  return [=](const std::string& text) {
+    int count = 0;
+    lines(needle, [&](const std::string& line) {
+      ++count;
+      return line;
+    })(text);
+    return drop(needle, count - 1)(text);
+  };
+}
+
 Edit swap(const std::string& needle, const std::string& from, const std::string& to, int nth) {
   return lines(
       needle,

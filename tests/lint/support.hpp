@@ -34,6 +34,8 @@ using Edit = std::function<std::string(const std::string&)>;
 Edit lines(const std::string& needle, const std::function<std::string(const std::string&)>& change,
            int nth = -1);
 Edit drop(const std::string& needle, int nth = -1);
+/// The last such line is left out.
+Edit drop_last(const std::string& needle);
 /// `from`, where such a line has it, becomes `to`.
 Edit swap(const std::string& needle, const std::string& from, const std::string& to, int nth = -1);
 /// The `which`-th 32-bit register of such a line is replaced by one that holds `amount` more.
