@@ -15,7 +15,7 @@ using namespace tests;
 
 namespace {
 
-enum class Base { copy, swizzled, map, two_inputs, bulk, snapshot, transpose, gemm, moves };
+enum class Base { copy, swizzled, map, two_inputs, bulk, snapshot, transpose, gemm, moves, pipeline };
 
 Module make(Base base) {
   const auto matrix = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{160, 96});
@@ -48,6 +48,7 @@ Module make(Base base) {
       return example("transpose.cu", "transpose", {map("0", 4096, 2, 1024), map("1", 4096, 2, 1024)});
     case Base::gemm:
       return example("gemm_tile.cu", "gemm_tile", {map("0", 16384, 2, 1024), map("1", 8192, 2, 1024)});
+    case Base::pipeline: return pipeline();
     default: return example("moves.cu", "move_3d", {});
   }
 }
@@ -96,6 +97,17 @@ std::vector<Mutant> mutants() {
        "store.missing-barrier"},
       {"transpose's threads do not meet before the store", Base::transpose, drop("bar.sync", 1),
        "store.missing-barrier"},
+
+      {"the pipeline without its proxy fence", Base::pipeline, drop(proxy_fence),
+       "store.missing-proxy-fence"},
+      {"the pipeline's threads do not meet", Base::pipeline, drop("bar.sync 1,"), "store.missing-barrier"},
+      {"the pipeline does not fence its init", Base::pipeline, drop(init_fence), "mbarrier.init-not-fenced"},
+      {"the pipeline does not meet after the init", Base::pipeline, drop("bar.sync \t0"),
+       "mbarrier.uninitialised"},
+      {"the pipeline exits too early", Base::pipeline, drop_last("cp.async.bulk.wait_group"),
+       "exit.store-unread"},
+      {"the pipeline never commits a group", Base::pipeline, drop(commit), "exit.store-unread"},
+      {"the pipeline loads one input", Base::pipeline, drop(tensor_load, 1), "mbarrier.expected-bytes"},
 
       {"copy does not fence its init", Base::copy, drop(init_fence), "mbarrier.init-not-fenced"},
       {"map does not fence its init", Base::map, drop(init_fence), "mbarrier.init-not-fenced"},
@@ -179,7 +191,7 @@ std::vector<Mutant> mutants() {
 
 TEST_CASE("the kernels that mutants are made of are clean") {
   for (const Base base : {Base::copy, Base::swizzled, Base::map, Base::two_inputs, Base::bulk, Base::snapshot,
-                          Base::transpose, Base::gemm, Base::moves}) {
+                          Base::transpose, Base::gemm, Base::moves, Base::pipeline}) {
     const Module module = make(base);
     const LintResult result = lint_ptx(module.ptx, module.options);
     INFO(static_cast<int>(base) << "\n" << result.report);

@@ -18,12 +18,25 @@ Module module_of(const KernelSpec& spec, const std::vector<TensorView>& views) {
   return module;
 }
 
-Module example(const std::string& file, const std::string& entry, std::vector<MapFacts> maps) {
-  std::ifstream in(std::string(TMAJIT_EXAMPLE_KERNELS) + "/" + file);
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream in(path);
   std::stringstream text;
   text << in.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Module pipeline() {
+  const auto map = [](const char* number) { return MapFacts{number, 8192, 2, 4, 128}; };
+  return {read(TMAJIT_LINT_DATA "/pipeline.ptx"), {.maps = {map("0"), map("1"), map("2")}}};
+}
+
+Module example(const std::string& file, const std::string& entry, std::vector<MapFacts> maps) {
   Module module;
-  module.ptx = compile(custom_source(text.str(), entry, file)).ptx;
+  module.ptx = compile(custom_source(read(TMAJIT_EXAMPLE_KERNELS "/" + file), entry, file)).ptx;
   module.options.maps = std::move(maps);
   return module;
 }

@@ -20,6 +20,8 @@ struct Module {
 Module module_of(const tmajit::KernelSpec& spec, const std::vector<tmajit::TensorView>& views);
 /// A kernel of examples/kernels.
 Module example(const std::string& file, const std::string& entry, std::vector<tmajit::MapFacts> maps = {});
+/// out = a + b in libcu++'s words; data/pipeline.ptx, of data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.
+Module pipeline();
 /// A module of one entry, `k`, with these statements, for sm_90a.
 std::string entry(const std::string& body, const std::string& parameters = {},
                   const std::string& before = {});
