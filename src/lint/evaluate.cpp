@@ -95,9 +95,10 @@ class Evaluator {
     const ScalarType type = operation_type();
     switch (in_.opcode) {
       case Opcode::mov:
-        return operands_.size() == 2 && operands_[1].operand->kind != Operand::Kind::vector &&
-                       element_ == 0 && operands_[0].operand->kind == Operand::Kind::symbol
-                   ? named_place()
+        // A register, a literal, an address, a special register; vectors are packed and unpacked.
+        return operands_.size() == 2 && operands_[0].operand->kind == Operand::Kind::symbol &&
+                       operands_[1].operand->kind != Operand::Kind::vector
+                   ? read(1, width_)
                    : opaque();
       case Opcode::cvta:
       case Opcode::cvta_to: return read(1, width_);
@@ -108,9 +109,6 @@ class Evaluator {
     }
     return is_number(type) ? arithmetic(type, value_width(type)) : opaque();
   }
-
-  /// mov: a register, a literal, an address, a special register.
-  Value named_place() { return read(1, width_); }
 
   Value arithmetic(ScalarType type, std::uint32_t bits) {
     const auto known = [&](const Value& v) { return v.number(); };
@@ -132,11 +130,11 @@ class Evaluator {
         return values_.add(first, read(3, first.width));
       }
       case Opcode::shl: {
-        const auto by = known(read(2, 32));
+        const Value amount = read(2, 32);
+        const auto by = known(amount);
         if (!by) {
           const Value a = read(1, bits);
-          return aligned(values_.alignment(a), pure(key_pure, detail(), {&a, &(second_ = read(2, 32))}),
-                         bits);
+          return aligned(values_.alignment(a), pure(key_pure, detail(), {&a, &amount}), bits);
         }
         return *by >= bits ? Values::constant(0, bits) : values_.multiply(read(1, bits), 1ULL << *by);
       }
@@ -249,8 +247,7 @@ class Evaluator {
     const Residue residue = values_.residue(a);
     if (residue.bits >= n)
       return values_.subtract(a, Values::constant(residue.remainder & low_bits(n), a.width));
-    Value result = Values::of(pure(key_floor, n, {&a}), a.width, 1ULL << n, a.most);
-    return result;
+    return Values::of(pure(key_floor, n, {&a}), a.width, 1ULL << n, a.most);
   }
 
   Value bitwise(Opcode opcode, const Value& a, const Value& b) {
@@ -477,7 +474,6 @@ class Evaluator {
   ScalarType type_;
   std::uint32_t width_;
   std::uint32_t element_;
-  Value second_;
 };
 
 }  // namespace
