@@ -223,6 +223,6 @@ TEST_CASE("every mutant is found by its name") {
     }
     kinds.insert(mutant.rule);
   }
-  CHECK(mutants().size() >= 50);
-  CHECK(kinds.size() >= 15);
+  CHECK(mutants().size() >= 60);
+  CHECK(kinds.size() >= 20);
 }
