@@ -43,8 +43,8 @@ struct MoveTuning {
       256;                         ///< transpose: bytes of a tile that follow each other in the destination
   std::uint32_t source_run = 256;  ///< and in the source
   std::uint32_t transpose_threads = 256;
-  std::uint32_t rows_bytes = 8 * 1024;  ///< rows: bytes of a tile
-  std::uint32_t rows_threads = 512;
+  std::uint32_t rows_bytes = 4 * 1024;  ///< rows: bytes of a tile
+  std::uint32_t rows_threads = 128;
 };
 
 /// The fastest kernel known for a nest of a destination and one source, both at addresses whose remainders by
