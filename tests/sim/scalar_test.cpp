@@ -137,6 +137,8 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.rn.f16x2.e5m2x2 %r9, %h1;", 0x7c01) == 0x7c000100);
   CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f800000);
   CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f802000);
+  CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x7fc00001) == 0x7fffe000);
+  CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0xffffffff) == 0x7fffe000);
 }
 
 TEST_CASE("lanes exchange values and diverge") {

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What a kernel may rely on of a tensor map that it takes as a parameter.
+struct MapFacts {
+  std::string parameter;            ///< its name in the PTX, or its number, from 0
+  std::uint64_t box_bytes = 0;      ///< that a load adds to its mbarrier; 0 if not known
+  std::uint32_t rank = 0;           ///< 0 if not known
+  std::uint32_t element_bytes = 0;  ///< 0 if not known, or if it does not matter (interleaved maps)
+  std::uint32_t alignment = 128;    ///< bytes, of the tile in shared memory: 128, or the swizzle's period
+};
+
+/// The facts of a map that is encoded from `spec`.
+[[nodiscard]] MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
+
+struct LintOptions {
+  std::string name = "ptx";  ///< stands before the lines of LintResult::report
+  std::vector<MapFacts> maps = {};
+};
+
+/// A mistake that the text of a kernel shows, and where. Where the simulator reports the same one, the rule
+/// has the same name.
+struct Finding {
+  std::string rule;               ///< stable identifier, "copy.shared-alignment"
+  std::string kernel;             ///< entry or function; empty if it belongs to none
+  std::uint32_t ptx_line = 0;     ///< from 1
+  std::uint32_t ptx_column = 0;   ///< from 1
+  std::string instruction;        ///< that line's instruction; empty if it belongs to none
+  std::uint64_t source_line = 0;  ///< of its .loc, the innermost; 0 without line info
+  std::string found;              ///< what the text says
+  std::string expected;           ///< what is legal
+  std::string remedy;             ///< what usually helps
+};
+
+struct LintResult {
+  std::vector<Finding> findings;     ///< in the order of the text
+  std::vector<std::string> kernels;  ///< that were looked at
+  /// Checks that looked at as many paths as they may, and said nothing: "kernel: rule".
+  std::vector<std::string> unfinished;
+  std::string report;  ///< the findings ready to print: "name:3:7: error: …", the line, a caret
+};
+
+/// Checks a PTX module without running it. Text that is no PTX is a finding like others, of rule "syntax" or
+/// "name". Thread-safe; never throws for what the text holds.
+[[nodiscard]] LintResult lint_ptx(std::string_view text, const LintOptions& options = {});
+
+TMAJIT_END

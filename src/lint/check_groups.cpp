@@ -1,0 +1,120 @@
+#include "lint/checks.hpp"
+#include "lint/paths.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using Kind = Event::Kind;
+
+/// Follows one bulk store a path: until its group is committed, and until a wait covers that group. Before
+/// that the thread may not end, nor write where the store reads.
+class GroupCheck final : public PathCheck {
+ public:
+  GroupCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+
+  void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
+    const Event& event = kernel_.events[index];
+    if (state.memory == 0) {
+      next.push_back(state);
+      if (event.kind == Kind::bulk_store) next.push_back({pack({index}), state.facts});
+      return;
+    }
+    Followed followed = unpack(state.memory);
+    switch (event.kind) {
+      case Kind::commit:
+        followed.age = std::min(followed.age + 1, oldest);
+        next.push_back({pack(followed), state.facts});
+        return;
+      case Kind::wait_group:
+        if (followed.age > event.groups || followed.age == oldest) return;
+        break;
+      case Kind::call: return;
+      case Kind::bulk_load:
+        if (!followed.stale && overwrites(event, followed))
+          return report_reuse(event, followed, "load.before-store-read");
+        break;
+      case Kind::write:
+        if (!followed.stale && event.is_shared && overwrites(event, followed))
+          return report_reuse(event, followed, "shared.overwritten-before-store-read");
+        break;
+      default: break;
+    }
+    next.push_back(state);
+  }
+
+  void end(std::uint32_t instruction, const PathState& state) override {
+    if (state.memory == 0) return;
+    const Followed followed = unpack(state.memory);
+    findings_.add(
+        kernel_, kernel_.events[followed.store].instruction, "exit.store-unread",
+        fmt::format("a thread ends at {} with this bulk store {}", line_of(kernel_, instruction),
+                    followed.age != 0 ? "in a group that it has not waited for" : "in no committed group"),
+        "cp.async.bulk.commit_group after it, and wait_group 0 (.read at least) before the thread ends",
+        "the CTA's shared memory goes to another CTA while the copy engine still reads it");
+  }
+
+  bool retreat(PathState& state, std::int32_t rank) override {
+    if (state.memory == 0) return true;
+    // Around the loop, what names the store's address names another.
+    Followed followed = unpack(state.memory);
+    followed.stale |= kernel_.values.before(kernel_.events[followed.store].shared, rank).known < 32;
+    state.memory = pack(followed);
+    return true;
+  }
+
+ private:
+  /// A store on its way, and how many groups have been committed since, its own included.
+  struct Followed {
+    std::uint32_t store = 0;
+    std::uint32_t age = 0;
+    bool stale = false;  ///< its address is no longer known
+  };
+  static constexpr std::uint32_t oldest = 7;  ///< or older
+
+  static std::uint64_t pack(const Followed& followed) {
+    return ((followed.store + 1ULL) * (oldest + 1) + followed.age) * 2 + (followed.stale ? 1 : 0);
+  }
+  static Followed unpack(std::uint64_t memory) {
+    return {static_cast<std::uint32_t>(memory / 2 / (oldest + 1) - 1),
+            static_cast<std::uint32_t>(memory / 2 % (oldest + 1)), memory % 2 != 0};
+  }
+
+  /// Whether the event surely writes a byte that the store reads.
+  [[nodiscard]] bool overwrites(const Event& event, const Followed& followed) const {
+    const Event& store = kernel_.events[followed.store];
+    const auto distance = Values::difference32(event.shared, store.shared);
+    if (!distance) return false;
+    const std::uint64_t read = std::max<std::uint64_t>(store.bytes.number().value_or(1), 1);
+    const std::uint64_t written =
+        event.kind == Kind::write ? event.access_bytes : event.bytes.number().value_or(1);
+    return *distance >= 0 ? static_cast<std::uint64_t>(*distance) < read
+                          : static_cast<std::uint64_t>(-std::int64_t{*distance}) < written;
+  }
+
+  void report_reuse(const Event& event, const Followed& followed, std::string_view rule) {
+    findings_.add(kernel_, event.instruction, rule,
+                  fmt::format("shared memory is written again while the bulk store at {} may still read it",
+                              line_of(kernel_, kernel_.events[followed.store].instruction)),
+                  "cp.async.bulk.wait_group.read that covers the store's group, before",
+                  "wait until the store has read the buffer, or use another buffer");
+  }
+
+  const Kernel& kernel_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_groups(const Kernel& kernel, Findings& findings) {
+  if (!kernel.has(Kind::bulk_store)) return;
+  GroupCheck check(kernel, findings);
+  if (!explore(kernel, check)) findings.unfinished(kernel, "exit.store-unread");
+}
+
+}  // namespace lint
+TMAJIT_END

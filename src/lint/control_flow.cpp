@@ -1,0 +1,147 @@
+#include "lint/control_flow.hpp"
+
+#include <algorithm>
+
+#include <llvm/ADT/STLExtras.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using ptx::Opcode;
+
+bool ends_thread(Opcode opcode) {
+  return opcode == Opcode::exit || opcode == Opcode::ret || opcode == Opcode::trap;
+}
+
+/// The instructions that a branch may go to.
+llvm::SmallVector<std::uint32_t, 2> targets_of(const ptx::FlatFunction& function,
+                                               const ptx::FlatInstruction& branch) {
+  for (const ptx::Binding& binding : branch.bindings) {
+    if (const auto* label = std::get_if<ptx::LabelRef>(&binding)) return {label->index};
+    if (const auto* table = std::get_if<ptx::BranchTableRef>(&binding)) {
+      const auto& all = function.branch_tables[table->index];
+      llvm::SmallVector<std::uint32_t, 2> targets(all.begin(), all.end());
+      llvm::sort(targets);
+      targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+      return targets;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool ends_block(Opcode opcode) {
+  return ends_thread(opcode) || opcode == Opcode::bra || opcode == Opcode::brx_idx;
+}
+
+ControlFlow::ControlFlow(const ptx::FlatFunction& function) {
+  split(function);
+  connect(function);
+  sort();
+  find_dominators();
+}
+
+void ControlFlow::split(const ptx::FlatFunction& function) {
+  const auto count = static_cast<std::uint32_t>(function.instructions.size());
+  std::vector<bool> starts(count + 1, false);
+  starts[0] = true;
+  starts[count] = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ptx::FlatInstruction& flat = function.instructions[i];
+    if (!ends_block(flat.instruction->opcode)) continue;
+    starts[i + 1] = true;
+    for (const std::uint32_t target : targets_of(function, flat)) starts[target] = true;
+  }
+  block_of_.resize(count + 1);
+  for (std::uint32_t i = 0; i <= count; ++i) {
+    if (starts[i]) blocks_.push_back({i, i, {}});
+    block_of_[i] = static_cast<std::uint32_t>(blocks_.size() - 1);
+    if (i < count) blocks_.back().last = i + 1;
+  }
+  if (blocks_.size() == 1) blocks_.push_back({count, count, {}});
+}
+
+void ControlFlow::connect(const ptx::FlatFunction& function) {
+  predecessors_.resize(blocks_.size());
+  for (std::uint32_t b = 0; b + 1 < blocks_.size(); ++b) {
+    Block& block = blocks_[b];
+    const auto add = [&](Edge edge) {
+      block.edges.push_back(edge);
+      predecessors_[edge.target].push_back(b);
+    };
+    if (block.first == block.last) {
+      add({b + 1, false, true});
+      continue;
+    }
+    const ptx::FlatInstruction& last = function.instructions[block.last - 1];
+    const Opcode opcode = last.instruction->opcode;
+    const bool guarded = last.instruction->guard.has_value();
+    if (opcode == Opcode::bra || opcode == Opcode::brx_idx) {
+      for (const std::uint32_t target : targets_of(function, last)) add({block_of_[target], guarded, true});
+    }
+    if (!ends_block(opcode)) {
+      add({b + 1, false, true});
+    } else if (guarded) {
+      add({b + 1, true, false});
+    }
+  }
+}
+
+void ControlFlow::sort() {
+  // Depth first without recursion: a function may have very many blocks in a row.
+  rank_.assign(blocks_.size(), unreachable);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{0, 0}};
+  std::vector<bool> seen(blocks_.size(), false);
+  seen[0] = true;
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next == blocks_[block].edges.size()) {
+      order_.push_back(block);
+      stack.pop_back();
+      continue;
+    }
+    const std::uint32_t target = blocks_[block].edges[next++].target;
+    if (seen[target]) continue;
+    seen[target] = true;
+    stack.emplace_back(target, 0);
+  }
+  std::reverse(order_.begin(), order_.end());
+  for (std::uint32_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = i;
+}
+
+// K. Cooper, T. Harvey, K. Kennedy: A Simple, Fast Dominance Algorithm.
+void ControlFlow::find_dominators() {
+  dominator_.assign(blocks_.size(), unreachable);
+  dominator_[0] = 0;
+  const auto meet = [&](std::uint32_t a, std::uint32_t b) {
+    while (a != b) {
+      while (rank_[a] > rank_[b]) a = dominator_[a];
+      while (rank_[b] > rank_[a]) b = dominator_[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::uint32_t block : order_) {
+      if (block == 0) continue;
+      std::uint32_t found = unreachable;
+      for (const std::uint32_t before : predecessors_[block]) {
+        if (rank_[before] == unreachable || dominator_[before] == unreachable) continue;
+        found = found == unreachable ? before : meet(found, before);
+      }
+      if (dominator_[block] == found) continue;
+      dominator_[block] = found;
+      changed = true;
+    }
+  }
+}
+
+bool ControlFlow::dominates(std::uint32_t a, std::uint32_t b) const {
+  while (rank_[b] > rank_[a]) b = dominator_[b];
+  return a == b;
+}
+
+}  // namespace lint
+TMAJIT_END

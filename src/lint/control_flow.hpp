@@ -1,0 +1,67 @@
+#pragma once
+
+/// A function's basic blocks, the edges between them, and who dominates whom.
+#include "ptx/resolve.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include <llvm/ADT/SmallVector.h>
+
+TMAJIT_BEGIN
+namespace lint {
+
+/// To block `target`; if `conditional`, only when the guard of the block's last instruction is `when`.
+struct Edge {
+  std::uint32_t target = 0;
+  bool conditional = false;
+  bool when = true;
+};
+
+/// Instructions [first, last) that run one after the other.
+struct Block {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  llvm::SmallVector<Edge, 2> edges;
+};
+
+/// Whether no instruction surely follows one of these: branches and what ends a thread.
+[[nodiscard]] bool ends_block(ptx::Opcode opcode);
+
+class ControlFlow {
+ public:
+  explicit ControlFlow(const ptx::FlatFunction& function);
+
+  /// The last one is empty: whoever falls off the end of the function gets there.
+  [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
+  /// Blocks that the entry reaches, in reverse postorder.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const noexcept { return order_; }
+  /// A block's place in order(); `unreachable` for others.
+  [[nodiscard]] std::uint32_t rank(std::uint32_t block) const { return rank_[block]; }
+  static constexpr std::uint32_t unreachable = ~0U;
+
+  /// Whether the edge goes back (or nowhere forth) in order(): every cycle has one, into its first block.
+  [[nodiscard]] bool retreats(std::uint32_t from, std::uint32_t to) const { return rank_[to] <= rank_[from]; }
+  /// Whether every path from the entry to block `b` passes `a`. Both must be reachable.
+  [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] const std::vector<std::uint32_t>& predecessors(std::uint32_t block) const {
+    return predecessors_[block];
+  }
+
+ private:
+  void split(const ptx::FlatFunction& function);
+  void connect(const ptx::FlatFunction& function);
+  void sort();
+  void find_dominators();
+
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> block_of_;
+  std::vector<std::vector<std::uint32_t>> predecessors_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> rank_;
+  std::vector<std::uint32_t> dominator_;  ///< the immediate one
+};
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,492 @@
+/// What instructions compute, in values and formulas. An operation that is not known gives a symbol of its
+/// own; one that follows from its operands alone gives the same symbol wherever it stands.
+#include "lint/evaluate.hpp"
+
+#include <algorithm>
+#include <bit>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::ScalarType;
+
+/// Names of results begin with these; below 16 are those of joins.
+enum : std::uint64_t { key_place = 16, key_floor, key_bits, key_either, key_pure, key_param, key_elect };
+
+bool is_number(ScalarType type) {
+  return value_width(type) != 0 && !is_float(type);
+}
+
+/// One instruction of which one result is wanted.
+class Evaluator {
+ public:
+  Evaluator(Propagation& state, const ptx::FlatInstruction& flat, ScalarType type, std::uint32_t element)
+      : state_(state),
+        values_(state.values()),
+        flat_(flat),
+        in_(*flat.instruction),
+        operands_(bound_operands(flat)),
+        type_(type),
+        width_(value_width(type)),
+        element_(element) {}
+
+  Content run() {
+    Content content;
+    if (type_ == ScalarType::pred) content.formula = formula();
+    if (width_ != 0) {
+      Value result = value();
+      content.value =
+          result.width == width_ ? std::move(result) : values_.convert(result, width_, in_is_signed());
+    }
+    return content;
+  }
+
+ private:
+  [[nodiscard]] ScalarType operation_type() const {
+    const auto types = in_.types();
+    return types.empty() ? ScalarType::b32 : types.front();
+  }
+  [[nodiscard]] bool in_is_signed() const {
+    return in_.opcode != Opcode::cvt && is_signed_integer(operation_type());
+  }
+  [[nodiscard]] Value read(std::size_t index, std::uint32_t width) {
+    return index < operands_.size() ? state_.read(flat_, operands_[index], width) : Values::unknown(width);
+  }
+  [[nodiscard]] Formula predicate(std::size_t index) {
+    return index < operands_.size() ? state_.predicate(flat_, operands_[index]) : state_.opaque(2);
+  }
+
+  /// A number of which only the place is known that makes it.
+  Value opaque() {
+    const SymbolId id = values_.named({key_place, state_.place(), element_}, [&] {
+      Symbol symbol;
+      symbol.home = state_.home();
+      symbol.per_thread = true;
+      return symbol;
+    });
+    return Values::of(id, width_);
+  }
+  /// The symbol of what follows from these values: by the place if they are not known well enough.
+  SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from) {
+    bool exact = true;
+    std::vector<std::uint64_t> key{kind, detail};
+    for (const Value* value : from) {
+      exact &= value->exact();
+      Values::append(key, *value);
+    }
+    if (!exact) {
+      key.push_back(state_.place());
+      key.push_back(element_);
+    }
+    return values_.named(key, [&] {
+      Symbol symbol;
+      if (!exact) symbol.home = state_.home();
+      for (const Value* value : from) values_.inherit(symbol, *value);
+      symbol.per_thread |= !exact;
+      return symbol;
+    });
+  }
+
+  Value value() {
+    if (type_ == ScalarType::f32 || type_ == ScalarType::f64) return opaque();
+    const ScalarType type = operation_type();
+    switch (in_.opcode) {
+      case Opcode::mov:
+        // A register, a literal, an address, a special register; vectors are packed and unpacked.
+        return operands_.size() == 2 && operands_[0].operand->kind == Operand::Kind::symbol &&
+                       operands_[1].operand->kind != Operand::Kind::vector
+                   ? read(1, width_)
+                   : opaque();
+      case Opcode::cvta:
+      case Opcode::cvta_to: return read(1, width_);
+      case Opcode::cvt: return convert();
+      case Opcode::ld: return load();
+      case Opcode::selp: return either(read(1, width_), read(2, width_), predicate(3));
+      default: break;
+    }
+    return is_number(type) ? arithmetic(type, value_width(type)) : opaque();
+  }
+
+  Value arithmetic(ScalarType type, std::uint32_t bits) {
+    const auto known = [&](const Value& v) { return v.number(); };
+    switch (in_.opcode) {
+      case Opcode::add:
+        if (in_.has("cc") || in_.has("sat")) break;
+        return values_.add(read(1, bits), read(2, bits));
+      case Opcode::sub:
+        if (in_.has("cc") || in_.has("sat")) break;
+        return values_.subtract(read(1, bits), read(2, bits));
+      case Opcode::neg: return values_.subtract(Values::constant(0, bits), read(1, bits));
+      case Opcode::not_: return values_.subtract(Values::constant(~0ULL, bits), read(1, bits));
+      case Opcode::mul:
+        if (in_.has("hi")) break;
+        return product(type, bits);
+      case Opcode::mad: {
+        if (in_.has("hi") || in_.has("cc") || in_.has("sat")) break;
+        Value first = product(type, bits);
+        return values_.add(first, read(3, first.width));
+      }
+      case Opcode::shl: {
+        const Value amount = read(2, 32);
+        const auto by = known(amount);
+        if (!by) {
+          const Value a = read(1, bits);
+          return aligned(values_.alignment(a), pure(key_pure, detail(), {&a, &amount}), bits);
+        }
+        return *by >= bits ? Values::constant(0, bits) : values_.multiply(read(1, bits), 1ULL << *by);
+      }
+      case Opcode::shr: return shift_right(type, bits);
+      case Opcode::and_:
+      case Opcode::or_:
+      case Opcode::xor_: return bitwise(in_.opcode, read(1, bits), read(2, bits));
+      case Opcode::bfi: return insert_bits(bits);
+      case Opcode::min:
+      case Opcode::max: {
+        const Value a = read(1, bits);
+        const Value b = read(2, bits);
+        Value result = either_of(a, b, pure(key_either, detail(), {&a, &b}));
+        if (in_.opcode == Opcode::min && !is_signed_integer(type)) result.most = std::min(a.most, b.most);
+        return result;
+      }
+      case Opcode::div:
+      case Opcode::rem: {
+        const Value a = read(1, bits);
+        const Value b = read(2, bits);
+        const auto x = known(a);
+        const auto y = known(b);
+        const bool is_unsigned = !is_signed_integer(type);
+        if (x && y && *y != 0 && is_unsigned)
+          return Values::constant(in_.opcode == Opcode::div ? *x / *y : *x % *y, bits);
+        Value result = Values::of(pure(key_pure, detail(), {&a, &b}), bits);
+        if (y && *y != 0 && is_unsigned)
+          result.most = in_.opcode == Opcode::div ? a.most / *y : std::min(a.most, *y - 1);
+        return result;
+      }
+      case Opcode::shfl: {
+        // What a lane gets follows from what all lanes give.
+        if (element_ != 0) break;
+        const Value a = read(1, bits);
+        const Value lane = read(2, 32);
+        const Value clamp = read(3, 32);
+        const Value mask = read(4, 32);
+        Value result =
+            Values::of(pure(key_pure, detail() << 8 | shuffle_mode(), {&a, &lane, &clamp, &mask}), bits);
+        result.most = a.most;
+        return result;
+      }
+      case Opcode::popc:
+      case Opcode::clz:
+      case Opcode::bfe:
+      case Opcode::abs: {
+        const Value a = read(1, bits);
+        const Value b = read(2, 32);
+        const Value c = read(3, 32);
+        const bool three = operands_.size() > 3;
+        return Values::of(three ? pure(key_pure, detail(), {&a, &b, &c}) : pure(key_pure, detail(), {&a}),
+                          width_);
+      }
+      default: break;
+    }
+    return opaque();
+  }
+
+  /// Tells operations of one kind apart.
+  [[nodiscard]] std::uint64_t detail() const {
+    return static_cast<std::uint64_t>(in_.opcode) << 8 | static_cast<std::uint64_t>(operation_type());
+  }
+
+  [[nodiscard]] std::uint64_t shuffle_mode() const {
+    if (in_.has("idx")) return 0;
+    if (in_.has("bfly")) return 1;
+    return in_.has("up") ? 2 : 3;
+  }
+
+  Value product(ScalarType type, std::uint32_t bits) {
+    Value a = read(1, bits);
+    Value b = read(2, bits);
+    if (in_.has("wide")) {
+      bits *= 2;
+      a = values_.convert(a, bits, is_signed_integer(type));
+      b = values_.convert(b, bits, is_signed_integer(type));
+    }
+    if (bits > 64) return opaque();
+    if (const auto factor = b.number()) return values_.multiply(a, *factor);
+    if (const auto factor = a.number()) return values_.multiply(b, *factor);
+    return aligned(std::min<std::uint32_t>(values_.alignment(a) + values_.alignment(b), bits),
+                   pure(key_pure, detail(), {&a, &b}), bits);
+  }
+
+  /// A multiple of 2^bits of which nothing else is known.
+  Value aligned(std::uint32_t alignment, SymbolId symbol, std::uint32_t bits) {
+    return alignment >= bits ? Values::constant(0, bits) : Values::of(symbol, bits, 1ULL << alignment);
+  }
+
+  Value shift_right(ScalarType type, std::uint32_t bits) {
+    const Value a = read(1, bits);
+    const Value amount = read(2, 32);
+    const auto by = amount.number();
+    const auto number = a.number();
+    const bool is_unsigned = !is_signed_integer(type);
+    if (by && *by == 0) return a;
+    if (by && number && is_unsigned) return Values::constant(*by >= bits ? 0 : *number >> *by, bits);
+    Value result = Values::of(pure(key_pure, detail(), {&a, &amount}), bits);
+    if (!by || *by >= bits) return result;
+    // What is surely zero below the shifted bits stays an alignment above them.
+    const std::uint32_t alignment = values_.alignment(a);
+    if (alignment > *by && alignment < bits)
+      result = Values::of(result.terms.front().symbol, bits, 1ULL << (alignment - *by));
+    if (is_unsigned) result.most = a.most >> *by;
+    return result;
+  }
+
+  /// a rounded down to a multiple of 2^n is a − a mod 2^n; both share a symbol, so that they cancel.
+  Value floor(const Value& a, std::uint32_t n) {
+    const Residue residue = values_.residue(a);
+    if (residue.bits >= n)
+      return values_.subtract(a, Values::constant(residue.remainder & low_bits(n), a.width));
+    return Values::of(pure(key_floor, n, {&a}), a.width, 1ULL << n, a.most);
+  }
+
+  Value bitwise(Opcode opcode, const Value& a, const Value& b) {
+    const std::uint32_t bits = a.width;
+    const std::uint64_t all = low_bits(bits);
+    const auto x = a.number();
+    const auto y = b.number();
+    const auto apply = [opcode](std::uint64_t p, std::uint64_t q) {
+      return opcode == Opcode::and_ ? p & q : opcode == Opcode::or_ ? p | q : p ^ q;
+    };
+    if (x && y) return Values::constant(apply(*x, *y), bits);
+    if (x) return bitwise(opcode, b, a);
+    if (opcode == Opcode::and_ && y) {
+      const std::uint64_t mask = *y;
+      if (mask == 0) return Values::constant(0, bits);
+      if (mask == all) return a;
+      if (std::has_single_bit(mask + 1)) {
+        const auto n = static_cast<std::uint32_t>(std::countr_zero(mask + 1));
+        if (a.most <= mask) return a;
+        Value low = values_.subtract(a, floor(a, n));
+        low.most = mask;
+        return low;
+      }
+      const auto n = static_cast<std::uint32_t>(std::countr_zero(mask));
+      if (mask == (all & ~low_bits(n))) return floor(a, n);
+    }
+    if (opcode != Opcode::and_) {
+      // Where no bit is set in both, or and xor add.
+      const auto fits = [&](const Value& high, const Value& low) {
+        const Residue residue = values_.residue(high);
+        return residue.remainder == 0 && low.most <= low_bits(residue.bits);
+      };
+      if (fits(a, b) || fits(b, a)) return values_.add(a, b);
+      if (opcode == Opcode::xor_ && y == all) return values_.subtract(Values::constant(all, bits), a);
+    }
+    const Residue p = values_.residue(a);
+    const Residue q = values_.residue(b);
+    std::uint32_t sure = std::min<std::uint32_t>(p.bits, q.bits);
+    if (opcode == Opcode::and_) {
+      // Zeros of either are zeros of the result.
+      if (p.remainder == 0) sure = std::max<std::uint32_t>(sure, p.bits);
+      if (q.remainder == 0) sure = std::max<std::uint32_t>(sure, q.bits);
+    }
+    const std::uint64_t low = apply(p.remainder, q.remainder) & low_bits(sure);
+    if (sure >= bits) return Values::constant(low, bits);
+    Value result = Values::of(pure(key_bits, detail(), {&a, &b}), bits, 1ULL << sure);
+    result = values_.add(result, Values::constant(sure == 0 ? 0 : low, bits));
+    if (opcode == Opcode::and_) result.most = std::min(a.most, b.most);
+    return result;
+  }
+
+  /// bfi: where b lies below the inserted bits and these reach the top, b + (a << position).
+  Value insert_bits(std::uint32_t bits) {
+    const Value a = read(1, bits);
+    const Value b = read(2, bits);
+    const auto position = read(3, 32).number();
+    const auto length = read(4, 32).number();
+    if (!position || !length || *position >= bits) return opaque();
+    if (*position + *length >= bits && b.most <= low_bits(static_cast<std::uint32_t>(*position)))
+      return values_.add(b, values_.multiply(a, 1ULL << *position));
+    const Value place = Values::constant(*position << 8 | *length, 32);
+    return Values::of(pure(key_pure, detail(), {&a, &b, &place}), bits);
+  }
+
+  Value either_of(const Value& a, const Value& b, SymbolId rest) {
+    if (Values::same(a, b)) return a;
+    Value common = values_.common(a, b);
+    const std::uint64_t most = std::max(a.most, b.most);
+    const std::uint32_t known = common.known;
+    if (known < common.width) {
+      common.known = common.width;
+      common = values_.add(common, Values::of(rest, common.width, 1ULL << known));
+    }
+    common.most = most;
+    return common;
+  }
+
+  Value either(const Value& a, const Value& b, Formula condition) {
+    if (condition == always) return a;
+    if (condition == never) return b;
+    // b, plus the difference where the condition holds: exact, so that later tests of it are understood.
+    if (const auto difference = values_.subtract(a, b).number()) {
+      Value result =
+          values_.add(b, values_.multiply(state_.conditions().indicator(condition, a.width), *difference));
+      result.most = std::max(a.most, b.most);
+      return result;
+    }
+    std::vector<std::uint64_t> key{key_either, condition};
+    const bool exact = a.exact() && b.exact();
+    Values::append(key, a);
+    Values::append(key, b);
+    if (!exact) key.push_back(state_.place());
+    const SymbolId rest = values_.named(key, [&] {
+      Symbol symbol;
+      symbol.home = exact ? state_.conditions().home(condition) : state_.home();
+      values_.inherit(symbol, a);
+      values_.inherit(symbol, b);
+      symbol.per_thread = true;
+      return symbol;
+    });
+    return either_of(a, b, rest);
+  }
+
+  Value convert() {
+    const auto types = in_.types();
+    if (types.size() != 2 || !is_number(types[0]) || !is_number(types[1]) || in_.has("sat"))
+      return narrow(types);
+    const std::uint32_t to = bits_of(types[0]);
+    const std::uint32_t from = bits_of(types[1]);
+    const Value a = read(1, from);
+    return values_.convert(a, to, is_signed_integer(types[1]));
+  }
+  /// cvt of bytes: the low 8 bits.
+  Value narrow(const std::vector<ScalarType>& types) {
+    if (types.size() == 2 && types[1] == ScalarType::u8 && is_number(types[0]))
+      return bitwise(Opcode::and_, read(1, width_), Values::constant(255, width_));
+    if (types.size() == 2 && types[0] == ScalarType::u8 && is_number(types[1]))
+      return bitwise(Opcode::and_, read(1, width_), Values::constant(255, width_));
+    return opaque();
+  }
+
+  /// Parameters of a kernel never change: the same place gives the same number.
+  Value load() {
+    const auto spaces = in_.spaces();
+    if (in_.vector_width() != 1 || operands_.size() < 2) return opaque();
+    const Value address = state_.address(flat_, operands_[1]);
+    const ptx::Variable* parameter = nullptr;
+    for (const Term& term : address.terms) {
+      const ptx::Variable* variable = values_.symbol(term.symbol).variable;
+      if (variable != nullptr && variable->space == ptx::StateSpace::param) parameter = variable;
+    }
+    const bool is_param =
+        !spaces.empty() && (spaces[0] == ptx::StateSpace::param || spaces[0] == ptx::StateSpace::param_entry);
+    const bool reads_kernel_parameter =
+        is_param && parameter != nullptr && state_.function().function->is_entry &&
+        std::any_of(state_.function().function->parameters.begin(),
+                    state_.function().function->parameters.end(),
+                    [&](const ptx::Variable& each) { return &each == parameter; });
+    if (!reads_kernel_parameter || !address.exact()) return opaque();
+    std::vector<std::uint64_t> key{key_param, detail()};
+    Values::append(key, address);
+    const SymbolId id = values_.named(key, [&] {
+      Symbol symbol;
+      values_.inherit(symbol, address);
+      symbol.variable = nullptr;
+      symbol.several_variables = false;
+      if (parameter->pointer && parameter->pointer->alignment && address.terms.size() == 1 &&
+          address.constant == 0) {
+        symbol.alignment = static_cast<std::uint8_t>(
+            std::min(16, std::countr_zero(std::max<std::uint64_t>(*parameter->pointer->alignment, 1))));
+      }
+      return symbol;
+    });
+    Value result = Values::of(id, width_);
+    const std::uint32_t loaded = bits_of(operation_type());
+    if (loaded < width_ && !is_signed_integer(operation_type())) result.most = low_bits(loaded);
+    return result;
+  }
+
+  Formula formula() {
+    const bool first = element_ == 0;
+    switch (in_.opcode) {
+      case Opcode::setp: return first ? compare() : state_.opaque(3);
+      case Opcode::mov: return predicate(1);
+      case Opcode::not_: return negation(predicate(1));
+      case Opcode::and_: return state_.conditions().conjunction(predicate(1), predicate(2));
+      case Opcode::or_: return state_.conditions().disjunction(predicate(1), predicate(2));
+      case Opcode::elect: return elected();
+      default: return state_.opaque(2 + std::min(element_, 5U));
+    }
+  }
+
+  Formula compare() {
+    if (in_.words.size() < 2) return state_.opaque(2);
+    const auto types = in_.types();
+    const Formula plain =
+        types.empty() || !is_number(types.back()) ? state_.opaque(4) : integers(types.back());
+    if (operands_.size() < 4) return plain;
+    const Formula other = predicate(3);
+    if (in_.has("and")) return state_.conditions().conjunction(plain, other);
+    if (in_.has("or")) return state_.conditions().disjunction(plain, other);
+    return state_.opaque(2);
+  }
+
+  Formula integers(ScalarType type) {
+    const std::uint32_t bits = bits_of(type);
+    const Value a = read(1, bits);
+    const Value b = read(2, bits);
+    const std::string& relation = in_.words[1];
+    const bool is_signed = is_signed_integer(type);
+    const std::uint32_t place = state_.place() * 8 + 4;
+    Conditions& conditions = state_.conditions();
+    const auto less = [&](const Value& x, const Value& y) {
+      return conditions.less(x, y, is_signed, place, state_.home());
+    };
+    if (relation == "eq") return conditions.equal(a, b, place, state_.home());
+    if (relation == "ne") return negation(conditions.equal(a, b, place, state_.home()));
+    if (relation == "lt" || relation == "lo") return less(a, b);
+    if (relation == "ge" || relation == "hs") return negation(less(a, b));
+    if (relation == "gt" || relation == "hi") return less(b, a);
+    if (relation == "le" || relation == "ls") return negation(less(b, a));
+    return state_.opaque(4);
+  }
+
+  /// The same lane is elected of the same mask every time.
+  Formula elected() {
+    const Value mask = read(1, 32);
+    if (element_ != 1) return state_.opaque(2);
+    if (!mask.exact()) return state_.opaque(3);
+    std::vector<std::uint64_t> key{~0ULL, key_elect};
+    Values::append(key, mask);
+    return state_.conditions().atom(key, [&] {
+      Symbol symbol;
+      values_.inherit(symbol, mask);
+      return Atom{symbol.home, true, true, 0};
+    });
+  }
+
+  Propagation& state_;
+  Values& values_;
+  const ptx::FlatInstruction& flat_;
+  const ptx::Instruction& in_;
+  llvm::SmallVector<BoundOperand, 6> operands_;
+  ScalarType type_;
+  std::uint32_t width_;
+  std::uint32_t element_;
+};
+
+}  // namespace
+
+Content evaluate(Propagation& state, const ptx::FlatInstruction& flat, ScalarType type,
+                 std::uint32_t element) {
+  return Evaluator(state, flat, type, element).run();
+}
+
+std::uint32_t value_width(ScalarType type) {
+  const std::uint32_t bits = bits_of(type);
+  return bits == 16 || bits == 32 || bits == 64 ? bits : 0;
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,234 @@
+#include "lint/kernel.hpp"
+
+#include <algorithm>
+
+#include <llvm/ADT/ArrayRef.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::StateSpace;
+using Kind = Event::Kind;
+
+bool is_shared_space(StateSpace space) {
+  return space == StateSpace::shared || space == StateSpace::shared_cta ||
+         space == StateSpace::shared_cluster;
+}
+
+/// Turns instructions into events while the propagation visits them.
+class Collector {
+ public:
+  Collector(Kernel& kernel, Propagation& state) : kernel_(kernel), state_(state) {}
+
+  void take(std::uint32_t index) {
+    const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    flat_ = &flat;
+    operands_ = bound_operands(flat);
+    event_ = Event();
+    event_.instruction = index;
+    event_.guard = state_.guard(flat);
+    const bool is_event = classify(*flat.instruction);
+    if (is_event || ends_block(flat.instruction->opcode)) kernel_.guards[index] = event_.guard;
+    if (is_event) kernel_.events.push_back(std::move(event_));
+  }
+
+ private:
+  bool is(Kind kind) {
+    event_.kind = kind;
+    return true;
+  }
+  [[nodiscard]] Value address(std::size_t operand) {
+    return operand < operands_.size() ? state_.address(*flat_, operands_[operand]) : Values::unknown(32);
+  }
+  [[nodiscard]] Value number(std::size_t operand) {
+    return operand < operands_.size() ? state_.read(*flat_, operands_[operand], 32) : Values::unknown(32);
+  }
+
+  bool classify(const ptx::Instruction& in) {
+    switch (in.opcode) {
+      case Opcode::ld:
+      case Opcode::ldu: return memory(in, Kind::access, 1);
+      case Opcode::st: return memory(in, Kind::write, 0);
+      case Opcode::atom: return memory(in, Kind::write, 1);
+      case Opcode::red: return memory(in, Kind::write, 0);
+      case Opcode::stmatrix:
+        event_.is_shared = true;
+        event_.shared = address(0);
+        event_.access_bytes = 16;
+        return is(Kind::write);
+      case Opcode::cp_async_bulk:
+      case Opcode::cp_reduce_async_bulk: return bulk(in);
+      case Opcode::cp_async_bulk_tensor_load:
+        tensor(1);
+        event_.shared = address(0);
+        event_.barrier = address(2);
+        return is(Kind::bulk_load);
+      case Opcode::cp_async_bulk_tensor_store:
+      case Opcode::cp_reduce_async_bulk_tensor:
+        tensor(0);
+        event_.shared = address(1);
+        return is(Kind::bulk_store);
+      case Opcode::cp_async_bulk_prefetch_tensor: tensor(0); return is(Kind::prefetch);
+      case Opcode::cp_async_bulk_prefetch:
+        event_.global = address(0);
+        event_.bytes = number(1);
+        return is(Kind::prefetch);
+      case Opcode::cp_async_bulk_commit_group: return is(Kind::commit);
+      case Opcode::cp_async_bulk_wait_group:
+        event_.groups = number(0).number().value_or(0);
+        return is(Kind::wait_group);
+      case Opcode::fence_proxy: return fence(in);
+      case Opcode::fence_mbarrier_init: return is(Kind::init_fence);
+      case Opcode::bar_sync:
+      case Opcode::bar_red:
+      case Opcode::bar_warp_sync:
+      case Opcode::barrier_cluster_wait: return is(Kind::sync);
+      case Opcode::mbarrier_init: return mbarrier(Kind::init, 0, 1);
+      case Opcode::mbarrier_inval: return mbarrier(Kind::invalidate, 0, 1);
+      case Opcode::mbarrier_expect_tx: return mbarrier(Kind::expect, 0, 1);
+      case Opcode::mbarrier_arrive:
+      case Opcode::mbarrier_arrive_drop:
+        return mbarrier(in.has("expect_tx") ? Kind::arrive_expect : Kind::arrive, 1, 2);
+      case Opcode::mbarrier_test_wait:
+      case Opcode::mbarrier_try_wait: return mbarrier(Kind::wait, 1, 2);
+      case Opcode::mbarrier_complete_tx:
+      case Opcode::st_async:
+      case Opcode::red_async: return is(Kind::remote_copy);
+      case Opcode::call: return is(Kind::call);
+      default: return false;
+    }
+  }
+
+  bool memory(const ptx::Instruction& in, Kind kind, std::size_t operand) {
+    const auto spaces = in.spaces();
+    const auto types = in.types();
+    if (types.empty() || operand >= operands_.size()) return false;
+    event_.shared = address(operand);
+    event_.access_bytes = std::max(bits_of(types.back()) / 8, 1U) * in.vector_width();
+    const ptx::Variable* variable = kernel_.values.variable_of(event_.shared);
+    event_.is_shared = spaces.empty() ? variable != nullptr && variable->space == StateSpace::shared
+                                      : is_shared_space(spaces.front());
+    return is(kind);
+  }
+
+  bool bulk(const ptx::Instruction& in) {
+    const auto spaces = in.spaces();
+    if (spaces.size() < 2) return false;
+    event_.bytes = number(2);
+    if (spaces[0] == StateSpace::global) {
+      event_.global = address(0);
+      event_.shared = address(1);
+      return is(Kind::bulk_store);
+    }
+    if (spaces[1] != StateSpace::global) return is(Kind::remote_copy);
+    event_.shared = address(0);
+    event_.global = address(1);
+    event_.barrier = address(3);
+    return is(Kind::bulk_load);
+  }
+
+  void tensor(std::size_t operand) {
+    event_.is_tensor = true;
+    if (operand >= operands_.size()) return;
+    const auto parts = bound_elements(operands_[operand]);
+    if (parts.empty()) return;
+    for (const BoundOperand& part : llvm::ArrayRef<BoundOperand>(parts).drop_front()) {
+      if (part.operand->kind == Operand::Kind::vector) {
+        for (const BoundOperand& each : bound_elements(part))
+          event_.coordinates.push_back(state_.read(*flat_, each, 32));
+      } else {
+        event_.coordinates.push_back(state_.read(*flat_, part, 32));
+      }
+    }
+    event_.map = map_at(state_.read(*flat_, parts.front(), 64));
+    if (event_.map != nullptr && event_.map->box_bytes != 0)
+      event_.bytes = Values::constant(event_.map->box_bytes, 32);
+  }
+
+  const MapFacts* map_at(const Value& address) {
+    if (!address.exact() || address.constant != 0 || address.terms.size() != 1 ||
+        address.terms[0].factor != 1)
+      return nullptr;
+    const ptx::Variable* parameter = kernel_.values.symbol(address.terms[0].symbol).variable;
+    const auto& parameters = kernel_.function.function->parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (&parameters[i] != parameter) continue;
+      for (const MapFacts& facts : kernel_.options.maps) {
+        if (facts.parameter == parameters[i].name || facts.parameter == std::to_string(i)) return &facts;
+      }
+    }
+    return nullptr;
+  }
+
+  bool fence(const ptx::Instruction& in) {
+    // "fence.proxy.async", of all memory or of the shared; others are between other proxies.
+    if (!in.has("async")) return false;
+    const auto spaces = in.spaces();
+    if (!spaces.empty() && !is_shared_space(spaces.front())) return false;
+    return is(Kind::fence);
+  }
+
+  bool mbarrier(Kind kind, std::size_t operand, std::size_t count) {
+    event_.shared = address(operand);
+    event_.barrier = event_.shared;
+    event_.bytes = number(count);
+    return is(kind);
+  }
+
+  Kernel& kernel_;
+  Propagation& state_;
+  const ptx::FlatInstruction* flat_ = nullptr;
+  llvm::SmallVector<BoundOperand, 6> operands_;
+  Event event_;
+};
+
+}  // namespace
+
+Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const LintOptions& its_options)
+    : module(its_module),
+      options(its_options),
+      function(std::move(flat)),
+      flow(function),
+      conditions(values) {
+  guards.assign(function.instructions.size(), always);
+  Propagation propagation(function, flow, values, conditions);
+  Collector collector(*this, propagation);
+  propagation.visit([&](std::uint32_t index) { collector.take(index); });
+  std::sort(events.begin(), events.end(),
+            [](const Event& a, const Event& b) { return a.instruction < b.instruction; });
+  std::uint32_t next = 0;
+  for (const Block& block : flow.blocks()) {
+    while (next < events.size() && events[next].instruction < block.first) ++next;
+    first_event.push_back(next);
+  }
+  first_event.push_back(static_cast<std::uint32_t>(events.size()));
+  for (const Formula guard : guards) conditions.count_test(guard);
+  outlook.emplace(flow, conditions, guards);
+}
+
+bool Kernel::has(Event::Kind kind) const {
+  return std::any_of(events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; });
+}
+
+bool Kernel::may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b, std::uint64_t b_bytes) const {
+  const ptx::Variable* in_a = values.variable_of(a);
+  const ptx::Variable* in_b = values.variable_of(b);
+  if (in_a != nullptr && in_b != nullptr && in_a != in_b) {
+    // All dynamic shared memory begins at one address.
+    const auto dynamic = [](const ptx::Variable* variable) {
+      return variable->linkage == ptx::Linkage::extern_ && variable->space == StateSpace::shared;
+    };
+    if (!dynamic(in_a) || !dynamic(in_b)) return false;
+    return true;
+  }
+  const auto distance = Values::difference32(a, b);
+  if (!distance) return true;
+  if (*distance >= 0) return b_bytes == 0 || static_cast<std::uint64_t>(*distance) < b_bytes;
+  return a_bytes == 0 || static_cast<std::uint64_t>(-std::int64_t{*distance}) < a_bytes;
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,77 @@
+#pragma once
+
+/// A function as the checks see it: its blocks, the instructions that matter to them, and what is known of
+/// their operands.
+#include "lint/outlook.hpp"
+#include "lint/propagation.hpp"
+
+#include <tmajit/lint.hpp>
+
+TMAJIT_BEGIN
+namespace lint {
+
+/// An instruction that some check looks at.
+struct Event {
+  enum class Kind : std::uint8_t {
+    access,       ///< ld, atom and others that read memory
+    write,        ///< the same for what writes it: st, red, stmatrix
+    bulk_load,    ///< global to shared, completes on an mbarrier
+    bulk_store,   ///< shared to global, completes in a bulk group
+    remote_copy,  ///< to the shared memory of another CTA, and whatever else counts bytes there
+    prefetch,
+    commit,
+    wait_group,
+    fence,       ///< fence.proxy.async that covers shared memory
+    init_fence,  ///< fence.mbarrier_init
+    sync,        ///< bar, barrier, barrier.cluster: other threads go on after it
+    init,        ///< mbarrier.init
+    invalidate,
+    expect,         ///< mbarrier.expect_tx
+    arrive_expect,  ///< mbarrier.arrive.expect_tx
+    arrive,
+    wait,  ///< test_wait, try_wait
+    call,
+  };
+  Kind kind = Kind::access;
+  std::uint32_t instruction = 0;
+  Formula guard = always;
+  bool is_tensor = false;
+  bool is_shared = false;                   ///< of access and write: surely shared memory
+  Value shared = Values::unknown(32);       ///< address of the tile, or of the access or mbarrier
+  Value global = Values::unknown(64);       ///< of a one-dimensional copy
+  Value barrier = Values::unknown(32);      ///< address of the mbarrier of a load
+  Value bytes = Values::unknown(32);        ///< moved, expected; arrivals of init
+  std::uint64_t groups = 0;                 ///< that wait_group leaves pending
+  std::uint32_t access_bytes = 0;           ///< of access and write
+  llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
+  const MapFacts* map = nullptr;            ///< null if the map is not known
+};
+
+struct Kernel {
+  Kernel(const ptx::Module& module, ptx::FlatFunction flat, const LintOptions& options);
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  const ptx::Module& module;
+  const LintOptions& options;
+  ptx::FlatFunction function;
+  ControlFlow flow;
+  Values values;
+  Conditions conditions;
+  std::vector<Event> events;               ///< of reachable instructions, in the order of the text
+  std::vector<std::uint32_t> first_event;  ///< of each block; one more at the end
+  std::vector<Formula> guards;             ///< of branches and events; always true for others
+  std::optional<Outlook> outlook;          ///< always there
+
+  [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
+    return *function.instructions[index].instruction;
+  }
+  [[nodiscard]] bool has(Event::Kind kind) const;
+  /// Whether the two shared addresses may be the same byte, for `a_bytes` and `b_bytes` from there; 0 stands
+  /// for any number.
+  [[nodiscard]] bool may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b,
+                                 std::uint64_t b_bytes) const;
+};
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,283 @@
+#include "lint/propagation.hpp"
+
+#include "lint/evaluate.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+// What joins are named by; evaluate.cpp's names begin with an opcode plus 16.
+enum : std::uint64_t { key_merge, key_guarded, key_special };
+
+/// After so many passes what still changes is taken as unknown.
+constexpr std::uint32_t patient_passes = 6;
+constexpr std::uint32_t most_passes = 12;
+/// Contents kept at the ends of blocks.
+constexpr std::size_t most_contents = 2'000'000;
+
+}  // namespace
+
+Propagation::Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
+                         Conditions& conditions)
+    : function_(function), flow_(flow), values_(values), conditions_(conditions) {
+  find_slots();
+  solve();
+}
+
+void Propagation::find_slots() {
+  const std::size_t count = function_.registers.size();
+  constexpr std::uint32_t unwritten = ~0U;
+  std::vector<std::uint32_t> writer(count, unwritten);
+  slot_of_.assign(count, single);
+  single_.resize(count);
+  const auto need_slot = [&](std::uint32_t reg) {
+    if (slot_of_[reg] != single) return;
+    slot_of_[reg] = static_cast<std::uint32_t>(register_of_.size());
+    register_of_.push_back(reg);
+  };
+  const auto reachable = [&](std::uint32_t i) {
+    return flow_.rank(flow_.block_of(i)) != ControlFlow::unreachable;
+  };
+  for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+    if (!reachable(i)) continue;
+    const ptx::FlatInstruction& flat = function_.instructions[i];
+    for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) {
+      if (writer[reg] != unwritten || flat.instruction->guard) need_slot(reg);
+      writer[reg] = i;
+    });
+  }
+  for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
+    if (!reachable(i)) continue;
+    for (const ptx::Binding& binding : function_.instructions[i].bindings) {
+      const auto* reg = std::get_if<ptx::RegisterRef>(&binding);
+      if (reg == nullptr || slot_of_[reg->index] != single || writer[reg->index] == i) continue;
+      const std::uint32_t by = writer[reg->index];
+      if (by == unwritten) continue;
+      const std::uint32_t from = flow_.block_of(by);
+      const std::uint32_t to = flow_.block_of(i);
+      if (from == to ? by > i : !flow_.dominates(from, to)) need_slot(reg->index);
+    }
+  }
+  give_up_slots_ = register_of_.size() * flow_.blocks().size() > most_contents;
+  current_.resize(register_of_.size());
+  leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
+  left_.assign(flow_.blocks().size(), false);
+}
+
+void Propagation::solve() {
+  for (std::uint32_t n = 0; n < most_passes; ++n) {
+    settle_ = n >= patient_passes;
+    if (!pass()) return;
+  }
+  // Nothing that is merged is known then, which no further pass could change.
+  give_up_slots_ = true;
+  pass();
+}
+
+bool Propagation::pass() {
+  changed_ = false;
+  for (const std::uint32_t block : flow_.order()) {
+    enter(block);
+    for (std::uint32_t i = flow_.blocks()[block].first; i < flow_.blocks()[block].last; ++i) execute(i);
+    if (give_up_slots_ || (left_[block] && leaving_[block] == current_)) continue;
+    leaving_[block] = current_;
+    left_[block] = true;
+    changed_ = true;
+  }
+  return changed_;
+}
+
+void Propagation::visit(const std::function<void(std::uint32_t)>& each) {
+  for (const std::uint32_t block : flow_.order()) {
+    enter(block);
+    for (std::uint32_t i = flow_.blocks()[block].first; i < flow_.blocks()[block].last; ++i) {
+      place_ = i;
+      each(i);
+      execute(i);
+    }
+  }
+}
+
+void Propagation::enter(std::uint32_t block) {
+  home_ = static_cast<std::int32_t>(flow_.rank(block));
+  for (std::uint32_t slot = 0; slot < current_.size(); ++slot)
+    current_[slot] = give_up_slots_ ? forgotten(block, slot) : merge(block, slot);
+}
+
+Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
+  Content content;
+  const ptx::ScalarType type = function_.registers[register_of_[slot]].type;
+  if (type == ptx::ScalarType::pred) content.formula = joined_atom({key_merge, block, slot});
+  if (const std::uint32_t width = value_width(type); width != 0) content.value = Values::unknown(width);
+  return content;
+}
+
+Content Propagation::merge(std::uint32_t block, std::uint32_t slot) {
+  const JoinKey key{key_merge, block, slot};
+  Content merged;
+  bool first = true;
+  for (const std::uint32_t from : flow_.predecessors(block)) {
+    if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
+    Content content = leaving_[from][slot];
+    if (flow_.retreats(from, block)) {
+      if (content.value) content.value = values_.before(*content.value, home_);
+      if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_atom(key);
+    }
+    merged = first ? std::move(content) : join(merged, content, key);
+    first = false;
+  }
+  // What a loop brings back is known in part only; a symbol of its own names the rest.
+  if (merged.value && !merged.value->exact()) *merged.value = join(*merged.value, *merged.value, key);
+  return merged;
+}
+
+Formula Propagation::joined_atom(const JoinKey& key) {
+  return conditions_.atom({~0ULL, key[0], key[1], key[2]}, [&] { return Atom{home_, true, false, 0}; });
+}
+
+Content Propagation::join(const Content& a, const Content& b, const JoinKey& key) {
+  Content joined;
+  if (!a.value || !b.value) {
+    joined.value = a.value ? a.value : b.value;
+  } else {
+    joined.value = join(*a.value, *b.value, key);
+  }
+  if (!a.formula || !b.formula) {
+    joined.formula = a.formula ? a.formula : b.formula;
+  } else if (*a.formula == *b.formula) {
+    joined.formula = a.formula;
+  } else {
+    joined.formula = joined_atom(key);
+  }
+  return joined;
+}
+
+Value Propagation::join(const Value& a, const Value& b, const JoinKey& key) {
+  if (Values::same(a, b) && a.most == b.most) return a;
+  Value common = settle_ ? Values::unknown(a.width) : values_.common(a, b);
+  const std::uint64_t most = settle_ || a.most != b.most ? low_bits(a.width) : a.most;
+  const SymbolId rest = values_.named({key.begin(), key.end()}, [&] {
+    Symbol symbol;
+    symbol.home = home_;
+    symbol.per_thread = true;
+    return symbol;
+  });
+  values_.inherit(rest, a);
+  values_.inherit(rest, b);
+  const std::uint32_t known = common.known;
+  if (known >= a.width) {
+    common.most = most;
+    return common;
+  }
+  common.known = common.width;
+  Value joined = values_.add(common, Values::of(rest, a.width, known == 0 ? 1 : 1ULL << known));
+  joined.most = most;
+  return joined;
+}
+
+void Propagation::execute(std::uint32_t instruction) {
+  place_ = instruction;
+  const ptx::FlatInstruction& flat = function_.instructions[instruction];
+  if (written_operands(*flat.instruction) == 0) return;
+  const Formula passes = guard(flat);
+  for_each_written(flat, [&](std::uint32_t reg, std::uint32_t element) {
+    const ptx::Register& target = function_.registers[reg];
+    Content content;
+    if (target.vector_width == 1) content = evaluate(*this, flat, target.type, element);
+    write(reg, element, passes, std::move(content));
+  });
+}
+
+void Propagation::write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content) {
+  if (guard == never) return;
+  if (guard != always) content = join(this->content(reg), content, {key_guarded, place_, element});
+  if (slot_of_[reg] != single) {
+    current_[slot_of_[reg]] = std::move(content);
+  } else if (single_[reg] != content) {
+    single_[reg] = std::move(content);
+    changed_ = true;
+  }
+}
+
+Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, std::uint32_t width) {
+  const ptx::Operand& operand = *bound.operand;
+  if (operand.kind == ptx::Operand::Kind::immediate) return Values::constant(operand.value.bits, width);
+  if (operand.kind != ptx::Operand::Kind::symbol) return Values::unknown(width);
+  const ptx::Binding& binding = flat.bindings[bound.binding];
+  Value value = Values::unknown(width);
+  if (const auto* reg = std::get_if<ptx::RegisterRef>(&binding)) {
+    if (operand.component.empty()) {
+      const Content& held = content(reg->index);
+      if (held.value)
+        value = held.value->width == width ? *held.value : values_.convert(*held.value, width, false);
+    }
+  } else if (const auto* variable = std::get_if<const ptx::Variable*>(&binding)) {
+    value = Values::of(values_.address_of(**variable), width);
+  } else if (const auto* special = std::get_if<ptx::SpecialRef>(&binding)) {
+    if (special->name == "WARP_SZ") return Values::constant(32, width);
+    const std::string& name = special->name;
+    const bool same_always = name.find("clock") == std::string::npos &&
+                             name.find("timer") == std::string::npos && name.find("pm") == std::string::npos;
+    std::vector<std::uint64_t> key{key_special, same_always ? ~0ULL : place_};
+    for (const char c : name + "." + operand.component) key.push_back(static_cast<unsigned char>(c));
+    const bool is_tid = name == "%tid";
+    const bool shared_by_cta = name == "%ctaid" || name == "%nctaid" || name == "%ntid" ||
+                               name == "%nwarpid" || name.find("cluster") != std::string::npos ||
+                               name.find("smem") != std::string::npos;
+    const SymbolId id = values_.named(key, [&] {
+      Symbol symbol;
+      symbol.home = same_always ? Symbol::invariant : home_;
+      symbol.per_thread = !shared_by_cta;
+      symbol.thread_index = is_tid && operand.component == "x";
+      return symbol;
+    });
+    const std::uint64_t most = is_tid ? 1023 : name == "%laneid" ? 31 : name == "%ntid" ? 1024 : ~0ULL;
+    value = Values::of(id, width, 1, most);
+  }
+  if (operand.offset == 0) return value;
+  return values_.add(value, Values::constant(static_cast<std::uint64_t>(operand.offset), width));
+}
+
+Value Propagation::address(const ptx::FlatInstruction& flat, BoundOperand bound) {
+  Value base = Values::constant(0, 64);
+  std::uint32_t width = 64;
+  if (!bound.operand->elements.empty()) {
+    const BoundOperand element = bound_elements(bound)[0];
+    if (element.operand->kind == ptx::Operand::Kind::symbol) {
+      if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[element.binding]))
+        width = value_width(function_.registers[reg->index].type);
+    }
+    if (width < 32) width = 32;
+    base = read(flat, element, width);
+  }
+  if (bound.operand->offset == 0) return base;
+  return values_.add(base, Values::constant(static_cast<std::uint64_t>(bound.operand->offset), base.width));
+}
+
+Formula Propagation::predicate(const ptx::FlatInstruction& flat, BoundOperand bound) {
+  const ptx::Operand& operand = *bound.operand;
+  if (operand.kind == ptx::Operand::Kind::immediate) return operand.value.bits != 0 ? always : never;
+  const bool negated = operand.kind == ptx::Operand::Kind::negated;
+  if (negated || operand.kind == ptx::Operand::Kind::symbol) {
+    if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[bound.binding])) {
+      const Content& held = content(reg->index);
+      const Formula formula = held.formula ? *held.formula : opaque(1);
+      return negated ? negation(formula) : formula;
+    }
+  }
+  return opaque(1);
+}
+
+Formula Propagation::guard(const ptx::FlatInstruction& flat) {
+  if (!flat.instruction->guard) return always;
+  Formula formula = opaque(0);
+  if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[0])) {
+    if (const Content& held = content(reg->index); held.formula) formula = *held.formula;
+  }
+  return flat.instruction->guard->negated ? negation(formula) : formula;
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,92 @@
+#pragma once
+
+/// Values and conditions of a function's registers, by forward data flow to a fixpoint.
+///
+/// A register that one instruction writes and that this instruction dominates has one value. Others have one
+/// at each point: at the entry of a block they are what all ways there agree on, plus a multiple of a symbol
+/// for what they do not. Going back along a loop, symbols that the loop makes anew are forgotten.
+#include "lint/condition.hpp"
+#include "lint/control_flow.hpp"
+#include "lint/operands.hpp"
+
+#include <array>
+#include <functional>
+
+TMAJIT_BEGIN
+namespace lint {
+
+/// A register's content: a value, or a formula if it is a predicate; nothing if no path has set it.
+struct Content {
+  std::optional<Value> value;
+  std::optional<Formula> formula;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+
+class Propagation {
+ public:
+  Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
+              Conditions& conditions);
+
+  /// Walks every reachable instruction in order(); the registers are then as before that instruction.
+  void visit(const std::function<void(std::uint32_t instruction)>& each);
+
+  [[nodiscard]] const ptx::FlatFunction& function() const noexcept { return function_; }
+  [[nodiscard]] Values& values() const noexcept { return values_; }
+  [[nodiscard]] Conditions& conditions() const noexcept { return conditions_; }
+
+  // What the instruction that is visited reads.
+  [[nodiscard]] Value read(const ptx::FlatInstruction& flat, BoundOperand operand, std::uint32_t width);
+  /// [register + offset], [variable + offset] or [offset].
+  [[nodiscard]] Value address(const ptx::FlatInstruction& flat, BoundOperand operand);
+  [[nodiscard]] Formula predicate(const ptx::FlatInstruction& flat, BoundOperand operand);
+  /// The guard; always true without one.
+  [[nodiscard]] Formula guard(const ptx::FlatInstruction& flat);
+
+  [[nodiscard]] std::uint32_t place() const noexcept { return place_; }
+  /// An atom of which nothing is known but the visited instruction; `n` (below 8) tells several apart.
+  [[nodiscard]] Formula opaque(std::uint32_t n) { return conditions_.opaque(place_ * 8 + n, home_); }
+  /// Rank of the block that is visited.
+  [[nodiscard]] std::int32_t home() const noexcept { return home_; }
+
+ private:
+  static constexpr std::uint32_t single = ~0U;
+  /// Names the symbol of a join: its kind, a block or instruction, a slot or element.
+  using JoinKey = std::array<std::uint64_t, 3>;
+
+  void find_slots();
+  void solve();
+  bool pass();
+  /// The slots at the entry of a block, from what its predecessors leave.
+  void enter(std::uint32_t block);
+  Content merge(std::uint32_t block, std::uint32_t slot);
+  /// What is kept of a slot once there are too many of them.
+  Content forgotten(std::uint32_t block, std::uint32_t slot);
+  Content join(const Content& a, const Content& b, const JoinKey& key);
+  Value join(const Value& a, const Value& b, const JoinKey& key);
+  void execute(std::uint32_t instruction);
+  void write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content);
+  Formula joined_atom(const JoinKey& key);
+  [[nodiscard]] const Content& content(std::uint32_t reg) const {
+    return slot_of_[reg] == single ? single_[reg] : current_[slot_of_[reg]];
+  }
+
+  const ptx::FlatFunction& function_;
+  const ControlFlow& flow_;
+  Values& values_;
+  Conditions& conditions_;
+
+  std::vector<std::uint32_t> slot_of_;      ///< of registers that need one, else `single`
+  std::vector<std::uint32_t> register_of_;  ///< of a slot
+  std::vector<Content> single_;
+  std::vector<Content> current_;
+  std::vector<std::vector<Content>> leaving_;  ///< slots at the end of each block
+  std::vector<bool> left_;                     ///< blocks that a pass has come through
+  bool give_up_slots_ = false;                 ///< too many: their registers are unknown
+  bool changed_ = false;
+  bool settle_ = false;  ///< what still differs is taken as unknown, so that the passes end
+  std::uint32_t place_ = 0;
+  std::int32_t home_ = 0;
+};
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,225 @@
+#include "lint/value.hpp"
+
+#include <algorithm>
+#include <bit>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+/// A form with more symbols says too little for what it costs.
+constexpr std::size_t most_terms = 8;
+
+std::uint32_t zeros(std::uint64_t number) {
+  return static_cast<std::uint32_t>(std::countr_zero(number));
+}
+
+/// The sum of two forms, b's factors times `scale`.
+llvm::SmallVector<Term, 3> sum(const Value& a, const Value& b, std::uint64_t scale) {
+  llvm::SmallVector<Term, 3> terms;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].symbol < b.terms[j].symbol)) {
+      terms.push_back(a.terms[i++]);
+    } else if (i == a.terms.size() || b.terms[j].symbol < a.terms[i].symbol) {
+      terms.push_back({b.terms[j].symbol, b.terms[j].factor * scale});
+      ++j;
+    } else {
+      terms.push_back({a.terms[i].symbol, a.terms[i].factor + b.terms[j].factor * scale});
+      ++i;
+      ++j;
+    }
+  }
+  return terms;
+}
+
+std::uint64_t alignment_of(const ptx::Variable& variable) {
+  const std::uint64_t natural = bits_of(variable.type) / 8 * variable.vector_width;
+  return std::max<std::uint64_t>({variable.alignment.value_or(0), natural, 1});
+}
+
+}  // namespace
+
+SymbolId Values::address_of(const ptx::Variable& variable) {
+  const auto [found, fresh] = variables_.try_emplace(&variable, static_cast<SymbolId>(symbols_.size()));
+  if (fresh) {
+    Symbol symbol;
+    symbol.alignment = static_cast<std::uint8_t>(std::min(zeros(alignment_of(variable)), 16U));
+    symbol.variable = &variable;
+    symbols_.push_back(symbol);
+  }
+  return found->second;
+}
+
+Value Values::reduced(Value value) {
+  const std::uint64_t mask = low_bits(value.known);
+  value.constant &= mask;
+  for (Term& term : value.terms) term.factor &= mask;
+  value.terms.erase(std::remove_if(value.terms.begin(), value.terms.end(),
+                                   [](const Term& term) { return term.factor == 0; }),
+                    value.terms.end());
+  while (value.terms.size() > most_terms) {
+    // Give up the term that costs the fewest known bits.
+    const auto least =
+        std::max_element(value.terms.begin(), value.terms.end(),
+                         [](const Term& a, const Term& b) { return zeros(a.factor) < zeros(b.factor); });
+    value.known = static_cast<std::uint8_t>(zeros(least->factor));
+    value.terms.erase(least);
+    value = reduced(std::move(value));
+  }
+  value.most = std::min(value.most, low_bits(value.width));
+  if (const auto number = value.number()) value.most = *number;
+  return value;
+}
+
+Value Values::unknown(std::uint32_t width) {
+  Value value;
+  value.width = static_cast<std::uint8_t>(width);
+  value.most = low_bits(width);
+  return value;
+}
+
+Value Values::constant(std::uint64_t bits, std::uint32_t width) {
+  Value value = unknown(width);
+  value.known = value.width;
+  value.constant = bits;
+  return reduced(std::move(value));
+}
+
+Value Values::of(SymbolId symbol, std::uint32_t width, std::uint64_t factor, std::uint64_t most) {
+  Value value = unknown(width);
+  value.known = value.width;
+  value.terms.push_back({symbol, factor});
+  value.most = most;
+  return reduced(std::move(value));
+}
+
+Value Values::add(const Value& a, const Value& b) const {
+  Value value = unknown(a.width);
+  value.known = std::min(a.known, b.known);
+  value.constant = a.constant + b.constant;
+  value.terms = sum(a, b, 1);
+  if (a.most <= low_bits(a.width) - b.most) value.most = a.most + b.most;
+  return reduced(std::move(value));
+}
+
+Value Values::subtract(const Value& a, const Value& b) const {
+  Value value = unknown(a.width);
+  value.known = std::min(a.known, b.known);
+  value.constant = a.constant - b.constant;
+  value.terms = sum(a, b, ~0ULL);
+  return reduced(std::move(value));
+}
+
+Value Values::multiply(const Value& a, std::uint64_t factor) const {
+  if (factor == 0) return constant(0, a.width);
+  Value value = unknown(a.width);
+  value.known = static_cast<std::uint8_t>(std::min<std::uint32_t>(a.known + zeros(factor), a.width));
+  value.constant = a.constant * factor;
+  value.terms = a.terms;
+  for (Term& term : value.terms) term.factor *= factor;
+  if (a.most <= low_bits(a.width) / factor) value.most = a.most * factor;
+  return reduced(std::move(value));
+}
+
+Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
+  if (const auto number = a.number(); number && sign && width > a.width && (*number >> (a.width - 1)) != 0)
+    return constant(*number | ~low_bits(a.width), width);
+  if (const auto number = a.number()) return constant(*number, width);
+  Value value = a;
+  value.width = static_cast<std::uint8_t>(width);
+  value.known = std::min(a.known, value.width);
+  if (sign && width > a.width && (a.most >> (a.width - 1)) != 0) value.most = ~0ULL;
+  if (width < a.width && a.most > low_bits(width)) value.most = ~0ULL;
+  return reduced(std::move(value));
+}
+
+Residue Values::residue(const Value& a) const {
+  std::uint32_t bits = a.known;
+  for (const Term& term : a.terms)
+    bits = std::min(bits, zeros(term.factor) + symbols_[term.symbol].alignment);
+  return {static_cast<std::uint8_t>(bits), a.constant & low_bits(bits)};
+}
+
+std::uint32_t Values::alignment(const Value& a) const {
+  const Residue residue = this->residue(a);
+  return residue.remainder == 0 ? residue.bits : zeros(residue.remainder);
+}
+
+bool Values::misaligned(const Value& a, std::uint32_t bits) const {
+  const Residue residue = this->residue(a);
+  return (residue.remainder & low_bits(std::min<std::uint32_t>(residue.bits, bits))) != 0;
+}
+
+std::optional<std::int32_t> Values::difference32(const Value& a, const Value& b) {
+  if (a.known < 32 || b.known < 32) return std::nullopt;
+  for (const Term& term : sum(a, b, ~0ULL)) {
+    if ((term.factor & low_bits(32)) != 0) return std::nullopt;
+  }
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.constant - b.constant));
+}
+
+Value Values::common(const Value& a, const Value& b) const {
+  Value value = a;
+  value.most = std::max(a.most, b.most);
+  std::uint32_t bits = std::min({a.known, b.known, a.width, b.width});
+  bits = std::min(bits, zeros(a.constant - b.constant));
+  for (const Term& term : sum(a, b, ~0ULL)) {
+    // Terms that differ vanish where their symbols are aligned.
+    bits =
+        std::min(bits, zeros(term.factor) + (term.factor == 0 ? 0U : 0U + symbols_[term.symbol].alignment));
+  }
+  value.known = static_cast<std::uint8_t>(bits);
+  const std::uint64_t most = value.most;
+  value = reduced(std::move(value));
+  value.most = most;
+  return value;
+}
+
+Value Values::before(const Value& a, std::int32_t rank) const {
+  Value value = a;
+  std::uint32_t bits = a.known;
+  for (const Term& term : a.terms) {
+    const Symbol& symbol = symbols_[term.symbol];
+    if (symbol.home >= rank) bits = std::min(bits, zeros(term.factor) + symbol.alignment);
+  }
+  if (bits == a.known) return value;
+  value.known = static_cast<std::uint8_t>(bits);
+  value.terms.erase(std::remove_if(value.terms.begin(), value.terms.end(),
+                                   [&](const Term& term) { return symbols_[term.symbol].home >= rank; }),
+                    value.terms.end());
+  return reduced(std::move(value));
+}
+
+void Values::inherit(Symbol& symbol, const Value& a) const {
+  for (const Term& term : a.terms) {
+    const Symbol& from = symbols_[term.symbol];
+    symbol.home = std::max(symbol.home, from.home);
+    symbol.per_thread |= from.per_thread;
+    // The variable that an address lies in outlives masks and shifts.
+    symbol.several_variables |= from.several_variables;
+    if (from.variable == nullptr) continue;
+    symbol.several_variables |= symbol.variable != nullptr && symbol.variable != from.variable;
+    symbol.variable = from.variable;
+  }
+}
+
+const ptx::Variable* Values::variable_of(const Value& a) const {
+  Symbol all;
+  inherit(all, a);
+  return all.several_variables ? nullptr : all.variable;
+}
+
+void Values::append(std::vector<std::uint64_t>& key, const Value& a) {
+  key.push_back(std::uint64_t{a.width} << 8 | a.known);
+  key.push_back(a.constant);
+  key.push_back(a.terms.size());
+  for (const Term& term : a.terms) {
+    key.push_back(term.symbol);
+    key.push_back(term.factor);
+  }
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,127 @@
+#pragma once
+
+/// What is known of a register: an affine form over symbols, modulo a power of two.
+///
+/// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor says
+/// how values are aligned, equal forms that values are equal, and constant differences that they are not. So
+/// one domain answers what congruences and value numbers would.
+#include "ptx/ast.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <llvm/ADT/SmallVector.h>
+
+TMAJIT_BEGIN
+namespace lint {
+
+using SymbolId = std::uint32_t;
+
+/// An unknown number that stays the same between two runs of the place that makes it.
+struct Symbol {
+  /// Rank of the block that makes it anew, see ControlFlow; `invariant` if nothing does.
+  std::int32_t home = -1;
+  static constexpr std::int32_t invariant = -1;
+  std::uint8_t alignment = 0;               ///< it is a multiple of 2^alignment
+  bool per_thread = false;                  ///< threads of a CTA may have different ones
+  bool thread_index = false;                ///< %tid itself: no two threads have the same
+  const ptx::Variable* variable = nullptr;  ///< whose address it is, or was computed from
+  /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
+  std::optional<std::uint32_t> indicates;
+  bool several_variables = false;  ///< that, and those of others
+};
+
+struct Term {
+  SymbolId symbol = 0;
+  std::uint64_t factor = 0;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+struct Value {
+  std::uint8_t width = 32;           ///< bits of the register: 16, 32 or 64
+  std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0 says nothing
+  std::uint64_t constant = 0;        ///< below 2^known
+  std::uint64_t most = ~0ULL;        ///< no more than this, unsigned
+  llvm::SmallVector<Term, 3> terms;  ///< by symbol; factors below 2^known, not 0
+
+  [[nodiscard]] bool exact() const noexcept { return known >= width; }
+  [[nodiscard]] std::optional<std::uint64_t> number() const {
+    return exact() && terms.empty() ? std::optional(constant) : std::nullopt;
+  }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+/// A residue: value ≡ remainder modulo 2^bits.
+struct Residue {
+  std::uint8_t bits = 0;
+  std::uint64_t remainder = 0;
+};
+
+[[nodiscard]] constexpr std::uint64_t low_bits(std::uint32_t bits) noexcept {
+  return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
+}
+
+/// The symbols of one function and the arithmetic on values over them.
+class Values {
+ public:
+  [[nodiscard]] const Symbol& symbol(SymbolId id) const { return symbols_[id]; }
+  /// The symbol for the address of `variable`.
+  [[nodiscard]] SymbolId address_of(const ptx::Variable& variable);
+  /// The symbol that `key` names, made as `make` says if there is none.
+  template <class Make>
+  SymbolId named(const std::vector<std::uint64_t>& key, const Make& make) {
+    const auto [found, fresh] = names_.try_emplace(key, static_cast<SymbolId>(symbols_.size()));
+    if (fresh) symbols_.push_back(make());
+    return found->second;
+  }
+
+  [[nodiscard]] static Value unknown(std::uint32_t width);
+  [[nodiscard]] static Value constant(std::uint64_t bits, std::uint32_t width);
+  /// factor · symbol, no more than `most`.
+  [[nodiscard]] static Value of(SymbolId symbol, std::uint32_t width, std::uint64_t factor = 1,
+                                std::uint64_t most = ~0ULL);
+
+  [[nodiscard]] Value add(const Value& a, const Value& b) const;
+  [[nodiscard]] Value subtract(const Value& a, const Value& b) const;
+  [[nodiscard]] Value multiply(const Value& a, std::uint64_t factor) const;
+  /// The low `width` bits, or all of it in a wider register with zeros before (`sign`: copies of its sign).
+  [[nodiscard]] Value convert(const Value& a, std::uint32_t width, bool sign) const;
+
+  /// What is certain of the low bits, symbols' own alignment used.
+  [[nodiscard]] Residue residue(const Value& a) const;
+  /// The most that surely divides the value, as a power of two.
+  [[nodiscard]] std::uint32_t alignment(const Value& a) const;
+  /// Whether it surely is no multiple of 2^bits.
+  [[nodiscard]] bool misaligned(const Value& a, std::uint32_t bits) const;
+  /// a − b modulo 2^32 if that is a constant. Shared addresses are compared so, whatever their register.
+  [[nodiscard]] static std::optional<std::int32_t> difference32(const Value& a, const Value& b);
+  /// Whether both are surely the same 64-bit number, or 32-bit ones.
+  [[nodiscard]] static bool same(const Value& a, const Value& b) {
+    return a.exact() && b.exact() && a.width == b.width && a.constant == b.constant && a.terms == b.terms;
+  }
+  /// What a and b have in common: equal low bits. Its `known` says how many.
+  [[nodiscard]] Value common(const Value& a, const Value& b) const;
+  /// Without the symbols whose home is at `rank` or after it: they are made anew from there on.
+  [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
+
+  /// Home, threads and variable of what is computed from these values: those of their symbols.
+  void inherit(Symbol& symbol, const Value& a) const;
+  /// The same for a symbol that is there already.
+  void inherit(SymbolId id, const Value& a) { inherit(symbols_[id], a); }
+  /// The only variable that the value can point into, or null.
+  [[nodiscard]] const ptx::Variable* variable_of(const Value& a) const;
+  /// Appends a value to a key for named().
+  static void append(std::vector<std::uint64_t>& key, const Value& a);
+
+ private:
+  static Value reduced(Value value);
+
+  std::vector<Symbol> symbols_;
+  std::map<std::vector<std::uint64_t>, SymbolId> names_;
+  std::map<const ptx::Variable*, SymbolId> variables_;
+};
+
+}  // namespace lint
+TMAJIT_END

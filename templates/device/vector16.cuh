@@ -1,0 +1,87 @@
+// Sixteen bytes in registers: what one load or store moves, whole or in part.
+#pragma once
+#include "tmajit/types.cuh"
+
+namespace tmajit {
+
+struct alignas(16) Vector16 {
+  u32 word[4];
+};
+
+__device__ __forceinline__ Vector16 load16(const u8* from) { return *reinterpret_cast<const Vector16*>(from); }
+
+__device__ __forceinline__ void store16(u8* to, const Vector16& value) { *reinterpret_cast<Vector16*>(to) = value; }
+
+// The unsigned integer of so many bytes.
+template <u32 bytes>
+struct Bits;
+template <>
+struct Bits<1> {
+  using Type = u8;
+};
+template <>
+struct Bits<2> {
+  using Type = u16;
+};
+template <>
+struct Bits<4> {
+  using Type = u32;
+};
+template <>
+struct Bits<8> {
+  using Type = u64;
+};
+
+// Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a variable.
+template <u32 element_bytes>
+struct ElementShifter {
+  using Element = typename Bits<element_bytes>::Type;
+  static constexpr u32 bits = 8 * element_bytes;
+  u64 low = 0;
+  u64 high = 0;
+
+  // The others move up by one.
+  __device__ __forceinline__ void push(Element first) {
+    if constexpr (bits == 64) {
+      high = low;
+      low = first;
+    } else {
+      high = high << bits | low >> (64 - bits);
+      low = low << bits | first;
+    }
+  }
+  // The others move down by one.
+  __device__ __forceinline__ Element pop() {
+    const Element first = static_cast<Element>(low);
+    if constexpr (bits == 64) {
+      low = high;
+    } else {
+      low = low >> bits | high << (64 - bits);
+      high >>= bits;
+    }
+    return first;
+  }
+};
+
+// The first `count` elements at `from`, fewer than a vector holds; zeros after them.
+template <u32 element_bytes>
+__device__ __forceinline__ Vector16 load_part(const u8* from, u32 count) {
+  ElementShifter<element_bytes> shifter;
+  const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
+#pragma unroll 1
+  for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
+  return {{static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32), static_cast<u32>(shifter.high),
+           static_cast<u32>(shifter.high >> 32)}};
+}
+
+// Stores the first `count` elements of `value`.
+template <u32 element_bytes>
+__device__ __forceinline__ void store_part(u8* to, const Vector16& value, u32 count) {
+  ElementShifter<element_bytes> shifter{static_cast<u64>(value.word[1]) << 32 | value.word[0],
+                                        static_cast<u64>(value.word[3]) << 32 | value.word[2]};
+  auto* elements = reinterpret_cast<typename Bits<element_bytes>::Type*>(to);
+#pragma unroll 1
+  for (u32 k = 0; k < count; ++k) elements[k] = shifter.pop();
+}
+
+}  // namespace tmajit

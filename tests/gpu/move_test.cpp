@@ -1,0 +1,235 @@
+/// Moves between random views on the GPU against a plain walk, and the bandwidth of well-known permutations.
+#include "gpu/support.hpp"
+#include "plan/move_kernel.hpp"
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::one_of;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+ElementType type_of(std::uint32_t bytes) {
+  switch (bytes) {
+    case 1: return ElementType::u8;
+    case 2: return ElementType::u16;
+    case 4: return ElementType::u32;
+    default: return ElementType::u64;
+  }
+}
+
+TensorView permuted(const TensorView& view, const std::vector<std::uint32_t>& axes) {
+  TensorView result = view;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    result.shape[d] = view.shape[axes[d]];
+    result.strides[d] = view.strides[axes[d]];
+  }
+  return result;
+}
+
+/// Elements from the first to the last that a view touches, both counted from its address.
+std::pair<std::int64_t, std::int64_t> span_of(const TensorView& view) {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    const std::int64_t reach = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
+
+struct Move {
+  CanonicalNest nest;
+  MoveKernel kernel;
+  Kernel loaded;
+  std::vector<std::byte> parameter;
+  LaunchShape shape;
+
+  Move(Runtime& runtime, const TensorView& to, DevicePtr destination, const TensorView& from,
+       DevicePtr source, const MoveTuning& tuning = {})
+      : nest(canonical(std::array{to, from})),
+        kernel(choose_move(nest, size_of(to.type), remainder(destination, 0, size_of(to.type)),
+                           remainder(source, 1, size_of(to.type)), tuning)),
+        loaded(runtime.kernel(move_source(kernel))),
+        parameter(move_parameter(kernel, nest, destination, source)),
+        shape(move_shape(kernel, nest)) {}
+
+  void operator()(Stream stream = nullptr) {
+    void* const pointer = parameter.data();
+    loaded.launch(shape, std::span(&pointer, 1), stream);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t remainder(DevicePtr address, std::uint32_t i, std::uint32_t bytes) const {
+    return static_cast<std::uint32_t>(
+        (address + static_cast<DevicePtr>(nest.operand[i].offset * static_cast<std::int64_t>(bytes))) % 16);
+  }
+};
+
+/// A destination and a source of one random shape, in random orders, with gaps; half of them aligned to 16
+/// bytes.
+std::pair<TensorView, TensorView> random_views(reference::Random& random, std::uint32_t bytes) {
+  const auto rank = static_cast<std::uint32_t>(between(random, 0, max_view_rank));
+  Shape shape(rank);
+  const bool even = one_in(random, 2);
+  std::uint64_t elements = 1;
+  for (auto& extent : shape) {
+    extent = one_in(random, 4) ? between(random, 1, 300) : between(random, 1, 9);
+    if (even)
+      extent =
+          std::max<std::uint64_t>(extent / (16 / bytes) * (16 / bytes), one_in(random, 2) ? 1 : 16 / bytes);
+    while (elements * extent > 2'000'000) extent = std::max<std::uint64_t>(extent / 2, 1);
+    elements *= extent;
+  }
+  const auto view = [&](bool source) {
+    std::vector<std::uint32_t> order(rank);
+    std::iota(order.begin(), order.end(), 0U);
+    if (one_in(random, 2)) std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::int64_t> strides(rank);
+    std::int64_t stride = 1;
+    for (std::uint32_t k = rank; k-- > 0;) {
+      strides[order[k]] = one_in(random, 16) ? -stride : stride;
+      stride *= static_cast<std::int64_t>(shape[order[k]]);
+      if (even && k + 1 == rank) stride = (stride + 15) / 16 * 16;
+      if (one_in(random, 8)) stride += even ? 16 : 1;
+      if (source && one_in(random, 16)) strides[order[k]] = 0;
+    }
+    return TensorView::strided(type_of(bytes), shape, strides);
+  };
+  TensorView to = view(false);
+  TensorView from = view(true);
+  return {to, from};
+}
+
+/// The defaults, and, with TMAJIT_TUNE=1, what else might be fast.
+std::vector<MoveTuning> tunings() {
+  std::vector<MoveTuning> all{{}};
+  if (gpu::from_environment("TMAJIT_TUNE", 0) == 0) return all;
+  for (const std::uint32_t destination : {128U, 256U, 512U}) {
+    for (const std::uint32_t source : {128U, 256U, 512U}) {
+      if (destination * source > 256 * 512) continue;
+      for (const std::uint32_t threads : {128U, 256U, 512U}) {
+        all.push_back({.destination_run = destination, .source_run = source, .transpose_threads = threads});
+      }
+    }
+  }
+  for (const std::uint32_t threads : {128U, 256U, 512U, 1024U}) {
+    for (const std::uint32_t turns : {1U, 2U, 4U}) {
+      all.push_back({.rows_bytes = threads * 16 * turns, .rows_threads = threads});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+  reference::Random random(gpu::seed());
+  std::array<std::uint64_t, 3> methods{};
+  const auto cases = gpu::from_environment("TMAJIT_CASES", 300);
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const std::uint32_t bytes = 1U << between(random, 0, 3);
+    const auto [to, from] = random_views(random, bytes);
+    const auto [to_low, to_high] = span_of(to);
+    const auto [from_low, from_high] = span_of(from);
+    const std::uint64_t shift = one_in(random, 3) ? between(random, 0, 15) : 0;
+    std::vector<std::uint8_t> source((static_cast<std::uint64_t>(from_high - from_low + 1) + shift) * bytes);
+    std::ranges::generate(source, [&] { return static_cast<std::uint8_t>(random()); });
+    constexpr std::uint64_t margin = 64;  // elements before and after, that must stay as they are
+    std::vector<std::uint8_t> want((static_cast<std::uint64_t>(to_high - to_low + 1) + 2 * margin) * bytes,
+                                   0xA5);
+    const Buffer in(device, source.size());
+    const Buffer out(device, want.size());
+    device->copy_in(in.address(), std::as_bytes(std::span(source)), nullptr);
+    device->copy_in(out.address(), std::as_bytes(std::span(want)), nullptr);
+    const std::uint64_t in_first = static_cast<std::uint64_t>(-from_low) + shift;
+    const std::uint64_t out_first = static_cast<std::uint64_t>(-to_low) + margin;
+
+    Move move(runtime, to, out.address() + out_first * bytes, from, in.address() + in_first * bytes);
+    ++methods[static_cast<std::size_t>(move.kernel.method)];
+    CAPTURE(n, bytes, move.nest.text(), name(move.kernel.method),
+            fmt::format("{}", fmt::join(move.kernel.box, "x")));
+    move();
+    device->synchronize(nullptr);
+    std::vector<std::uint64_t> at(to.rank, 0);
+    for (;;) {
+      std::int64_t a = 0;
+      std::int64_t b = 0;
+      for (std::uint32_t d = 0; d < to.rank; ++d) {
+        a += static_cast<std::int64_t>(at[d]) * to.strides[d];
+        b += static_cast<std::int64_t>(at[d]) * from.strides[d];
+      }
+      std::memcpy(&want[static_cast<std::uint64_t>(a + static_cast<std::int64_t>(out_first)) * bytes],
+                  &source[static_cast<std::uint64_t>(b + static_cast<std::int64_t>(in_first)) * bytes],
+                  bytes);
+      std::uint32_t d = to.rank;
+      while (d > 0 && ++at[d - 1] == to.shape[d - 1]) at[--d] = 0;
+      if (d == 0) break;
+    }
+    std::vector<std::uint8_t> got(want.size());
+    device->copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
+    device->synchronize(nullptr);
+    REQUIRE(got == want);
+  }
+  std::cout << cases << " moves: " << methods[0] << " by elements, " << methods[1] << " by rows, "
+            << methods[2] << " by transposes\n";
+}
+
+TEST_CASE("bandwidth of permutations", "[.bandwidth]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+  const std::vector<std::pair<Shape, std::vector<std::uint32_t>>> permutations{
+      {{16384, 16384}, {1, 0}},
+      {{32768, 32768}, {1, 0}},
+      {{8191, 8209}, {1, 0}},
+      {{64, 128, 256, 512}, {0, 2, 1, 3}},
+      {{64, 128, 256, 512}, {3, 2, 1, 0}},
+      {{64, 128, 256, 512}, {0, 3, 1, 2}},
+      {{64, 256, 512, 128}, {0, 3, 1, 2}},
+      {{32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
+      {{512, 512, 1024}, {2, 0, 1}},
+      {{32, 2048, 32, 128}, {0, 2, 1, 3}},
+  };
+  const Stream stream = device->create_stream();
+  for (const auto& [shape, axes] : permutations) {
+    for (const std::uint32_t bytes : {4U, 2U, 1U, 8U}) {
+      const TensorView from = permuted(TensorView::contiguous(type_of(bytes), shape), axes);
+      const TensorView to = TensorView::contiguous(type_of(bytes), std::span(from.shape).first(from.rank));
+      const std::uint64_t size = to.elements() * bytes;
+      const Buffer in(device, size);
+      const Buffer out(device, size);
+      device->fill(in.address(), std::byte{7}, size, stream);
+      const auto median = [&](const std::function<void()>& work) {
+        std::vector<float> times = device->time(stream, 12, work);
+        std::ranges::sort(times);
+        return times[times.size() / 2];
+      };
+      const auto gbps = [&](float milliseconds) { return 2e-6 * static_cast<double>(size) / milliseconds; };
+      const double copy = gbps(median([&] { device->copy(out.address(), in.address(), size, stream); }));
+      std::vector<MoveKernel> seen;
+      for (const MoveTuning& tuning : tunings()) {
+        Move move(runtime, to, out.address(), from, in.address(), tuning);
+        if (std::ranges::find(seen, move.kernel) != seen.end()) continue;
+        seen.push_back(move.kernel);
+        const double own = gbps(median([&] { move(stream); }));
+        std::cout << fmt::format(
+            "({}) -> ({}) {}-byte: {:.0f} GB/s, {:.3f} of a copy; {} box {} threads {} regs {}\n",
+            fmt::join(shape, ","), fmt::join(axes, ","), bytes, own, own / copy, name(move.kernel.method),
+            fmt::join(move.kernel.box.begin(), move.kernel.box.begin() + move.kernel.rank, "x"),
+            move.kernel.threads, move.loaded.artifact().resources.registers);
+      }
+    }
+  }
+  device->destroy_stream(stream);
+}

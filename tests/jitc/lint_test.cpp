@@ -1,0 +1,118 @@
+#include "subprocess.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// A kernel whose one tensor load is `bytes` short or not, depending on its map.
+const std::string kernel = R"(.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 source[128])
+{
+	.reg .pred %p<2>;
+	.reg .b64 %rd<2>;
+	.shared .align 1024 .b8 tile[8192];
+	.shared .align 8 .b64 full;
+	mov.u64 %rd0, source;
+	mbarrier.init.shared::cta.b64 [full], 1;
+	fence.mbarrier_init.release.cluster;
+	mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 8192;
+	cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], [%rd0, {0, 0}], [full];
+WAIT:
+	mbarrier.try_wait.parity.shared::cta.b64 %p0, [full], 0;
+	@!%p0 bra WAIT;
+	ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("families lint clean: exit code 0") {
+  const auto arguments = GENERATE(from_range(std::vector<std::vector<std::string>>{
+      {"lint", "copy", "--box", "64x64", "--dtype", "bf16", "--swizzle", "128B"},
+      {"lint", "map", "--expr", "x0 * x1 + t[0]", "--dtype", "f16,f16,f32"},
+      {"lint", "bulk", "--expr", "x + 1", "--dtype", "i32"},
+      {"lint", "snapshot", "--shape", "64x64", "--box", "8x32", "--dtype", "u8"}}));
+  const auto result = jitc::test::jitc(arguments);
+  INFO(result.out << result.err);
+  CHECK(result.status == 0);
+  CHECK(result.out == "clean: tmajit_" + arguments[1] + ".ptx, kernel tmajit_" + arguments[1] + "\n");
+  const auto json = jitc_json(arguments);
+  CHECK(json.at("clean") == true);
+  CHECK(json.at("findings").empty());
+  CHECK(json.at("unfinished").empty());
+  CHECK(json.at("kernels") == std::vector<std::string>{"tmajit_" + arguments[1]});
+}
+
+TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file, kernel);
+  CHECK(jitc::test::jitc({"lint", file}).status == 0);
+  CHECK(jitc::test::jitc({"lint", file, "--map", "0=bf16:64x64:128B"}).status == 0);
+  CHECK(jitc::test::jitc({"lint", file, "--map", "source=bf16:64x64:128B"}).status == 0);
+  CHECK(jitc::test::jitc({"lint", file, "--box-bytes", "0=8192"}).status == 0);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--map", "0=bf16:32x64:128B"}, {"--box-bytes", "source=4096"}}) {
+    std::vector<std::string> arguments{"lint", file};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const auto result = jitc::test::jitc(arguments);
+    CHECK(result.status == 1);
+    CHECK_THAT(result.out,
+               StartsWith(file + ":13:2: error: mbarrier.expected-bytes: 8192 bytes are expected") &&
+                   ContainsSubstring("\n        ^\n  legal: ") && ContainsSubstring("\n  remedy: "));
+    CHECK_THAT(result.err, ContainsSubstring("findings: 1 in "));
+    const auto json = jitc_json(arguments, 1);
+    CHECK(json.at("clean") == false);
+    const auto& finding = json.at("findings").at(0);
+    CHECK(finding.at("rule") == "mbarrier.expected-bytes");
+    CHECK(finding.at("kernel") == "k");
+    CHECK(finding.at("ptx_line") == 13);
+    CHECK(finding.at("ptx_column") == 2);
+    CHECK_THAT(finding.at("instruction").get<std::string>(), StartsWith("mbarrier.arrive.expect_tx"));
+  }
+  const auto ranks = jitc::test::jitc({"lint", file, "--map", "0=bf16:4x16x64:128B"});
+  CHECK(ranks.status == 1);
+  CHECK_THAT(ranks.out, ContainsSubstring("tensormap.rank"));
+}
+
+TEST_CASE("a text that is no PTX has findings") {
+  const Folder folder;
+  write_file(folder / "a.ptx", "int main() {}\n");
+  const auto result = jitc::test::jitc({"lint", folder / "a.ptx"});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, ContainsSubstring("a.ptx:1:1: error: syntax: "));
+}
+
+TEST_CASE("wrong usage of lint: exit code 2") {
+  const Folder folder;
+  write_file(folder / "k.ptx", kernel);
+  const std::string file = folder / "k.ptx";
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"lint"},
+                                                    {"lint", folder / "none.ptx"},
+                                                    {"lint", "cpoy"},
+                                                    {"lint", file, "--map", "0"},
+                                                    {"lint", file, "--map", "0=bf16"},
+                                                    {"lint", file, "--map", "0=bf17:8x8"},
+                                                    {"lint", file, "--map", "0=f32:8x8:7B"},
+                                                    {"lint", file, "--map", "0=f32:1x1x1x1x1x8"},
+                                                    {"lint", file, "--box-bytes", "=5"},
+                                                    {"lint", file, "--box-bytes", "0=5x"},
+                                                    {"lint", file, "--box-bytes", "0=0"},
+                                                    {"lint", "copy", "--box-bytes", "0=4096"},
+                                                    {"lint", "copy", "--box", "3x3"}}) {
+    const auto result = jitc::test::jitc(arguments);
+    INFO(result.err);
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, StartsWith("jitc: error: "));
+  }
+}

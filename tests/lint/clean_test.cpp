@@ -1,0 +1,110 @@
+/// Correct kernels: no finding, no check that gives up, and little time.
+#include "gpu/random_kernels.hpp"
+#include "lint/support.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tmajit;
+using namespace tests;
+
+namespace {
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+void check_clean(const Module& module) {
+  const LintResult result = lint_ptx(module.ptx, module.options);
+  INFO(result.report);
+  CHECK(result.findings.empty());
+  CHECK(result.unfinished.empty());
+  CHECK_FALSE(result.kernels.empty());
+}
+
+}  // namespace
+
+TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
+  const Family family = GENERATE(Family::copy, Family::map, Family::bulk, Family::snapshot);
+  const std::uint64_t cases = from_environment("TMAJIT_CASES", 20);
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << name(family) << ": TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  reference::Random random(seed + static_cast<std::uint64_t>(family));
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const gpu::RandomKernel kernel = gpu::random_kernel(random, family);
+    INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
+    std::vector<TensorView> views = kernel.inputs;
+    views.push_back(kernel.output);
+    Module module = module_of(kernel.spec, views);
+    check_clean(module);
+    // Nor is anything reported where less is known.
+    module.options.maps.clear();
+    check_clean(module);
+  }
+}
+
+TEST_CASE("the examples' kernels are clean") {
+  check_clean(example("transpose.cu", "transpose", {{"0", 4096, 2, 4, 1024}, {"1", 4096, 2, 4, 1024}}));
+  check_clean(example("gemm_tile.cu", "gemm_tile", {{"0", 16384, 2, 2, 1024}, {"1", 8192, 2, 2, 1024}}));
+  check_clean(example("moves.cu", "move_5d", {}));
+}
+
+TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong in it") {
+  for (const auto& file : std::filesystem::directory_iterator(TMAJIT_PTX_DATA)) {
+    if (file.path().extension() != ".ptx") continue;
+    std::ifstream in(file.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    INFO(file.path());
+    const LintResult result = lint_ptx(text.str());
+    INFO(result.report);
+    if (file.path().stem() == "asynchronous") {
+      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that
+      // nobody initialises, a store in no group, a row of a matrix at address 8.
+      CHECK(rules(result) == std::vector<std::string>{"mbarrier.uninitialised", "mbarrier.uninitialised",
+                                                      "mbarrier.uninitialised", "mbarrier.uninitialised",
+                                                      "exit.store-unread", "address.misaligned"});
+    } else {
+      CHECK(result.findings.empty());
+    }
+    CHECK(result.unfinished.empty());
+  }
+}
+
+TEST_CASE("the largest kernel takes little time") {
+  const std::array<std::uint64_t, 5> shape{64, 64, 64, 64, 64};
+  const std::array<std::uint32_t, 5> box{2, 2, 2, 8, 32};
+  const auto view = TensorView::contiguous(ElementType::f16, shape);
+  TileOptions options;
+  options.box = box;
+  options.swizzle = Swizzle::b64;
+  const std::vector<TensorView> inputs(8, view);
+  const KernelSpec spec =
+      map_spec("x0 * x1 + x2 * x3 + x4 * x5 + x6 * x7 + g[0] * g[4] + t[2]", inputs, view, options);
+  std::vector<TensorView> views = inputs;
+  views.push_back(view);
+  const Module module = module_of(spec, views);
+  check_clean(module);
+  double least = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const LintResult result = lint_ptx(module.ptx, module.options);
+    least = std::min(
+        least, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    CHECK(result.findings.empty());
+  }
+  std::cout << "lint of " << std::count(module.ptx.begin(), module.ptx.end(), '\n') << " lines, "
+            << module.ptx.size() / 1024 << " KiB: " << least << " ms" << std::endl;
+#ifdef NDEBUG
+  CHECK(least < 50);
+#endif
+}

@@ -1,0 +1,355 @@
+/// Kernels of a few lines: what is reported, and what looks alike and is not.
+#include "lint/support.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using Rules = std::vector<std::string>;
+
+namespace {
+
+const std::string registers =
+    ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n"
+    ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 full;\n.shared .align 8 .b64 other;\n"
+    "mov.u32 %r0, %tid.x;\nsetp.ne.s32 %p0, %r0, 0;\nmov.u32 %r1, tile;\nmov.u32 %r2, full;\nmov.u64 %rd0, "
+    "map;\n"
+    "mov.u32 %r3, 0;\n";
+const std::string parameters = ".param .align 64 .b8 map[128], .param .u32 n, .param .u64 out";
+const LintOptions box_4096{.maps = {{"map", 4096, 2, 4, 1024}}};
+
+LintResult lint_body(const std::string& body, const LintOptions& options = box_4096) {
+  return lint_ptx(entry(registers + body, parameters), options);
+}
+Rules rules_of(const std::string& body, const LintOptions& options = box_4096) {
+  return rules(lint_body(body, options));
+}
+
+const std::string waits = "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p7, [%r2], 0;\n@!%p7 bra WAIT;\n";
+const std::string initialise =
+    "mbarrier.init.shared::cta.b64 [%r2], 1;\nfence.mbarrier_init.release.cluster;\n";
+const std::string load =
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd0, {%r3, "
+    "%r3}], "
+    "[%r2];\n";
+const std::string store =
+    "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n";
+const std::string expect = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4096;\n";
+const std::string commit = "cp.async.bulk.commit_group;\n";
+const std::string drain = "cp.async.bulk.wait_group.read 0;\n";
+const std::string fence = "fence.proxy.async.shared::cta;\n";
+const std::string barrier = "bar.sync 0;\n";
+const std::string write = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
+
+}  // namespace
+
+TEST_CASE("a correct load and store") {
+  CHECK(rules_of("@%p0 bra READY;\n" + initialise + expect + load + "READY:\n" + barrier + waits + fence +
+                 barrier + "@%p0 bra END;\n" + store + commit + drain + "END:\nret;")
+            .empty());
+}
+
+TEST_CASE("a finding says where, what and what to do") {
+  const LintResult result = lint_body("mbarrier.init.shared::cta.b64 [%r2], 0;\nret;");
+  REQUIRE(result.findings.size() == 1);
+  const Finding& finding = result.findings[0];
+  CHECK(finding.rule == "mbarrier.count");
+  CHECK(finding.kernel == "k");
+  CHECK(finding.instruction == "mbarrier.init.shared::cta.b64 [%r2], 0;");
+  CHECK(finding.ptx_line == 19);
+  CHECK(finding.ptx_column == 1);
+  CHECK(finding.source_line == 0);
+  CHECK(finding.found == "mbarrier.init with 0 arrivals");
+  CHECK(finding.expected == "1 to 2^20 - 1 arrivals");
+  CHECK_THAT(result.report,
+             StartsWith("ptx:19:1: error: mbarrier.count: mbarrier.init with 0 arrivals [kernel k]\n"
+                        "mbarrier.init.shared::cta.b64 [%r2], 0;\n^\n  legal: "));
+  CHECK(result.kernels == std::vector<std::string>{"k"});
+}
+
+TEST_CASE("source lines come of .loc") {
+  const LintResult result =
+      lint_body("mov.u32 %r5, 0;\n.loc 1 42 3\nmbarrier.init.shared::cta.b64 [%r2], %r5;\nret;");
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].source_line == 42);
+  CHECK_THAT(result.report, ContainsSubstring("source line 42"));
+}
+
+TEST_CASE("alignment is reported where it is certain") {
+  // A pointer from a parameter may be aligned in any way.
+  CHECK(
+      rules_of("ld.param.u64 %rd1, [out];\nst.global.v4.u32 [%rd1+4], {%r0, %r0, %r0, %r0};\nret;").empty());
+  CHECK(rules_of("mul.wide.u32 %rd2, %r0, 16;\nmov.u64 %rd1, tile;\nadd.s64 %rd1, %rd1, %rd2;\n"
+                 "st.shared.v4.u32 [%rd1+8], {%r0, %r0, %r0, %r0};\nret;") == Rules{"address.misaligned"});
+  CHECK(rules_of("mul.wide.u32 %rd2, %r0, 4;\nmov.u64 %rd1, tile;\nadd.s64 %rd1, %rd1, %rd2;\n"
+                 "st.shared.v4.u32 [%rd1+8], {%r0, %r0, %r0, %r0};\nret;")
+            .empty());
+  // .ptr .align says how a parameter is aligned.
+  CHECK(rules(lint_ptx(entry(".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\nld.param.u64 %rd1, [p];\n"
+                             "ld.global.v2.u32 {%r0, %r1}, [%rd1+4];\nret;",
+                             ".param .u64 .ptr .global .align 8 p"))) == Rules{"address.misaligned"});
+  CHECK(rules_of("ld.param.u64 %rd1, [out+4];\nret;") == Rules{"address.misaligned"});
+}
+
+TEST_CASE("alignment survives loops") {
+  const std::string loop =
+      "mov.u32 %r4, %r1;\nmov.u32 %r5, 0;\nLOOP:\nst.shared.v4.u32 [%r4+OFFSET], {%r0, %r0, %r0, %r0};\n"
+      "add.s32 %r4, %r4, 48;\nadd.s32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 10;\n@%p1 bra LOOP;\nret;";
+  CHECK(rules_of(replace("OFFSET", "4")(loop)) == Rules{"address.misaligned"});
+  CHECK(rules_of(replace("OFFSET", "16")(loop)).empty());
+}
+
+TEST_CASE("a base that is rounded up is aligned, whatever it was") {
+  const std::string body =
+      "mov.u32 %r4, dynamic;\nneg.s32 %r5, %r4;\nand.b32 %r5, %r5, 1023;\nadd.s32 %r4, %r4, %r5;\n"
+      "add.s32 %r4, %r4, OFFSET;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r4];\n" +
+      commit + drain + "ret;";
+  const auto lint_at = [&](const std::string& offset) {
+    return rules(lint_ptx(entry(registers + replace("OFFSET", offset)(body), parameters,
+                                ".extern .shared .align 16 .b8 dynamic[];"),
+                          box_4096));
+  };
+  CHECK(lint_at("4096").empty());
+  CHECK(lint_at("512") == Rules{"copy.swizzle-base"});
+  CHECK(lint_at("64") == Rules{"copy.shared-alignment"});
+}
+
+TEST_CASE("the fence must be the writer's, and before the barrier") {
+  const auto store_after = [&](const std::string& before, const std::string& leader) {
+    return rules_of(before + "@%p0 bra END;\n" + leader + store + commit + drain + "END:\nret;");
+  };
+  CHECK(store_after(write + fence + barrier, "").empty());
+  CHECK(store_after(write + barrier, "") == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(write + barrier, fence) == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(write + barrier + fence, "") == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(write + barrier + fence + barrier, "").empty());
+  CHECK(store_after(write + fence, "") == Rules{"store.missing-barrier"});
+  CHECK(store_after(write + "fence.proxy.async;\n" + barrier, "").empty());
+  CHECK(store_after(write + "fence.proxy.async.global;\n" + barrier, "") ==
+        Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(write + "@%p0 " + fence + barrier, "") == Rules{"store.missing-proxy-fence"});
+}
+
+TEST_CASE("one thread that writes and stores needs its own fence only") {
+  const std::string one = "@%p0 bra END;\n";
+  const std::string end = store + commit + drain + "END:\nret;";
+  CHECK(rules_of(one + write + fence + end).empty());
+  CHECK(rules_of(one + write + end) == Rules{"store.missing-proxy-fence"});
+  CHECK(rules_of("@%p0 bra MEET;\n" + write + "MEET:\n" + barrier + one + fence + end).empty());
+}
+
+TEST_CASE("writes elsewhere need no fence") {
+  const std::string elsewhere = "mov.u32 %r9, other;\nst.shared.u32 [%r9], %r0;\n";
+  CHECK(rules_of(elsewhere + barrier + "@%p0 bra END;\n" + store + commit + drain + "END:\nret;").empty());
+  CHECK(rules_of("st.shared.u32 [%r1+4096], %r0;\n" + barrier +
+                 "@%p0 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 4096;\n" +
+                 commit + drain + "END:\nret;")
+            .empty());
+  CHECK(rules_of("st.shared.u32 [%r1+4092], %r0;\n" + barrier +
+                 "@%p0 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 4096;\n" +
+                 commit + drain + "END:\nret;") == Rules{"store.missing-proxy-fence"});
+}
+
+TEST_CASE("bulk groups are committed and waited for on all paths") {
+  CHECK(rules_of(store + commit + drain + "ret;").empty());
+  CHECK(rules_of(store + commit + "cp.async.bulk.wait_group 0;\nret;").empty());
+  CHECK(rules_of(store + drain + "ret;") == Rules{"exit.store-unread"});
+  CHECK(rules_of(store + commit + "ret;") == Rules{"exit.store-unread"});
+  CHECK(rules_of(store + commit + "cp.async.bulk.wait_group.read 1;\nret;") == Rules{"exit.store-unread"});
+  // The group is the one before the newest, which alone may be pending.
+  CHECK(rules_of(store + commit + commit + "cp.async.bulk.wait_group.read 1;\nret;").empty());
+  CHECK(rules_of(store + commit + "@%p0 exit;\n" + drain + "ret;") == Rules{"exit.store-unread"});
+  // What stores also waits: the same condition, asked in other words.
+  CHECK(rules_of("@%p0 bra NEXT;\n" + store + commit + "NEXT:\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n" +
+                 drain + "END:\nret;")
+            .empty());
+  CHECK(rules_of("@!%p0 " + store + "@!%p0 " + commit + "@!%p0 " + drain + "ret;").empty());
+  CHECK(rules_of("setp.lt.u32 %p1, %r0, 1;\n@%p1 " + store + "@!%p0 " + commit + "@!%p0 " + drain + "ret;")
+            .empty());
+}
+
+TEST_CASE("shared memory is not written again before a bulk store has read it") {
+  const std::string again = initialise + barrier + store + commit;
+  const std::string end = waits + "cp.async.bulk.wait_group 0;\nret;";
+  CHECK(rules_of(again + drain + expect + load + end).empty());
+  CHECK(rules_of(again + expect + load + end) == Rules{"load.before-store-read"});
+  CHECK(rules_of(again + "cp.async.bulk.wait_group.read 1;\n" + expect + load + end) ==
+        Rules{"load.before-store-read"});
+  CHECK(rules_of(again + "st.shared.u32 [%r1+12], %r0;\n" + end) ==
+        Rules{"shared.overwritten-before-store-read"});
+  CHECK(rules_of(again + "st.shared.u32 [%r1+4096], %r0;\n" + end).empty());
+  CHECK(rules_of(again + "st.shared.u32 [other], %r0;\n" + end).empty());
+  // The next turn of a loop may use the other of two buffers.
+  const std::string ring =
+      "mov.u32 %r4, 0;\nLOOP:\nand.b32 %r5, %r4, 1;\nshl.b32 %r5, %r5, 12;\nadd.s32 %r5, %r5, %r1;\n"
+      "cp.async.bulk.wait_group.read 1;\nst.shared.u32 [%r5], %r0;\n" +
+      fence + "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r5], 4096;\n" + commit +
+      "add.s32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n@%p1 bra LOOP;\n" + drain + "ret;";
+  CHECK(rules_of(ring).empty());
+  const std::string one_buffer = "mov.u32 %r4, 0;\nLOOP:\nst.shared.u32 [%r1], %r0;\n" + fence +
+                                 "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 4096;\n" +
+                                 commit + "add.s32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 9;\n@%p1 bra LOOP;\n" +
+                                 drain + "ret;";
+  CHECK(rules_of(one_buffer) == Rules{"shared.overwritten-before-store-read"});
+}
+
+TEST_CASE("conditions that went through numbers are the same") {
+  // As compilers write inline assembly's predicates.
+  const std::string elect = "elect.sync _|%p4, 0xffffffff;\nselp.u32 %rN, 1, 0, %p4;\n";
+  const auto elected = [&](const std::string& reg) { return replace("%rN", reg)(elect); };
+  CHECK(rules_of(elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 elected("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@!%p2 bra B;\n" + drain + "B:\nret;")
+            .empty());
+  // One elected thread stores what all have written.
+  CHECK(rules_of(write + fence + elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit +
+                 drain + "A:\nret;") == Rules{"store.missing-barrier"});
+  // The warp's number, shuffled from its first lane, twice.
+  const std::string warp = "shr.u32 %rN, %r0, 5;\nshfl.sync.idx.b32 %rN|%p5, %rN, 0, 31, -1;\n";
+  const auto first_warp = [&](const std::string& reg) {
+    std::string text = warp;
+    for (int i = 0; i < 3; ++i) text = replace("%rN", reg)(text);
+    return text;
+  };
+  CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@%p2 bra B;\n" + drain + "B:\nret;")
+            .empty());
+  CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
+                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 1;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
+        Rules{"exit.store-unread"});
+}
+
+TEST_CASE("what a condition was in the last turn of a loop says nothing of the next") {
+  // The store is in one turn, its commit and wait under the same comparison of another number.
+  const std::string body =
+      "mov.u32 %r4, 0;\nLOOP:\nld.shared.u32 %r5, [%r1];\nsetp.eq.s32 %p1, %r5, 7;\n@!%p1 bra NEXT;\n" +
+      commit + drain + "NEXT:\n@!%p1 bra ON;\n" + store +
+      "ON:\nadd.s32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 9;\n@%p2 bra LOOP;\nret;";
+  CHECK(rules_of(body) == Rules{"exit.store-unread"});
+}
+
+TEST_CASE("bytes that an mbarrier expects") {
+  const auto body = [&](const std::string& middle) {
+    return rules_of(initialise + barrier + middle + waits + "ret;");
+  };
+  CHECK(body(expect + load).empty());
+  CHECK(body(expect + load + load) == Rules{"mbarrier.expected-bytes"});
+  CHECK(body(expect) == Rules{"mbarrier.expected-bytes"});
+  // Loads before the expectation, or by another thread, may be what it means.
+  CHECK(body(load + expect).empty());
+  CHECK(body("@%p0 bra B;\n" + expect + "bra JOIN;\nB:\n" + load + "JOIN:\n").empty());
+  // A load that some threads leave out.
+  CHECK(body("@!%p0 bra C;\nsetp.gt.u32 %p3, %r0, 4;\n" + expect + "@%p3 bra C;\n" + load + "C:\n").empty());
+  CHECK(body("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 4096;\n" + load +
+             "mbarrier.arrive.shared::cta.b64 _, [%r2];\n")
+            .empty());
+  CHECK(body("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 2048;\n"
+             "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 2048;\n" +
+             load)
+            .empty());
+  // Without the box nothing is known.
+  CHECK(rules_of(initialise + barrier + expect + load + load + waits + "ret;", {}).empty());
+}
+
+TEST_CASE("loads in a loop add up") {
+  const auto body = [&](const std::string& bytes) {
+    return rules_of(initialise + barrier + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], " + bytes +
+                    ";\nmov.u32 %r4, 0;\nLOOP:\n" + load +
+                    "add.s32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 4;\n@%p1 bra LOOP;\n" + waits + "ret;");
+  };
+  CHECK(body("16384").empty());
+  CHECK(body("16400") == Rules{"mbarrier.expected-bytes"});
+}
+
+TEST_CASE("an mbarrier is initialised, fenced and met before it is used") {
+  CHECK(rules_of(waits + "ret;") == Rules{"mbarrier.uninitialised"});
+  CHECK(rules_of("@%p0 bra A;\n" + initialise + "A:\n" + barrier + waits + "ret;").empty());
+  CHECK(rules_of("@%p0 bra A;\n" + initialise + "A:\n" + waits + "ret;") == Rules{"mbarrier.uninitialised"});
+  CHECK(rules_of(initialise + waits + "ret;").empty());
+  const std::string unfenced = "mbarrier.init.shared::cta.b64 [%r2], 1;\n";
+  CHECK(rules_of("@%p0 bra A;\n" + unfenced + expect + load + "A:\n" + barrier + waits + "ret;") ==
+        Rules{"mbarrier.init-not-fenced"});
+  CHECK(rules_of("@%p0 bra A;\n" + unfenced + fence + expect + load + "A:\n" + barrier + waits + "ret;")
+            .empty());
+  // Another thread's fence is none.
+  CHECK(rules_of("@%p0 bra A;\n" + unfenced + "A:\n" + barrier + "setp.ne.s32 %p1, %r0, 32;\n@%p1 bra B;\n" +
+                 fence + expect + load + "B:\n" + waits + "ret;") == Rules{"mbarrier.init-not-fenced"});
+}
+
+TEST_CASE("sizes of one-dimensional copies") {
+  const auto body = [&](const std::string& bytes) {
+    return rules_of("ld.param.u32 %r8, [n];\n" + bytes +
+                    "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], %r7;\n" + commit + drain +
+                    "ret;");
+  };
+  CHECK(body("mov.u32 %r7, 4096;\n").empty());
+  CHECK(body("mov.u32 %r7, %r8;\n").empty());
+  CHECK(body("shl.b32 %r7, %r8, 4;\n").empty());
+  CHECK(body("mov.u32 %r7, 4100;\n") == Rules{"copy.global-alignment"});
+  CHECK(body("shl.b32 %r7, %r8, 4;\nadd.s32 %r7, %r7, 8;\n") == Rules{"copy.global-alignment"});
+  CHECK(body("mov.u32 %r7, 0;\n") == Rules{"copy.empty"});
+  CHECK(body("mov.u32 %r7, 8208;\n") == Rules{"shared.out-of-bounds"});
+}
+
+TEST_CASE("coordinates") {
+  CHECK(rules_of("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {0, -1}], [%r1];\n" +
+                 commit + drain + "ret;") == Rules{"store.negative-coordinate"});
+  CHECK(rules_of("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, {2, 0}];\nret;") ==
+        Rules{"copy.inner-coordinate"});
+  CHECK(rules_of("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, {4, 1}];\nret;").empty());
+  CHECK(rules_of("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%rd0, {0, 0, 0}];\nret;") ==
+        Rules{"tensormap.rank"});
+}
+
+TEST_CASE("what calls do is not seen, and nothing is reported of it") {
+  const std::string function =
+      ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+  CHECK(rules(lint_ptx(entry(registers + store + "call.uni finish;\nret;", parameters, function), box_4096))
+            .empty());
+}
+
+TEST_CASE("every unknown instruction is listed, with a caret") {
+  const LintResult result =
+      lint_body("frobnicate.u32 %r1;\nmov.u32 %r4, 1;\ncp.async.bulk.tensro [%r1];\nret;");
+  CHECK(rules(result) == Rules{"syntax", "syntax"});
+  CHECK(result.findings[0].ptx_line + 2 == result.findings[1].ptx_line);
+  CHECK_THAT(result.report, ContainsSubstring("frobnicate.u32 %r1;\n^"));
+}
+
+TEST_CASE("an undeclared name is a finding of its function; others are looked at") {
+  const std::string text =
+      entry("mov.u32 %r1, 1;\nret;", "",
+            ".visible .entry first()\n{\n.shared .align 8 .b64 b;\n.reg .b32 %r;\nmov.u32 %r, b;\n"
+            "mbarrier.init.shared::cta.b64 [%r], 0;\nret;\n}\n");
+  const LintResult result = lint_ptx(text);
+  CHECK(rules(result) == Rules{"mbarrier.count", "name"});
+  CHECK(result.kernels == std::vector<std::string>{"first", "k"});
+}
+
+TEST_CASE("target and version") {
+  const auto module = [](const std::string& version, const std::string& target, const std::string& body) {
+    return rules(lint_ptx(".version " + version + "\n.target " + target +
+                          "\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" + body +
+                          "\nret;\n}\n"));
+  };
+  CHECK(module("8.0", "sm_90", "cp.async.bulk.commit_group;").empty());
+  CHECK(module("7.8", "sm_90", "cp.async.bulk.commit_group;") == Rules{"target.version"});
+  CHECK(module("8.0", "sm_80", "cp.async.bulk.commit_group;") == Rules{"target.architecture"});
+  CHECK(module("8.0", "sm_90a", "setmaxnreg.inc.sync.aligned.u32 232;").empty());
+  CHECK(module("8.0", "sm_90", "setmaxnreg.inc.sync.aligned.u32 232;") == Rules{"target.feature"});
+  CHECK(module("8.0", "sm_90", "wgmma.fence.sync.aligned;") == Rules{"target.feature"});
+  CHECK(module("8.0", "sm_90, debug", "fence.proxy.async;").empty());
+  CHECK(module("7.8", "sm_90", "fence.proxy.alias;").empty());
+}
+
+TEST_CASE("no text throws") {
+  for (const char* text : {"", "\n", ".version", ".version 9.0\n.target sm_90a\n", "garbage \xff\x01"}) {
+    const LintResult result = lint_ptx(text);
+    CHECK(result.findings.empty() == result.report.empty());
+    CHECK(result.kernels.empty());
+  }
+  CHECK(lint_ptx(".version 9.0\n.target sm_90a\n.visible .entry k() { }\n").findings.empty());
+}
