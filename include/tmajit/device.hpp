@@ -42,6 +42,9 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t shared_bytes = 0;  ///< dynamic
+  /// CTAs of a cluster; each divides the grid's extent. {1, 1, 1} leaves it to the kernel: without
+  /// `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
 };
 
 /// A kernel loaded on a device. Thread-safe.

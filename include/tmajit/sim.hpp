@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -42,6 +43,9 @@ struct SimOptions {
   std::uint32_t sm_count = 8;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
+  /// Called with what kernels print by printf, one call after the other on the host threads that run them. If
+  /// it is empty the text goes to the log.
+  std::function<void(std::string_view)> print{};
 };
 
 /// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in

@@ -60,6 +60,14 @@ void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> paramete
   config.blockDimZ = shape.block[2];
   config.sharedMemBytes = shape.shared_bytes;
   config.hStream = stream;
+  CUlaunchAttribute cluster{};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+  // Without the attribute a kernel keeps the cluster it was compiled for.
+  if (shape.cluster != LaunchShape{}.cluster) {
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
   // The driver only reads the array; its signature predates const.
   const CUresult result =
       api.launch_kernel_ex(&config, as_function(kernel_), const_cast<void**>(parameters.data()), nullptr);
@@ -69,10 +77,10 @@ void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> paramete
 
 void GpuKernel::launch_failed(CUresult result, const LaunchShape& shape, Stream stream) const {
   fail(context_->api(), result,
-       fmt::format("cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, {} bytes of dynamic shared memory, "
-                   "stream {})",
+       fmt::format("cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic "
+                   "shared memory, stream {})",
                    entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
-                   shape.block[2], shape.shared_bytes, static_cast<const void*>(stream)));
+                   shape.block[2], shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes, static_cast<const void*>(stream)));
 }
 
 void GpuKernel::allow_shared_bytes(std::uint32_t bytes) {

@@ -1,5 +1,7 @@
 #include "sim/cta.hpp"
 
+#include "sim/cluster.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -39,7 +41,20 @@ std::uint32_t special(SpecialSlot::Kind kind, const Cta& cta, const Warp& warp, 
     case Kind::nwarpid: return (threads_of(shape) + lanes - 1) / lanes;
     case Kind::smid: return cta.ctaid[0] % cta.launch.options.sm_count;
     case Kind::nsmid: return cta.launch.options.sm_count;
-    case Kind::one: return 1;
+    case Kind::cluster_ctaid_x: return cta.ctaid[0] % cta.launch.cluster[0];
+    case Kind::cluster_ctaid_y: return cta.ctaid[1] % cta.launch.cluster[1];
+    case Kind::cluster_ctaid_z: return cta.ctaid[2] % cta.launch.cluster[2];
+    case Kind::cluster_nctaid_x: return cta.launch.cluster[0];
+    case Kind::cluster_nctaid_y: return cta.launch.cluster[1];
+    case Kind::cluster_nctaid_z: return cta.launch.cluster[2];
+    case Kind::cluster_ctarank: return cta.rank;
+    case Kind::cluster_nctarank: return cta.cluster.size();
+    case Kind::clusterid_x: return cta.ctaid[0] / cta.launch.cluster[0];
+    case Kind::clusterid_y: return cta.ctaid[1] / cta.launch.cluster[1];
+    case Kind::clusterid_z: return cta.ctaid[2] / cta.launch.cluster[2];
+    case Kind::nclusterid_x: return shape.grid[0] / cta.launch.cluster[0];
+    case Kind::nclusterid_y: return shape.grid[1] / cta.launch.cluster[1];
+    case Kind::nclusterid_z: return shape.grid[2] / cta.launch.cluster[2];
     case Kind::lanemask_eq: return 1U << lane;
     case Kind::lanemask_le: return (1U << lane) | ((1U << lane) - 1);
     case Kind::lanemask_lt: return (1U << lane) - 1;
@@ -53,9 +68,11 @@ std::uint32_t special(SpecialSlot::Kind kind, const Cta& cta, const Warp& warp, 
 
 }  // namespace
 
-Cta::Cta(Launch& all)
+Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
     : launch(all),
+      cluster(peers),
       program(all.program),
+      rank(own_rank),
       engine(*this),
       random(all.options.seed),
       shared_bytes_((program.static_shared_bytes + launch.shape.shared_bytes + 15) / 16 * 16),
@@ -93,7 +110,9 @@ void Cta::fill_constants(Warp& warp) {
   }
 }
 
-void Cta::start() {
+void Cta::start(std::array<std::uint32_t, 3> index) {
+  ctaid = index;
+  started = ended = false;
   std::ranges::fill(shadow_, std::uint8_t{0});
   std::ranges::fill(writers_, 0U);
   std::ranges::fill(fences_, 0U);
@@ -102,7 +121,6 @@ void Cta::start() {
   engine.reset();
   executed_ = 0;
   thread_instructions_ = 0;
-  changes_at_time_out_ = ~0ULL;
   // Each CTA its own sequence, the same whichever thread runs it.
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
@@ -114,8 +132,13 @@ void Cta::start() {
     warp->pc = 0;
     warp->groups.clear();
     warp->timed_out = false;
+    warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();
     for (const SpecialSlot& slot : program.specials) {
+      if (slot.kind == SpecialSlot::Kind::is_explicit_cluster) {
+        predicate(*warp, slot.slot) = launch.explicit_cluster ? all_lanes : 0;
+        continue;
+      }
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
         const std::uint32_t value = special(slot.kind, *this, *warp, lane);
         if (slot.wide) {
@@ -140,35 +163,31 @@ void Cta::order_warps(std::uint64_t round) {
   }
 }
 
-void Cta::run(std::array<std::uint32_t, 3> index) {
-  ctaid = index;
-  start();
-  try {
-    for (std::uint64_t round = 0; live_threads > 0 && !launch.stopped; ++round) {
-      bool ran = false;
-      const std::uint64_t before = changes;
-      order_warps(round);
-      for (Warp* warp : order_) {
-        if (warp->live == 0) continue;
-        if (!warp->choose()) {
-          for (Group& group : warp->groups) {
-            if (group.wait.kind == Wait::Kind::yielded) group.wait = {};
-          }
-          if (!warp->choose()) continue;
-        }
-        ran = true;
-        execute(*warp, slice);
-        if (launch.options.mode == SimOptions::Mode::random && random() % 4 == 0) (void)engine.deliver();
-      }
-      // Late as the copy engine is, it moves when the warps only wait or spin.
-      if (changes != before || engine.deliver()) continue;
-      if (!ran && !time_out() && live_threads > 0) report_deadlock();
+bool Cta::turn(std::uint64_t round) {
+  bool ran = false;
+  started = true;
+  order_warps(round);
+  for (Warp* warp : order_) {
+    if (warp->live == 0) continue;
+    if (!warp->choose()) {
+      warp->wake([](const Wait& wait) { return wait.kind == Wait::Kind::yielded; });
+      if (!warp->choose()) continue;
     }
-    if (!launch.stopped) engine.finish();
-  } catch (const Stop&) {
-    launch.stopped = true;
-    engine.reset();
+    ran = true;
+    execute(*warp, slice);
+    if (launch.options.mode == SimOptions::Mode::random && random() % 4 == 0) (void)engine.deliver();
   }
+  return ran;
+}
+
+void Cta::finish() {
+  engine.finish();
+  ended = true;
+  ++changes;
+}
+
+void Cta::stop() {
+  engine.reset();
   launch.thread_instructions += thread_instructions_;
 }
 
@@ -193,16 +212,12 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
 }
 
 bool Cta::time_out() {
-  if (changes == changes_at_time_out_) return false;
-  changes_at_time_out_ = changes;
   bool any = false;
   for (auto& warp : warps) {
-    for (Group& group : warp->groups) {
-      if (group.wait.kind != Wait::Kind::mbarrier) continue;
-      group.wait = {};
-      warp->timed_out = any = true;
-    }
-    warp->update_join();
+    warp->wake([&](const Wait& wait) {
+      if (wait.kind != Wait::Kind::mbarrier) return false;
+      return warp->timed_out = any = true;
+    });
   }
   return any;
 }
@@ -224,11 +239,22 @@ std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
 
 std::optional<std::uint32_t> Cta::shared_offset(std::uint64_t address, std::uint64_t bytes) const noexcept {
   if (address >= shared_window && address < shared_window + window_bytes) address -= shared_window;
+  if (address >> rank_shift == rank + 1) address -= std::uint64_t{rank + 1} << rank_shift;
   if (address < shared_base || address - shared_base > shared_bytes_ ||
       bytes > shared_bytes_ - (address - shared_base)) {
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(address - shared_base);
+}
+
+bool Cta::is_peer_address(std::uint64_t address, Space space) const noexcept {
+  if (address >= shared_window && address < shared_window + window_bytes) {
+    address -= shared_window;
+  } else if (space != Space::shared) {
+    return false;
+  }
+  const std::uint64_t named = address >> rank_shift;
+  return named != 0 && named != rank + 1;
 }
 
 std::string Cta::describe_global(std::uint64_t address, std::uint64_t bytes) const {
@@ -278,10 +304,8 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   ++barrier.phase;
   barrier.pending = barrier.expected;
   for (auto& warp : warps) {
-    for (Group& group : warp->groups) {
-      if (group.wait.kind == Wait::Kind::mbarrier && group.wait.what == offset) group.wait = {};
-    }
-    warp->update_join();
+    warp->wake(
+        [&](const Wait& wait) { return wait.kind == Wait::Kind::mbarrier && wait.what == offset; });
   }
 }
 
@@ -289,15 +313,13 @@ void Cta::release_barrier(std::uint32_t id) {
   ++changes;
   barriers[id] = {};
   for (auto& warp : warps) {
-    for (Group& group : warp->groups) {
-      if (group.wait.kind == Wait::Kind::barrier && group.wait.what == id) group.wait = {};
-    }
-    warp->update_join();
+    warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::barrier && wait.what == id; });
   }
 }
 
-void Cta::threads_exited(std::uint32_t count) {
-  live_threads -= count;
+void Cta::threads_exited(Warp& warp, Mask mask) {
+  live_threads -= static_cast<std::uint32_t>(std::popcount(mask));
+  cluster.threads_exited(warp, mask);
   ++changes;
   for (std::uint32_t id = 0; id < barriers.size(); ++id) {
     const NamedBarrier& barrier = barriers[id];

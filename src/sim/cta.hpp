@@ -42,15 +42,35 @@ struct NamedBarrier {
   std::uint32_t expected = 0;
 };
 
+class Cluster;
+
 class Cta {
  public:
-  explicit Cta(Launch& launch);
+  Cta(Launch& launch, Cluster& cluster, std::uint32_t rank);
 
-  /// Runs one CTA from its first to its last instruction.
-  void run(std::array<std::uint32_t, 3> ctaid);
+  // Cluster calls these, in turn.
+
+  /// Makes everything as a CTA finds it when it begins.
+  void start(std::array<std::uint32_t, 3> ctaid);
+  /// Each warp that can runs for a slice of instructions; false if none could.
+  [[nodiscard]] bool turn(std::uint64_t round);
+  /// Lets try_wait fail once where threads wait on mbarriers; false if none do.
+  [[nodiscard]] bool time_out();
+  /// The last thread has exited: what is outstanding is reported.
+  void finish();
+  /// The launch is over for this CTA, whether it came to its end or not.
+  void stop();
+  /// A line for every group of threads that waits.
+  [[nodiscard]] std::string describe_waits();
+  /// Reports at the first thread that waits.
+  [[noreturn]] void report_deadlock(std::string found);
 
   Launch& launch;
+  Cluster& cluster;
   const Program& program;
+  const std::uint32_t rank;  ///< in the cluster
+  bool started = false;      ///< has executed an instruction
+  bool ended = false;        ///< all threads have exited; its shared memory is gone
   std::array<std::uint32_t, 3> ctaid{};
   Engine engine;
   std::mt19937_64 random;
@@ -84,6 +104,8 @@ class Cta {
   /// Offset in shared() of a range of this CTA's shared memory; nothing if it lies outside.
   [[nodiscard]] std::optional<std::uint32_t> shared_offset(std::uint64_t address,
                                                            std::uint64_t bytes) const noexcept;
+  /// Whether a shared or generic address names the shared memory of another CTA.
+  [[nodiscard]] bool is_peer_address(std::uint64_t address, Space space) const noexcept;
   /// "no allocation; the nearest, 4096 bytes from 0x…, ends 16 bytes before"
   [[nodiscard]] std::string describe_global(std::uint64_t address, std::uint64_t bytes) const;
 
@@ -103,7 +125,7 @@ class Cta {
 
   void release_barrier(std::uint32_t id);
   /// Barriers that need all threads look again after some have exited.
-  void threads_exited(std::uint32_t count);
+  void threads_exited(Warp& warp, Mask mask);
 
   void report(const Warp* warp, std::uint32_t lane, std::uint32_t place, std::string_view rule,
               std::string found, std::string expected, std::string remedy);
@@ -120,11 +142,8 @@ class Cta {
   [[nodiscard]] std::array<std::uint32_t, 3> thread_index(std::uint32_t thread) const noexcept;
 
  private:
-  void start();
   void order_warps(std::uint64_t round);
   void execute(Warp& warp, std::uint32_t slice);
-  [[nodiscard]] bool time_out();
-  [[noreturn]] void report_deadlock();
   [[noreturn]] void report_limit(const Warp& warp);
   void fill_constants(Warp& warp);
 
@@ -140,7 +159,6 @@ class Cta {
   std::size_t last_region_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t thread_instructions_ = 0;
-  std::uint64_t changes_at_time_out_ = ~0ULL;
 };
 
 }  // namespace sim

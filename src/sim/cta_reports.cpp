@@ -1,4 +1,4 @@
-#include "sim/cta.hpp"
+#include "sim/cluster.hpp"
 
 #include <bit>
 
@@ -56,6 +56,9 @@ std::string describe_wait(Cta& cta, const Group& group) {
       return fmt::format("wait at barrier {}: {} of {} threads have arrived", group.wait.what,
                          barrier.arrived, barrier.expected != 0 ? barrier.expected : cta.live_threads);
     }
+    case Wait::Kind::cluster:
+      return fmt::format("wait at the cluster's barrier: {} of {} threads have arrived",
+                         cta.cluster.barrier().arrived, cta.cluster.live_threads());
     case Wait::Kind::warp: return fmt::format("wait for lanes {:#x} of their warp", group.wait.what);
     case Wait::Kind::mbarrier: {
       const Mbarrier* barrier = cta.mbarrier(group.wait.what);
@@ -74,30 +77,38 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
+/// At a CTA barrier the counter has moved on already.
+std::uint32_t place_of(const Program& program, const Group& group) {
+  const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
+  return program.places[pc < program.places.size() ? pc : 0];
+}
+
 }  // namespace
 
-void Cta::report_deadlock() {
-  std::string found = "no thread of the CTA can go on, and the copy engine has nothing to deliver:";
-  const Warp* first = nullptr;
-  std::uint32_t lane = 0;
-  std::uint32_t place = ~0U;
+std::string Cta::describe_waits() {
+  std::string text;
   for (const auto& warp : warps) {
     for (const Group& group : warp->groups) {
-      // At a CTA barrier the counter has moved on already.
-      const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
-      const std::uint32_t at = program.places[pc < program.places.size() ? pc : 0];
-      found += fmt::format("\n    {} at PTX line {} {}", describe_threads(*warp, group.mask),
-                           program.place[at].line, describe_wait(*this, group));
-      if (first != nullptr) continue;
-      first = warp.get();
-      lane = static_cast<std::uint32_t>(std::countr_zero(group.mask));
-      place = at;
+      text += fmt::format("\n    {}{} at PTX line {} {}",
+                          cluster.size() == 1 ? "" : fmt::format("CTA {} of the cluster, ", rank),
+                          describe_threads(*warp, group.mask), program.place[place_of(program, group)].line,
+                          describe_wait(*this, group));
     }
   }
-  report(
-      first, lane, place, "deadlock", std::move(found), "every wait is ended by an arrival and its bytes",
-      "compare expect_tx with the bytes the loads deliver, the arrivals with the count of mbarrier.init, and "
-      "the parity waited for with the phase");
+  return text;
+}
+
+void Cta::report_deadlock(std::string found) {
+  for (const auto& warp : warps) {
+    if (warp->groups.empty()) continue;
+    const Group& group = warp->groups.front();
+    report(
+        warp.get(), static_cast<std::uint32_t>(std::countr_zero(group.mask)), place_of(program, group),
+        "deadlock", std::move(found), "every wait is ended by an arrival and its bytes",
+        "compare expect_tx with the bytes the loads deliver, the arrivals with the count of mbarrier.init, "
+        "and the parity waited for with the phase");
+    break;
+  }
   throw Stop{};
 }
 

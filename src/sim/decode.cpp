@@ -170,10 +170,12 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       for (const std::uint64_t n : tuning.values) threads *= n;
       program_.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1024));
     }
-    if (tuning.name == "reqnctapercluster" &&
-        std::ranges::any_of(tuning.values, [](std::uint64_t n) { return n > 1; })) {
-      throw Error(ErrorCode::unsupported, "the simulator runs clusters of one CTA only");
+    if (tuning.name == "reqnctapercluster") {
+      auto& cluster = program_.cluster.emplace(std::array<std::uint32_t, 3>{1, 1, 1});
+      for (std::size_t i = 0; i < std::min<std::size_t>(tuning.values.size(), 3); ++i)
+        cluster[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(tuning.values[i], ~0U));
     }
+    if (tuning.name == "explicitcluster") program_.explicit_cluster = true;
   }
 }
 
@@ -288,21 +290,21 @@ Arg Decoder::convert_special(const std::string& name, const std::string& compone
                                                       {"%lanemask_gt", Kind::lanemask_gt},
                                                       {"%dynamic_smem_size", Kind::dynamic_smem_size},
                                                       {"%total_smem_size", Kind::total_smem_size},
-                                                      // A cluster is one CTA.
-                                                      {"%cluster_ctarank", Kind::zero},
-                                                      {"%cluster_nctarank", Kind::one},
-                                                      {"%cluster_ctaid.x", Kind::zero},
-                                                      {"%cluster_ctaid.y", Kind::zero},
-                                                      {"%cluster_ctaid.z", Kind::zero},
-                                                      {"%cluster_nctaid.x", Kind::one},
-                                                      {"%cluster_nctaid.y", Kind::one},
-                                                      {"%cluster_nctaid.z", Kind::one},
-                                                      {"%clusterid.x", Kind::ctaid_x},
-                                                      {"%clusterid.y", Kind::ctaid_y},
-                                                      {"%clusterid.z", Kind::ctaid_z},
-                                                      {"%nclusterid.x", Kind::nctaid_x},
-                                                      {"%nclusterid.y", Kind::nctaid_y},
-                                                      {"%nclusterid.z", Kind::nctaid_z}};
+                                                      {"%cluster_ctarank", Kind::cluster_ctarank},
+                                                      {"%cluster_nctarank", Kind::cluster_nctarank},
+                                                      {"%is_explicit_cluster", Kind::is_explicit_cluster},
+                                                      {"%cluster_ctaid.x", Kind::cluster_ctaid_x},
+                                                      {"%cluster_ctaid.y", Kind::cluster_ctaid_y},
+                                                      {"%cluster_ctaid.z", Kind::cluster_ctaid_z},
+                                                      {"%cluster_nctaid.x", Kind::cluster_nctaid_x},
+                                                      {"%cluster_nctaid.y", Kind::cluster_nctaid_y},
+                                                      {"%cluster_nctaid.z", Kind::cluster_nctaid_z},
+                                                      {"%clusterid.x", Kind::clusterid_x},
+                                                      {"%clusterid.y", Kind::clusterid_y},
+                                                      {"%clusterid.z", Kind::clusterid_z},
+                                                      {"%nclusterid.x", Kind::nclusterid_x},
+                                                      {"%nclusterid.y", Kind::nclusterid_y},
+                                                      {"%nclusterid.z", Kind::nclusterid_z}};
   const std::string full = component.empty() ? name : name + "." + component;
   Arg arg;
   if (name == "WARP_SZ") {
@@ -313,11 +315,12 @@ Arg Decoder::convert_special(const std::string& name, const std::string& compone
   const auto kind = kinds.find(full);
   if (kind == kinds.end()) unsupported("the special register " + full);
   const auto [slot, fresh] = specials_.try_emplace(full, 0);
+  const bool is_predicate = kind->second == Kind::is_explicit_cluster;
   if (fresh) {
     slot->second = allocate(4 * lanes);
     program_.specials.push_back({kind->second, slot->second, false});
   }
-  arg.kind = Arg::Kind::reg;
+  arg.kind = is_predicate ? Arg::Kind::predicate : Arg::Kind::reg;
   arg.slot = slot->second;
   return arg;
 }
@@ -448,6 +451,7 @@ MemoryAccess Decoder::address(const Arg& arg, Space space) const {
   if (arg.kind != Arg::Kind::memory) unsupported("this address");
   MemoryAccess access = arg.access;
   access.space = space;
+  access.peers = has("shared::cluster") || in().spaces().empty();
   return access;
 }
 

@@ -36,7 +36,9 @@ void State::run(const Program& program, const LaunchShape& shape, std::span<void
                 fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
                             program.parameters.size(), parameters.size()));
   }
-  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0};
+  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false};
+  launch.cluster = program.cluster.value_or(shape.cluster);
+  launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
   launch.parameters.resize(program.parameter_bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     std::memcpy(launch.parameters.data() + program.parameters[i].offset, parameters[i],
@@ -84,6 +86,7 @@ class SimKernel final : public LoadedKernel {
       refuse(fmt::format("{} bytes of shared memory, a CTA has {}",
                          program_.static_shared_bytes + shape.shared_bytes, max_shared_bytes));
     }
+    if (const std::string why = why_no_cluster(shape); !why.empty()) refuse(why);
     state_->run(program_, shape, parameters);
   }
 
@@ -104,6 +107,31 @@ class SimKernel final : public LoadedKernel {
   }
 
  private:
+  /// Empty if the kernel can be launched with these clusters.
+  [[nodiscard]] std::string why_no_cluster(const LaunchShape& shape) const {
+    const bool given = shape.cluster != LaunchShape{}.cluster;
+    const auto text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
+    if (given && program_.cluster && *program_.cluster != shape.cluster) {
+      return fmt::format("clusters of {} CTAs, its .reqnctapercluster asks for {}", text(shape.cluster),
+                         text(*program_.cluster));
+    }
+    if (program_.explicit_cluster && !given && !program_.cluster)
+      return "its .explicitcluster asks for a launch that gives the cluster's dimensions";
+    const auto cluster = program_.cluster.value_or(shape.cluster);
+    const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
+    if (ctas == 0 || ctas > max_cluster || cluster[0] > max_cluster || cluster[1] > max_cluster) {
+      return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", text(cluster),
+                         max_cluster);
+    }
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (shape.grid[d] % cluster[d] != 0) {
+        return fmt::format("a grid of {} CTAs in clusters of {}; a cluster's extent divides the grid's",
+                           text(shape.grid), text(cluster));
+      }
+    }
+    return {};
+  }
+
   std::shared_ptr<State> state_;
   Program program_;
   std::uint64_t globals_ = 0;

@@ -1,6 +1,6 @@
 #include "sim/launch.hpp"
 
-#include "sim/cta.hpp"
+#include "sim/cluster.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -69,17 +69,19 @@ std::vector<Report> Reports::take() {
 }
 
 void run(Launch& launch, std::uint32_t threads) {
-  const auto& grid = launch.shape.grid;
-  const std::uint64_t ctas = std::uint64_t{grid[0]} * grid[1] * grid[2];
+  const auto& extent = launch.cluster;
+  const std::array<std::uint32_t, 3> grid{launch.shape.grid[0] / extent[0], launch.shape.grid[1] / extent[1],
+                                          launch.shape.grid[2] / extent[2]};
+  const std::uint64_t clusters = std::uint64_t{grid[0]} * grid[1] * grid[2];
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {
     try {
-      Cta cta(launch);
+      Cluster cluster(launch);
       while (!launch.stopped) {
-        const std::uint64_t n = launch.next_cta++;
-        if (n >= ctas) break;
-        cta.run({static_cast<std::uint32_t>(n % grid[0]), static_cast<std::uint32_t>(n / grid[0] % grid[1]),
+        const std::uint64_t n = launch.next_cluster++;
+        if (n >= clusters) break;
+        cluster.run({static_cast<std::uint32_t>(n % grid[0]), static_cast<std::uint32_t>(n / grid[0] % grid[1]),
                  static_cast<std::uint32_t>(n / grid[0] / grid[1])});
       }
     } catch (...) {
@@ -89,7 +91,7 @@ void run(Launch& launch, std::uint32_t threads) {
     }
   };
   std::vector<std::jthread> workers;
-  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, ctas); ++i) workers.emplace_back(work);
+  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, clusters); ++i) workers.emplace_back(work);
   work();
   workers.clear();
   if (failure) std::rethrow_exception(failure);

@@ -56,10 +56,12 @@ struct Launch {
   Reports reports;
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
-  std::atomic<std::uint64_t> next_cta = 0;
+  std::atomic<std::uint64_t> next_cluster = 0;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs a cluster; divides the grid
+  bool explicit_cluster = false;                  ///< the launch or the kernel asked for clusters
 };
 
-/// Runs every CTA on `threads` host threads.
+/// Runs every cluster on `threads` host threads.
 void run(Launch& launch, std::uint32_t threads);
 
 }  // namespace sim

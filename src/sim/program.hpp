@@ -3,8 +3,10 @@
 /// A kernel decoded: what all CTAs share, read-only, while it runs.
 #include <tmajit/version.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,7 @@ struct MemoryAccess {
   Space space = Space::generic;
   std::uint8_t address_width = 0;  ///< bytes a lane; 0 if there is no register
   Slot address = 0;
+  bool peers = false;  ///< shared and generic: may lie in the shared memory of another CTA of the cluster
   std::int64_t offset = 0;
   std::vector<Slot> values;  ///< of the elements moved
 };
@@ -80,7 +83,21 @@ struct SpecialSlot {
     nsmid,
     gridid,
     zero,
-    one,
+    cluster_ctaid_x,
+    cluster_ctaid_y,
+    cluster_ctaid_z,
+    cluster_nctaid_x,
+    cluster_nctaid_y,
+    cluster_nctaid_z,
+    cluster_ctarank,
+    cluster_nctarank,
+    clusterid_x,
+    clusterid_y,
+    clusterid_z,
+    nclusterid_x,
+    nclusterid_y,
+    nclusterid_z,
+    is_explicit_cluster,  ///< a predicate
     lanemask_eq,
     lanemask_le,
     lanemask_lt,
@@ -134,6 +151,8 @@ struct Program {
   std::uint64_t global_base = 0;        ///< where load() put them
   bool uses_globals = false;
   std::uint32_t max_threads = 1024;
+  std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
+  bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say
 };
 
 /// Addresses. Global memory begins at `global_begin`; the other spaces have windows of generic addresses.
@@ -146,6 +165,8 @@ inline constexpr std::uint64_t constant_window = 0x7b00'0000'0000;
 /// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
+/// CTAs of a cluster that every device of compute capability 9.0 takes.
+inline constexpr std::uint32_t max_cluster = 8;
 
 }  // namespace sim
 TMAJIT_END

@@ -40,7 +40,7 @@ void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
 
 void exit_lanes(Warp& warp, const MicroOp&, Mask mask) {
   warp.retire(mask);
-  warp.cta->threads_exited(static_cast<std::uint32_t>(std::popcount(mask)));
+  warp.cta->threads_exited(warp, mask);
 }
 
 void trap(Warp& warp, const MicroOp&, Mask mask) {

@@ -19,6 +19,8 @@ struct Wait {
     mbarrier,  ///< shared address `what`, parity `detail`
     barrier,   ///< CTA barrier `what`
     warp,      ///< other lanes of the warp, lanes `what`
+    cluster,   ///< the cluster's barrier
+    held,      ///< about to access a peer's shared memory, which happens as late as it may
     yielded,   ///< ready, but others go first
   };
   Kind kind = Kind::none;
@@ -46,7 +48,10 @@ struct Warp {
   bool running = false;
   std::uint32_t join = ~0U;  ///< least counter of another ready group: where the running one gives way
   std::vector<Group> groups;
-  bool timed_out = false;  ///< the next try_wait may report failure, once
+  bool timed_out = false;    ///< the next try_wait may report failure, once
+  Mask cluster_arrived = 0;  ///< at the cluster's barrier, in its present phase
+  Mask cluster_passed = 0;   ///< its phase has completed, and they have not waited for it yet
+  Mask released = 0;         ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
 
@@ -56,6 +61,14 @@ struct Warp {
   /// Takes exited lanes away.
   void retire(Mask mask);
   void update_join();
+  /// Makes the groups ready whose wait satisfies `ended`.
+  template <typename Ended>
+  void wake(const Ended& ended) {
+    for (Group& group : groups) {
+      if (ended(group.wait)) group.wait = {};
+    }
+    update_join();
+  }
   /// Makes ready groups with one counter one group, and runs the one with the least. False if all wait.
   bool choose();
 };

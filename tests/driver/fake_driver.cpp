@@ -171,7 +171,11 @@ tmajit::driver::Api table() {
     return fake->answer("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   };
   api.launch_kernel_ex = [](const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
-    fake->launched.push_back({*config, function, parameters, fake->contexts.back()});
+    fake->launched.push_back({*config,
+                              function,
+                              parameters,
+                              fake->contexts.back(),
+                              {config->attrs, config->attrs + config->numAttrs}});
     return fake->answer("cuLaunchKernelEx");
   };
   return api;

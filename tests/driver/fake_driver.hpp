@@ -33,6 +33,7 @@ class FakeDriver {
     CUfunction function;
     void** parameters;
     CUcontext context;
+    std::vector<CUlaunchAttribute> attributes;
   };
 
   const tmajit::driver::Api api;

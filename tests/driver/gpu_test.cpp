@@ -154,6 +154,18 @@ TEST_CASE("a launch passes shape, parameters and stream on, in one call") {
   CHECK(got.parameters[0] == &value);
 }
 
+TEST_CASE("a cluster's dimensions are a launch attribute") {
+  FakeDriver fake;
+  const auto kernel = driver::open_gpu(fake.api, 0)->load(artifact());
+  kernel->launch({.grid = {8, 2, 1}, .block = {32, 1, 1}, .cluster = {4, 2, 1}}, {}, nullptr);
+  const FakeDriver::Launched& got = fake.launched.at(0);
+  REQUIRE(got.attributes.size() == 1);
+  CHECK(got.attributes[0].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  CHECK(got.attributes[0].value.clusterDim.x == 4);
+  CHECK(got.attributes[0].value.clusterDim.y == 2);
+  CHECK(got.attributes[0].value.clusterDim.z == 1);
+}
+
 TEST_CASE("a kernel outlives the Device it was loaded on") {
   FakeDriver fake;
   std::unique_ptr<LoadedKernel> kernel = driver::open_gpu(fake.api, 0)->load(artifact());
