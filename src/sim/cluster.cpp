@@ -148,9 +148,8 @@ bool Cluster::release_held() {
 
 void Cluster::report_deadlock() {
   std::string found =
-      size() == 1
-          ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
-          : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+      size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
+                  : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
   Cta* first = nullptr;
   for (auto& cta : ctas_) {
     if (cta->live_threads == 0) continue;

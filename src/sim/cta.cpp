@@ -304,8 +304,7 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   ++barrier.phase;
   barrier.pending = barrier.expected;
   for (auto& warp : warps) {
-    warp->wake(
-        [&](const Wait& wait) { return wait.kind == Wait::Kind::mbarrier && wait.what == offset; });
+    warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::mbarrier && wait.what == offset; });
   }
 }
 

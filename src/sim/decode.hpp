@@ -103,6 +103,7 @@ bool select_control(Decoder& d);
 bool select_warp(Decoder& d);
 bool select_mbarrier(Decoder& d);
 bool select_bulk(Decoder& d);
+bool select_cluster(Decoder& d);
 
 }  // namespace sim
 TMAJIT_END

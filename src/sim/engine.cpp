@@ -64,28 +64,37 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     for (std::uint32_t i = 0; i < bytes; ++i) seen |= cta_.shadow()[at + i];
   });
   if ((seen & in_mbarrier) != 0) {
-    cta_.fail(warp, lane, "load.onto-mbarrier", "the destination of an asynchronous load covers an mbarrier",
-              "a destination apart from every mbarrier", "move the mbarriers, or invalidate them first");
+    warp.cta->fail(warp, lane, "load.onto-mbarrier",
+                   "the destination of an asynchronous load covers an mbarrier",
+                   "a destination apart from every mbarrier", "move the mbarriers, or invalidate them first");
   }
   if ((seen & storing) != 0) {
-    cta_.report(
+    warp.cta->report(
         warp, lane, "load.before-store-read",
         "an asynchronous load begins to write shared memory that a bulk store has not read yet",
         "cp.async.bulk.wait_group.read of that store before its memory is used again",
         "wait for the group of the store that used this stage last; check the group count for an off-by-one");
   }
   if ((seen & loading) != 0) {
-    cta_.report(
+    warp.cta->report(
         warp, lane, "load.overlap",
         "an asynchronous load begins to write shared memory that another load in flight writes too",
         "one load at a time for a byte of shared memory",
         "wait on the mbarrier of the earlier load, and for its readers, before loading the stage again");
   }
-  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
-    std::memset(cta_.shared() + at, poison, bytes);
-    std::memset(cta_.shadow() + at, loading, bytes);
-    std::memset(cta_.writers() + at / 4, 0, bytes / 4 * 4);
-  });
+  if (copy.reduces) {
+    if ((seen & initialised) == 0) {
+      warp.cta->report(warp, lane, "shared.uninitialised",
+                       "an asynchronous reduction onto shared memory that nobody has written",
+                       "a write before the reduction", "initialise the destination, then synchronise");
+    }
+  } else {
+    for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+      std::memset(cta_.shared() + at, poison, bytes);
+      std::memset(cta_.shadow() + at, loading, bytes);
+      std::memset(cta_.writers() + at / 4, 0, bytes / 4 * 4);
+    });
+  }
   if (cta_.launch.options.mode == SimOptions::Mode::early) {
     complete_load(copy);
   } else {
@@ -110,15 +119,17 @@ std::uint64_t Engine::bytes_in_flight(std::uint32_t offset) const noexcept {
 
 void Engine::complete_load(const Copy& copy) {
   const auto outside = [&](std::uint64_t address, std::uint64_t bytes) {
-    cta_.report(nullptr, copy.thread, copy.place, "load.out-of-bounds",
-                fmt::format("an asynchronous load reads {} bytes at {:#x}: {}", bytes, address,
-                            cta_.describe_global(address, bytes)),
-                "a source inside one allocation",
-                copy.tensor ? "check the tensor map's shape and strides against the allocation"
-                            : "check the address and the number of bytes");
+    copy.issuer->report(nullptr, copy.thread, copy.place, "load.out-of-bounds",
+                        fmt::format("an asynchronous load reads {} bytes at {:#x}: {}", bytes, address,
+                                    cta_.describe_global(address, bytes)),
+                        "a source inside one allocation",
+                        copy.tensor ? "check the tensor map's shape and strides against the allocation"
+                                    : "check the address and the number of bytes");
     throw Stop{};
   };
-  if (!copy.tensor) {
+  if (copy.source != nullptr || copy.deposit != nullptr) {
+    complete_from_peer(copy);
+  } else if (!copy.tensor) {
     const std::byte* source = cta_.global(copy.global, copy.bytes);
     if (source == nullptr) outside(copy.global, copy.bytes);
     std::memcpy(cta_.shared() + copy.shared, source, copy.bytes);
@@ -145,9 +156,10 @@ void Engine::complete_load(const Copy& copy) {
   ++cta_.changes;
   Mbarrier* barrier = cta_.mbarrier(copy.barrier);
   if (barrier == nullptr) {
-    cta_.report(nullptr, copy.thread, copy.place, "mbarrier.invalidated",
-                "an asynchronous load completes on an mbarrier that is none any more",
-                "the mbarrier stays valid until its loads have completed", "wait before mbarrier.inval");
+    copy.issuer->report(nullptr, copy.thread, copy.place, "mbarrier.invalidated",
+                        "an asynchronous load completes on an mbarrier that is none any more",
+                        "the mbarrier stays valid until its loads have completed",
+                        "wait before mbarrier.inval");
     return;
   }
   barrier->bytes -= copy.bytes;
@@ -242,13 +254,18 @@ void Engine::read(Store& store) {
     to += bytes;
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] &= static_cast<std::uint8_t>(~storing);
   });
-  // Another store may still have these bytes to read.
-  for (const Store& other : stores_) {
-    if (other.read) continue;
-    for_each_shared(other.copy, [&](std::uint32_t at, std::uint32_t bytes) {
-      for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
-    });
+  mark_unread();
+}
+
+/// Bytes that one copy has read another may still have to read.
+void Engine::mark_unread() {
+  const auto mark = [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
+  };
+  for (const Store& store : stores_) {
+    if (!store.read) for_each_shared(store.copy, mark);
   }
+  for (const Copy& copy : reads_) mark(copy.source_offset, copy.bytes);
 }
 
 void Engine::write(Store& store) {
@@ -289,9 +306,27 @@ void Engine::write(Store& store) {
 
 void Engine::finish() {
   for (const Copy& load : loads_) {
-    cta_.report(nullptr, load.thread, load.place, "exit.load-in-flight",
-                "the CTA ends while an asynchronous load into its shared memory is in flight",
-                "a wait on the load's mbarrier before the CTA ends", "wait for every phase that was started");
+    if (load.issuer == &cta_) {
+      cta_.report(nullptr, load.thread, load.place, "exit.load-in-flight",
+                  "the CTA ends while an asynchronous load into its shared memory is in flight",
+                  "a wait on the load's mbarrier before the CTA ends",
+                  "wait for every phase that was started");
+    } else {
+      load.issuer->report(
+          nullptr, load.thread, load.place, "exit.peer-writes",
+          fmt::format("the CTA with rank {} ends while this asynchronous copy into its shared "
+                      "memory is in flight",
+                      cta_.rank),
+          "a wait on the copy's mbarrier by the CTA it goes to, before that CTA ends",
+          "wait for every phase that was started, or synchronise the cluster before exit");
+    }
+    if (load.source != nullptr) load.source->engine.end_read(load);
+  }
+  for (const Copy& copy : reads_) {
+    cta_.report(nullptr, copy.thread, copy.place, "exit.store-unread",
+                "the CTA ends before an asynchronous copy to a peer has read its shared memory",
+                "a CTA that lives until the copy has completed at its destination",
+                "synchronise the cluster after the destination has waited for the copy");
   }
   for (Store& store : stores_) {
     if (!store.read) {
@@ -311,6 +346,7 @@ void Engine::reset() {
   loads_.clear();
   stores_.clear();
   groups_.clear();
+  reads_.clear();
 }
 
 }  // namespace sim

@@ -14,24 +14,37 @@ namespace sim {
 class Cta;
 struct Warp;
 
-/// An asynchronous copy between global memory and a CTA's shared memory.
+/// An asynchronous copy between global memory and a CTA's shared memory, or from one CTA of a cluster to
+/// another.
 struct Copy {
   bool tensor = false;
   TensorMap map;                         ///< tensor: shape and address
   std::array<std::int64_t, 5> origin{};  ///< tensor: of the tile, row-major
   std::uint64_t global = 0;              ///< bulk: address
   std::uint32_t bytes = 0;               ///< delivered or stored
-  std::uint32_t shared = 0;              ///< offset in the CTA's shared memory
+  std::uint32_t shared = 0;              ///< offset in the shared memory of the engine's CTA
   std::uint32_t barrier = 0;             ///< loads: offset of the mbarrier
   std::uint32_t thread = 0;              ///< issuer
   std::uint32_t place = 0;               ///< index into Program::place
+  Cta* issuer = nullptr;                 ///< loads: whose thread it is
+
+  // Loads that peers send, see peer_copy.cpp.
+  Cta* source = nullptr;                  ///< the CTA that the bytes come from
+  std::uint32_t source_offset = 0;        ///< in its shared memory
+  std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
+  void (*deposit)(std::byte* to, const Copy& copy) = nullptr;  ///< st.async, red.async: what they do
+  bool reduces = false;
 };
 
 class Engine {
  public:
   explicit Engine(Cta& cta) : cta_(cta) {}
 
+  /// A load into the shared memory of the engine's CTA, by one of its threads or a peer's.
   void issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane);
+  /// Shared memory of the engine's CTA is to be read by a copy to a peer.
+  void begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane);
+  void end_read(const Copy& copy);
   void issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane);
   void commit_group(std::uint32_t thread);
   /// Lets the thread's groups but the newest `pending` have read their source, and unless `read_only` be
@@ -62,6 +75,8 @@ class Engine {
 
   Groups& groups_of(std::uint32_t thread);
   void complete_load(const Copy& copy);
+  void complete_from_peer(const Copy& copy);
+  void mark_unread();
   void read(Store& store);
   void write(Store& store);
   void check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
@@ -70,6 +85,7 @@ class Engine {
   std::vector<Copy> loads_;
   std::deque<Store> stores_;  ///< in order of issue
   std::vector<Groups> groups_;
+  std::vector<Copy> reads_;  ///< of this CTA's shared memory, by copies to peers
 };
 
 }  // namespace sim

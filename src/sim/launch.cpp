@@ -81,8 +81,9 @@ void run(Launch& launch, std::uint32_t threads) {
       while (!launch.stopped) {
         const std::uint64_t n = launch.next_cluster++;
         if (n >= clusters) break;
-        cluster.run({static_cast<std::uint32_t>(n % grid[0]), static_cast<std::uint32_t>(n / grid[0] % grid[1]),
-                 static_cast<std::uint32_t>(n / grid[0] / grid[1])});
+        cluster.run({static_cast<std::uint32_t>(n % grid[0]),
+                     static_cast<std::uint32_t>(n / grid[0] % grid[1]),
+                     static_cast<std::uint32_t>(n / grid[0] / grid[1])});
       }
     } catch (...) {
       const std::lock_guard lock(mutex);

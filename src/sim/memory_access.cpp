@@ -29,7 +29,7 @@ Space space_of(std::uint64_t& address) {
 }  // namespace
 
 Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address, std::uint32_t bytes,
-               std::uint32_t alignment, bool writes) {
+               std::uint32_t alignment, bool writes, bool peers) {
   Cta& cta = *warp.cta;
   if (space == Space::generic) space = space_of(address);
   if (address % alignment != 0) {
@@ -42,17 +42,12 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
       out_of_bounds(warp, lane, "bank.out-of-bounds", "an access", address, bytes,
                     fmt::format("the parameter, constant or local memory has {} bytes", size));
     }
-    return Target{bank + address, false, 0};
+    return Target{bank + address, false, 0, nullptr};
   };
   switch (space) {
     case Space::shared: {
-      const auto offset = cta.shared_offset(address, bytes);
-      if (!offset) {
-        out_of_bounds(warp, lane, "shared.out-of-bounds",
-                      writes ? "a store to shared memory" : "a load from shared memory", address, bytes,
-                      fmt::format("the CTA has {} bytes from {:#x}", cta.shared_bytes(), shared_base));
-      }
-      return {cta.shared() + *offset, true, *offset};
+      const SharedPlace at = reach_shared(warp, lane, address, bytes, peers, writes);
+      return {at.owner->shared() + at.offset, true, at.offset, at.owner};
     }
     case Space::local:
       return in_bank(warp.local + std::size_t{lane} * cta.program.local_bytes, cta.program.local_bytes);
@@ -70,15 +65,16 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
                       writes ? "a store to global memory" : "a load from global memory", address, bytes,
                       cta.describe_global(address, bytes));
       }
-      return {memory, false, 0};
+      return {memory, false, 0, nullptr};
     }
   }
   cta.fail(warp, lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address),
            "a store to memory that can be written", "parameters and constants are read-only");
 }
 
-void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
-  Cta& cta = *warp.cta;
+void check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
+  Cta& cta = *at.owner;
+  const std::uint32_t offset = at.offset;
   std::uint8_t all = 0xff;
   std::uint8_t any = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {
@@ -89,11 +85,11 @@ void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std
     return;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
-    cta.report(warp, lane, "mbarrier.plain-access",
-               fmt::format("a plain load of the mbarrier at {:#x}", address), "mbarrier instructions only",
-               "an mbarrier is opaque: mbarrier.inval makes it memory again");
+    warp.cta->report(
+        warp, lane, "mbarrier.plain-access", fmt::format("a plain load of the mbarrier at {:#x}", address),
+        "mbarrier instructions only", "an mbarrier is opaque: mbarrier.inval makes it memory again");
   } else if ((any & loading) != 0) {
-    cta.report(
+    warp.cta->report(
         warp, lane, "shared.in-flight-read",
         fmt::format("a load of shared memory at {:#x} that an asynchronous load has not delivered yet",
                     address),
@@ -101,36 +97,40 @@ void check_shared_read(Warp& warp, std::uint32_t lane, std::uint32_t offset, std
         "wait with the parity of that phase; check that all readers wait, and that the stage is not loaded "
         "again before they have read");
   } else {
-    cta.report(warp, lane, "shared.uninitialised",
-               fmt::format("a load of shared memory at {:#x} that nobody has written", address),
-               "a write, or a delivered asynchronous load, before the read",
-               "check the address, and the barrier between writer and reader");
+    warp.cta->report(warp, lane, "shared.uninitialised",
+                     fmt::format("a load of shared memory at {:#x} that nobody has written", address),
+                     "a write, or a delivered asynchronous load, before the read",
+                     "check the address, and the barrier between writer and reader");
   }
 }
 
-void check_shared_write(Warp& warp, std::uint32_t lane, std::uint32_t offset, std::uint32_t bytes) {
-  Cta& cta = *warp.cta;
+void check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
+  Cta& cta = *at.owner;
+  const std::uint32_t offset = at.offset;
+  ++cta.changes;
   std::uint8_t any = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {
     any |= cta.shadow()[offset + i];
     cta.shadow()[offset + i] |= initialised;
   }
-  const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
+  // Tags are of the CTA's own threads.
+  const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.index * lanes + lane) : 0;
   for (std::uint32_t i = offset / 4; i <= (offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
   if ((any & (in_mbarrier | loading | storing)) == 0) [[likely]]
     return;
   const std::uint32_t address = offset + shared_base;
   if ((any & in_mbarrier) != 0) {
-    cta.report(warp, lane, "mbarrier.plain-access",
-               fmt::format("a plain store onto the mbarrier at {:#x}", address), "mbarrier instructions only",
-               "move the data, or mbarrier.inval the barrier first");
+    warp.cta->report(warp, lane, "mbarrier.plain-access",
+                     fmt::format("a plain store onto the mbarrier at {:#x}", address),
+                     "mbarrier instructions only", "move the data, or mbarrier.inval the barrier first");
   } else if ((any & loading) != 0) {
-    cta.report(warp, lane, "shared.in-flight-write",
-               fmt::format("a store to shared memory at {:#x} that an asynchronous load in flight writes too",
-                           address),
-               "a wait on the load's mbarrier before the store", "wait for the load, or use another stage");
+    warp.cta->report(
+        warp, lane, "shared.in-flight-write",
+        fmt::format("a store to shared memory at {:#x} that an asynchronous load in flight writes too",
+                    address),
+        "a wait on the load's mbarrier before the store", "wait for the load, or use another stage");
   } else {
-    cta.report(
+    warp.cta->report(
         warp, lane, "shared.overwritten-before-store-read",
         fmt::format("a store to shared memory at {:#x} that a bulk store has not read yet", address),
         "cp.async.bulk.wait_group.read by the thread that issued the bulk store, then a barrier, before its "

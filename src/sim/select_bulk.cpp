@@ -1,4 +1,5 @@
 /// Bulk copies and tensor copies: operands checked, then handed to the engine (PTX ISA 9.7.9.25 to 9.7.9.28).
+#include "sim/cluster.hpp"
 #include "sim/decode.hpp"
 #include "sim/memory_access.hpp"
 #include "sim/tile.hpp"
@@ -17,11 +18,12 @@ const BulkOperands& operands_of(const Warp& warp, const MicroOp& op) {
 }
 
 /// The shared range of a copy, aligned; reports and stops otherwise.
-std::uint32_t shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
-                           std::uint32_t alignment) {
+SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
+                         std::uint32_t alignment) {
   const std::uint64_t address = address_of(warp, access, lane);
-  const auto offset = warp.cta->shared_offset(address, bytes);
-  if (!offset) {
+  const auto own = warp.cta->shared_offset(address, bytes);
+  const bool peer = !own && warp.cta->is_peer_address(address, Space::shared);
+  if (!own && !peer) {
     warp.cta->fail(warp, lane, "shared.out-of-bounds",
                    fmt::format("a bulk copy of {} bytes at shared address {:#x}", bytes, address),
                    fmt::format("{} bytes from {:#x}", warp.cta->shared_bytes(), shared_base),
@@ -31,7 +33,8 @@ std::uint32_t shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& a
     warp.cta->fail(warp, lane, "copy.shared-alignment", fmt::format("shared address {:#x}", address),
                    fmt::format("a multiple of {}", alignment), "align the buffer");
   }
-  return *offset;
+  if (own) return {warp.cta, *own};
+  return reach_shared(warp, lane, address, bytes, access.peers, true);
 }
 
 TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
@@ -81,15 +84,17 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
                    "a multiple of 16 bytes (else the instruction is illegal)", "round the coordinate down");
   }
   copy.thread = warp.index * lanes + lane;
+  copy.issuer = warp.cta;
   copy.place = place_of(warp);
   copy.bytes = Tile(spec, copy.origin).bytes();
   return copy;
 }
 
 /// Shared address of a tile: aligned to 128, and to the swizzle's period.
-std::uint32_t tile_offset(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
+SharedPlace tile_place(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   const Tile tile(copy.map.spec, copy.origin);
-  const std::uint32_t offset = shared_range(warp, lane, access, tile.span(), 128);
+  const SharedPlace at = shared_range(warp, lane, access, tile.span(), 128);
+  const std::uint32_t offset = at.offset;
   const std::uint32_t period = tile_layout(copy.map.spec).alignment;
   if (offset % period != 0) {
     warp.cta->report(warp, lane, "copy.swizzle-base",
@@ -97,37 +102,32 @@ std::uint32_t tile_offset(Warp& warp, std::uint32_t lane, const Copy& copy, cons
                      fmt::format("a multiple of the swizzle's period, {} bytes", period),
                      "align the stage: off its period the pattern is shifted");
   }
-  return offset;
+  return at;
 }
 
-std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
-  const std::uint64_t address = address_of(warp, access, lane);
-  const auto offset = warp.cta->shared_offset(address, 8);
-  if (!offset || address % 8 != 0 || warp.cta->mbarrier(*offset) == nullptr) {
-    warp.cta->fail(warp, lane, "mbarrier.uninitialised",
-                   fmt::format("a load completes on shared address {:#x}, where no mbarrier is", address),
-                   "an initialised mbarrier",
-                   "mbarrier.init, fence and synchronise before the load is issued");
-  }
-  if (!warp.cta->visible(*warp.cta->mbarrier(*offset))) {
+/// The mbarrier that a load completes on, in the CTA that its bytes go to.
+std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, const MemoryAccess& access, Cta& target) {
+  const SharedPlace at = completion_barrier(warp, lane, address_of(warp, access, lane), access.peers, target);
+  if (at.owner == warp.cta && !target.visible(*target.mbarrier(at.offset))) {
     warp.cta->report(
         warp, lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
                     "has made visible to the copy engine",
-                    address),
+                    at.offset + shared_base),
         "fence.mbarrier_init, or fence.proxy.async, by the thread that initialised it",
         "call fence_mbarrier_init() after the last mbarrier.init");
   }
-  return *offset;
+  return at.offset;
 }
 
 void tensor_load(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = operands_of(warp, op);
   for_lanes(mask, [&](std::uint32_t lane) {
     Copy copy = tensor_copy(warp, lane, operands, operands.source);
-    copy.barrier = barrier_offset(warp, lane, operands.barrier);
-    copy.shared = tile_offset(warp, lane, copy, operands.destination);
-    warp.cta->engine.issue_load(copy, warp, lane);
+    const SharedPlace to = tile_place(warp, lane, copy, operands.destination);
+    copy.shared = to.offset;
+    copy.barrier = barrier_offset(warp, lane, operands.barrier, *to.owner);
+    to.owner->engine.issue_load(copy, warp, lane);
   });
 }
 
@@ -141,7 +141,7 @@ void tensor_store(Warp& warp, const MicroOp& op, Mask mask) {
                      fmt::format("a tensor store at coordinate {} in dimension {}", copy.origin[d], d),
                      "coordinates that are not negative", "clip the tile on the kernel's side");
     }
-    copy.shared = tile_offset(warp, lane, copy, operands.source);
+    copy.shared = tile_place(warp, lane, copy, operands.source).offset;
     warp.cta->engine.issue_store(copy, warp, lane);
   });
 }
@@ -161,6 +161,7 @@ Copy bulk_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, con
   copy.global = address_of(warp, global, lane);
   copy.bytes = get<std::uint32_t>(warp.registers + operands.bytes, lane);
   copy.thread = warp.index * lanes + lane;
+  copy.issuer = warp.cta;
   copy.place = place_of(warp);
   if (copy.global % 16 != 0 || copy.bytes % 16 != 0) {
     warp.cta->fail(warp, lane, "copy.global-alignment",
@@ -174,9 +175,10 @@ void bulk_load(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = operands_of(warp, op);
   for_lanes(mask, [&](std::uint32_t lane) {
     Copy copy = bulk_copy(warp, lane, operands, operands.source);
-    copy.barrier = barrier_offset(warp, lane, operands.barrier);
-    copy.shared = shared_range(warp, lane, operands.destination, copy.bytes, 16);
-    warp.cta->engine.issue_load(copy, warp, lane);
+    const SharedPlace to = shared_range(warp, lane, operands.destination, copy.bytes, 16);
+    copy.shared = to.offset;
+    copy.barrier = barrier_offset(warp, lane, operands.barrier, *to.owner);
+    to.owner->engine.issue_load(copy, warp, lane);
   });
 }
 
@@ -184,7 +186,7 @@ void bulk_store(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = operands_of(warp, op);
   for_lanes(mask, [&](std::uint32_t lane) {
     Copy copy = bulk_copy(warp, lane, operands, operands.destination);
-    copy.shared = shared_range(warp, lane, operands.source, copy.bytes, 16);
+    copy.shared = shared_range(warp, lane, operands.source, copy.bytes, 16).offset;
     warp.cta->engine.issue_store(copy, warp, lane);
   });
 }
@@ -236,12 +238,13 @@ bool emit_copy(Decoder& d) {
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::shared);
   operands.source = d.address(d.arg(1), Space::shared);
+  operands.source.peers = false;
   operands.bytes = d.read(d.arg(2), ScalarType::u32);
   if (spaces[0] == ptx::StateSpace::global) {
     emit_bulk(d, &bulk_store, std::move(operands));
     return true;
   }
-  if (spaces[1] != ptx::StateSpace::global) return false;  // to the shared memory of another CTA
+  if (spaces[1] != ptx::StateSpace::global) return false;  // select_cluster
   operands.barrier = d.address(d.arg(3), Space::shared);
   emit_bulk(d, &bulk_load, std::move(operands));
   return true;

@@ -1,4 +1,5 @@
 /// mbarriers (PTX ISA 9.7.13.15).
+#include "sim/cluster.hpp"
 #include "sim/decode.hpp"
 #include "sim/memory_access.hpp"
 
@@ -17,26 +18,27 @@ using ptx::ScalarType;
 constexpr std::int64_t most_bytes = (1 << 20) - 1;
 constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
 
-/// Offset of the 8 bytes that the lane names.
-std::uint32_t place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+/// The 8 bytes that the lane names.
+SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  Cta& cta = *warp.cta;
   const std::uint64_t address = address_of(warp, access, lane);
-  const auto offset = warp.cta->shared_offset(address, 8);
-  if (!offset || address % 8 != 0) {
-    warp.cta->fail(
-        warp, lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address),
-        "8 bytes of the CTA's shared memory at a multiple of 8", "check the address of the barrier");
+  const auto own = cta.shared_offset(address, 8);
+  if (address % 8 != 0 || (!own && !cta.is_peer_address(address, Space::shared))) {
+    cta.fail(warp, lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address),
+             "8 bytes of the CTA's shared memory at a multiple of 8", "check the address of the barrier");
   }
-  return *offset;
+  return own ? SharedPlace{&cta, *own} : reach_shared(warp, lane, address, 8, access.peers, true);
 }
 
 struct Found {
+  Cta* owner;
   std::uint32_t offset;
   Mbarrier* barrier;
 };
 
 Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
-  const std::uint32_t offset = place_of(warp, access, lane);
-  Mbarrier* const barrier = warp.cta->mbarrier(offset);
+  const auto [owner, offset] = place_of(warp, access, lane);
+  Mbarrier* const barrier = owner->mbarrier(offset);
   if (barrier == nullptr) {
     warp.cta->fail(
         warp, lane, "mbarrier.uninitialised",
@@ -44,13 +46,13 @@ Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
         "mbarrier.init before any other use",
         "initialise it in one thread, fence, and synchronise the CTA before others use it");
   }
-  return {offset, barrier};
+  return {owner, offset, barrier};
 }
 
 void initialise(Warp& warp, const MicroOp& op, Mask mask) {
   Cta& cta = *warp.cta;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane);
+    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
     const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
     if (arrivals == 0 || arrivals > most_arrivals) {
       cta.fail(warp, lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals),
@@ -106,26 +108,47 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
         "as many arrivals a phase as mbarrier.init said", "check who arrives, and how often");
   }
   at.barrier->pending -= count;
-  warp.cta->settle(at.offset, *at.barrier);
+  at.owner->settle(at.offset, *at.barrier);
 }
 
 /// a: bytes; not an arrival. With `sign` −1 complete_tx.
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask))
+    return;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, warp.program->accesses[op.aux], lane);
     add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
-    warp.cta->settle(at.offset, *at.barrier);
+    at.owner->settle(at.offset, *at.barrier);
   });
 }
 
-/// d: state, a: count or bytes.
-template <bool expects, bool drops>
+/// A state is the phase, and below it the arrivals that were pending.
+constexpr std::uint32_t phase_shift = 24;
+
+/// d: state, a: count or bytes, b: whether somebody asks for the state.
+template <bool expects, bool drops, bool completes = true>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  if (warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    const Found at = find(warp, access, lane);
     const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
-    put(warp.registers + op.d, lane, at.barrier->phase);
+    if (op.b != 0 && at.owner != warp.cta) {
+      warp.cta->fail(
+          warp, lane, "mbarrier.remote-state",
+          fmt::format("an arrival at an mbarrier of the CTA with rank {} asks for its state", at.owner->rank),
+          "_ as the destination where the mbarrier is not the CTA's own",
+          "only threads of its own CTA can wait on an mbarrier");
+    }
+    put(warp.registers + op.d, lane,
+        at.barrier->phase << phase_shift | static_cast<std::uint64_t>(at.barrier->pending));
+    if (!completes && std::int64_t{operand} >= at.barrier->pending) {
+      warp.cta->fail(warp, lane, "mbarrier.arrivals",
+                     fmt::format("{} arrivals that must not complete the phase, of {} that it lacks", operand,
+                                 at.barrier->pending),
+                     "fewer arrivals than are pending for .noComplete", "arrive without .noComplete");
+    }
     if (expects) add_bytes(warp, lane, *at.barrier, operand);
     const std::uint32_t count = expects ? 1 : operand;
     if (drops) at.barrier->expected -= std::min(count, at.barrier->expected);
@@ -150,8 +173,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
       complete = (at.barrier->phase & 1) != detail;
     } else {
       const auto state = get<std::uint64_t>(warp.registers + op.a, lane);
-      detail = static_cast<std::uint32_t>(state & 1);
-      complete = at.barrier->phase > state;
+      detail = static_cast<std::uint32_t>(state >> phase_shift & 1);
+      complete = at.barrier->phase > state >> phase_shift;
     }
     if (complete) {
       done |= 1U << lane;
@@ -174,26 +197,34 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
-std::uint32_t add_access(Decoder& d, const Arg& arg) {
+struct PendingCount {
+  std::uint32_t operator()(std::uint64_t state) const {
+    return static_cast<std::uint32_t>(state & ((1U << phase_shift) - 1));
+  }
+};
+
+/// With `own` the barrier must be the CTA's own.
+std::uint32_t add_access(Decoder& d, const Arg& arg, bool own = false) {
   d.program().accesses.push_back(d.address(arg, d.space()));
+  if (own) d.program().accesses.back().peers = false;
   return static_cast<std::uint32_t>(d.program().accesses.size() - 1);
 }
 
 bool emit_arrive(Decoder& d, bool drops) {
-  if (d.has("noComplete")) return false;
   const bool expects = d.has("expect_tx");
   const std::uint32_t access = add_access(d, d.arg(1));
   const Slot operand = d.args().size() > 2 ? d.read(d.arg(2), ScalarType::u32) : d.constant(1, false);
   const Slot state = d.write(d.arg(0), ScalarType::b64);
-  const Handler handler = expects ? (drops ? &arrive<true, true> : &arrive<true, false>)
-                                  : (drops ? &arrive<false, true> : &arrive<false, false>);
-  d.emit(handler, state, operand, 0, 0, access);
+  Handler handler = expects ? (drops ? &arrive<true, true> : &arrive<true, false>)
+                            : (drops ? &arrive<false, true> : &arrive<false, false>);
+  if (d.has("noComplete")) handler = drops ? &arrive<false, true, false> : &arrive<false, false, false>;
+  d.emit(handler, state, operand, d.arg(0).kind == Arg::Kind::sink ? 0 : 1, 0, access);
   return true;
 }
 
 void emit_wait(Decoder& d, bool blocks) {
   const bool parity = d.has("parity");
-  const std::uint32_t access = add_access(d, d.arg(1));
+  const std::uint32_t access = add_access(d, d.arg(1), true);
   const Slot operand = d.read(d.arg(2), parity ? ScalarType::u32 : ScalarType::b64);
   const Handler handler = parity ? (blocks ? &wait<true, true> : &wait<true, false>)
                                  : (blocks ? &wait<false, true> : &wait<false, false>);
@@ -207,10 +238,10 @@ bool select_mbarrier(Decoder& d) {
   switch (d.in().opcode) {
     case Opcode::mbarrier_init: {
       const Slot count = d.read(d.arg(1), u32);
-      d.emit(&initialise, 0, count, 0, 0, add_access(d, d.arg(0)));
+      d.emit(&initialise, 0, count, 0, 0, add_access(d, d.arg(0), true));
       return true;
     }
-    case Opcode::mbarrier_inval: d.emit(&invalidate, 0, 0, 0, 0, add_access(d, d.arg(0))); return true;
+    case Opcode::mbarrier_inval: d.emit(&invalidate, 0, 0, 0, 0, add_access(d, d.arg(0), true)); return true;
     case Opcode::mbarrier_expect_tx:
     case Opcode::mbarrier_complete_tx: {
       const Slot bytes = d.read(d.arg(1), u32);
@@ -220,6 +251,10 @@ bool select_mbarrier(Decoder& d) {
     }
     case Opcode::mbarrier_arrive: return emit_arrive(d, false);
     case Opcode::mbarrier_arrive_drop: return emit_arrive(d, true);
+    case Opcode::mbarrier_pending_count:
+      d.emit(&apply<PendingCount, std::uint32_t, std::uint64_t>, d.write(d.arg(0), u32),
+             d.read(d.arg(1), ScalarType::b64));
+      return true;
     case Opcode::mbarrier_test_wait: emit_wait(d, false); return true;
     case Opcode::mbarrier_try_wait: emit_wait(d, true); return true;
     default: return false;

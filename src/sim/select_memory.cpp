@@ -1,4 +1,6 @@
 /// Loads, stores, atomics, address conversion, prefetches (PTX ISA 9.7.9, 9.7.13).
+#include "sim/atomic.hpp"
+#include "sim/cluster.hpp"
 #include "sim/decode.hpp"
 #include "sim/memory_access.hpp"
 #include "sim/numeric.hpp"
@@ -23,6 +25,11 @@ T load_relaxed(const std::byte* at) {
 template <typename T>
 void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
+}
+
+/// Whether the lanes wait before they reach into a peer's shared memory.
+bool held(Warp& warp, const MemoryAccess& access, Mask mask) {
+  return access.peers && warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, access, mask);
 }
 
 /// The shadow of `bytes` bytes in words.
@@ -144,10 +151,11 @@ void load(Warp& warp, const MicroOp& op, Mask mask) {
       return;
     }
   }
+  if (held(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false);
-    if (target.shared) check_shared_read(warp, lane, target.offset, bytes);
+        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, false, access.peers);
+    if (target.shared) check_shared_read(warp, lane, {target.owner, target.offset}, bytes);
     for (std::uint32_t i = 0; i < count; ++i) {
       put<T>(warp.registers + access.values[i], lane, load_relaxed<T>(target.memory + i * sizeof(T)));
     }
@@ -173,10 +181,11 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
       return;
     }
   }
+  if (held(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true);
-    if (target.shared) check_shared_write(warp, lane, target.offset, bytes);
+        resolve(warp, lane, access.space, address_of(warp, access, lane), bytes, bytes, true, access.peers);
+    if (target.shared) check_shared_write(warp, lane, {target.owner, target.offset}, bytes);
     for (std::uint32_t i = 0; i < count; ++i) {
       store_relaxed<T>(target.memory + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
     }
@@ -224,44 +233,19 @@ void emit_move(Decoder& d, bool loads) {
 }
 
 // Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
-enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, inc, dec };
-
-template <typename T>
-T combine(Atomic what, T old, T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    switch (what) {
-      case Atomic::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
-      case Atomic::and_: return old & a;
-      case Atomic::or_: return old | a;
-      case Atomic::xor_: return old ^ a;
-      case Atomic::inc: return old >= a ? T{0} : static_cast<T>(old + 1);
-      case Atomic::dec: return old == 0 || old > a ? a : static_cast<T>(old - 1);
-      default: break;
-    }
-  } else if (what == Atomic::add) {
-    return canonical(old + a);
-  }
-  switch (what) {
-    case Atomic::min: return a < old ? a : old;
-    case Atomic::max: return old < a ? a : old;
-    case Atomic::exch: return a;
-    case Atomic::cas: return old == a ? b : old;
-    default: return old;
-  }
-}
 
 template <typename T>
 void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   const MemoryAccess& access = warp.program->accesses[op.aux];
+  if (held(warp, access, mask)) return;
   ++warp.cta->changes;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const Target target =
-        resolve(warp, lane, access.space, address_of(warp, access, lane), sizeof(T), sizeof(T), true);
+    const Target target = resolve(warp, lane, access.space, address_of(warp, access, lane), sizeof(T),
+                                  sizeof(T), true, access.peers);
     if (target.shared) {
-      check_shared_read(warp, lane, target.offset, sizeof(T));
-      check_shared_write(warp, lane, target.offset, sizeof(T));
+      check_shared_read(warp, lane, {target.owner, target.offset}, sizeof(T));
+      check_shared_write(warp, lane, {target.owner, target.offset}, sizeof(T));
     }
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
@@ -276,14 +260,7 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 bool emit_atomic(Decoder& d, bool returns) {
-  constexpr std::pair<const char*, Atomic> names[] = {
-      {"add", Atomic::add}, {"min", Atomic::min},  {"max", Atomic::max},   {"and", Atomic::and_},
-      {"or", Atomic::or_},  {"xor", Atomic::xor_}, {"exch", Atomic::exch}, {"cas", Atomic::cas},
-      {"inc", Atomic::inc}, {"dec", Atomic::dec}};
-  std::optional<Atomic> what;
-  for (const auto& [name, value] : names) {
-    if (d.has(name)) what = value;
-  }
+  const std::optional<Atomic> what = atomic_of(d.in());
   Handler handler = nullptr;
   const ScalarType t = d.type();
   switch (t) {
@@ -330,6 +307,17 @@ void emit_cvta(Decoder& d, bool to) {
          d.constant(to ? 0 - window : window, true));
 }
 
+/// isspacep.shared::cta: in the shared memory of the thread's own CTA.
+void is_own_shared(Warp& warp, const MicroOp& op, Mask mask) {
+  Mask& p = predicate(warp, op.d);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
+    const bool is = address >= shared_window && address < shared_window + window_bytes &&
+                    !warp.cta->is_peer_address(address, Space::generic);
+    p = (p & ~(1U << lane)) | static_cast<Mask>(is) << lane;
+  });
+}
+
 template <Space space>
 void is_space(Warp& warp, const MicroOp& op, Mask mask) {
   Mask& p = predicate(warp, op.d);
@@ -355,7 +343,7 @@ bool emit_isspacep(Decoder& d) {
   Handler handler = nullptr;
   switch (d.space()) {
     case Space::global: handler = &is_space<Space::global>; break;
-    case Space::shared: handler = &is_space<Space::shared>; break;
+    case Space::shared: handler = d.has("shared::cluster") ? &is_space<Space::shared> : &is_own_shared; break;
     case Space::local: handler = &is_space<Space::local>; break;
     case Space::param: handler = &is_space<Space::param>; break;
     case Space::constant: handler = &is_space<Space::constant>; break;
