@@ -49,7 +49,7 @@ const std::string registers =
     ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd1, [p0];\n"
     "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
     "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, smem;\nsetp.eq.u32 %p1, %r1, 0;\n";
-const std::string sync = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+const std::string meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 /// Word %ctaid.x · ntid + tid of the buffer, at %rd3.
 const std::string element =
     "mov.u32 %r20, %ntid.x;\nmad.lo.u32 %r20, %r4, %r20, %r1;\nmul.wide.u32 %rd2, %r20, 4;\n"
@@ -164,11 +164,11 @@ TEST_CASE("a reduction over the distributed shared memory of a cluster") {
       run(registers + element +
               "ld.global.u32 %r7, [%rd3];\nshl.b32 %r8, %r1, 2;\nadd.u32 %r8, %r8, %r5;\n"
               "st.shared.u32 [%r8], %r7;\n" +
-              sync +
+              meet +
               "mov.u32 %r9, 0;\nmov.u32 %r10, 0;\nL:\nmapa.shared::cluster.u32 %r11, %r8, %r10;\n"
               "ld.shared::cluster.u32 %r12, [%r11];\nadd.u32 %r9, %r9, %r12;\nadd.u32 %r10, %r10, 1;\n"
               "setp.lt.u32 %p2, %r10, %r3;\n@%p2 bra L;\n" +
-              sync + "st.global.u32 [%rd3], %r9;\nret;",
+              meet + "st.global.u32 [%rd3], %r9;\nret;",
           shape);
   INFO(all_of(outcome));
   REQUIRE(outcome.reports.empty());
@@ -182,10 +182,10 @@ TEST_CASE("a reduction over the distributed shared memory of a cluster") {
 
 TEST_CASE("atomics on a counter in a peer, through a generic address") {
   const Outcome outcome = run(
-      registers + element + "@%p1 st.shared.u32 [%r5], 0;\n" + sync +
+      registers + element + "@%p1 st.shared.u32 [%r5], 0;\n" + meet +
           "cvt.u64.u32 %rd4, %r5;\ncvta.shared.u64 %rd4, %rd4;\nmov.u32 %r6, 0;\nmapa.u64 %rd5, %rd4, %r6;\n"
           "atom.add.u32 %r7, [%rd5], 2;\n" +
-          sync + "ld.u32 %r8, [%rd5];\nst.global.u32 [%rd3], %r8;\n" + sync + "ret;",
+          meet + "ld.u32 %r8, [%rd5];\nst.global.u32 [%rd3], %r8;\n" + meet + "ret;",
       {.options = {.mode = any_mode()}});
   INFO(all_of(outcome));
   REQUIRE(outcome.reports.empty());
@@ -201,11 +201,11 @@ std::string ring(const std::string& expect, const std::string& send) {
          "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
          "ld.global.u32 %r7, [%rd3];\nshl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\n"
          "st.shared.u32 [%r10+128], %r7;\nfence.proxy.async.shared::cta;\n" +
-         "@%p1 " + expect + "\n" + sync +
+         "@%p1 " + expect + "\n" + meet +
          "mapa.shared::cluster.u32 %r9, %r5, %r6;\nmapa.shared::cluster.u32 %r8, %r10, %r6;\n" + send +
          "\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
          "ld.shared.u32 %r11, [%r10+256];\nst.global.u32 [%rd3], %r11;\n" +
-         sync + "ret;";
+         meet + "ret;";
 }
 
 void expect_ring(const Outcome& outcome) {
@@ -236,13 +236,13 @@ TEST_CASE("ring exchange with plain stores and remote arrivals") {
       registers + next + element +
       "@%p1 mbarrier.init.shared.b64 [smem], 32;\n@%p1 fence.mbarrier_init.release.cluster;\n"
       "ld.global.u32 %r7, [%rd3];\nshl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\n" +
-      sync +
+      meet +
       "mapa.shared::cluster.u32 %r9, %r5, %r6;\nmapa.shared::cluster.u32 %r8, %r10, %r6;\n"
       "st.shared::cluster.u32 [%r8+256], %r7;\n"
       "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];\n"
       "W:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
       "ld.shared.u32 %r11, [%r10+256];\nst.global.u32 [%rd3], %r11;\n" +
-      sync + "ret;";
+      meet + "ret;";
   expect_ring(run(body, {.options = {.mode = any_mode(), .seed = 4}}));
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("red.async and a remote expect_tx") {
       run(registers + element +
               "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
               "@%p1 st.shared.u32 [smem+64], 0;\n" +
-              sync +
+              meet +
               "mov.u32 %r6, 0;\nmapa.shared::cluster.u32 %r9, %r5, %r6;\nsetp.eq.and.u32 %p3, %r2, 1, %p1;\n"
               "@%p3 mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r9], 512;\n"
               "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r9+64], 3, "
@@ -260,7 +260,7 @@ TEST_CASE("red.async and a remote expect_tx") {
               "setp.ne.u32 %p4, %r2, 0;\n@%p4 bra E;\n"
               "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
               "ld.shared.u32 %r11, [smem+64];\nst.global.u32 [%rd3], %r11;\nE:\n" +
-              sync + "ret;",
+              meet + "ret;",
           {.options = {.mode = any_mode()}});
   INFO(all_of(outcome));
   REQUIRE(outcome.reports.empty());
@@ -302,7 +302,7 @@ TEST_CASE("a cluster that does not meet before its CTAs reach into each other") 
   const std::string body = registers +
                            "mapa.shared::cluster.u32 %r7, %r5, 1;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n"
                            "@%p3 st.shared::cluster.u32 [%r7], %r1;\n" +
-                           sync + "ret;";
+                           meet + "ret;";
   expect_only(run(body), "shared.peer-not-started");
   expect_only(run(body, {.grid = 8, .options = {.seed = 2}}), "shared.peer-not-started");
 }
@@ -310,23 +310,23 @@ TEST_CASE("a cluster that does not meet before its CTAs reach into each other") 
 TEST_CASE("a CTA that exits while a peer still reaches into it") {
   SECTION("a read") {
     const Outcome outcome =
-        run(registers + next + "st.shared.u32 [%r5], %r1;\n" + sync +
+        run(registers + next + "st.shared.u32 [%r5], %r1;\n" + meet +
             "mapa.shared::cluster.u32 %r7, %r5, %r6;\nld.shared::cluster.u32 %r8, [%r7];\nret;");
     REQUIRE_FALSE(outcome.reports.empty());
     CHECK(outcome.reports[0].rule == "exit.peer-reads");
   }
   SECTION("a write, by one CTA") {
-    expect_only(run(registers + sync +
+    expect_only(run(registers + meet +
                     "mapa.shared::cluster.u32 %r7, %r5, 3;\nsetp.eq.u32 %p3, %r2, 0;\n"
                     "@%p3 st.shared::cluster.u32 [%r7], %r1;\nret;"),
                 "exit.peer-writes");
   }
   SECTION("a store that has not arrived") {
     const Outcome outcome =
-        run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + sync +
+        run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet +
                 "mapa.shared::cluster.u32 %r7, %r5, %r6;\n"
                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r7+64], %r1, [%r7];\n" +
-                sync + "ret;",
+                meet + "ret;",
             {.block = 1});
     INFO(all_of(outcome));
     REQUIRE_FALSE(outcome.reports.empty());
@@ -338,7 +338,7 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
                 "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
                 "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], 16;\n"
                 "st.shared.v4.u32 [%r5+128], {%r1, %r1, %r1, %r1};\nfence.proxy.async.shared::cta;\n" +
-                sync +
+                meet +
                 "mapa.shared::cluster.u32 %r7, %r5, %r6;\nsetp.eq.u32 %p3, %r2, 0;\n"
                 "@%p3 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r7+256], "
                 "[%r5+128], "
@@ -354,25 +354,25 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
 TEST_CASE("addresses that are no CTA's of the cluster") {
   expect_only(run(registers + "mapa.shared::cluster.u32 %r7, %r5, %r3;\nret;"), "shared.cluster-rank");
   expect_only(
-      run(registers + sync + "add.u32 %r7, %r5, 0x0a000000;\nld.shared::cluster.u32 %r8, [%r7];\nret;"),
+      run(registers + meet + "add.u32 %r7, %r5, 0x0a000000;\nld.shared::cluster.u32 %r8, [%r7];\nret;"),
       "shared.cluster-rank");
   // A peer's address where only the CTA's own will do.
-  expect_only(run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + sync +
-                  "mapa.shared::cluster.u32 %r7, %r5, %r6;\nst.shared.u32 [%r7+8], %r1;\n" + sync + "ret;"),
+  expect_only(run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet +
+                  "mapa.shared::cluster.u32 %r7, %r5, %r6;\nst.shared.u32 [%r7+8], %r1;\n" + meet + "ret;"),
               "shared.cluster-rank");
-  expect_only(run(registers + next + sync +
+  expect_only(run(registers + next + meet +
                   "mapa.shared::cluster.u32 %r7, %r5, %r6;\nst.shared::cluster.u32 [%r7+4096], %r1;\n" +
-                  sync + "ret;"),
+                  meet + "ret;"),
               "shared.out-of-bounds");
 }
 
 TEST_CASE("asynchronous copies between CTAs outside their contract") {
-  const std::string init = "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + sync;
+  const std::string init = "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet;
   SECTION("the mbarrier is in another CTA than the data") {
     expect_only(run(registers + next + init +
                         "mapa.shared::cluster.u32 %r7, %r5, %r6;\n"
                         "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r7+64], %r1, [%r5];\n" +
-                        sync + "ret;",
+                        meet + "ret;",
                     {.block = 1}),
                 "mbarrier.other-cta");
   }
@@ -395,7 +395,7 @@ TEST_CASE("asynchronous copies between CTAs outside their contract") {
     expect_only(run(registers + next + init +
                         "mapa.shared::cluster.u32 %r7, %r5, %r6;\n"
                         "mbarrier.arrive.shared::cluster.b64 %rd9, [%r7];\n" +
-                        sync + "ret;",
+                        meet + "ret;",
                     {.block = 1}),
                 "mbarrier.remote-state");
   }
@@ -409,10 +409,10 @@ TEST_CASE("the cluster's barrier out of order") {
 
 TEST_CASE("a deadlock of a cluster names the waits of all its CTAs") {
   // Rank 0 waits for an arrival that nobody makes, the others at the barrier for it.
-  const Outcome outcome = run(registers + "@%p1 mbarrier.init.shared.b64 [smem], 2;\n" + sync +
+  const Outcome outcome = run(registers + "@%p1 mbarrier.init.shared.b64 [smem], 2;\n" + meet +
                               "setp.ne.u32 %p3, %r2, 0;\n@%p3 bra E;\n"
                               "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\nE:\n" +
-                              sync + "ret;");
+                              meet + "ret;");
   expect_only(outcome, "deadlock");
   CHECK_THAT(outcome.reports[0].found,
              ContainsSubstring("CTA 0 of the cluster, threads 0 to 31 at PTX line") &&
