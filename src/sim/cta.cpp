@@ -129,8 +129,9 @@ void Cta::start(std::array<std::uint32_t, 3> index) {
     const std::uint32_t left = live_threads - warp->index * lanes;
     warp->live = left >= lanes ? all_lanes : (1U << left) - 1;
     warp->active = warp->live;
-    warp->pc = 0;
+    warp->pc = program.first;
     warp->groups.clear();
+    warp->calls.reset();
     warp->timed_out = false;
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();

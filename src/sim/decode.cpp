@@ -69,7 +69,7 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
   if (function == nullptr || !function->is_entry) {
     throw Error(ErrorCode::invalid_argument, fmt::format("the PTX has no kernel \"{}\"", entry));
   }
-  const ptx::ResolveResult resolved = ptx::resolve(*parsed.module, *function);
+  ptx::ResolveResult resolved = ptx::resolve(*parsed.module, *function);
   if (!resolved) {
     const ptx::Diagnostic& first = resolved.diagnostics.front();
     throw Error(ErrorCode::invalid_argument,
@@ -78,32 +78,49 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
   Program program;
   program.entry = entry;
   program.global_base = global_base;
-  Decoder(program).run(*parsed.module, *resolved.function);
+  Decoder(program).run(*parsed.module, std::move(*resolved.function));
   return program;
 }
 
-void Decoder::run(const ptx::Module& module, const ptx::FlatFunction& function) {
-  program_.register_bytes = 64;  // the slot of the true predicate, and what keeps others aligned
+void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
+  program_.register_bytes = 64;  // the slots of the true predicate and the carry, and what aligns others
   sink_[0] = allocate(4 * lanes);
   sink_[1] = allocate(8 * lanes);
+  collect_callees(module, function);
   lay_out(module, function);
+  // Functions come before those that call them: where lanes part, those in the function run first, and all
+  // meet again where they return.
+  for (const auto& callee : callees_) decode_callee(*callee);
+  program_.first = static_cast<std::uint32_t>(program_.code.size());
+  current_ = nullptr;
+  decode_function(function);
+  for (const auto& [op, target] : calls_) program_.code[op].aux = target->first;
+  program_.register_bytes = static_cast<std::uint32_t>(align_up(program_.register_bytes, 64));
+}
+
+void Decoder::decode_function(const ptx::FlatFunction& function) {
   allocate_registers(function);
+  first_.clear();
+  branches_.clear();
+  table_base_ = program_.branch_tables.size();
+  program_.branch_tables.resize(table_base_ + function.branch_tables.size());
+  if (current_ != nullptr && current_->recursive) describe_frame(*current_);
+  if (current_ != nullptr) emit_transfers(*current_, true);
   for (const ptx::FlatInstruction& flat : function.instructions) {
     first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
     decode_one(flat);
   }
-  // A kernel may end without ret, and labels may stand at its end.
+  // It may end without ret, and labels may stand at its end.
   first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
   ptx::Instruction end;
-  end.words = {"exit"};
-  const ptx::FlatInstruction last{&end, {}, nullptr};
-  decode_one(last);
+  end.words = {"ret"};
+  end.opcode = ptx::Opcode::ret;
+  decode_one({&end, {}, nullptr});
   for (const std::uint32_t branch : branches_) program_.code[branch].aux = first_[program_.code[branch].aux];
-  for (const auto& table : function.branch_tables) {
-    auto& targets = program_.branch_tables.emplace_back();
-    for (const std::uint32_t target : table) targets.push_back(first_[target]);
+  for (std::size_t i = 0; i < function.branch_tables.size(); ++i) {
+    for (const std::uint32_t target : function.branch_tables[i])
+      program_.branch_tables[table_base_ + i].push_back(first_[target]);
   }
-  program_.register_bytes = static_cast<std::uint32_t>(align_up(program_.register_bytes, 64));
 }
 
 void Decoder::place_variable(const ptx::Variable& variable) {
@@ -120,7 +137,15 @@ void Decoder::place_variable(const ptx::Variable& variable) {
       // Dynamic shared memory follows what is declared with a size; run() places it last.
       addresses_[&variable] = shared_base + place(program_.static_shared_bytes);
       break;
-    case StateSpace::local: addresses_[&variable] = place(program_.local_bytes); break;
+    case StateSpace::param: passed_.insert(&variable); [[fallthrough]];
+    case StateSpace::local:
+      if (current_ != nullptr && current_->recursive) {
+        framed_.insert(&variable);
+        addresses_[&variable] = place(program_.frames[current_->frame].bytes);
+      } else {
+        addresses_[&variable] = place(program_.local_bytes);
+      }
+      break;
     case StateSpace::constant:
     case StateSpace::global: {
       auto& bank = variable.space == StateSpace::global ? program_.global_image : program_.constant_bank;
@@ -141,6 +166,14 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     if (const auto* variable = std::get_if<ptx::Variable>(&directive)) variables.push_back(variable);
   }
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
+  // Local variables and parameters of functions have been placed; what they share with all lies here too.
+  for (const auto& callee : callees_) {
+    lay_out_callee(*callee);
+    for (const ptx::Variable* variable : callee->flat.variables) {
+      if (addresses_.count(variable) == 0) variables.push_back(variable);
+    }
+  }
+  current_ = nullptr;
   std::vector<const ptx::Variable*> dynamic;
   std::uint64_t alignment = 16;
   for (const ptx::Variable* variable : variables) {
@@ -156,6 +189,10 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
+  if (!program_.frames.empty()) {
+    program_.stack_begin = static_cast<std::uint32_t>(align_up(program_.local_bytes, 16));
+    program_.local_bytes = program_.stack_begin + stack_bytes;
+  }
   for (const ptx::Variable& parameter : function.function->parameters) {
     const std::uint64_t at =
         align_up(program_.parameter_bytes, std::max<std::uint64_t>(alignment_of(parameter), 1));
@@ -187,6 +224,7 @@ Slot Decoder::allocate(std::uint32_t bytes) {
 
 void Decoder::allocate_registers(const ptx::FlatFunction& function) {
   // Lanes first, so that they stay aligned; predicates take 4 bytes in all.
+  registers_.clear();
   for (const ptx::Register& reg : function.registers) {
     Arg arg;
     arg.kind = Arg::Kind::reg;
@@ -225,9 +263,9 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   args_.clear();
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
   using Selector = bool (*)(Decoder&);
-  constexpr Selector selectors[] = {select_control,  select_memory, select_logic,      select_convert,
-                                    select_half,     select_float,  select_arithmetic, select_warp,
-                                    select_mbarrier, select_bulk,   select_cluster};
+  constexpr Selector selectors[] = {select_call,    select_control,  select_memory, select_logic,
+                                    select_convert, select_half,     select_float,  select_arithmetic,
+                                    select_warp,    select_mbarrier, select_bulk,   select_cluster};
   if (std::ranges::none_of(selectors, [&](Selector select) { return select(*this); })) unsupported();
   for (MicroOp& op : after_) program_.code.push_back(op);
   program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
@@ -247,18 +285,15 @@ Arg Decoder::convert_name(const ptx::Operand& operand) {
     arg.bits = label->index;
   } else if (const auto* table = std::get_if<ptx::BranchTableRef>(&binding)) {
     arg.kind = Arg::Kind::table;
-    arg.bits = table->index;
+    arg.bits = table_base_ + table->index;
   } else if (const auto* variable = std::get_if<const ptx::Variable*>(&binding)) {
-    const auto found = addresses_.find(*variable);
-    if (found == addresses_.end()) unsupported("this variable");
-    arg.kind = Arg::Kind::constant;
-    arg.bits = found->second + static_cast<std::uint64_t>(operand.offset);
-    if ((*variable)->space == StateSpace::global) {
-      arg.bits += program_.global_base;
-      program_.uses_globals = true;
-    }
+    return variable_arg(**variable, operand.offset);
+  } else if (const auto* function = std::get_if<const ptx::Function*>(&binding)) {
+    if (in().opcode != ptx::Opcode::call) unsupported("the address of a function");
+    arg.kind = Arg::Kind::function;
+    arg.function = *function;
   } else {
-    unsupported("a function as an operand");
+    unsupported("an indirect call");
   }
   return arg;
 }
@@ -351,6 +386,11 @@ Arg Decoder::convert(const ptx::Operand& operand) {
         Arg element = convert(operand.elements[i]);
         if (i > 0) {
           arg.elements.push_back(std::move(element));
+        } else if (element.passed != nullptr) {
+          const std::int64_t offset = arg.access.offset;
+          arg.access = element.access;
+          arg.access.offset += offset;
+          arg.passed = element.passed;
         } else if (element.kind == Arg::Kind::reg) {
           arg.access.address = element.slot;
           arg.access.address_width = element.wide ? 8 : 4;
@@ -450,7 +490,7 @@ std::uint64_t Decoder::literal(const Arg& arg) const {
 MemoryAccess Decoder::address(const Arg& arg, Space space) const {
   if (arg.kind != Arg::Kind::memory) unsupported("this address");
   MemoryAccess access = arg.access;
-  access.space = space;
+  access.space = arg.passed != nullptr ? Space::local : space;
   access.peers = has("shared::cluster") || in().spaces().empty();
   return access;
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace sim {
 
 /// One operand, its name resolved.
 struct Arg {
-  enum class Kind : std::uint8_t { reg, predicate, constant, sink, label, table, group, memory };
+  enum class Kind : std::uint8_t { reg, predicate, constant, sink, label, table, group, memory, function };
   Kind kind = Kind::sink;
   Slot slot = 0;
   bool wide = false;       ///< registers: 8 bytes a lane
@@ -28,6 +29,26 @@ struct Arg {
   bool is_f64_literal = false;
   std::vector<Arg> elements;  ///< of vectors, pairs and tensor coordinates
   MemoryAccess access;        ///< memory: register and offset; the space is the instruction's
+  /// A .param variable of a function or a call: it lies in local memory, where `access` says.
+  const ptx::Variable* passed = nullptr;
+  const ptx::Function* function = nullptr;
+};
+
+/// A function that is called: its code, and where its arguments and results are handed over.
+struct Callee {
+  /// One parameter or result. Where the function is recursive its variables are in the frame, so callers use
+  /// a mailbox of its own; else that is the variable itself.
+  struct Formal {
+    const ptx::Variable* variable = nullptr;
+    Arg mailbox;  ///< a register for .reg, else `passed` and `access`
+    std::uint32_t bytes = 0;
+  };
+  ptx::FlatFunction flat;
+  bool recursive = false;
+  std::uint32_t first = 0;  ///< micro-operation
+  std::uint32_t frame = 0;  ///< index into Program::frames if it is recursive
+  std::vector<Formal> parameters;
+  std::vector<Formal> results;
 };
 
 /// What the selectors of one instruction work with: operands, and a place to put micro-operations.
@@ -35,7 +56,20 @@ class Decoder {
  public:
   explicit Decoder(Program& program) : program_(program) {}
 
-  void run(const ptx::Module& module, const ptx::FlatFunction& function);
+  void run(const ptx::Module& module, ptx::FlatFunction function);
+
+  // Calls, see decode_call.cpp.
+
+  /// The function, if it has a body; else null.
+  [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
+  /// The function whose code is being made; null in the kernel.
+  [[nodiscard]] const Callee* current() const noexcept { return current_; }
+  /// A micro-operation whose aux becomes the function's first.
+  /// Hands the results of the current function over.
+  void emit_results();
+  void emit_call(Handler handler, const Callee& target);
+  /// Copies a parameter or result between its variable and where it is handed over.
+  void emit_copy(const Arg& to, const Arg& from, std::uint32_t bytes, ptx::ScalarType type);
 
   [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
   [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
@@ -68,9 +102,16 @@ class Decoder {
   [[noreturn]] void unsupported(std::string_view what = {}) const;
 
  private:
+  void collect_callees(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
+  void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
   void allocate_registers(const ptx::FlatFunction& function);
+  void decode_function(const ptx::FlatFunction& function);
+  void decode_callee(Callee& callee);
+  void describe_frame(Callee& callee);
+  void emit_transfers(const Callee& callee, bool enters);
+  [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
@@ -84,11 +125,18 @@ class Decoder {
   std::uint32_t guard_ = true_slot;
   std::vector<Arg> registers_;
   std::map<const ptx::Variable*, std::uint64_t> addresses_;
+  std::set<const ptx::Variable*> passed_;  ///< .param variables that lie in local memory
+  std::set<const ptx::Variable*> framed_;  ///< those of recursive functions: addresses from the frame
+  std::map<const ptx::Variable*, Arg> formal_registers_;
+  std::vector<std::unique_ptr<Callee>> callees_;  ///< a function before those that call it
+  Callee* current_ = nullptr;
+  std::vector<std::pair<std::uint32_t, const Callee*>> calls_;  ///< micro-operations to be given their target
   std::map<std::pair<std::uint64_t, bool>, Slot> constants_;
   std::map<std::string, Slot> specials_;
   std::vector<MicroOp> after_;        ///< to follow the instruction: extensions of results
   std::vector<std::uint32_t> first_;  ///< micro-operation that each instruction begins with
   std::vector<std::uint32_t> branches_;
+  std::size_t table_base_ = 0;  ///< of the function's branch tables in Program's
   Slot sink_[2] = {0, 0};
 };
 
@@ -100,6 +148,7 @@ bool select_logic(Decoder& d);
 bool select_convert(Decoder& d);
 bool select_memory(Decoder& d);
 bool select_control(Decoder& d);
+bool select_call(Decoder& d);
 bool select_warp(Decoder& d);
 bool select_mbarrier(Decoder& d);
 bool select_bulk(Decoder& d);

@@ -68,6 +68,12 @@ std::vector<Report> Reports::take() {
   return std::exchange(reports_, {});
 }
 
+void Launch::print(const std::string& text) {
+  if (!options.print) return;
+  const std::lock_guard lock(print_mutex);
+  options.print(text);
+}
+
 void run(Launch& launch, std::uint32_t threads) {
   const auto& extent = launch.cluster;
   const std::array<std::uint32_t, 3> grid{launch.shape.grid[0] / extent[0], launch.shape.grid[1] / extent[1],

@@ -59,6 +59,10 @@ struct Launch {
   std::atomic<std::uint64_t> next_cluster = 0;
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                  ///< the launch or the kernel asked for clusters
+  std::mutex print_mutex{};
+
+  /// What a thread prints goes to SimOptions::print.
+  void print(const std::string& text);
 };
 
 /// Runs every cluster on `threads` host threads.

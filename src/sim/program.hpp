@@ -117,6 +117,22 @@ struct ConstantSlot {
   bool wide = false;
 };
 
+/// What a call of a recursive function saves, and the frame it gets.
+struct Frame {
+  std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
+  std::vector<Slot> wide;        ///< of 8
+  std::vector<Slot> predicates;  ///< of a bit
+  Slot base = 0;                 ///< where the frame's address in local memory is kept, 8 bytes a lane
+  std::uint32_t bytes = 0;
+};
+
+/// A copy between variables in a lane's local memory: arguments and results of calls.
+struct LocalCopy {
+  MemoryAccess to;
+  MemoryAccess from;
+  std::uint32_t bytes = 0;
+};
+
 /// Where a micro-operation comes from.
 struct Place {
   std::uint32_t line = 0;
@@ -132,12 +148,15 @@ struct Parameter {
 
 struct Program {
   std::string entry;
-  std::vector<MicroOp> code;          ///< ends with an exit
+  std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
+  std::uint32_t first = 0;            ///< index of the kernel's first
   std::vector<std::uint32_t> places;  ///< of each micro-operation: index into `place`
   std::vector<Place> place;
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<std::vector<std::uint32_t>> branch_tables;
+  std::vector<Frame> frames;
+  std::vector<LocalCopy> copies;
   std::vector<SpecialSlot> specials;
   std::vector<ConstantSlot> constants;
   std::uint32_t register_bytes = 0;  ///< of a warp's register file
@@ -146,6 +165,7 @@ struct Program {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after them
   std::uint32_t local_bytes = 0;          ///< a lane
+  std::uint32_t stack_begin = 0;          ///< in local memory: frames of recursive functions
   std::vector<std::byte> constant_bank;
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< where load() put them

@@ -128,7 +128,7 @@ bool select_control(Decoder& d) {
              static_cast<std::uint32_t>(d.arg(1).bits));
       return true;
     }
-    case Opcode::ret:
+    case Opcode::ret:  // of the kernel; select_call takes those of functions
     case Opcode::exit: d.emit(&exit_lanes); return true;
     case Opcode::trap:
     case Opcode::brkpt: d.emit(&trap); return true;

@@ -1,10 +1,12 @@
 #pragma once
 
 /// A warp's state: registers for 32 lanes, and groups of lanes that stand at the same instruction.
+#include "sim/call_stack.hpp"
 #include "sim/program.hpp"
 
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -48,10 +50,11 @@ struct Warp {
   bool running = false;
   std::uint32_t join = ~0U;  ///< least counter of another ready group: where the running one gives way
   std::vector<Group> groups;
-  bool timed_out = false;    ///< the next try_wait may report failure, once
-  Mask cluster_arrived = 0;  ///< at the cluster's barrier, in its present phase
-  Mask cluster_passed = 0;   ///< its phase has completed, and they have not waited for it yet
-  Mask released = 0;         ///< lanes whose next access to a peer is not held again
+  std::unique_ptr<CallStack> calls;  ///< null until the first call
+  bool timed_out = false;            ///< the next try_wait may report failure, once
+  Mask cluster_arrived = 0;          ///< at the cluster's barrier, in its present phase
+  Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
+  Mask released = 0;                 ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
 

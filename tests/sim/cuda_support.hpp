@@ -1,0 +1,24 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tests {
+
+struct CudaOutcome {
+  std::vector<std::int32_t> words;
+  std::vector<tmajit::Report> reports;
+  std::string text;  ///< of the reports
+};
+
+/// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` by one
+/// CTA; `out` has 4096 zeros.
+CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
+                     tmajit::SimOptions options = {});
+
+}  // namespace tests
