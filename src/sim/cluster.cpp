@@ -76,7 +76,8 @@ bool Cluster::turn(std::uint64_t round) {
 }
 
 bool Cluster::deliver() {
-  return std::ranges::any_of(order_, [](Cta* cta) { return cta->engine.deliver(); });
+  return std::ranges::any_of(order_,
+                             [](Cta* cta) { return cta->engine.deliver() || cta->small_copies.deliver(); });
 }
 
 bool Cluster::time_out() {

@@ -74,6 +74,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       program(all.program),
       rank(own_rank),
       engine(*this),
+      small_copies(*this),
       random(all.options.seed),
       shared_bytes_((program.static_shared_bytes + launch.shape.shared_bytes + 15) / 16 * 16),
       shared_(shared_bytes_),
@@ -119,7 +120,8 @@ void Cta::start(std::array<std::uint32_t, 3> index) {
   mbarriers_.clear();
   barriers = {};
   engine.reset();
-  executed_ = 0;
+  small_copies.reset();
+  executed_ = looks_ = 0;
   thread_instructions_ = 0;
   // Each CTA its own sequence, the same whichever thread runs it.
   random.seed(launch.options.seed ^
@@ -183,12 +185,14 @@ bool Cta::turn(std::uint64_t round) {
 
 void Cta::finish() {
   engine.finish();
+  small_copies.reset();
   ended = true;
   ++changes;
 }
 
 void Cta::stop() {
   engine.reset();
+  small_copies.reset();
   launch.thread_instructions += thread_instructions_;
 }
 
@@ -311,8 +315,15 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
 
 void Cta::release_barrier(std::uint32_t id) {
   ++changes;
-  barriers[id] = {};
+  const NamedBarrier state = std::exchange(barriers[id], {});
   for (auto& warp : warps) {
+    const bool waits = std::ranges::any_of(warp->groups, [&](const Group& group) {
+      return group.wait.kind == Wait::Kind::barrier && group.wait.what == id;
+    });
+    if (waits) {
+      warp->reductions[id] = state.said;
+      warp->reduced[id] = state.arrived;
+    }
     warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::barrier && wait.what == id; });
   }
 }

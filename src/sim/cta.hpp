@@ -4,6 +4,7 @@
 /// thread.
 #include "sim/engine.hpp"
 #include "sim/launch.hpp"
+#include "sim/small_copies.hpp"
 #include "sim/warp.hpp"
 
 #include <memory>
@@ -40,6 +41,7 @@ struct Mbarrier {
 struct NamedBarrier {
   std::uint32_t arrived = 0;
   std::uint32_t expected = 0;
+  std::uint32_t said = 0;  ///< bar.red: threads whose predicate was true
 };
 
 class Cluster;
@@ -73,6 +75,7 @@ class Cta {
   bool ended = false;        ///< all threads have exited; its shared memory is gone
   std::array<std::uint32_t, 3> ctaid{};
   Engine engine;
+  SmallCopies small_copies;
   std::mt19937_64 random;
   /// Counts everything that another thread may wait for: stores, arrivals, deliveries.
   std::uint64_t changes = 0;
@@ -98,6 +101,9 @@ class Cta {
     return (tag - 1) >> 10 != (fences_[thread] & 0x3fffff);
   }
   void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0x3fffff; }
+
+  /// The time that %clock shows: it moves with the instructions executed, and with every look at it.
+  [[nodiscard]] std::uint64_t tick() noexcept { return executed_ + ++looks_; }
 
   /// Host memory of a global range; null if no allocation holds it.
   [[nodiscard]] std::byte* global(std::uint64_t address, std::uint64_t bytes) noexcept;
@@ -158,6 +164,7 @@ class Cta {
   std::vector<Warp*> order_;  ///< in which the warps take turns
   std::size_t last_region_ = 0;
   std::uint64_t executed_ = 0;
+  std::uint64_t looks_ = 0;  ///< at the clock
   std::uint64_t thread_instructions_ = 0;
 };
 

@@ -229,9 +229,21 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
     Arg arg;
     arg.kind = Arg::Kind::reg;
     arg.wide = is_wide(reg.type);
-    if (reg.vector_width != 1 || ptx::bits_of(reg.type) > 64) {
+    if (reg.vector_width != 1) {
       throw Error(ErrorCode::unsupported,
-                  fmt::format("the simulator has no vector or 128-bit registers ({})", reg.name));
+                  fmt::format("the simulator has no vector registers ({})", reg.name));
+    }
+    if (ptx::bits_of(reg.type) == 128) {
+      // Its halves, the low one first.
+      arg.wide = true;
+      Arg pair;
+      pair.kind = Arg::Kind::group;
+      for (int half = 0; half < 2; ++half) {
+        arg.slot = allocate(8 * lanes);
+        pair.elements.push_back(arg);
+      }
+      registers_.push_back(std::move(pair));
+      continue;
     }
     if (reg.type == ScalarType::pred) {
       arg.kind = Arg::Kind::predicate;
@@ -263,9 +275,10 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   args_.clear();
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
   using Selector = bool (*)(Decoder&);
-  constexpr Selector selectors[] = {select_call,    select_control,  select_memory, select_logic,
-                                    select_convert, select_half,     select_float,  select_arithmetic,
-                                    select_warp,    select_mbarrier, select_bulk,   select_cluster};
+  constexpr Selector selectors[] = {
+      select_call,    select_carry,   select_integer,      select_control,    select_memory, select_logic,
+      select_convert, select_half,    select_float,        select_arithmetic, select_warp,   select_mbarrier,
+      select_bulk,    select_cluster, select_small_copies, select_matrix,     select_mma};
   if (std::ranges::none_of(selectors, [&](Selector select) { return select(*this); })) unsupported();
   for (MicroOp& op : after_) program_.code.push_back(op);
   program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
@@ -325,6 +338,7 @@ Arg Decoder::convert_special(const std::string& name, const std::string& compone
                                                       {"%lanemask_gt", Kind::lanemask_gt},
                                                       {"%dynamic_smem_size", Kind::dynamic_smem_size},
                                                       {"%total_smem_size", Kind::total_smem_size},
+                                                      {"%aggr_smem_size", Kind::total_smem_size},
                                                       {"%cluster_ctarank", Kind::cluster_ctarank},
                                                       {"%cluster_nctarank", Kind::cluster_nctarank},
                                                       {"%is_explicit_cluster", Kind::is_explicit_cluster},
@@ -347,6 +361,7 @@ Arg Decoder::convert_special(const std::string& name, const std::string& compone
     arg.bits = lanes;
     return arg;
   }
+  if (const std::optional<Arg> time = convert_clock(full)) return *time;
   const auto kind = kinds.find(full);
   if (kind == kinds.end()) unsupported("the special register " + full);
   const auto [slot, fresh] = specials_.try_emplace(full, 0);

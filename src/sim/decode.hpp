@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -116,6 +117,8 @@ class Decoder {
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
+  /// %clock and its like, read where the instruction stands; nothing for other names.
+  [[nodiscard]] std::optional<Arg> convert_clock(const std::string& name);
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
 
   Program& program_;
@@ -141,6 +144,8 @@ class Decoder {
 };
 
 // The selectors, by subject. Each returns false if the opcode is not one of its own.
+bool select_carry(Decoder& d);
+bool select_integer(Decoder& d);
 bool select_arithmetic(Decoder& d);
 bool select_float(Decoder& d);
 bool select_half(Decoder& d);
@@ -153,6 +158,9 @@ bool select_warp(Decoder& d);
 bool select_mbarrier(Decoder& d);
 bool select_bulk(Decoder& d);
 bool select_cluster(Decoder& d);
+bool select_small_copies(Decoder& d);
+bool select_matrix(Decoder& d);
+bool select_mma(Decoder& d);
 
 }  // namespace sim
 TMAJIT_END

@@ -219,6 +219,8 @@ void Decoder::emit_copy(const Arg& to, const Arg& from, std::uint32_t bytes, Sca
 void Decoder::describe_frame(Callee& callee) {
   Frame& frame = program_.frames[callee.frame];
   for (const Arg& reg : registers_) {
+    for (const Arg& half : reg.elements) frame.wide.push_back(half.slot);
+    if (reg.kind == Arg::Kind::group) continue;
     (reg.kind == Arg::Kind::predicate ? frame.predicates
      : reg.wide                       ? frame.wide
                                       : frame.narrow)

@@ -26,6 +26,8 @@ inline constexpr Mask all_lanes = ~Mask{0};
 using Slot = std::uint32_t;
 /// The predicate that is always true; the guard of an instruction without one.
 inline constexpr Slot true_slot = 0;
+/// The carry of extended-precision arithmetic, a bit a lane.
+inline constexpr Slot carry_slot = 8;
 
 /// Runs one micro-operation for the lanes of `mask`, which are active and passed the guard.
 using Handler = void (*)(Warp& warp, const MicroOp& op, Mask mask);

@@ -48,11 +48,17 @@ void trap(Warp& warp, const MicroOp&, Mask mask) {
                  "no trap", "an assertion of the kernel failed");
 }
 
+/// A predicate's slot, with 1 added if it is negated.
+Mask says(Warp& warp, Slot slot) {
+  return predicate(warp, slot & ~1U) ^ (0U - (slot & 1U));
+}
+
 constexpr std::uint32_t aligned = 1;
 constexpr std::uint32_t counted = 2;
 constexpr std::uint32_t waits = 4;
 
-/// bar.sync and bar.arrive: a is the barrier, b the number of threads.
+/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c what the
+/// lanes say to a reduction.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   Cta& cta = *warp.cta;
   if ((op.aux & aligned) != 0 && (warp.live & ~mask) != 0) {
@@ -75,6 +81,7 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
         "one number of threads for all who take part", "use another barrier, or the same number");
   }
   state.expected = expected;
+  state.said += static_cast<std::uint32_t>(std::popcount(mask & says(warp, op.c)));
   state.arrived += expected != 0 ? lanes : static_cast<std::uint32_t>(std::popcount(mask));
   ++cta.changes;
   const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
@@ -84,10 +91,30 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
              "as many threads as the barrier is for", "use another barrier for other warps");
   }
   if (state.arrived == needed) {
+    warp.reductions[id] = state.said;
+    warp.reduced[id] = state.arrived;
     cta.release_barrier(id);
   } else if ((op.aux & waits) != 0) {
     warp.park(mask, warp.pc, {Wait::Kind::barrier, id, 0});
   }
+}
+
+enum class Reduce : std::uint8_t { popc, and_, or_ };
+
+/// The second part of bar.red: d gets what all threads said at barrier a.
+template <Reduce what>
+void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
+    const std::uint32_t yes = warp.reductions[id];
+    if constexpr (what == Reduce::popc) {
+      put(warp.registers + op.d, lane, yes);
+    } else {
+      const bool result = what == Reduce::or_ ? yes != 0 : yes == warp.reduced[id];
+      Mask& p = predicate(warp, op.d);
+      p = (p & ~(1U << lane)) | static_cast<Mask>(result) << lane;
+    }
+  });
 }
 
 void fence_async(Warp& warp, const MicroOp&, Mask mask) {
@@ -102,6 +129,23 @@ void nothing(Warp&, const MicroOp&, Mask) {}
 
 void give_way(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+/// bar.red d, a{, b}, p
+void emit_barrier_reduction(Decoder& d) {
+  std::uint32_t flags = waits;
+  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
+  const bool has_count = d.args().size() > 3;
+  if (has_count) flags |= counted;
+  const Slot id = d.read(d.arg(1), ScalarType::u32);
+  const Slot count = has_count ? d.read(d.arg(2), ScalarType::u32) : 0;
+  d.emit(&barrier, 0, id, count, d.read_predicate(d.args().back()), flags);
+  if (d.has("popc")) {
+    d.emit(&barrier_result<Reduce::popc>, d.write(d.arg(0), ScalarType::u32), id);
+  } else {
+    d.emit(d.has("and") ? &barrier_result<Reduce::and_> : &barrier_result<Reduce::or_>,
+           d.write_predicate(d.arg(0)), id);
+  }
 }
 
 void emit_barrier(Decoder& d, bool wait) {
@@ -134,6 +178,7 @@ bool select_control(Decoder& d) {
     case Opcode::brkpt: d.emit(&trap); return true;
     case Opcode::bar_sync: emit_barrier(d, true); return true;
     case Opcode::bar_arrive: emit_barrier(d, false); return true;
+    case Opcode::bar_red: emit_barrier_reduction(d); return true;
     case Opcode::fence_proxy:
       // Whatever the scope: those of shared memory are a part of the fence of all spaces.
       d.emit(d.has("async") && !d.has("global") ? &fence_async : &nothing);

@@ -1,4 +1,5 @@
 /// Comparison, selection, logic, shifts, moves (PTX ISA 9.7.6 to 9.7.9).
+#include "sim/compare.hpp"
 #include "sim/decode.hpp"
 #include "sim/numeric.hpp"
 #include "sim/warp.hpp"
@@ -124,30 +125,6 @@ void predicate_move(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, read_mask(warp, op.a));
 }
 
-enum class Compare : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
-
-template <Compare compare, typename T>
-bool holds(T a, T b) {
-  const bool unordered = a != a || b != b;
-  switch (compare) {
-    case Compare::eq: return a == b;
-    case Compare::ne: return a != b && !unordered;
-    case Compare::lt: return a < b;
-    case Compare::le: return a <= b;
-    case Compare::gt: return a > b;
-    case Compare::ge: return a >= b;
-    case Compare::equ: return a == b || unordered;
-    case Compare::neu: return a != b;
-    case Compare::ltu: return a < b || unordered;
-    case Compare::leu: return a <= b || unordered;
-    case Compare::gtu: return a > b || unordered;
-    case Compare::geu: return a >= b || unordered;
-    case Compare::num: return !unordered;
-    case Compare::nan: return unordered;
-  }
-  return false;
-}
-
 /// setp: d = a ∘ b; aux is the second destination, where it gets the complement.
 template <Compare compare, typename T, bool ftz = false>
 void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
@@ -156,26 +133,13 @@ void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   Mask result = 0;
   for (std::uint32_t i = 0; i < lanes; ++i) {
     if constexpr (ftz) {
-      result |= static_cast<Mask>(holds<compare>(flush(get<float>(a, i)), flush(get<float>(b, i)))) << i;
+      result |= static_cast<Mask>(holds(compare, flush(get<float>(a, i)), flush(get<float>(b, i)))) << i;
     } else {
-      result |= static_cast<Mask>(holds<compare>(get<T>(a, i), get<T>(b, i))) << i;
+      result |= static_cast<Mask>(holds(compare, get<T>(a, i), get<T>(b, i))) << i;
     }
   }
   if (op.aux != 0) write_mask(warp, op.aux, mask, ~result);
   write_mask(warp, op.d, mask, result);
-}
-
-std::optional<Compare> parse_compare(std::string_view word) {
-  constexpr std::pair<std::string_view, Compare> names[] = {
-      {"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},   {"le", Compare::le},
-      {"gt", Compare::gt},   {"ge", Compare::ge},   {"lo", Compare::lt},   {"ls", Compare::le},
-      {"hi", Compare::gt},   {"hs", Compare::ge},   {"equ", Compare::equ}, {"neu", Compare::neu},
-      {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu}, {"geu", Compare::geu},
-      {"num", Compare::num}, {"nan", Compare::nan}};
-  for (const auto& [name, compare] : names) {
-    if (name == word) return compare;
-  }
-  return std::nullopt;
 }
 
 template <typename T, bool ftz = false>
@@ -236,12 +200,21 @@ void emit_setp(Decoder& d) {
   const Slot p = d.write_predicate(two ? target.elements[0] : target);
   const Slot q = two ? d.write_predicate(target.elements[1]) : 0;
   const bool combines = d.args().size() > 3;
-  d.emit(handler, p, d.read(d.arg(1), t), d.read(d.arg(2), t), 0, q);
-  if (!combines) return;
-  const Slot c = d.read_predicate(d.arg(3));
+  const Slot a = d.read(d.arg(1), t);
+  const Slot b = d.read(d.arg(2), t);
+  if (!combines) {
+    d.emit(handler, p, a, b, 0, q);
+    return;
+  }
+  Slot c = d.read_predicate(d.arg(3));
+  if ((c & ~1U) == p || (c & ~1U) == q) {
+    // The combined predicate is a destination too: kept before that is written.
+    const Slot kept = d.temporary(false);
+    d.emit(&predicate_move, kept, c);
+    c = kept;
+  }
   const Handler join = d.has("and") ? &predicates<And> : d.has("or") ? &predicates<Or> : &predicates<Xor>;
-  // The combining operand may be the destination itself: it would have to be read before.
-  if ((c & ~1U) == p || (c & ~1U) == q) d.unsupported("a destination that is also the combined predicate");
+  d.emit(handler, p, a, b, 0, q);
   d.emit(join, p, p, c);
   if (q != 0) d.emit(join, q, q, c);
 }
@@ -301,6 +274,17 @@ void emit_mov(Decoder& d) {
   const Arg& from = d.arg(1);
   if (t == ScalarType::pred) {
     d.emit(&predicate_move, d.write_predicate(to), d.read_predicate(from));
+  } else if (t == ScalarType::b128) {
+    // Two registers of 64 bits, or the halves of one of 128, which are the same thing.
+    const auto is_pair = [](const Arg& arg) {
+      return arg.kind == Arg::Kind::group && arg.elements.size() == 2;
+    };
+    if (!is_pair(to) || !is_pair(from)) d.unsupported();
+    const Slot kept[] = {d.temporary(true), d.temporary(true)};
+    for (std::size_t i = 0; i < 2; ++i)
+      d.emit(bitwise<Keep, false>(ScalarType::b64), kept[i], d.read(from.elements[i], ScalarType::b64));
+    for (std::size_t i = 0; i < 2; ++i)
+      d.emit(bitwise<Keep, false>(ScalarType::b64), d.write(to.elements[i], ScalarType::b64), kept[i]);
   } else if (from.kind == Arg::Kind::group) {
     const bool wide = ptx::bits_of(t) == 64;
     if (from.elements.size() == 2) {
@@ -444,12 +428,26 @@ bool select_logic(Decoder& d) {
       return true;
     }
     case Opcode::lop3: {
-      if (d.arg(0).kind == Arg::Kind::group || d.args().size() != 5) return false;
+      const bool two = d.arg(0).kind == Arg::Kind::group;
+      const Arg& target = two ? d.arg(0).elements[0] : d.arg(0);
       const auto table = static_cast<std::uint32_t>(d.literal(d.arg(4)));
       const Slot a = d.read(d.arg(1), u32);
       const Slot b = d.read(d.arg(2), u32);
       const Slot c = d.read(d.arg(3), u32);
-      d.emit(&lop3, d.write(d.arg(0), u32), a, b, c, table);
+      if (d.args().size() < 6) {
+        d.emit(&lop3, d.write(target, u32), a, b, c, table);
+        return true;
+      }
+      // p = d != 0 and|or q; q may be p, and d is compared before it goes anywhere.
+      const Slot result = d.temporary(false);
+      const Slot differs = d.temporary(false);
+      d.emit(&lop3, result, a, b, c, table);
+      d.emit(&set_predicate<Compare::ne, std::uint32_t>, differs, result, d.constant(0, false));
+      if (two) {
+        d.emit(d.has("and") ? &predicates<And> : &predicates<Or>, d.write_predicate(d.arg(0).elements[1]),
+               differs, d.read_predicate(d.arg(5)));
+      }
+      d.emit(bitwise<Keep, false>(u32), d.write(target, u32), result);
       return true;
     }
     case Opcode::prmt: {

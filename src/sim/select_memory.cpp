@@ -217,12 +217,17 @@ Handler sized(ScalarType t, bool loads, std::size_t count) {
 }
 
 void emit_move(Decoder& d, bool loads) {
-  const ScalarType t = d.type();
+  // A value of 128 bits is its two halves.
+  const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
   const Arg& values = d.arg(loads ? 0 : 1);
+  if (d.type() == ScalarType::b128 && values.kind != Arg::Kind::group) d.unsupported();
   const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
   if (values.kind == Arg::Kind::group) {
-    for (const Arg& element : values.elements) add(element);
+    for (const Arg& element : values.elements) {
+      if (element.kind == Arg::Kind::group) d.unsupported();
+      add(element);
+    }
   } else {
     add(values);
   }

@@ -132,6 +132,19 @@ void match_any(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, result[lane]); });
 }
 
+/// match.all: all lanes, if they have the same value, or none; aux is the predicate that says so, or 0.
+template <typename T>
+void match_all(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!converged(warp, mask, members_of(warp, op.b, mask))) return;
+  const T first = get<T>(warp.registers + op.a, static_cast<std::uint32_t>(std::countr_zero(mask)));
+  bool same = true;
+  for_lanes(mask, [&](std::uint32_t lane) { same = same && get<T>(warp.registers + op.a, lane) == first; });
+  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same ? mask : 0U); });
+  if (op.aux == 0) return;
+  Mask& p = predicate(warp, op.aux);
+  p = same ? p | mask : p & ~mask;
+}
+
 enum class Reduce : std::uint8_t { add, min, max, and_, or_, xor_ };
 
 /// a: value, b: members, c: the operation.
@@ -222,11 +235,18 @@ bool select_warp(Decoder& d) {
     }
     case Opcode::activemask: d.emit(&active_mask, d.write(d.arg(0), u32)); return true;
     case Opcode::match: {
-      if (!d.has("any")) return false;
+      const bool wide = ptx::bits_of(d.type()) == 64;
       const Slot a = d.read(d.arg(1), d.type());
       const Slot members = d.read(d.arg(2), u32);
-      d.emit(ptx::bits_of(d.type()) == 64 ? &match_any<std::uint64_t> : &match_any<std::uint32_t>,
-             d.write(d.arg(0), u32), a, members);
+      if (d.has("all")) {
+        const bool two = d.arg(0).kind == Arg::Kind::group;
+        const Arg& target = two ? d.arg(0).elements[0] : d.arg(0);
+        d.emit(wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>, d.write(target, u32), a, members,
+               0, two ? d.write_predicate(d.arg(0).elements[1]) : 0);
+        return true;
+      }
+      d.emit(wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>, d.write(d.arg(0), u32), a,
+             members);
       return true;
     }
     case Opcode::redux: return d.type() == ScalarType::f32 ? false : emit_reduce(d);

@@ -50,11 +50,13 @@ struct Warp {
   bool running = false;
   std::uint32_t join = ~0U;  ///< least counter of another ready group: where the running one gives way
   std::vector<Group> groups;
-  std::unique_ptr<CallStack> calls;  ///< null until the first call
-  bool timed_out = false;            ///< the next try_wait may report failure, once
-  Mask cluster_arrived = 0;          ///< at the cluster's barrier, in its present phase
-  Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
-  Mask released = 0;                 ///< lanes whose next access to a peer is not held again
+  std::unique_ptr<CallStack> calls;            ///< null until the first call
+  bool timed_out = false;                      ///< the next try_wait may report failure, once
+  std::array<std::uint32_t, 16> reductions{};  ///< of bar.red at each CTA barrier: threads that said yes …
+  std::array<std::uint32_t, 16> reduced{};     ///< … of how many
+  Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase
+  Mask cluster_passed = 0;  ///< its phase has completed, and they have not waited for it yet
+  Mask released = 0;        ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
 

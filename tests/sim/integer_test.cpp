@@ -1,0 +1,215 @@
+/// Integer instructions of the second row, against host arithmetic over random operands.
+#include "sim/evaluate.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <random>
+
+using namespace tests;
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t seed() {
+  const char* given = std::getenv("TMAJIT_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 20261121;
+}
+
+/// Operands with many edges among them.
+Words operands(std::mt19937_64& random, std::size_t n) {
+  constexpr std::array<std::uint64_t, 9> edges{
+      0, 1, ~0ULL, 1ULL << 63, (1ULL << 63) - 1, 0x80000000, 0x7fffffff, 0xffffffff, 32};
+  Words words(n);
+  for (auto& word : words)
+    word = random() % 3 == 0 ? edges[random() % edges.size()] : random() >> random() % 64;
+  return words;
+}
+
+using Function = std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)>;
+
+/// The body against `expected` over 512 triples.
+void compare(const std::string& body, const Function& expected) {
+  std::mt19937_64 random(seed());
+  const Words a = operands(random, 512);
+  const Words b = operands(random, 512);
+  const Words c = operands(random, 512);
+  const Words got = evaluate(body, a, b, c);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::uint64_t want = expected(a[i], b[i], c[i]);
+    if (got[i] == want) continue;
+    INFO(body << "\na " << a[i] << " b " << b[i] << " c " << c[i] << " TMAJIT_SEED=" << seed());
+    CHECK(got[i] == want);
+    return;
+  }
+  SUCCEED();
+}
+void compare32(const std::string& body,
+               const std::function<std::uint32_t(std::uint32_t, std::uint32_t, std::uint32_t)>& expected) {
+  compare(body + "\ncvt.u64.u32 %rd9, %r9;", [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    return std::uint64_t{expected(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
+                                  static_cast<std::uint32_t>(c))};
+  });
+}
+
+std::int64_t s(std::uint32_t v) {
+  return static_cast<std::int32_t>(v);
+}
+std::uint32_t sat(std::int64_t v) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(std::max<std::int64_t>(v, INT32_MIN), INT32_MAX));
+}
+
+}  // namespace
+
+TEST_CASE("carries run through 128-bit sums, differences and products") {
+  // (c : a) ± (a : b), 128 bits; the high half, then the low.
+  const auto wide = [](std::uint64_t high, std::uint64_t low) { return Wide{high} << 64 | low; };
+  const std::string add = "add.cc.u64 %rd4, %rd1, %rd2;\naddc.u64 %rd5, %rd3, %rd1;\n";
+  compare(add + "mov.b64 %rd9, %rd5;", [&](auto a, auto b, auto c) {
+    return static_cast<std::uint64_t>((wide(c, a) + wide(a, b)) >> 64);
+  });
+  compare(add + "mov.b64 %rd9, %rd4;", [&](auto a, auto b, auto) { return a + b; });
+  compare("sub.cc.s64 %rd4, %rd1, %rd2;\nsubc.s64 %rd9, %rd3, %rd1;", [&](auto a, auto b, auto c) {
+    return static_cast<std::uint64_t>((wide(c, a) - wide(a, b)) >> 64);
+  });
+  // Three 32-bit limbs, the middle one with carries in and out.
+  compare(
+      "mov.b64 {%r1, %r2}, %rd1;\nmov.b64 {%r3, %r4}, %rd2;\nadd.cc.u32 %r5, %r1, %r3;\n"
+      "addc.cc.u32 %r6, %r2, %r4;\naddc.u32 %r7, 0, 0;\nmov.b64 %rd9, {%r6, %r7};",
+      [&](auto a, auto b, auto) { return static_cast<std::uint64_t>((Wide{a} + b) >> 32); });
+  compare(
+      "mov.b64 {%r1, %r2}, %rd1;\nmov.b64 {%r3, %r4}, %rd2;\nsub.cc.u32 %r5, %r1, %r3;\n"
+      "subc.cc.u32 %r6, %r2, %r4;\nsubc.u32 %r7, 0, 0;\nmov.b64 %rd9, {%r6, %r7};",
+      [&](auto a, auto b, auto) { return static_cast<std::uint64_t>((Wide{a} - b) >> 32); });
+  // a · b + c.
+  compare("mad.lo.cc.u64 %rd4, %rd1, %rd2, %rd3;\nmadc.hi.u64 %rd9, %rd1, %rd2, 0;",
+          [&](auto a, auto b, auto c) { return static_cast<std::uint64_t>((Wide{a} * b + c) >> 64); });
+  compare("mad.hi.cc.u64 %rd4, %rd1, %rd2, %rd3;\naddc.u64 %rd9, 0, 0;", [&](auto a, auto b, auto c) {
+    return static_cast<std::uint64_t>(((Wide{a} * b >> 64) + c) >> 64);
+  });
+}
+
+TEST_CASE("saturation and 24-bit products") {
+  compare32("add.sat.s32 %r9, %r1, %r2;", [](auto a, auto b, auto) { return sat(s(a) + s(b)); });
+  compare32("sub.sat.s32 %r9, %r1, %r2;", [](auto a, auto b, auto) { return sat(s(a) - s(b)); });
+  compare32("mad.hi.sat.s32 %r9, %r1, %r2, %r3;",
+            [](auto a, auto b, auto c) { return sat((s(a) * s(b) >> 32) + s(c)); });
+  const auto s24 = [](std::uint32_t v) { return std::int64_t{static_cast<std::int32_t>(v << 8) >> 8}; };
+  compare32("mul24.lo.s32 %r9, %r1, %r2;",
+            [&](auto a, auto b, auto) { return static_cast<std::uint32_t>(s24(a) * s24(b)); });
+  compare32("mul24.hi.u32 %r9, %r1, %r2;", [](auto a, auto b, auto) {
+    return static_cast<std::uint32_t>(std::uint64_t{a & 0xffffff} * (b & 0xffffff) >> 16);
+  });
+  compare32("mad24.hi.s32 %r9, %r1, %r2, %r3;",
+            [&](auto a, auto b, auto c) { return static_cast<std::uint32_t>(s24(a) * s24(b) >> 16) + c; });
+  compare32("mad24.lo.u32 %r9, %r1, %r2, %r3;", [](auto a, auto b, auto c) {
+    return static_cast<std::uint32_t>(std::uint64_t{a & 0xffffff} * (b & 0xffffff)) + c;
+  });
+}
+
+TEST_CASE("extension, masks, set bits") {
+  CHECK(r("szext.clamp.s32 %r9, %r1, %r2;", 0x8f, 8) == 0xffffff8f);
+  CHECK(r("szext.clamp.u32 %r9, %r1, %r2;", 0xfff8f, 8) == 0x8f);
+  CHECK(r("szext.clamp.s32 %r9, %r1, %r2;", 0x1234, 40) == 0x1234);
+  CHECK(r("szext.wrap.s32 %r9, %r1, %r2;", 0x1f8, 36) == 0xfffffff8);
+  CHECK(r("szext.wrap.s32 %r9, %r1, %r2;", 0x1f8, 32) == 0);
+  CHECK(r("bmsk.clamp.b32 %r9, %r1, %r2;", 4, 8) == 0xff0);
+  CHECK(r("bmsk.clamp.b32 %r9, %r1, %r2;", 4, 32) == 0xfffffff0);
+  CHECK(r("bmsk.clamp.b32 %r9, %r1, %r2;", 33, 3) == 0);
+  CHECK(r("bmsk.wrap.b32 %r9, %r1, %r2;", 33, 3) == 0xe);
+  CHECK(r("bmsk.wrap.b32 %r9, %r1, %r2;", 1, 32) == 0);
+  CHECK(r("bmsk.clamp.b32 %r9, %r1, %r2;", 28, 8) == 0xf0000000);
+  CHECK(r("fns.b32 %r9, %r1, 0, 1;", 0b10110) == 1);
+  CHECK(r("fns.b32 %r9, %r1, 2, 2;", 0b10110) == 4);
+  CHECK(r("fns.b32 %r9, %r1, 4, -3;", 0b10110) == 1);
+  CHECK(r("fns.b32 %r9, %r1, 3, 0;", 0b10110) == 0xffffffff);
+  CHECK(r("fns.b32 %r9, %r1, 4, 0;", 0b10110) == 4);
+  CHECK(r("fns.b32 %r9, %r1, 0, 4;", 0b10110) == 0xffffffff);
+}
+
+TEST_CASE("dot products of bytes and halves") {
+  const auto byte = [](std::uint32_t v, int i, bool sign) {
+    const auto b = static_cast<std::uint8_t>(v >> 8 * i);
+    return sign ? std::int64_t{static_cast<std::int8_t>(b)} : std::int64_t{b};
+  };
+  const auto half = [](std::uint32_t v, int i, bool sign) {
+    const auto h = static_cast<std::uint16_t>(v >> 16 * i);
+    return sign ? std::int64_t{static_cast<std::int16_t>(h)} : std::int64_t{h};
+  };
+  for (const bool x : {false, true}) {
+    for (const bool y : {false, true}) {
+      const std::string types = std::string(x ? ".s32" : ".u32") + (y ? ".s32" : ".u32");
+      compare32("dp4a" + types + " %r9, %r1, %r2, %r3;", [&](auto a, auto b, auto c) {
+        std::int64_t sum = c;
+        for (int i = 0; i < 4; ++i) sum += byte(a, i, x) * byte(b, i, y);
+        return static_cast<std::uint32_t>(sum);
+      });
+      for (const int high : {0, 1}) {
+        compare32("dp2a" + std::string(high != 0 ? ".hi" : ".lo") + types + " %r9, %r1, %r2, %r3;",
+                  [&](auto a, auto b, auto c) {
+                    return static_cast<std::uint32_t>(c + half(a, 0, x) * byte(b, 2 * high, y) +
+                                                      half(a, 1, x) * byte(b, 2 * high + 1, y));
+                  });
+      }
+    }
+  }
+}
+
+TEST_CASE("pairs of 16 bits, and relu") {
+  CHECK(r("add.u16x2 %r9, %r1, %r2;", 0x0001ffff, 0x00020001) == 0x00030000);
+  CHECK(r("min.s16x2 %r9, %r1, %r2;", 0xffff0005, 0x00010004) == 0xffff0004);
+  CHECK(r("min.u16x2 %r9, %r1, %r2;", 0xffff0005, 0x00010004) == 0x00010004);
+  CHECK(r("max.s16x2.relu %r9, %r1, %r2;", 0xffff0005, 0xfffe0004) == 0x00000005);
+  CHECK(r("min.s32.relu %r9, %r1, %r2;", 0xffffffff, 4) == 0);
+  CHECK(r("max.s32.relu %r9, %r1, %r2;", 3, 4) == 4);
+}
+
+TEST_CASE("the modes of prmt, and slct") {
+  const std::uint64_t a = 0x33221100;
+  const std::uint64_t b = 0x77665544;
+  CHECK(r("prmt.b32.f4e %r9, %r1, %r2, %r3;", a, b, 1) == 0x44332211);
+  CHECK(r("prmt.b32.b4e %r9, %r1, %r2, %r3;", a, b, 2) == 0x77001122);
+  CHECK(r("prmt.b32.rc8 %r9, %r1, %r2, %r3;", a, b, 7) == 0x33333333);
+  CHECK(r("prmt.b32.ecl %r9, %r1, %r2, %r3;", a, b, 2) == 0x33222222);
+  CHECK(r("prmt.b32.ecr %r9, %r1, %r2, %r3;", a, b, 1) == 0x11111100);
+  CHECK(r("prmt.b32.rc16 %r9, %r1, %r2, %r3;", a, b, 1) == 0x33223322);
+  CHECK(r("slct.u32.s32 %r9, %r1, %r2, %r3;", 1, 2, 0) == 1);
+  CHECK(r("slct.u32.s32 %r9, %r1, %r2, %r3;", 1, 2, 0x80000000) == 2);
+  CHECK(r("slct.b32.f32 %r9, %r1, %r2, %f3;", 1, 2, bits(-0.0F)) == 1);
+  CHECK(r("slct.b32.f32 %r9, %r1, %r2, %f3;", 1, 2, 0x7fc00000) == 2);
+  CHECK(rd("slct.b64.s32 %rd9, %rd1, %rd2, %r3;", 1, 2, 0xffffffff) == 2);
+}
+
+TEST_CASE("predicates that are combined, and of lop3") {
+  // The combined predicate is also the destination.
+  CHECK(r("setp.lt.u32 %p1, %r1, %r2;\nsetp.gt.and.u32 %p1, %r2, 5, %p1;\nselp.u32 %r9, 1, 0, %p1;", 1, 6) ==
+        1);
+  CHECK(r("setp.lt.u32 %p1, %r1, %r2;\nsetp.gt.xor.u32 %p1|%p2, %r2, 5, !%p1;\nselp.u32 %r9, 1, 0, %p1;\n"
+          "selp.u32 %r8, 2, 0, %p2;\nadd.u32 %r9, %r9, %r8;",
+          1, 6) == 1);
+  const std::string set = "setp.eq.u32 %p1, %r3, 1;\n";
+  const std::string read = "selp.u32 %r8, 0x100, 0, %p2;\nadd.u32 %r9, %r9, %r8;";
+  CHECK(r(set + "lop3.and.b32 %r9|%p2, %r1, %r2, 0xff, 0xc0, %p1;\n" + read, 0xf0, 0x18, 1) == 0x110);
+  CHECK(r(set + "lop3.and.b32 %r9|%p2, %r1, %r2, 0xff, 0xc0, %p1;\n" + read, 0xf0, 0x18, 0) == 0x10);
+  CHECK(r(set + "lop3.or.b32 %r9|%p2, %r1, %r2, 0xff, 0xc0, %p1;\n" + read, 0xf0, 0x0f, 1) == 0x100);
+}
+
+TEST_CASE("registers of 128 bits") {
+  CHECK(rd(".reg .b128 %q<3>;\nmov.b128 %q1, {%rd1, %rd2};\nmov.b128 %q2, %q1;\nmov.b128 {%rd5, %rd6}, %q2;\n"
+           "sub.u64 %rd9, %rd6, %rd5;",
+           3, 10) == 7);
+  // Parts that change places.
+  CHECK(rd(".reg .b128 %q<3>;\nmov.b128 {%rd1, %rd2}, %q1;\nmov.b64 %rd1, 4;\nmov.b64 %rd2, 9;\n"
+           "mov.b128 %q1, {%rd1, %rd2};\nmov.b128 {%rd2, %rd1}, %q1;\nsub.u64 %rd9, %rd1, %rd2;",
+           0) == 5);
+}
+
+TEST_CASE("clocks move on") {
+  CHECK(rd("mov.u64 %rd4, %clock64;\nmov.u64 %rd5, %clock64;\nsub.u64 %rd9, %rd5, %rd4;", 0) > 0);
+  CHECK(rd("mov.u64 %rd4, %globaltimer;\nL:\nmov.u64 %rd5, %globaltimer;\nsub.u64 %rd9, %rd5, %rd4;\n"
+           "setp.lt.u64 %p1, %rd9, 50000;\n@%p1 bra L;",
+           0) >= 50000);
+}

@@ -1,0 +1,150 @@
+/// Reductions at barriers, votes by value, mbarrier states, and copies of cp.async.
+#include "sim/cuda_support.hpp"
+#include "sim/support.hpp"
+
+#include <catch2/generators/catch_generators_all.hpp>
+
+using tests::run_cuda;
+using tmajit::SimOptions;
+
+namespace {
+
+SimOptions::Mode any_mode() {
+  return GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
+}
+
+}  // namespace
+
+TEST_CASE("barriers that reduce") {
+  const auto outcome = run_cuda(R"(
+extern "C" __global__ void k(int* out) {
+  int t = threadIdx.x, r = 0;
+  for (int i = 0; i < 5; ++i) {
+    r = r * 1000 + __syncthreads_count(t % (i + 2) == 0);
+    if (__syncthreads_and(t < 96)) r += 1;
+    if (__syncthreads_or(t == 95 - i)) r += 2;
+    if (i == 2) break;
+  }
+  out[t] = r;
+})",
+                                96, GENERATE(false, true));
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  for (std::size_t i = 0; i < 96; ++i) CHECK(outcome.words[i] == (51 * 1000 + 35) * 1000 + 27);
+}
+
+TEST_CASE("bar.red of some of the warps") {
+  const auto outcome = run_cuda(R"(
+extern "C" __global__ void k(int* out) {
+  int t = threadIdx.x, n = -1;
+  if (t >= 32)
+    asm volatile("{.reg .pred p; setp.lt.u32 p, %1, 70; barrier.cta.red.popc.u32 %0, 3, 64, p;}" : "=r"(n) : "r"(t));
+  out[t] = n;
+})",
+                                96, false);
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  for (std::size_t i = 0; i < 96; ++i) CHECK(outcome.words[i] == (i < 32 ? -1 : 38));
+}
+
+TEST_CASE("match.any and match.all") {
+  const auto outcome = run_cuda(R"(
+extern "C" __global__ void k(int* out) {
+  int t = threadIdx.x, all = 0, some = 0;
+  unsigned any = __match_any_sync(~0u, t / 8);
+  unsigned same = __match_all_sync(~0u, 7ll, &all);
+  unsigned other = __match_all_sync(~0u, t, &some);
+  out[t] = any == 255u << t / 8 * 8 && same == ~0u && all && other == 0 && !some;
+})",
+                                32, false);
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
+}
+
+TEST_CASE("arrivals without completion, and the count of a state") {
+  const std::string source = R"(
+extern "C" __global__ void k(int* out) {
+  __shared__ unsigned long long bar;
+  unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
+  unsigned long long state; unsigned pending, done;
+  asm volatile("mbarrier.init.shared.b64 [%0], 10;" :: "r"(at));
+  asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], %2;" : "=l"(state) : "r"(at), "r"(COUNT));
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;" : "=l"(state) : "r"(at), "r"(10 - COUNT));
+  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
+  asm volatile("{.reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+               : "=r"(done) : "r"(at), "l"(state));
+  out[0] = pending * 10 + done;
+})";
+  const auto with = [&](int count) {
+    return run_cuda("#define COUNT " + std::to_string(count) + source, 1, false);
+  };
+  const auto outcome = with(4);
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  CHECK(outcome.words[0] == 61);
+  const auto wrong = with(10);
+  REQUIRE(wrong.reports.size() == 1);
+  CHECK(wrong.reports[0].rule == "mbarrier.arrivals");
+}
+
+namespace {
+
+/// Thread t copies 16 bytes, words 4 t …, of out + 1024 to shared memory and waits by `wait`; then out gets
+/// the words of the neighbour.
+std::string copying(const std::string& size, const std::string& wait,
+                    const std::string& meet = "__syncthreads();") {
+  return R"(
+extern "C" __global__ void k(int* out) {
+  __shared__ alignas(16) int tile[32 * 4];
+  __shared__ unsigned long long bar;
+  int t = threadIdx.x;
+  unsigned mbar = (unsigned)__cvta_generic_to_shared(&bar);
+  if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 32;" :: "r"(mbar));
+  for (int i = 0; i < 4; ++i) out[1024 + 4 * t + i] = 4 * t + i;
+  __syncthreads();
+  unsigned to = (unsigned)__cvta_generic_to_shared(tile + 4 * t);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16)" +
+         size + R"(;" :: "r"(to), "l"(out + 1024 + 4 * t), "r"(t % 2 * 16) : "memory");
+  asm volatile(")" +
+         wait + R"(" :: "r"(mbar) : "memory");
+  )" + meet +
+         R"(
+  int n = (t + 1) % 32;
+  for (int i = 0; i < 4; ++i) out[4 * t + i] = tile[4 * n + i];
+})";
+}
+
+const std::string wait_mbarrier =
+    "{.reg .pred p; .reg .b64 s; cp.async.mbarrier.arrive.noinc.shared.b64 [%0]; W: "
+    "mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra W;}";
+
+void expect_neighbours(const tests::CudaOutcome& outcome, bool every) {
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  for (int i = 0; i < 128; ++i) {
+    const int from = (i + 4) % 128;
+    CHECK(outcome.words[static_cast<std::size_t>(i)] == (every || from / 4 % 2 == 1 ? from : 0));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cp.async and its waits") {
+  const SimOptions options{.mode = any_mode()};
+  expect_neighbours(run_cuda(copying("", "cp.async.wait_all;"), 32, false, options), true);
+  expect_neighbours(
+      run_cuda(copying("", "cp.async.commit_group; cp.async.wait_group 0;"), 32, false, options), true);
+  expect_neighbours(run_cuda(copying("", wait_mbarrier, ""), 32, false, options), true);
+  // Of every other thread no byte is read, and zeros are written.
+  expect_neighbours(run_cuda(copying(", %2", "cp.async.wait_all;"), 32, false, options), false);
+}
+
+TEST_CASE("cp.async without its wait") {
+  const auto early = run_cuda(copying("", "cp.async.commit_group; cp.async.wait_group 1;"), 32, false);
+  REQUIRE_FALSE(early.reports.empty());
+  CHECK(early.reports[0].rule == "shared.in-flight-read");
+  const auto alone = run_cuda(copying("", "cp.async.commit_group;"), 32, false);
+  REQUIRE_FALSE(alone.reports.empty());
+  CHECK(alone.reports[0].rule == "shared.in-flight-read");
+}
