@@ -1,12 +1,14 @@
 #include "sim/decode.hpp"
 
 #include "ptx/printer.hpp"
+#include "sim/variable_size.hpp"
 #include "sim/warp.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -21,18 +23,6 @@ std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-std::uint64_t bytes_of(const ptx::Variable& variable) {
-  std::uint64_t bytes = std::max(ptx::bits_of(variable.type) / 8, 1U) * variable.vector_width;
-  for (const auto& extent : variable.extents) bytes *= extent.value_or(0);
-  return bytes;
-}
-
-std::uint64_t alignment_of(const ptx::Variable& variable) {
-  const std::uint64_t natural =
-      std::max(ptx::bits_of(variable.type) / 8, 1U) * std::uint64_t{variable.vector_width};
-  return variable.alignment.value_or(natural);
-}
-
 bool is_wide(ScalarType type) {
   return ptx::bits_of(type) == 64;
 }
@@ -44,20 +34,23 @@ struct Keep {
   }
 };
 
-/// Initial bytes of a variable: literals only.
-void initialise(std::byte*& at, const ptx::Initializer& value, std::uint32_t element) {
+/// Initial bytes of a variable, from `at` on: literals only, and no more than there is room for.
+void initialise(std::span<std::byte>& at, const ptx::Initializer& value, std::uint32_t element,
+                const ptx::Variable& variable) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("PTX line {}: the simulator does not take the initial value of {}: {}",
+                            variable.location.line, variable.name, what));
+  };
   if (value.kind == ptx::Initializer::Kind::list) {
-    for (const ptx::Initializer& inner : value.elements) initialise(at, inner, element);
+    for (const ptx::Initializer& inner : value.elements) initialise(at, inner, element, variable);
     return;
   }
-  if (value.kind != ptx::Initializer::Kind::value) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("the simulator does not take a variable whose initial value is an "
-                            "address ({})",
-                            value.name));
-  }
-  std::memcpy(at, &value.value.bits, element);
-  at += element;
+  if (value.kind != ptx::Initializer::Kind::value) refuse(fmt::format("the address of {}", value.name));
+  if (element == 0 || element > 8) refuse("a type that is not 8 to 64 bits wide");
+  if (at.size() < element) refuse("more values than the variable has elements");
+  std::memcpy(at.data(), &value.value.bits, element);
+  at = at.subspan(element);
 }
 
 }  // namespace
@@ -123,37 +116,50 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
   }
 }
 
+void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const {
+  if (bytes <= most) return;
+  throw Error(ErrorCode::unsupported, fmt::format("kernel \"{}\": {} of {} bytes, at most {} are legal",
+                                                  program_.entry, what, bytes, most));
+}
+
 void Decoder::place_variable(const ptx::Variable& variable) {
   const std::uint64_t bytes = bytes_of(variable);
   const std::uint64_t alignment = std::max<std::uint64_t>(alignment_of(variable), 1);
-  const auto place = [&](auto& end) {
+  const auto place = [&](std::uint32_t& end, std::string_view what, std::uint64_t most) {
     const std::uint64_t at = align_up(end, alignment);
-    end = static_cast<std::remove_reference_t<decltype(end)>>(at + bytes);
+    check_room(what, at + bytes, most);
+    end = static_cast<std::uint32_t>(at + bytes);
     return at;
   };
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
       // Dynamic shared memory follows what is declared with a size; run() places it last.
-      addresses_[&variable] = shared_base + place(program_.static_shared_bytes);
+      addresses_[&variable] =
+          shared_base + place(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;
     case StateSpace::param: passed_.insert(&variable); [[fallthrough]];
     case StateSpace::local:
       if (current_ != nullptr && current_->recursive) {
         framed_.insert(&variable);
-        addresses_[&variable] = place(program_.frames[current_->frame].bytes);
+        addresses_[&variable] =
+            place(program_.frames[current_->frame].bytes, "the frame of a function", stack_bytes);
       } else {
-        addresses_[&variable] = place(program_.local_bytes);
+        addresses_[&variable] = place(program_.local_bytes, "local memory", max_local_bytes);
       }
       break;
     case StateSpace::constant:
     case StateSpace::global: {
       auto& bank = variable.space == StateSpace::global ? program_.global_image : program_.constant_bank;
       const std::uint64_t at = align_up(bank.size(), alignment);
+      const bool global = variable.space == StateSpace::global;
+      check_room(global ? "global variables" : "constant memory", at + bytes,
+                 global ? max_global_bytes : max_constant_bytes);
       bank.resize(at + bytes);
       addresses_[&variable] = at;
-      std::byte* target = bank.data() + at;
-      if (variable.initializer) initialise(target, *variable.initializer, ptx::bits_of(variable.type) / 8);
+      std::span<std::byte> target(bank.data() + at, bytes);
+      if (variable.initializer)
+        initialise(target, *variable.initializer, ptx::bits_of(variable.type) / 8, variable);
       break;
     }
     default: addresses_[&variable] = 0;
@@ -200,6 +206,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     addresses_[&parameter] = at;
     program_.parameters.push_back({static_cast<std::uint32_t>(at), bytes});
     program_.parameter_bytes = static_cast<std::uint32_t>(at) + bytes;
+    check_room("parameters", program_.parameter_bytes, max_parameter_bytes);
   }
   for (const ptx::Tuning& tuning : function.function->tuning) {
     if (tuning.name == "maxntid" || tuning.name == "reqntid") {
@@ -402,15 +409,18 @@ Arg Decoder::convert(const ptx::Operand& operand) {
         if (i > 0) {
           arg.elements.push_back(std::move(element));
         } else if (element.passed != nullptr) {
-          const std::int64_t offset = arg.access.offset;
+          const auto offset = static_cast<std::uint64_t>(arg.access.offset);
           arg.access = element.access;
-          arg.access.offset += offset;
+          arg.access.offset =
+              static_cast<std::int64_t>(static_cast<std::uint64_t>(arg.access.offset) + offset);
           arg.passed = element.passed;
         } else if (element.kind == Arg::Kind::reg) {
           arg.access.address = element.slot;
           arg.access.address_width = element.wide ? 8 : 4;
         } else {
-          arg.access.offset += static_cast<std::int64_t>(element.bits);
+          // Addresses wrap.
+          arg.access.offset =
+              static_cast<std::int64_t>(static_cast<std::uint64_t>(arg.access.offset) + element.bits);
         }
       }
       return arg;

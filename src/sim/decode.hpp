@@ -107,6 +107,7 @@ class Decoder {
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
+  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
   void decode_callee(Callee& callee);

@@ -1,6 +1,7 @@
 /// The part of decode that is about functions which are called.
 #include "sim/call.hpp"
 #include "sim/decode.hpp"
+#include "sim/variable_size.hpp"
 #include "sim/warp.hpp"
 
 #include <tmajit/error.hpp>
@@ -27,12 +28,6 @@ std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) {
     }
   }
   return all;
-}
-
-std::uint32_t parameter_bytes(const ptx::Variable& variable) {
-  std::uint64_t bytes = std::max(ptx::bits_of(variable.type) / 8, 1U) * variable.vector_width;
-  for (const auto& extent : variable.extents) bytes *= extent.value_or(0);
-  return static_cast<std::uint32_t>(bytes);
 }
 
 Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
@@ -117,7 +112,7 @@ void Decoder::lay_out_callee(Callee& callee) {
   const auto formal = [&](const ptx::Variable& variable) {
     Callee::Formal result;
     result.variable = &variable;
-    result.bytes = parameter_bytes(variable);
+    result.bytes = static_cast<std::uint32_t>(bytes_of(variable));
     if (variable.space == StateSpace::reg) {
       const bool wide = ptx::bits_of(variable.type) == 64;
       if (variable.type == ScalarType::pred || ptx::bits_of(variable.type) > 64) {

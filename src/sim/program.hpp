@@ -187,6 +187,12 @@ inline constexpr std::uint64_t constant_window = 0x7b00'0000'0000;
 /// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
+/// What a kernel can have of other memories (CUDA C++ Programming Guide, "Technical Specifications"; PTX ISA,
+/// "Kernel Function Parameters").
+inline constexpr std::uint32_t max_local_bytes = 512 * 1024;
+inline constexpr std::uint32_t max_constant_bytes = 64 * 1024;
+inline constexpr std::uint32_t max_parameter_bytes = 32'764;
+inline constexpr std::uint64_t max_global_bytes = 1ULL << 32;
 /// CTAs of a cluster that every device of compute capability 9.0 takes.
 inline constexpr std::uint32_t max_cluster = 8;
 
