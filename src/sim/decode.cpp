@@ -283,9 +283,9 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
   using Selector = bool (*)(Decoder&);
   constexpr Selector selectors[] = {
-      select_call,    select_carry,   select_integer,      select_control,    select_memory, select_logic,
-      select_convert, select_half,    select_float,        select_arithmetic, select_warp,   select_mbarrier,
-      select_bulk,    select_cluster, select_small_copies, select_matrix,     select_mma};
+      select_call,     select_carry,   select_integer, select_half_more,    select_control,    select_memory,
+      select_logic,    select_convert, select_half,    select_float,        select_arithmetic, select_warp,
+      select_mbarrier, select_bulk,    select_cluster, select_small_copies, select_matrix,     select_mma};
   if (std::ranges::none_of(selectors, [&](Selector select) { return select(*this); })) unsupported();
   for (MicroOp& op : after_) program_.code.push_back(op);
   program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));

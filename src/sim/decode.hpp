@@ -147,6 +147,7 @@ class Decoder {
 // The selectors, by subject. Each returns false if the opcode is not one of its own.
 bool select_carry(Decoder& d);
 bool select_integer(Decoder& d);
+bool select_half_more(Decoder& d);
 bool select_arithmetic(Decoder& d);
 bool select_float(Decoder& d);
 bool select_half(Decoder& d);

@@ -54,6 +54,17 @@ struct Max {
     return float_max(a, b);
   }
 };
+/// .NaN: a NaN wins; .xorsign.abs: of magnitudes, with the signs' exclusive or.
+template <typename Op, bool nan, bool xorsign>
+struct Modified {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
+    if (!xorsign) return Op{}(a, b);
+    const T value = Op{}(std::fabs(a), std::fabs(b));
+    return std::signbit(a) != std::signbit(b) ? -value : value;
+  }
+};
 struct Neg {
   template <typename T>
   T operator()(T a) const {
@@ -157,7 +168,12 @@ Handler pick(Decoder& d, bool rounds) {
                      : d.has("rp") ? FE_UPWARD
                                    : FE_TONEAREST;
     if (mode != FE_TONEAREST) {
-      if (ftz || sat) d.unsupported();
+      if (sat) d.unsupported();
+      if (ftz) {
+        constexpr Handler flushed = handler_of<Flushed<Op>, float>(Indices{});
+        if (mode == FE_TOWARDZERO) return &rounded<flushed, FE_TOWARDZERO>;
+        return mode == FE_DOWNWARD ? &rounded<flushed, FE_DOWNWARD> : &rounded<flushed, FE_UPWARD>;
+      }
       constexpr Handler single = handler_of<Plain<Op>, float>(Indices{});
       constexpr Handler twice = handler_of<Plain<Op>, double>(Indices{});
       if (mode == FE_TOWARDZERO)
@@ -179,6 +195,14 @@ Handler approximate(Decoder& d) {
   return d.has("ftz") ? &apply<Flushed<Op>, float, float> : &apply<Plain<Op>, float, float>;
 }
 
+template <typename Op>
+Handler least_or_greatest(Decoder& d) {
+  const bool xorsign = d.has("xorsign");
+  if (d.args().size() != 3) return nullptr;
+  if (!d.has("NaN")) return xorsign ? pick<Modified<Op, false, true>, 2>(d, false) : pick<Op, 2>(d, false);
+  return xorsign ? pick<Modified<Op, true, true>, 2>(d, false) : pick<Modified<Op, true, false>, 2>(d, false);
+}
+
 Handler select(Decoder& d, Opcode opcode) {
   switch (opcode) {
     case Opcode::add: return pick<Add, 2>(d, true);
@@ -189,12 +213,8 @@ Handler select(Decoder& d, Opcode opcode) {
     case Opcode::div: return pick<Div, 2>(d, true);
     case Opcode::sqrt: return pick<Sqrt, 1>(d, true);
     case Opcode::rcp: return pick<Rcp, 1>(d, true);
-    case Opcode::min:
-      if (d.has("NaN") || d.has("xorsign")) return nullptr;
-      return pick<Min, 2>(d, false);
-    case Opcode::max:
-      if (d.has("NaN") || d.has("xorsign")) return nullptr;
-      return pick<Max, 2>(d, false);
+    case Opcode::min: return least_or_greatest<Min>(d);
+    case Opcode::max: return least_or_greatest<Max>(d);
     // Signs only: NaNs keep their bits.
     case Opcode::neg:
       if (d.has("ftz")) return &apply<Flushed<Neg>, float, float>;
