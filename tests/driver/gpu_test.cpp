@@ -199,7 +199,7 @@ TEST_CASE("a fault says that the context is dead, another error does not") {
   fake.failures["cuLaunchKernelEx"] = CUDA_ERROR_INVALID_VALUE;
   const Error refused = error_of([&] { kernel->launch({{0, 1, 1}, {32, 1, 1}, 5}, {}, nullptr); });
   CHECK(refused.code() == ErrorCode::device_failed);
-  CHECK_THAT(refused.what(), ContainsSubstring("grid 0x1x1, block 32x1x1, 5 bytes") &&
+  CHECK_THAT(refused.what(), ContainsSubstring("grid 0x1x1, block 32x1x1, cluster 1x1x1, 5 bytes") &&
                                  ContainsSubstring("usually a grid or block of zero") &&
                                  !ContainsSubstring("context is dead"));
   CHECK(fake.contexts.empty());  // popped on the way out
