@@ -122,7 +122,7 @@ BufferDescription read_buffer(const JsonNode& node) {
   const std::uint64_t elements = shape ? count_elements(*shape, buffer.shape) : 0;
   if (values) {
     const auto numbers = values->elements();
-    if (numbers.size() != elements) {
+    if (numbers.empty() || numbers.size() > elements) {
       values->fail(fmt::format("{} values; the shape has {} elements", numbers.size(), elements));
     }
     for (const auto& number : numbers) buffer.values.push_back(read_number(number, *buffer.type));

@@ -21,7 +21,7 @@ struct BufferDescription {
   std::optional<std::string> out;  ///< .npy file, written after the launch
   std::optional<tmajit::ElementType> type;
   std::vector<std::uint64_t> shape;   ///< elements, row-major; empty only with `in`, which has its own
-  std::vector<std::uint64_t> values;  ///< bit patterns, one an element; or none
+  std::vector<std::uint64_t> values;  ///< bit patterns, repeated as often as they fit; or none
   std::uint8_t fill = 0;
   friend bool operator==(const BufferDescription&, const BufferDescription&) = default;
 };

@@ -124,7 +124,10 @@ void LaunchBuffers::upload(const std::shared_ptr<tmajit::Device>& device) {
     if (entry.in) {
       jitc::upload(*device, at, entry.view, entry.in->data(), entry.in->layout());
     } else if (!entry.description.values.empty()) {
-      device->copy_in(at, scalar_bytes({.type = entry.view.type, .bits = entry.description.values}), nullptr);
+      const auto period = scalar_bytes({.type = entry.view.type, .bits = entry.description.values});
+      std::vector<std::byte> bytes(entry.memory.bytes());
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = period[i % period.size()];
+      device->copy_in(at, bytes, nullptr);
     } else {
       device->fill(at, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(), nullptr);
     }
