@@ -18,7 +18,7 @@ using tmajit::ElementType;
 
 constexpr std::uint64_t u32_most = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t u64_most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t most_shared_bytes = 227 * 1024;  // of a CTA of compute capability 9.0
+constexpr std::uint64_t most_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 40U;
 /// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
 constexpr std::size_t most_parameter_bytes = 32'764;
@@ -51,6 +51,7 @@ std::vector<Number> read_list(const JsonNode& node, std::size_t most_entries, st
     node.refuse(fmt::format("1 to {} numbers are needed, outermost dimension first", most_entries));
   }
   std::vector<Number> numbers;
+  numbers.reserve(elements.size());
   for (const auto& element : elements) numbers.push_back(static_cast<Number>(element.integer(least, most)));
   return numbers;
 }
@@ -179,6 +180,7 @@ class ParameterReader {
     const auto known = std::ranges::find(buffers_, name.string(), &BufferDescription::name);
     if (known == buffers_.end()) {
       std::vector<std::string_view> names;
+      names.reserve(buffers_.size());
       for (const auto& buffer : buffers_) names.push_back(buffer.name);
       name.refuse(names.empty() ? std::string("$.buffers has none")
                                 : fmt::format("$.buffers has {}", fmt::join(names, ", ")));

@@ -46,6 +46,7 @@ std::vector<std::byte> value_bytes(const Value& value) {
 
 const PtxKernel& match_kernel(const LaunchDescription& description, const std::vector<PtxKernel>& kernels) {
   std::vector<std::string_view> names;
+  names.reserve(kernels.size());
   for (const auto& kernel : kernels) names.push_back(kernel.name);
   if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
   if (description.entry.empty() && kernels.size() > 1) {

@@ -51,6 +51,7 @@ int run_ptx(const RunOptions& options, bool json) {
   buffers.upload(device);
   auto bytes = with_file(options.launch, [&] { return buffers.parameter_bytes(description.parameters); });
   std::vector<void*> parameters;
+  parameters.reserve(bytes.size());
   for (auto& parameter : bytes) parameters.push_back(parameter.data());
   buffers.open_outputs();
 
