@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
@@ -94,7 +95,6 @@ std::string difference(const Tensor& real, const Tensor& simulated) {
 struct Shared {
   const Comparison& comparison;
   const std::function<void(const std::string&)>& mismatch;
-  TemporaryFolder cache{};  ///< so that a kernel is compiled once for both devices
   std::mutex device_mutex{};
   std::mutex report_mutex{};
   std::atomic<std::uint64_t> next = 0;
@@ -117,22 +117,23 @@ void compare_one(Shared& shared, const ComparedCase& c) {
   options.mode = modes.at(c.number % modes.size());
   options.seed = shared.comparison.seed + c.number;
   options.threads = 1;
+  const TemporaryFolder cache;  // so that a kernel is compiled once for both devices
   try {
-    simulated = run(make_sim_device(options), shared.cache.path(), c);
+    simulated = run(make_sim_device(options), cache.path(), c);
   } catch (const std::exception& error) {
     shared.report(c, fmt::format("simulated: {}", error.what()));
+    return;  // what it reports might hang a GPU
   }
   try {
     const std::lock_guard lock(shared.device_mutex);
     if (shared.stop) return;
-    real = run(shared.comparison.device, shared.cache.path(), c);
+    real = run(shared.comparison.device, cache.path(), c);
   } catch (const std::exception& error) {
     shared.stop = true;
     shared.report(c, fmt::format("on the device: {}", error.what()));
+    return;
   }
-  if (real && simulated) {
-    if (const auto what = difference(*real, *simulated); !what.empty()) shared.report(c, what);
-  }
+  if (const auto what = difference(*real, *simulated); !what.empty()) shared.report(c, what);
   ++shared.done;
 }
 

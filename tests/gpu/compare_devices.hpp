@@ -40,7 +40,7 @@ struct Comparison {
 /// Runs every case of every family on both devices and calls `mismatch` with the text of each that differs in
 /// any byte of its output, gaps between rows included, that fails on a device, or that the simulated one
 /// reports. Ends early after 20 of them, and when `device` fails, as a GPU does not recover from that.
-/// Returns how many cases were run. `mismatch` is called by one thread at a time.
+/// Returns how many cases both devices have run. `mismatch` is called by one thread at a time.
 std::uint64_t compare_with_simulation(const Comparison& comparison,
                                       const std::function<void(const std::string&)>& mismatch);
 

@@ -23,7 +23,7 @@ gpu::Comparison comparison() {
   gpu::Comparison result;
   result.seed = reference::seed(20261122);
   const char* const cases = std::getenv("TMAJIT_CASES");
-  result.cases_per_family = cases == nullptr ? 30 : std::strtoull(cases, nullptr, 0);
+  result.cases_per_family = cases == nullptr ? 20 : std::strtoull(cases, nullptr, 0);
   result.threads = 2;
   return result;
 }
