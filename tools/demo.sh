@@ -67,7 +67,7 @@ show 0 jitc source "${SPEC[@]}" -o silu.cu
 sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- tmajit/p' silu.cu |
   grep -E '^constexpr|^__device__ constexpr|using Element|#line 1|^x |\.offset' |
   excerpt "from its $(wc -l <silu.cu) lines: what is known when it is compiled, and the expression"
-sed -n '/^  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
+sed -n '/^  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
   excerpt "the warp that loads: a ring of stages, an mbarrier each"
 sed -n '/^extern "C" __global__/,/^}/p' silu.cu | excerpt "the kernel"
 
@@ -121,11 +121,12 @@ rm -f x.npy y.npy
 heading "8. The kernel, broken on purpose"
 note "step 3's PTX with how it is launched, on the simulated device: any kernel can be checked so"
 python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$small" "$small"
+jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --device sim --in x.npy --json >run.json
 cat >launch.json <<END
 {
-  "grid": 8,
-  "block": $(json again.json 'd["threads"]'),
-  "shared_bytes": $(json again.json 'd["shared_memory"]["dynamic_bytes"]'),
+  "grid": $(json run.json 'd["run"]["grid"]'),
+  "block": $(json run.json 'd["run"]["block"]'),
+  "shared_bytes": $(json run.json 'd["shared_memory"]["dynamic_bytes"]'),
   "source": "silu.cu",
   "buffers": {"x": {"in": "x.npy"}, "y": {"dtype": "f32", "shape": [$small, $small], "out": "y.npy"}},
   "parameters": [
