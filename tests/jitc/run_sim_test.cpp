@@ -254,7 +254,7 @@ TEST_CASE("files of a launch: in place, types and shapes") {
   refuse(R"({"in": "empty.npy"})", "$.buffers.x.in: empty.npy is empty");
 }
 
-TEST_CASE("--ptx has a launch and nothing of a family") {
+TEST_CASE("a kernel from elsewhere has a launch and nothing of a family") {
   const Example example;
   const auto refuse = [&](const std::vector<std::string>& words, const char* says) {
     const auto result = jitc::test::jitc(words);
