@@ -29,6 +29,13 @@ struct Report {
   [[nodiscard]] std::string text() const;
 };
 
+/// How far a launch has come.
+struct SimProgress {
+  std::uint64_t thread_instructions = 0;  ///< of this launch; brought up to date about every million a CTA
+  std::uint64_t ctas_done = 0;
+  std::uint64_t ctas = 0;  ///< of the grid
+};
+
 struct SimOptions {
   /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
   /// from `seed`. `late` shows most mistakes.
@@ -42,6 +49,9 @@ struct SimOptions {
   std::uint32_t sm_count = 8;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
+  /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
+  /// throw, nor use the device.
+  std::function<void(const SimProgress&)> progress{};
 };
 
 /// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in

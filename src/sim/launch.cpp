@@ -3,6 +3,8 @@
 #include "sim/cta.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <thread>
@@ -22,6 +24,21 @@ constexpr std::array<char, 16> magic{"tmajit sim map"};
 
 std::uint64_t checksum(std::uint64_t index) {
   return (index + 1) * 0x9e3779b97f4a7c15ULL ^ 0x746d616a6974ULL;
+}
+
+/// Tells `tell` now and then how far the launch is, until it goes out of scope.
+std::jthread watch(const Launch& launch, std::uint64_t ctas) {
+  const auto& tell = launch.options.progress;
+  if (!tell) return {};
+  return std::jthread([&launch, &tell, ctas](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; })) {
+      if (stop.stop_requested()) return;
+      tell({launch.thread_instructions, launch.ctas_done, ctas});
+    }
+  });
 }
 
 }  // namespace
@@ -81,6 +98,7 @@ void run(Launch& launch, std::uint32_t threads) {
         if (n >= ctas) break;
         cta.run({static_cast<std::uint32_t>(n % grid[0]), static_cast<std::uint32_t>(n / grid[0] % grid[1]),
                  static_cast<std::uint32_t>(n / grid[0] / grid[1])});
+        ++launch.ctas_done;
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -88,6 +106,7 @@ void run(Launch& launch, std::uint32_t threads) {
       launch.stopped = true;
     }
   };
+  const std::jthread watcher = watch(launch, ctas);
   std::vector<std::jthread> workers;
   for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, ctas); ++i) workers.emplace_back(work);
   work();

@@ -57,6 +57,7 @@ struct Launch {
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
   std::atomic<std::uint64_t> next_cta = 0;
+  std::atomic<std::uint64_t> ctas_done = 0;
 };
 
 /// Runs every CTA on `threads` host threads.
