@@ -67,7 +67,7 @@ show 0 jitc source "${SPEC[@]}" -o silu.cu
 sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- tmajit/p' silu.cu |
   grep -E '^constexpr|^__device__ constexpr|using Element|#line 1|^x |\.offset' |
   excerpt "from its $(wc -l <silu.cu) lines: what is known when it is compiled, and the expression"
-sed -n '/^  for (TileWalk<rank> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
+sed -n '/^  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
   excerpt "the warp that loads: a ring of stages, an mbarrier each"
 sed -n '/^extern "C" __global__/,/^}/p' silu.cu | excerpt "the kernel"
 
@@ -101,21 +101,56 @@ show 1 jitc cubin map --expr 'x / (1 + exf(-x))' --dtype f32 --shape 64x64 -o wr
 heading "7. The run"
 jitc doctor --json >doctor.json || true
 hopper='any(c["subject"].startswith("GPU ") and c["status"] == "ok" for c in d["checks"])'
+small=1024 # rows and columns of what the simulated device is given
 if [[ $(json doctor.json "$hopper") == True ]]; then
   rows=${TMAJIT_DEMO_ROWS:-16384}
   step demo-data "write x.npy, $rows x 16384 of f32" \
     python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$rows" 16384 || die "no input to run on"
   show 0 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --in x.npy --out y.npy
-  note "$(python3 "$ROOT/tools/lib/demo_data.py" check x.npy y.npy)"
-  rm -f x.npy y.npy
   closing="Everything was run."
 else
-  python3 "$ROOT/tools/lib/demo_data.py" make x.npy 1024 1024
-  show 1 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --in x.npy --out y.npy
-  rm -f x.npy
-  closing="NOT run here: the kernel itself, its bandwidth beside the driver's copy, the check of its result.
-  They need a Hopper GPU (H100, H200) and its driver; everything up to the cubin is as above."
+  note "no Hopper GPU here: the simulated device executes the kernel's PTX on the CPU, and checks it"
+  python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$small" "$small"
+  show 0 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --device sim --in x.npy --out y.npy
+  closing="NOT run here: the kernel on a GPU, and its bandwidth beside the driver's copy. They need a Hopper GPU (H100,
+  H200) and its driver; the simulated device has run the same PTX, its result was right, and nothing was reported."
 fi
+note "$(python3 "$ROOT/tools/lib/demo_data.py" check x.npy y.npy)"
+rm -f x.npy y.npy
+
+heading "8. The kernel, broken on purpose"
+note "step 3's PTX with how it is launched, on the simulated device: any kernel can be checked so"
+python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$small" "$small"
+jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --device sim --in x.npy --json >run.json
+cat >launch.json <<END
+{
+  "grid": $(json run.json 'd["run"]["grid"]'),
+  "block": $(json run.json 'd["run"]["block"]'),
+  "shared_bytes": $(json run.json 'd["shared_memory"]["dynamic_bytes"]'),
+  "source": "silu.cu",
+  "buffers": {"x": {"in": "x.npy"}, "y": {"dtype": "f32", "shape": [$small, $small], "out": "y.npy"}},
+  "parameters": [
+    {"tensor_map": {"buffer": "x", "box": [32, 32], "swizzle": "128B"}},
+    {"tensor_map": {"buffer": "y", "box": [32, 32], "swizzle": "128B"}},
+    {"type": "u32", "value": [$((small / 32)), $((small / 32))]},
+    {"struct": [{"buffer": "y"}, {"type": "u64", "value": [$((4 * small)), 4]},
+                {"type": "u32", "value": [$small, $small, $small]}]}
+  ]
+}
+END
+show 0 jitc run --ptx silu.ptx --launch launch.json
+rm -f y.npy
+note "one fence taken out: on a GPU it may go well a thousand times"
+sed '/fence\.proxy\.async/d' silu.ptx >broken.ptx
+{ diff silu.ptx broken.ptx || true; } | indented
+show 1 jitc run --ptx broken.ptx --launch launch.json
+note "each load's barrier made to expect 16 bytes more: a GPU would hang"
+sed -E 's/mbarrier\.arrive\.expect_tx[^[]*(\[%r[0-9]+\])/mbarrier.expect_tx.relaxed.cta.shared::cta.b64 \1, 16; &/' \
+  silu.ptx >broken.ptx
+{ diff silu.ptx broken.ptx || true; } | indented
+show 1 jitc run --ptx broken.ptx --launch launch.json
+[[ ! -e y.npy ]] || die "a kernel with reports has left a result"
+rm -f x.npy
 
 heading "Done"
 printf '  %s\n' "$closing"

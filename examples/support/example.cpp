@@ -1,5 +1,7 @@
 #include "support/example.hpp"
 
+#include <tmajit/sim.hpp>
+
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -30,14 +32,16 @@ Arguments parse(int argc, char** argv) {
       arguments.help = true;
     } else {
       throw UsageError("unexpected argument '" + std::string(word) +
-                       "'; legal are --device auto|gpu|gpu:N and --compile-only");
+                       "'; legal are --device auto|gpu|gpu:N|sim and --compile-only");
     }
   }
   return arguments;
 }
 
-/// The GPU that `name` asks for: "gpu:N", or the first Hopper one.
+/// The device that `name` asks for: "gpu:N", the first Hopper GPU, or the simulated one, which "auto" takes
+/// where there is no such GPU.
 std::shared_ptr<tmajit::Device> open(const std::string& name) {
+  if (name == "sim") return tmajit::make_sim_device();
   if (name.starts_with("gpu:")) {
     int ordinal = -1;
     const char* const end = name.data() + name.size();
@@ -47,9 +51,10 @@ std::shared_ptr<tmajit::Device> open(const std::string& name) {
     for (const tmajit::DeviceInfo& gpu : tmajit::list_gpus()) {
       if (gpu.compute_major == 9 && gpu.compute_minor == 0) return tmajit::open_gpu(gpu.ordinal);
     }
+    if (name == "auto") return tmajit::make_sim_device();
     return tmajit::open_gpu(0);  // throws, and says what is missing
   }
-  throw UsageError("unknown device '" + name + "'; legal are auto, gpu and gpu:N with N = 0, 1, …");
+  throw UsageError("unknown device '" + name + "'; legal are auto, sim, gpu and gpu:N with N = 0, 1, …");
 }
 
 void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) {
@@ -113,7 +118,7 @@ int run(int argc, char** argv, std::string_view about, void (*body)(Session&)) {
   try {
     const Arguments arguments = parse(argc, argv);
     if (arguments.help) {
-      std::printf("%.*s\n\nUsage: %s [--device auto|gpu|gpu:N] [--compile-only]\n",
+      std::printf("%.*s\n\nUsage: %s [--device auto|gpu|gpu:N|sim] [--compile-only]\n",
                   static_cast<int>(about.size()), about.data(), program);
       return 0;
     }

@@ -14,7 +14,7 @@
 /// and a comparison that fails the program.
 namespace example {
 
-/// Exit status without a Hopper GPU; ctest counts it as a skip.
+/// Exit status where `--device gpu` finds no Hopper GPU; ctest counts it as a skip.
 inline constexpr int exit_skipped = 77;
 
 /// The result differs from the plain loop's.
@@ -65,8 +65,8 @@ class Session {
   bool compile_only_;
 };
 
-/// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N` and `--compile-only`, and returns 0 if
-/// all went well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
+/// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N|sim` and `--compile-only`, and returns 0
+/// if all went well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
 int run(int argc, char** argv, std::string_view about, void (*body)(Session&));
 
 /// Throws Mismatch that names the first of the elements that differ. T needs == and a conversion to double.

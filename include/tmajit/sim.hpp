@@ -30,6 +30,13 @@ struct Report {
   [[nodiscard]] std::string text() const;
 };
 
+/// How far a launch has come.
+struct SimProgress {
+  std::uint64_t thread_instructions = 0;  ///< of this launch; brought up to date about every million a CTA
+  std::uint64_t ctas_done = 0;
+  std::uint64_t ctas = 0;  ///< of the grid
+};
+
 struct SimOptions {
   /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
   /// from `seed`. `late` shows most mistakes.
@@ -48,6 +55,9 @@ struct SimOptions {
   /// Called with what kernels print by printf, one call after the other, on the host threads that run them. If
   /// it is empty nobody sees the text.
   std::function<void(std::string_view)> print{};
+  /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
+  /// throw, nor use the device.
+  std::function<void(const SimProgress&)> progress{};
 };
 
 /// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in

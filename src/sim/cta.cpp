@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -14,6 +15,9 @@ namespace {
 
 /// Instructions that a warp runs before others get their turn.
 constexpr std::uint32_t slice = 20'000;
+
+/// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
+constexpr std::uint64_t counted_apart = 1 << 20;
 
 std::uint32_t threads_of(const LaunchShape& shape) {
   return shape.block[0] * shape.block[1] * shape.block[2];
@@ -216,6 +220,8 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
   }
   thread_instructions_ += threads;
   executed_ += n;
+  if (thread_instructions_ >= counted_apart)
+    launch.thread_instructions += std::exchange(thread_instructions_, 0);
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
   // Its turn is over, and other lanes of the warp may be what it waits for.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});

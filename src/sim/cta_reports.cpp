@@ -116,7 +116,8 @@ void Cta::report_limit(const Warp& warp) {
   const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
   report(&warp, 0, at, "instruction-limit",
          fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
-         fmt::format("at most {} (SimOptions::instruction_limit)", launch.options.instruction_limit),
+         fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
+                     launch.options.instruction_limit),
          "look for a loop that never ends, or raise the limit");
   throw Stop{};
 }

@@ -4,6 +4,8 @@
 #include "sim/races.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <thread>
@@ -23,6 +25,21 @@ constexpr std::array<char, 16> magic{"tmajit sim map"};
 
 std::uint64_t checksum(std::uint64_t index) {
   return (index + 1) * 0x9e3779b97f4a7c15ULL ^ 0x746d616a6974ULL;
+}
+
+/// Tells `tell` now and then how far the launch is, until it goes out of scope.
+std::jthread watch(const Launch& launch, std::uint64_t ctas) {
+  const auto& tell = launch.options.progress;
+  if (!tell) return {};
+  return std::jthread([&launch, &tell, ctas](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; })) {
+      if (stop.stop_requested()) return;
+      tell({launch.thread_instructions, launch.ctas_done, ctas});
+    }
+  });
 }
 
 }  // namespace
@@ -104,6 +121,7 @@ void run(Launch& launch, std::uint32_t threads) {
         cluster.run({static_cast<std::uint32_t>(n % grid[0]),
                      static_cast<std::uint32_t>(n / grid[0] % grid[1]),
                      static_cast<std::uint32_t>(n / grid[0] / grid[1])});
+        launch.ctas_done += cluster.size();
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -111,6 +129,7 @@ void run(Launch& launch, std::uint32_t threads) {
       launch.stopped = true;
     }
   };
+  const std::jthread watcher = watch(launch, clusters * extent[0] * extent[1] * extent[2]);
   std::vector<std::jthread> workers;
   for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, clusters); ++i) workers.emplace_back(work);
   work();

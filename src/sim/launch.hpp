@@ -65,6 +65,7 @@ struct Launch {
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                  ///< the launch or the kernel asked for clusters
   LaunchOrder* order = nullptr;                   ///< null: races are not looked for
+  std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
 
   /// What a thread prints goes to SimOptions::print.

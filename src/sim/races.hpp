@@ -56,6 +56,9 @@ class Races {
   // Threads that meet.
 
   void meet(const Warp& warp, Mask mask);
+  // The barrier of a cluster, which is one CTA, has the number after those of the CTA. It keeps what has
+  // arrived: a warp may wait when others have arrived anew.
+  static constexpr std::uint32_t cluster_barrier = 16;
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
   void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
   void barrier_done(std::uint32_t id) { barriers_[id].clear(); }
@@ -144,7 +147,7 @@ class Races {
   std::vector<Knowledge> warps_;
   std::deque<Block> shared_;
   std::size_t region_hint_ = 0;
-  std::array<Clock, 16> barriers_;
+  std::array<Clock, 17> barriers_;
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
   std::unordered_map<std::uint32_t, Agent> import_agents_;

@@ -33,6 +33,7 @@ void arrive(Warp& warp, const MicroOp&, Mask mask) {
                    "barrier.cluster.arrive by a thread that has not waited since it arrived",
                    "barrier.cluster.wait after each barrier.cluster.arrive", "pair arrivals and waits");
   }
+  if (warp.cta->races) warp.cta->races->barrier_arrive(Races::cluster_barrier, warp, mask, false);
   warp.cta->cluster.arrive(warp, mask);
 }
 
@@ -49,6 +50,7 @@ void wait(Warp& warp, const MicroOp&, Mask mask) {
     return;
   }
   warp.cluster_passed &= ~mask;
+  if (warp.cta->races) warp.cta->races->barrier_pass(Races::cluster_barrier, warp, mask);
 }
 
 /// d: address in the CTA whose rank is b, of the address a; T is its type.

@@ -6,9 +6,10 @@ Fenced blocks count by what follows the language:
     ```sh tested           a script (bash -eu); it must exit with 0, or with N for `exit=N`
     ```text output         what the script before it printed: every line in order, in which "…" stands for
                            anything and a line of "…" alone for any number of lines
-    ```cpp file=PATH       the text of PATH in the repository, exactly
+    ```cpp file=PATH       the text of PATH in the repository, exactly; the scripts after it find the file
 
-The scripts of one file run in one empty folder, one after the other, with the build's programs on PATH.
+The scripts of one file run in one folder, one after the other, with the build's programs on PATH. The folder is
+empty but for the files shown.
 Exits with 1 if something is wrong or there is nothing to run or compare.
 """
 
@@ -120,6 +121,7 @@ def check(document: pathlib.Path, source: pathlib.Path, folder: pathlib.Path, bi
             path = kind[0].removeprefix("file=")
             if block.text != (source / path).read_text(encoding="utf-8"):
                 fail(block, f"this is not the text of {path}")
+            (folder / pathlib.PurePath(path).name).write_text(block.text, encoding="utf-8")
     print(f"{document.name}: {checked} blocks checked, {failed} wrong")
     return 1 if failed or not checked else 0
 

@@ -49,6 +49,14 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("```cpp file=file.cpp\nint x;\n```\n"), 0)
         self.assertEqual(self.check("```cpp file=file.cpp\nint y;\n```\n"), 1)
 
+    def test_file_is_there_for_scripts(self):
+        with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as work:
+            folder = pathlib.Path(name)
+            (folder / "a.txt").write_text("x\n")
+            document = folder / "page.md"
+            document.write_text("```text file=a.txt\nx\n```\n```sh tested\ncat a.txt\n```\n```text output\nx\n```\n")
+            self.assertEqual(run_blocks.check(document, folder, pathlib.Path(work), folder), 0)
+
     def test_nothing(self):
         self.assertEqual(self.check("```sh\nfalse\n```\n"), 1)
 

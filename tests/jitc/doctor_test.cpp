@@ -15,8 +15,8 @@ TEST_CASE("doctor looks at everything, and says what to do about what is missing
   CHECK(json.at("compiles") == true);
   std::map<std::string, nlohmann::json> checks;
   for (const auto& check : json.at("checks")) checks[check.at("subject").get<std::string>()] = check;
-  for (const auto* subject :
-       {"NVRTC", "trial kernel", "nvdisasm", "cache folder", "disk space", "CUDA driver"}) {
+  for (const auto* subject : {"NVRTC", "trial kernel", "nvdisasm", "cache folder", "disk space",
+                              "simulated device", "CUDA driver"}) {
     INFO(subject);
     REQUIRE(checks.count(subject) == 1);
     CHECK_FALSE(checks[subject].at("found").get<std::string>().empty());
@@ -24,6 +24,7 @@ TEST_CASE("doctor looks at everything, and says what to do about what is missing
       CHECK_FALSE(checks[subject].at("remedy").get<std::string>().empty());
   }
   CHECK(checks["NVRTC"].at("details").at("version").get<std::string>().find('.') != std::string::npos);
+  CHECK(checks["simulated device"].at("status") == "ok");
   CHECK((checks["CUDA driver"].at("status") == "ok") == !tmajit::list_gpus().empty());
 }
 

@@ -165,6 +165,7 @@ TEST_CASE("the report of a run", "[gpu]") {
       jitc_json({"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--repeat", "5"});
   const auto& run = json.at("run");
   CHECK(run.at("device").at("compute_capability") == "9.0");
+  CHECK(run.at("device").at("simulated") == false);
   CHECK(run.at("bytes") == 2 * 1024 * 1024 * 4);
   CHECK(run.at("milliseconds").at("median").get<double>() > 0);
   CHECK(run.at("milliseconds").at("min").get<double>() <= run.at("milliseconds").at("median").get<double>());
@@ -196,4 +197,16 @@ TEST_CASE("a run that fails leaves no file", "[gpu]") {
   CHECK_THAT(full.err, ContainsSubstring("No space left"));
 
   CHECK(jitc::test::jitc({"run", "copy", "--in", folder / "a.npy", "--device", "gpu:999"}).status == 1);
+}
+
+TEST_CASE("a GPU and the simulated device write the same file", "[gpu]") {
+  require_hopper();
+  const Folder folder;
+  const auto elements = random_elements<float>(333UL * 77, seed());
+  write_npy(folder / "a.npy", "<f4", {333, 77}, bytes_of(elements));
+  for (const auto* device : {"gpu", "sim"}) {
+    run_ok({"run", "map", "--expr", "x / 3 + t[0]", "--in", folder / "a.npy", "--out",
+            folder / (std::string(device) + ".npy"), "--device", device});
+  }
+  CHECK(data_of(folder / "gpu.npy") == data_of(folder / "sim.npy"));
 }

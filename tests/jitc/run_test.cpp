@@ -23,15 +23,16 @@ struct Input : Folder {
 
 }  // namespace
 
-TEST_CASE("without a GPU a run says so, what works nevertheless, and leaves no file") {
+TEST_CASE("without a GPU a run on one says so, what works nevertheless, and leaves no file") {
   if (!tmajit::list_gpus().empty()) SKIP("this machine has a GPU");
   const Input input;
-  const auto result = jitc::test::jitc(input.run({"--out", input / "y.npy"}));
+  const auto result = jitc::test::jitc(input.run({"--device", "gpu", "--out", input / "y.npy"}));
   CHECK(result.status == 1);
   CHECK(result.out.empty());
-  CHECK_THAT(result.err, StartsWith("jitc: error: no GPU") && ContainsSubstring("jitc doctor"));
+  CHECK_THAT(result.err, StartsWith("jitc: error: no Hopper GPU") && ContainsSubstring("--device sim") &&
+                             ContainsSubstring("jitc doctor"));
   CHECK(input.names() == std::vector<std::string>{"a.npy"});
-  CHECK(jitc_json(input.run({}), 1).at("error").at("code") == "unavailable");
+  CHECK(jitc_json(input.run({"--device", "gpu"}), 1).at("error").at("code") == "unavailable");
 }
 
 TEST_CASE("bad input is found out before a GPU is looked for") {
@@ -62,7 +63,7 @@ TEST_CASE("bad input is found out before a GPU is looked for") {
 
 TEST_CASE("a device that is none is wrong usage") {
   const Input input;
-  for (const auto* device : {"cpu", "gpu:", "gpu:x", "gpu:-1", "gpu0"}) {
+  for (const auto* device : {"cpu", "simulator", "gpu:", "gpu:x", "gpu:-1", "gpu0"}) {
     const auto result = jitc::test::jitc(input.run({"--device", device}));
     INFO(result.err);
     CHECK(result.status == 2);

@@ -2,6 +2,7 @@
 #include "sim/support.hpp"
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -154,4 +155,25 @@ TEST_CASE("the moves example, one to five dimensions") {
     device->synchronize(nullptr);
     CHECK(download<std::uint32_t>(device, out) == values);
   }
+}
+
+TEST_CASE("the embedding example") {
+  const auto device = make_sim_device({.mode = any_mode()});
+  const auto matrix = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{100, 1024});
+  std::vector<float> x(matrix.elements());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 2001) / 100 - 10;
+  const Buffer in = upload(device, x);
+  const Buffer out(device, in.bytes());
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const tmajit::Operand source{matrix, in.address()};
+  runtime.kernel(map_spec("x / (1 + expf(-x))", {&matrix, 1}, matrix))
+      .launch({&source, 1}, {matrix, out.address()});
+  device->synchronize(nullptr);
+  const std::vector<float> y = download<float>(device, out);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = static_cast<double>(x[i]) / (1 + std::exp(-static_cast<double>(x[i])));
+    wrong += !(std::abs(static_cast<double>(y[i]) - want) <= 8 * 0x1p-23 * std::abs(want));
+  }
+  CHECK(wrong == 0);
 }

@@ -384,3 +384,20 @@ TEST_CASE("a race report names both sides, and can be switched off") {
   run_all(
       body, {}, [](const std::vector<Report>& reports) { CHECK(reports.empty()); }, false);
 }
+
+TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one") {
+  const std::string text =
+      "__shared__ u64 storage; __shared__ u32 s[64]; const u32 bar = ptx::shared_address(&storage);\n"
+      "const u32 t = threadIdx.x; if (t == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
+      "__syncthreads(); asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" "
+      "::\"r\"(ptx::shared_address(s + t)),\n"
+      "\"l\"(__cvta_generic_to_global(in + t)) : \"memory\");\nEDGE; out[t] = s[63 - t];";
+  edge(text,
+       "asm volatile(\"cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];\" ::\"r\"(bar) : \"memory\"); "
+       "mbarrier::wait(bar, 0)",
+       "asm volatile(\"cp.async.wait_all;\" ::: \"memory\")",
+       {"race.shared-write-read", "shared.uninitialised", "shared.in-flight-read"});
+  edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[63 - t];",
+       "asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\" ::: \"memory\")", "",
+       {"race.shared-write-read", "shared.uninitialised"});
+}

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <iostream>
 
+#include <catch2/generators/catch_generators.hpp>
+
 using namespace tmajit;
 
 namespace {
@@ -29,8 +31,9 @@ ret;)";
 
 }  // namespace
 
-TEST_CASE("speed of a copy kernel with all checks on") {
-  const auto sim = make_sim_device({.threads = 1});
+TEST_CASE("speed of a copy kernel with all checks on, and without looking for races") {
+  const bool races = GENERATE(true, false);
+  const auto sim = make_sim_device({.races = races, .threads = 1});
   const auto kernel = sim->load(tests::module_of(copy_body, 3, ".extern .shared .align 16 .b8 smem[];\n"));
   constexpr std::uint64_t bytes = 16 << 20;
   const Buffer from(sim, bytes);
@@ -45,13 +48,15 @@ TEST_CASE("speed of a copy kernel with all checks on") {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   sim->synchronize(nullptr);
   const double rate = static_cast<double>(sim->thread_instructions()) / seconds / 1e6;
-  std::cout << "copy by threads: " << rate << " million thread-instructions a second on one core, "
+  std::cout << "copy by threads" << (races ? ": " : ", races not looked for: ") << rate
+            << " million thread-instructions a second on one core, "
             << static_cast<double>(bytes) / seconds / 1e6 << " MB/s" << std::endl;
   CHECK(rate > 30);
 }
 
 TEST_CASE("speed of our own kernels") {
-  const auto sim = make_sim_device({.threads = 1});
+  const bool races = GENERATE(true, false);
+  const auto sim = make_sim_device({.races = races, .threads = 1});
   Runtime runtime({.device = sim, .cache_directory = std::nullopt});
   const auto view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{1024, 1024});
   const Buffer in(sim, view.span_bytes());
@@ -66,8 +71,9 @@ TEST_CASE("speed of our own kernels") {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     sim->synchronize(nullptr);
     const double rate = static_cast<double>(sim->thread_instructions() - before) / seconds / 1e6;
-    std::cout << name(spec.family) << " of 4 MiB: " << seconds * 1e3 << " ms, " << rate
-              << " million thread-instructions a second on one core" << std::endl;
+    std::cout << name(spec.family) << " of 4 MiB" << (races ? ": " : ", races not looked for: ")
+              << seconds * 1e3 << " ms, " << rate << " million thread-instructions a second on one core"
+              << std::endl;
     CHECK(seconds < 10);
   }
 }

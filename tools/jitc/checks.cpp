@@ -8,6 +8,7 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/device.hpp>
+#include <tmajit/sim.hpp>
 
 #include <array>
 #include <chrono>
@@ -65,6 +66,55 @@ Check check_trial() {
   }
 }
 
+/// A kernel of a few lines on the simulated device: every element doubled.
+constexpr auto doubling = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry doubling(.param .u64 data)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  add.s32 %r2, %r2, %r2;
+  st.global.u32 [%rd3], %r2;
+  ret;
+}
+)";
+
+Check check_simulator() {
+  try {
+    const auto device = tmajit::make_sim_device();
+    std::array<std::uint32_t, 256> values{};
+    for (std::uint32_t i = 0; i < values.size(); ++i) values.at(i) = i;
+    const tmajit::Buffer buffer(device, sizeof values);
+    device->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    tmajit::Artifact artifact;
+    artifact.entry = "doubling";
+    artifact.ptx = doubling;
+    auto address = buffer.address();
+    void* const parameters[] = {&address};
+    device->load(artifact)->launch({.block = {256, 1, 1}}, parameters, nullptr);
+    device->synchronize(nullptr);
+    device->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+      if (values.at(i) != 2 * i) throw tmajit::Error(tmajit::ErrorCode::internal, "a wrong result");
+    }
+    return {.subject = "simulated device",
+            .found = "runs kernels' PTX without a GPU and reports protocol mistakes: jitc run --device sim",
+            .details = {{"thread_instructions", device->thread_instructions()}}};
+  } catch (const std::exception& error) {
+    return {.subject = "simulated device",
+            .health = Health::absent,
+            .found = fmt::format("a trial kernel failed: {}", error.what()),
+            .remedy = "report this with the output of jitc doctor --json"};
+  }
+}
+
 /// The kernel module's own words, where it is loaded: it may be there without the user-mode driver.
 std::string kernel_module() {
   std::ifstream file("/proc/driver/nvidia/version");
@@ -81,10 +131,12 @@ void check_gpus(std::vector<Check>& checks) {
         {.subject = "CUDA driver",
          .health = Health::absent,
          .found = tmajit::why_no_gpu() + (module.empty() ? "" : "; " + module),
-         .remedy = module.empty()
-                       ? "install the NVIDIA driver on a machine with a Hopper GPU; kernels compile without"
-                       : "the kernel module is there: install libcuda.so.1 of the same version (in a "
-                         "container, start it with access to the GPU)"});
+         .remedy =
+             module.empty()
+                 ? "install the NVIDIA driver on a machine with a Hopper GPU; without, kernels compile and "
+                   "run on the simulated device"
+                 : "the kernel module is there: install libcuda.so.1 of the same version (in a "
+                   "container, start it with access to the GPU)"});
     return;
   }
   checks.push_back({.subject = "CUDA driver", .found = module.empty() ? "libcuda.so.1" : module});
@@ -200,6 +252,7 @@ std::vector<Check> examine_machine(const std::string& cache_directory) {
                       .found = error.what(),
                       .remedy = "name a folder with $TMAJIT_CACHE_DIR or --cache-dir"});
   }
+  checks.push_back(check_simulator());
   check_gpus(checks);
   return checks;
 }

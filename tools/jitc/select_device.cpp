@@ -3,6 +3,7 @@
 #include <tmajit/error.hpp>
 
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include <spdlog/fmt/fmt.h>
@@ -13,38 +14,70 @@ namespace {
 using tmajit::Error;
 using tmajit::ErrorCode;
 
-constexpr std::string_view without_gpu =
-    "source, ptx, sass, cubin and validate work without one; jitc doctor says what this machine has";
+/// The number of the first Hopper GPU, or why there is none.
+struct Search {
+  std::optional<int> ordinal;
+  std::string why;
+};
 
-int first_hopper() {
+Search find_hopper() {
   const auto gpus = tmajit::list_gpus();
   for (const auto& gpu : gpus) {
-    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return gpu.ordinal;
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return {gpu.ordinal, {}};
   }
   if (gpus.empty()) {
-    auto why = tmajit::why_no_gpu();
-    if (why.empty()) why = "the driver shows no GPU";
-    throw Error(ErrorCode::unavailable, fmt::format("no GPU to run on: {}; {}", why, without_gpu));
+    const auto why = tmajit::why_no_gpu();
+    return {std::nullopt, why.empty() ? "the driver shows no GPU" : why};
   }
-  throw Error(
-      ErrorCode::unavailable,
-      fmt::format("no Hopper GPU to run on: {} has compute capability {}.{}, but the kernels need 9.0; {}",
-                  gpus.front().name, gpus.front().compute_major, gpus.front().compute_minor, without_gpu));
+  return {std::nullopt,
+          fmt::format("{} has compute capability {}.{}, but the kernels need 9.0", gpus.front().name,
+                      gpus.front().compute_major, gpus.front().compute_minor)};
+}
+
+/// N of "gpu:N".
+std::optional<int> parse_ordinal(std::string_view text) {
+  constexpr std::string_view prefix = "gpu:";
+  if (!text.starts_with(prefix)) return std::nullopt;
+  int ordinal = -1;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data() + prefix.size(), end, ordinal);
+  if (error != std::errc() || last != end || ordinal < 0) return std::nullopt;
+  return ordinal;
+}
+
+DeviceChoice simulate(const SimulationOptions& options, std::string why) {
+  DeviceChoice choice;
+  choice.simulation = std::make_unique<Simulation>(options);
+  choice.device = choice.simulation->device();
+  choice.why = std::move(why);
+  return choice;
 }
 
 }  // namespace
 
-std::shared_ptr<tmajit::Device> select_device(const std::string& text) {
-  if (text == "auto" || text == "gpu") return tmajit::open_gpu(first_hopper());
-  constexpr std::string_view prefix = "gpu:";
-  int ordinal = -1;
-  if (text.starts_with(prefix)) {
-    const char* const end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data() + prefix.size(), end, ordinal);
-    if (error == std::errc() && last == end && ordinal >= 0) return tmajit::open_gpu(ordinal);
+DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
+                           bool wants_simulation) {
+  const auto ordinal = parse_ordinal(text);
+  if (text != "auto" && text != "gpu" && text != "sim" && !ordinal) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …", text));
   }
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("--device {}; legal are auto, gpu and gpu:0, gpu:1 …", text));
+  if (text == "sim" || (text == "auto" && wants_simulation)) return simulate(simulation, {});
+  if (wants_simulation) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--device {}, but --ptx and what begins with --sim- are of the simulated device: "
+                            "--device sim",
+                            text));
+  }
+  if (ordinal) return {tmajit::open_gpu(*ordinal), nullptr, {}};
+  auto found = find_hopper();
+  if (found.ordinal) return {tmajit::open_gpu(*found.ordinal), nullptr, {}};
+  // What to do about it follows a semicolon; nothing need be done here.
+  if (text == "auto") return simulate(simulation, found.why.substr(0, found.why.find(';')));
+  throw Error(ErrorCode::unavailable,
+              fmt::format("no Hopper GPU to run on: {}; --device sim runs the kernel without one, and jitc "
+                          "doctor says what this machine has",
+                          found.why));
 }
 
 }  // namespace jitc

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "simulation.hpp"
+
 #include <tmajit/device.hpp>
 
 #include <memory>
@@ -7,8 +9,17 @@
 
 namespace jitc {
 
-/// The device that --device names: "auto", "gpu", "gpu:N". Throws Error{invalid_argument} for another text
-/// and Error{unavailable} that says what this machine lacks.
-[[nodiscard]] std::shared_ptr<tmajit::Device> select_device(const std::string& text);
+/// A device to run on.
+struct DeviceChoice {
+  std::shared_ptr<tmajit::Device> device;
+  std::unique_ptr<Simulation> simulation;  ///< of the same device; null for a GPU
+  std::string why;                         ///< what decided, where "auto" took the simulated device
+};
+
+/// The device that --device names: "gpu", "gpu:N", "sim", or "auto": the first Hopper GPU, else the simulated
+/// device, which `wants_simulation` takes at once. Throws Error{invalid_argument} for another text, or a GPU
+/// that shall simulate, and Error{unavailable} that says what this machine lacks.
+[[nodiscard]] DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
+                                         bool wants_simulation);
 
 }  // namespace jitc

@@ -56,6 +56,11 @@ Progress::~Progress() {
   thread_.join();
 }
 
+void Progress::note(std::string text) {
+  const std::lock_guard lock(mutex_);
+  note_ = std::move(text);
+}
+
 void Progress::show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
@@ -64,7 +69,8 @@ void Progress::show() {
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto part =
-        total_ == 0
+        !note_.empty() ? " " + note_
+        : total_ == 0
             ? std::string()
             : fmt::format(" {:.0f} %", 100.0 * static_cast<double>(done_) / static_cast<double>(total_));
     fmt::print(stderr, "\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);

@@ -32,6 +32,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::uint64_t amount) noexcept { done_ += amount; }
+  /// How far it has come, where that is no share of a total. Thread-safe.
+  void note(std::string text);
 
  private:
   void show();
@@ -40,6 +42,7 @@ class Progress {
   std::uint64_t total_;
   std::atomic<std::uint64_t> done_{0};
   std::mutex mutex_;
+  std::string note_;
   std::condition_variable wake_;
   bool stop_ = false;
   std::thread thread_;

@@ -1,0 +1,23 @@
+#include "launch_description.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+/// Any bytes are a launch description or one Error{invalid_argument}; what is accepted survives a round trip,
+/// and its parameters have sizes.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const auto launch = jitc::parse_launch({reinterpret_cast<const char*>(data), size});
+    if (!(jitc::parse_launch(jitc::to_json(launch).dump()) == launch)) std::abort();
+    for (const auto& parameter : launch.parameters) {
+      if (jitc::bytes_of(parameter) == 0 || jitc::describe(parameter).empty()) std::abort();
+    }
+  } catch (const tmajit::Error& error) {
+    if (error.code() != tmajit::ErrorCode::invalid_argument) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,188 @@
+#include "gpu/compare_devices.hpp"
+
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using reference::between;
+using reference::one_in;
+using reference::one_of;
+using reference::Random;
+using reference::Tensor;
+
+namespace gpu {
+namespace {
+
+constexpr std::byte poison{0xee};
+constexpr std::uint64_t most_mismatches = 20;
+
+/// What rounds, contracts, divides and branches; any element type is legal in each. Nothing approximate:
+/// there the ISA bounds the error only.
+constexpr std::array expressions{"x * x + x", "x / 3",           "x * 3 - 7",      "x < 0 ? -x : x",
+                                 "x * 0.1f",  "(float)x * 0.5f", "(int)x / 7 + x", "x == x ? x : 1"};
+
+struct DeviceTensor {
+  Buffer buffer;
+  DevicePtr address;
+  DeviceTensor(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes, std::uint64_t offset)
+      : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
+    device->copy_in(address, bytes, nullptr);
+  }
+};
+
+Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache, const ComparedCase& c) {
+  // Of its own: a runtime keeps what it has loaded.
+  Runtime runtime({.device = device, .cache_directory = cache});
+  std::vector<DeviceTensor> tensors;
+  std::vector<Operand> operands;
+  for (const Tensor& input : c.inputs) {
+    tensors.emplace_back(device, input.bytes, c.input_offset);
+    operands.push_back({input.view, tensors.back().address, c.kernel.l2_promotion, c.kernel.oob_fill});
+  }
+  Tensor output(c.kernel.output, poison);
+  const DeviceTensor target(device, output.bytes, c.output_offset);
+  runtime.kernel(c.kernel.spec).launch(operands, {c.kernel.output, target.address});
+  device->synchronize(nullptr);
+  device->copy_out(output.bytes, target.address, nullptr);
+  device->synchronize(nullptr);
+  return output;
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
+  return text;
+}
+
+/// Empty if all bytes agree.
+std::string difference(const Tensor& real, const Tensor& simulated) {
+  std::uint64_t wrong = 0;
+  std::size_t first = 0;
+  for (std::size_t i = real.bytes.size(); i-- > 0;) {
+    if (real.bytes[i] == simulated.bytes[i]) continue;
+    ++wrong;
+    first = i;
+  }
+  if (wrong == 0) return {};
+  std::vector<std::uint64_t> index;
+  const bool values_differ = first_difference(real, simulated, index);
+  const std::size_t size = size_of(real.view.type);
+  const std::size_t element = first / size * size;
+  const auto at = [&](const Tensor& tensor) {
+    return hex(std::span(tensor.bytes).subspan(element, std::min(size, tensor.bytes.size() - element)));
+  };
+  return fmt::format(
+      "{} of {} bytes differ{}; the first in the element at byte {}: 0x{} on the device, 0x{} simulated",
+      wrong, real.bytes.size(),
+      values_differ ? fmt::format(", the first value at [{}]", fmt::join(index, ", "))
+                    : std::string(", in NaNs or between rows only"),
+      element, at(real), at(simulated));
+}
+
+/// What the threads share.
+struct Shared {
+  const Comparison& comparison;
+  const std::function<void(const std::string&)>& mismatch;
+  std::mutex device_mutex{};
+  std::mutex report_mutex{};
+  std::atomic<std::uint64_t> next = 0;
+  std::atomic<std::uint64_t> done = 0;
+  std::atomic<std::uint64_t> mismatches = 0;
+  std::atomic<bool> stop = false;
+
+  void report(const ComparedCase& c, const std::string& what) {
+    const std::lock_guard lock(report_mutex);
+    if (++mismatches >= most_mismatches) stop = true;
+    mismatch(fmt::format("{}\n{}", what, describe(c)));
+  }
+};
+
+void compare_one(Shared& shared, const ComparedCase& c) {
+  std::optional<Tensor> real;
+  std::optional<Tensor> simulated;
+  SimOptions options = shared.comparison.options;
+  constexpr std::array modes{SimOptions::Mode::late, SimOptions::Mode::random, SimOptions::Mode::early};
+  options.mode = modes.at(c.number % modes.size());
+  options.seed = shared.comparison.seed + c.number;
+  options.threads = 1;
+  const TemporaryFolder cache;  // so that a kernel is compiled once for both devices
+  try {
+    simulated = run(make_sim_device(options), cache.path(), c);
+  } catch (const std::exception& error) {
+    shared.report(c, fmt::format("simulated: {}", error.what()));
+    return;  // what it reports might hang a GPU
+  }
+  try {
+    const std::lock_guard lock(shared.device_mutex);
+    if (shared.stop) return;
+    real = run(shared.comparison.device, cache.path(), c);
+  } catch (const std::exception& error) {
+    shared.stop = true;
+    shared.report(c, fmt::format("on the device: {}", error.what()));
+    return;
+  }
+  if (const auto what = difference(*real, *simulated); !what.empty()) shared.report(c, what);
+  ++shared.done;
+}
+
+void work(Shared& shared) {
+  const std::uint64_t all = shared.comparison.cases_per_family * all_families.size();
+  while (!shared.stop) {
+    const std::uint64_t n = shared.next++;
+    if (n >= all) return;
+    compare_one(shared, compared_case(all_families.at(n % all_families.size()), shared.comparison.seed,
+                                      n / all_families.size()));
+  }
+}
+
+}  // namespace
+
+ComparedCase compared_case(Family family, std::uint64_t seed, std::uint64_t number) {
+  std::seed_seq sequence{seed, seed >> 32, static_cast<std::uint64_t>(family), number};
+  Random random(sequence);
+  ComparedCase c{.family = family, .number = number, .kernel = random_kernel(random, family), .inputs = {}};
+  const bool computes = family == Family::map || family == Family::bulk;
+  if (computes && c.kernel.spec.inputs == 1 && one_in(random, 2)) {
+    const std::string_view text = one_of(random, expressions);
+    c.kernel.spec.expression = {};
+    std::ranges::copy(text, c.kernel.spec.expression.begin());
+  }
+  for (const TensorView& view : c.kernel.inputs) c.inputs.push_back(random_tensor(random, view));
+  if (family == Family::bulk) {
+    c.input_offset = size_of(c.kernel.inputs[0].type) * between(random, 0, 16);
+    c.output_offset = size_of(c.kernel.output.type) * between(random, 0, 16);
+    // Often the same misalignment, so that the aligned path is taken too.
+    if (one_in(random, 2)) c.input_offset = c.output_offset = 8 * between(random, 0, 3);
+  }
+  return c;
+}
+
+std::string describe(const ComparedCase& c) {
+  return fmt::format("case {} of {}, offsets {} and {}: {}", c.number, name(c.family), c.input_offset,
+                     c.output_offset, describe(c.kernel));
+}
+
+std::uint64_t compare_with_simulation(const Comparison& comparison,
+                                      const std::function<void(const std::string&)>& mismatch) {
+  Shared shared{.comparison = comparison, .mismatch = mismatch};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t i = 1; i < comparison.threads; ++i) threads.emplace_back([&] { work(shared); });
+    work(shared);
+  }
+  return shared.done;
+}
+
+}  // namespace gpu

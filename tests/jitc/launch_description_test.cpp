@@ -1,0 +1,203 @@
+#include "launch_description.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <functional>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using tmajit::ElementType;
+
+namespace {
+
+constexpr auto whole = R"({
+  "entry": "k",
+  "source": "k.cu",
+  "grid": [4, 2],
+  "block": [32, 1, 2],
+  "cluster": 1,
+  "shared_bytes": 4096,
+  "buffers": {
+    "a": {"in": "a.npy", "out": "b.npy", "dtype": "bf16"},
+    "v": {"dtype": "f16", "shape": [2, 3], "values": [1, -2.5, "inf", "nan", "0x3c01", 65504]},
+    "y": {"out": "y.npy", "dtype": "float32", "shape": [8], "fill": 238}
+  },
+  "parameters": [
+    {"type": "u32", "value": 7},
+    {"type": "i16", "value": [-1, 2]},
+    {"buffer": "a", "offset": 16},
+    {"tensor_map": {"buffer": "y", "box": [8], "swizzle": "32B", "oob_fill": "nan", "l2_promotion": "128B",
+                    "interleave": "none", "element_strides": [1], "strides": [4], "shape": [8], "dtype": "u32",
+                    "offset": 32}},
+    {"struct": [{"type": "u8", "value": 255}, {"buffer": "v"}, {"type": "u32", "value": [1, 2, 3]}]}
+  ]
+})";
+
+/// The message that `text` is refused with.
+std::string refusal(const std::string& text) {
+  try {
+    (void)parse_launch(text);
+  } catch (const tmajit::Error& error) {
+    CHECK(error.code() == tmajit::ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// A legal description with one member in place of another.
+std::string with(const std::string& member) {
+  const auto key = member.substr(0, member.find(':'));
+  std::string text = "{" + member;
+  for (const std::string other :
+       {R"("grid": 1)", R"("block": 32)", R"("buffers": {"b": {"dtype": "f32", "shape": [4, 4]}})"}) {
+    if (!other.starts_with(key)) text += ", " + other;
+  }
+  return text + "}";
+}
+
+std::string with_parameter(const std::string& parameter) {
+  return with("\"parameters\": [" + parameter + "]");
+}
+std::string with_buffer(const std::string& buffer) {
+  return with("\"buffers\": {\"b\": " + buffer + "}");
+}
+
+}  // namespace
+
+TEST_CASE("a launch description with everything") {
+  const auto launch = parse_launch(whole);
+  CHECK(launch.entry == "k");
+  CHECK(launch.source == "k.cu");
+  CHECK(launch.grid == std::array<std::uint32_t, 3>{4, 2, 1});
+  CHECK(launch.block == std::array<std::uint32_t, 3>{32, 1, 2});
+  CHECK(launch.shared_bytes == 4096);
+  REQUIRE(launch.buffers.size() == 3);
+  CHECK(launch.buffers[0].in == "a.npy");
+  CHECK(launch.buffers[0].out == "b.npy");
+  CHECK(launch.buffers[0].type == ElementType::bf16);
+  CHECK(launch.buffers[1].values ==
+        std::vector<std::uint64_t>{0x3c00, 0xc100, 0x7c00, 0x7fff, 0x3c01, 0x7bff});
+  CHECK(launch.buffers[2].fill == 238);
+  REQUIRE(launch.parameters.size() == 5);
+  CHECK(bytes_of(launch.parameters[0]) == 4);
+  CHECK(std::get<ScalarParameter>(launch.parameters[1]).bits == std::vector<std::uint64_t>{0xffff, 2});
+  CHECK(std::get<PointerParameter>(launch.parameters[2]).offset == 16);
+  const auto& map = std::get<TensorMapParameter>(launch.parameters[3]);
+  CHECK(map.swizzle == tmajit::Swizzle::b32);
+  CHECK(map.strides == std::vector<std::uint64_t>{4});
+  CHECK(bytes_of(launch.parameters[3]) == 128);
+  CHECK(field_offsets(std::get<StructParameter>(launch.parameters[4])) ==
+        std::vector<std::uint64_t>{0, 8, 16, 32});
+  CHECK(describe(launch.parameters[1]) == "i16[2]");
+  CHECK(describe(launch.parameters[4]) == "a struct of 3 fields");
+  CHECK(parse_launch(to_json(launch).dump()) == launch);
+}
+
+TEST_CASE("what a launch description leaves out") {
+  const auto launch = parse_launch(R"({"grid": 3, "block": 64})");
+  CHECK(launch.entry.empty());
+  CHECK(launch.grid == std::array<std::uint32_t, 3>{3, 1, 1});
+  CHECK(launch.shared_bytes == 0);
+  CHECK(launch.parameters.empty());
+}
+
+TEST_CASE("a text that is no JSON is refused with line and column") {
+  CHECK_THAT(refusal(""), StartsWith("not JSON: parse error at line 1, column 1"));
+  CHECK_THAT(refusal("{\n  \"grid\": 1,\n  block: 2\n}"), ContainsSubstring("line 3, column 3"));
+  CHECK_THAT(refusal("{\"grid\": \"\xff\"}"), StartsWith("not JSON: "));
+  CHECK_THAT(refusal(R"({"grid": 1, "block": 1, "grid": 2})"),
+             ContainsSubstring("the key \"grid\" stands twice"));
+  CHECK_THAT(refusal(std::string(100'000, '[')), StartsWith("not JSON: "));
+}
+
+TEST_CASE("every mistake in a launch description is named with its path") {
+  struct Mistake {
+    std::string text;
+    const char* path;
+    const char* says;
+  };
+  const Mistake mistakes[] = {
+      {"[]", "$: ", "an object is needed"},
+      {"7", "$: 7; ", "an object"},
+      {R"({"block": 1})", "$: ", "\"grid\" is missing"},
+      {R"({"grid": 1})", "$: ", "\"block\" is missing"},
+      {with(R"("grid": 0)"), "$.grid: 0; ", "from 1 to 2147483647"},
+      {with(R"("grid": 1.5)"), "$.grid: 1.5; ", "whole number"},
+      {with(R"("grid": -1)"), "$.grid: -1; ", "whole number"},
+      {with(R"("grid": [1, 2, 3, 4])"), "$.grid: a list of 4; ", "x, y and z"},
+      {with(R"("grid": [1, 70000])"), "$.grid[1]: 70000; ", "from 1 to 65535"},
+      {with(R"("block": [64, 32])"), "$.block: ", "2048 threads"},
+      {with(R"("block": "x")"), "$.block: \"x\"; ", "whole number"},
+      {with(R"("cluster": 2)"), "$.cluster: 2; ", "clusters of one CTA"},
+      {with(R"("shared_bytes": 300000)"), "$.shared_bytes: 300000; ", "to 232448"},
+      {with(R"("entry": 3)"), "$.entry: 3; ", "a string"},
+      {with(R"("entry": "")"), "$.entry: ", "name of a kernel"},
+      {with(R"("source": "")"), "$.source: ", "name of a file"},
+      {with(R"("gird": 3)"), "$.gird: ", "legal are entry, source, grid"},
+      {with(R"("a b": 3)"), "$[\"a b\"]: ", "no such key"},
+      {with(R"("buffers": [])"), "$.buffers: []; ", "an object"},
+      {with(R"("parameters": {})"), "$.parameters: {}; ", "a list"},
+      {with_buffer("{}"), "$.buffers.b: ", "\"dtype\" is missing"},
+      {with_buffer(R"({"dtype": "f32"})"), "$.buffers.b: ", "\"shape\" is missing"},
+      {with_buffer(R"({"dtype": "f33", "shape": [1]})"), "$.buffers.b.dtype: ", "bf16"},
+      {with_buffer(R"({"dtype": "f32", "shape": []})"), "$.buffers.b.shape: []; ", "1 to 8"},
+      {with_buffer(R"({"dtype": "f32", "shape": [1, 0]})"), "$.buffers.b.shape[1]: 0; ", "from 1"},
+      {with_buffer(R"({"dtype": "f32", "shape": [1099511627776, 2]})"), "$.buffers.b.shape: ", "elements"},
+      {with_buffer(R"({"dtype": "f32", "shape": [2], "fill": 256})"), "$.buffers.b.fill: 256; ", "to 255"},
+      {with_buffer(R"({"dtype": "u8", "shape": [2], "values": [1, 2, 3]})"),
+       "$.buffers.b.values: ", "3 values; the shape has 2"},
+      {with_buffer(R"({"dtype": "u8", "shape": [2], "values": []})"), "$.buffers.b.values: ", "0 values"},
+      {with_buffer(R"({"dtype": "u8", "shape": [2], "values": [1, 300]})"), "$.buffers.b.values[1]: 300; ",
+       "u8 takes whole numbers from 0 to 255"},
+      {with_buffer(R"({"dtype": "u8", "shape": [2], "values": [1], "fill": 1})"),
+       "$.buffers.b: ", "one of them"},
+      {with_buffer(R"({"in": ""})"), "$.buffers.b.in: ", "name of a .npy file"},
+      {with_buffer(R"({"in": 1})"), "$.buffers.b.in: 1; ", "a string"},
+      {with_buffer(R"({"in": "a.npy", "typ": 1})"), "$.buffers.b.typ: ", "legal are in, out, dtype"},
+      {with_parameter("3"), "$.parameters[0]: 3; ", "a parameter is"},
+      {with_parameter("{}"), "$.parameters[0]: {}; ", "a parameter is"},
+      {with_parameter(R"({"type": "u32"})"), "$.parameters[0]: ", "\"value\" is missing"},
+      {with_parameter(R"({"type": "u32", "value": 1}, {"type": "i8", "value": -129})"),
+       "$.parameters[1].value: -129; ", "from -128 to 127"},
+      {with_parameter(R"({"type": "u32", "value": -1})"), "$.parameters[0].value: -1; ", "to 4294967295"},
+      {with_parameter(R"({"type": "u32", "value": 4294967296})"), "$.parameters[0].value: ", "u32 takes"},
+      {with_parameter(R"({"type": "u64", "value": 18446744073709551616})"),
+       "$.parameters[0].value: ", "u64 takes"},
+      {with_parameter(R"({"type": "u16", "value": "0x12345"})"), "$.parameters[0].value: ", "1 to 4 hexa"},
+      {with_parameter(R"({"type": "f16", "value": 1e9})"),
+       "$.parameters[0].value: ", "f16 takes numbers up to 65504"},
+      {with_parameter(R"({"type": "e4m3", "value": "inf"})"), "$.parameters[0].value: ", "e4m3 takes"},
+      {with_parameter(R"({"type": "f32", "value": "1"})"), "$.parameters[0].value: \"1\"; ", "f32 takes"},
+      {with_parameter(R"({"type": "f32", "value": []})"), "$.parameters[0].value: []; ", "has elements"},
+      {with_parameter(R"({"type": "f32", "value": null})"), "$.parameters[0].value: null; ", "f32 takes"},
+      {with_parameter(R"({"type": "f32", "value": 1, "x": 1})"),
+       "$.parameters[0].x: ", "legal are type, value"},
+      {with_parameter(R"({"buffer": "c"})"), "$.parameters[0].buffer: \"c\"; ", "$.buffers has b"},
+      {with_parameter(R"({"buffer": "b", "offset": -4})"), "$.parameters[0].offset: -4; ", "whole number"},
+      {with_parameter(R"({"struct": []})"), "$.parameters[0].struct: []; ", "has fields"},
+      {with_parameter(R"({"struct": [{"struct": []}]})"), "$.parameters[0].struct[0]: ", "a field one"},
+      {with_parameter(R"({"tensor_map": 1})"), "$.parameters[0].tensor_map: 1; ", "an object"},
+      {with_parameter(R"({"tensor_map": {"box": [4]}})"),
+       "$.parameters[0].tensor_map: ", "\"buffer\" is missing"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b"}})"),
+       "$.parameters[0].tensor_map: ", "\"box\" is missing"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [1,1,1,1,1,1]}})"),
+       "$.parameters[0].tensor_map.box: a list of 6; ", "1 to 5"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "strides": [4]}})"),
+       "$.parameters[0].tensor_map.strides: 1 dimensions; ", "the box has 2"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizzle": "96B"}})"),
+       "$.parameters[0].tensor_map.swizzle: ", "128B"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizle": "32B"}})"),
+       "$.parameters[0].tensor_map.swizle: ", "legal are buffer, offset"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4]}, "type": "u8"})"),
+       "$.parameters[0].type: ", "legal are tensor_map"},
+  };
+  for (const auto& mistake : mistakes) {
+    INFO(mistake.text);
+    CHECK_THAT(refusal(mistake.text), StartsWith(mistake.path) && ContainsSubstring(mistake.says));
+  }
+}

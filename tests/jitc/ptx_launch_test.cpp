@@ -1,0 +1,117 @@
+#include "ptx_launch.hpp"
+
+#include "source_place.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+constexpr auto two_kernels = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.func helper(.param .u32 n) { ret; }
+.visible .entry first(.param .u64 .ptr .global .align 16 out, .param .align 64 .b8 map[128], .param .v2 .f32 pair)
+{ ret; }
+.visible .entry second() { ret; }
+)";
+
+std::string refusal(const std::string& json) {
+  try {
+    (void)match_kernel(parse_launch(json), kernels_of(two_kernels, "two.ptx"));
+  } catch (const tmajit::Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string launch(const std::string& parameters, const std::string& entry = "first") {
+  return R"({"grid": 1, "block": 32, "buffers": {"b": {"dtype": "f32", "shape": [4]}}, "entry": ")" + entry +
+         R"(", "parameters": [)" + parameters + "]}";
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of a module and their parameters") {
+  const auto kernels = kernels_of(two_kernels, "two.ptx");
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].name == "first");
+  REQUIRE(kernels[0].parameters.size() == 3);
+  CHECK(kernels[0].parameters[0].declaration == ".param .u64 out");
+  CHECK(kernels[0].parameters[0].bytes == 8);
+  CHECK(kernels[0].parameters[1].declaration == ".param .align 64 .b8 map[128]");
+  CHECK(kernels[0].parameters[1].bytes == 128);
+  CHECK(kernels[0].parameters[2].bytes == 8);
+  CHECK(kernels[1].parameters.empty());
+}
+
+TEST_CASE("a launch fits the kernel's parameters one by one") {
+  const std::string out = R"({"buffer": "b"})";
+  const std::string map = R"({"tensor_map": {"buffer": "b", "box": [4]}})";
+  const std::string pair = R"({"type": "f32", "value": [1, 2]})";
+  CHECK(refusal(launch(out + "," + map + "," + pair)) == "accepted");
+  CHECK(refusal(launch("", "second")) == "accepted");
+  CHECK_THAT(
+      refusal(launch(out)),
+      StartsWith("$.parameters: 1 parameter, but kernel \"first\" takes 3; missing is number 1, \".param "
+                 ".align 64 .b8 map[128]\", 128 bytes"));
+  CHECK_THAT(refusal(launch(out, "second")),
+             StartsWith("$.parameters: 1 parameter, but kernel \"second\" takes 0"));
+  CHECK_THAT(
+      refusal(launch(out + "," + out + "," + pair)),
+      StartsWith("$.parameters[1]: an address has 8 bytes") && ContainsSubstring("map[128]\", 128 bytes"));
+  CHECK_THAT(refusal(launch(R"({"type": "u32", "value": 0})")),
+             StartsWith("$.parameters[0]: u32 has 4 bytes") && ContainsSubstring(".param .u64 out"));
+  CHECK_THAT(refusal(launch("", "third")),
+             StartsWith("$.entry: \"third\" is no kernel of the PTX; it has first, second"));
+  CHECK_THAT(refusal(R"({"grid": 1, "block": 1})"),
+             ContainsSubstring("the PTX has 2 kernels: first, second"));
+}
+
+TEST_CASE("PTX that does not parse is shown, named") {
+  CHECK_THAT(
+      [] {
+        try {
+          (void)kernels_of("rubbish", "r.ptx");
+        } catch (const tmajit::Error& error) {
+          return std::string(error.what());
+        }
+        return std::string();
+      }(),
+      StartsWith("r.ptx does not parse as PTX:\nr.ptx:1:1: error: "));
+}
+
+TEST_CASE("an instruction's place in the source, and where that was inlined") {
+  tmajit::Artifact artifact;
+  artifact.source = "one\n  two();\nthree\n";
+  artifact.ptx =
+      ".visible .entry k()\n"
+      "{\n"
+      "\t.loc\t1 2 3\n"
+      "\tadd.u32 a, b, c;\n"
+      "\t.loc\t2 7 1, function_name $L__info_string0, inlined_at 1 3 5\n"
+      "\tsub.u32 a, b, c;\n"
+      "}\n"
+      ".visible .entry j()\n"
+      "{\n"
+      "\tret;\n"
+      "}\n"
+      ".file\t1 \"/folder/k.cu\"\n"
+      ".file\t2 \"expression\"\n";
+  const auto first = source_places(artifact, 4);
+  REQUIRE(first.size() == 1);
+  CHECK(describe(first[0]) == "k.cu:2: two();");
+  const auto second = source_places(artifact, 6);
+  REQUIRE(second.size() == 2);
+  CHECK(describe(second[0]) == "expression:7");
+  CHECK(describe(second[1]) == "k.cu:3: three");
+  CHECK(source_places(artifact, 10).empty());
+  CHECK(source_places(artifact, 0).empty());
+  CHECK(source_places(artifact, 1000).empty());
+}

@@ -1,0 +1,273 @@
+/// Runs on the simulated device through the program itself.
+#include "array_file.hpp"
+#include "subprocess.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <cstring>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+template <class Element>
+std::string bytes_of(const std::vector<Element>& elements) {
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)};
+}
+
+std::string data_of(const std::string& path) {
+  const jitc::InputArray array(path);
+  return {reinterpret_cast<const char*>(array.data().data()), array.data().size()};
+}
+
+std::vector<float> counting(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+  return values;
+}
+
+/// A folder with examples/launch in it.
+struct Example : Folder {
+  Example() {
+    for (const auto* name : {"scale.ptx", "scale.json"}) {
+      write_file(*this / name, read_file(std::filesystem::path(JITC_EXAMPLE_LAUNCH) / name));
+    }
+  }
+
+  /// Writes the example's file with `from` replaced, under another name.
+  void edit(const std::string& file, const std::string& from, const std::string& to,
+            const std::string& result) const {
+    auto text = read_file(*this / file);
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    write_file(*this / result, text);
+  }
+
+  [[nodiscard]] std::vector<std::string> run(const std::string& ptx, const std::string& json,
+                                             const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"run", "--ptx", *this / ptx, "--launch", *this / json};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  /// What is said of the example with one thing changed.
+  [[nodiscard]] std::string refusal(const std::string& file, const std::string& from, const std::string& to,
+                                    int status) const {
+    edit(file, from, to, "changed");
+    const bool is_ptx = file.ends_with(".ptx");
+    const auto result =
+        jitc::test::jitc(run(is_ptx ? "changed" : "scale.ptx", is_ptx ? "scale.json" : "changed"));
+    INFO(result.err);
+    CHECK(result.status == status);
+    CHECK(result.out.empty());
+    CHECK_FALSE(std::filesystem::exists(*this / "y.npy"));
+    return result.err;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every family runs on the simulated device") {
+  const Folder folder;
+  const auto x = counting(40UL * 24);
+  write_npy(folder / "a.npy", "<f4", {40, 24}, bytes_of(x));
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"run"};
+    words.insert(words.end(), more.begin(), more.end());
+    for (const auto& word : {std::string("--in"), folder / "a.npy", std::string("--out"), folder / "y.npy",
+                             std::string("--device"), std::string("sim")}) {
+      words.push_back(word);
+    }
+    const auto json = jitc_json(words);
+    const auto& device = json.at("run").at("device");
+    CHECK(device.at("simulated") == true);
+    CHECK(device.at("name") == "simulated Hopper");
+    const auto& simulation = json.at("run").at("simulation");
+    CHECK(simulation.at("reports").empty());
+    CHECK(simulation.at("thread_instructions").get<std::uint64_t>() > 100);
+    // Nothing that could be mistaken for a GPU's speed.
+    CHECK_FALSE(json.at("run").contains("gb_per_s"));
+    CHECK_FALSE(json.at("run").contains("milliseconds"));
+    CHECK(json.at("outputs") == std::vector<std::string>{folder / "y.npy"});
+    return data_of(folder / "y.npy");
+  };
+  CHECK(run({"copy", "--box", "8x8"}) == bytes_of(x));
+  auto doubled = x;
+  for (auto& value : doubled) value = value * 2 + 1;
+  CHECK(run({"map", "--expr", "x*2+1", "--box", "16x8", "--swizzle", "32B"}) == bytes_of(doubled));
+  CHECK(run({"bulk", "--expr", "x*2+1", "--sim-mode", "random", "--sim-seed", "5"}) == bytes_of(doubled));
+  const auto image = run({"snapshot", "--box", "8x24", "--sim-mode", "early"});
+  CHECK(image == bytes_of(x));
+}
+
+TEST_CASE("auto takes the simulated device where there is no Hopper GPU, and says so") {
+  for (const auto& gpu : tmajit::list_gpus()) {
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) SKIP("this machine has a Hopper GPU");
+  }
+  const Folder folder;
+  write_npy(folder / "a.npy", "<f4", {16, 16}, bytes_of(counting(256)));
+  const auto result = jitc::test::jitc({"run", "copy", "--in", folder / "a.npy"});
+  INFO(result.err);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.err, ContainsSubstring(": the simulated device runs the kernel\n") &&
+                             ContainsSubstring("simulated Hopper: ") &&
+                             ContainsSubstring("mode late, seed 1: ") && ContainsSubstring("no reports"));
+  CHECK_THAT(result.err, !ContainsSubstring("GB/s") && !ContainsSubstring("median"));
+}
+
+TEST_CASE("options of the simulated device select it, or contradict a GPU") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "<f4", {16, 16}, bytes_of(counting(256)));
+  const std::vector<std::string> words{"run", "copy", "--in", folder / "a.npy", "--sim-seed", "77"};
+  const auto json = jitc_json(words);
+  CHECK(json.at("run").at("simulation").at("seed") == 77);
+  auto contradiction = words;
+  contradiction.insert(contradiction.end(), {"--device", "gpu"});
+  const auto refused = jitc::test::jitc(contradiction);
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("--device gpu") && ContainsSubstring("--device sim"));
+  for (const std::vector<std::string>& bad :
+       {std::vector<std::string>{"--sim-mode", "never"}, {"--sim-limit", "0"}, {"--sim-threads", "0"}}) {
+    auto wrong = words;
+    wrong.insert(wrong.end(), bad.begin(), bad.end());
+    CHECK(jitc::test::jitc(wrong).status == 2);
+  }
+}
+
+TEST_CASE("the example launch computes what it says") {
+  const Example example;
+  const auto json = jitc_json(example.run("scale.ptx", "scale.json"));
+  CHECK(json.at("entry") == "scale");
+  CHECK(json.at("run").at("grid") == std::vector<int>{4, 1, 1});
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < 30UL * 32; ++i) expected.push_back(0.5F * static_cast<float>(i % 4 + 1));
+  CHECK(data_of(example / "y.npy") == bytes_of(expected));
+}
+
+TEST_CASE("a kernel's mistakes are reported, exit with 1, and leave no output") {
+  const Example example;
+  example.edit("scale.ptx", "fence.proxy.async.shared::cta;", "", "broken.ptx");
+  const auto text = jitc::test::jitc(example.run("broken.ptx", "scale.json", {"--sim-seed", "3"}));
+  INFO(text.err);
+  CHECK(text.status == 1);
+  CHECK_THAT(text.err,
+             ContainsSubstring("report   store.missing-proxy-fence, 4 times\n") &&
+                 ContainsSubstring("PTX line 54: cp.async.bulk.tensor.2d.global") &&
+                 ContainsSubstring("  found    ") && ContainsSubstring("  legal    ") &&
+                 ContainsSubstring("  remedy   ") &&
+                 ContainsSubstring("jitc: error: 1 report of the simulated device (mode late, seed 3)"));
+  CHECK_THAT(text.err, !ContainsSubstring("\x1b"));
+  CHECK_FALSE(std::filesystem::exists(example / "y.npy"));
+
+  const auto json = jitc_json(example.run("broken.ptx", "scale.json"), 1);
+  CHECK(json.at("error").at("code") == "device_failed");
+  CHECK(json.at("outputs").empty());
+  const auto& reports = json.at("run").at("simulation").at("reports");
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].at("rule") == "store.missing-proxy-fence");
+  CHECK(reports[0].at("ptx_line") == 54);
+  CHECK(reports[0].at("count") == 4);
+  for (const auto* key : {"kernel", "instruction", "found", "expected", "remedy"}) {
+    CHECK_FALSE(reports[0].at(key).get<std::string>().empty());
+  }
+}
+
+TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
+  const Example example;
+  example.edit("scale.ptx", "@!%done bra wait;", "bra wait;", "endless.ptx");
+  const auto endless = jitc::test::jitc(example.run("endless.ptx", "scale.json", {"--sim-limit", "10000"}));
+  CHECK(endless.status == 1);
+  CHECK_THAT(endless.err, ContainsSubstring("instruction-limit") && ContainsSubstring("at most 10000") &&
+                              ContainsSubstring("--sim-limit"));
+  example.edit("scale.ptx", "[%full], 1024;", "[%full], 1040;", "waits.ptx");
+  const auto waits = jitc::test::jitc(example.run("waits.ptx", "scale.json"));
+  CHECK(waits.status == 1);
+  CHECK_THAT(waits.err, ContainsSubstring("report   deadlock") && ContainsSubstring("16 bytes missing"));
+}
+
+TEST_CASE("one clear error for what cannot be run") {
+  const Example example;
+  CHECK_THAT(
+      example.refusal("scale.ptx", "mul.f32 %v1", "mul.f32 %nowhere", 2),
+      StartsWith("jitc: error: ") && ContainsSubstring("PTX line 46") && ContainsSubstring("%nowhere"));
+  CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", "frobnicate.f32 %v1", 2),
+             ContainsSubstring("does not parse as PTX") && ContainsSubstring(":46:") &&
+                 ContainsSubstring("frobnicate"));
+  CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1, %v1, %factor;", "wgmma.fence.sync.aligned;", 1),
+             ContainsSubstring("PTX line 46: the simulator does not run \"wgmma.fence.sync.aligned;\""));
+  CHECK_THAT(
+      example.refusal("scale.json", ",\n    {\"type\": \"f32\", \"value\": 0.5}", "", 2),
+      ContainsSubstring("$.parameters: 2 parameters, but kernel \"scale\" takes 3; missing is number 2, "
+                        "\".param .f32 factor\", 4 bytes"));
+  CHECK_THAT(example.refusal("scale.json", "\"type\": \"f32\"", "\"type\": \"f64\"", 2),
+             ContainsSubstring("$.parameters[2]: f64 has 8 bytes"));
+  CHECK_THAT(example.refusal("scale.json", "[8, 32]", "[8, 33]", 2),
+             ContainsSubstring("$.parameters[0].tensor_map: ") && ContainsSubstring("box"));
+  CHECK_THAT(example.refusal("scale.json", "[8, 32]", "[32]", 2),
+             ContainsSubstring("$.parameters[0].tensor_map.box: 1 dimension"));
+  CHECK_THAT(example.refusal("scale.json", "\"grid\": 4", "\"gird\": 4", 2), ContainsSubstring("$.gird: "));
+  CHECK_THAT(example.refusal("scale.json", R"({"dtype": "f32", "shape": [30, 32], "values": [1, 2, 3, 4]})",
+                             R"({"in": "none.npy"})", 1),
+             ContainsSubstring("none.npy"));
+  CHECK_THAT(example.refusal("scale.json", "\"y.npy\"", "\"missing/y.npy\"", 1),
+             ContainsSubstring("missing/y.npy"));
+  CHECK_THAT(example.refusal("scale.json", "\"block\": 64", "\"block\": 64, \"source\": \"none.cu\"", 1),
+             ContainsSubstring("none.cu"));
+}
+
+TEST_CASE("files of a launch: in place, types and shapes") {
+  const Example example;
+  write_npy(example / "x.npy", "<f4", {30, 32}, bytes_of(counting(960)));
+  auto expected = counting(960);
+  for (auto& value : expected) value *= 0.5F;
+  example.edit("scale.json", R"("x": {"dtype": "f32", "shape": [30, 32], "values": [1, 2, 3, 4]})",
+               R"("x": {"in": "x.npy"})", "file.json");
+  CHECK(jitc::test::jitc(example.run("scale.ptx", "file.json")).status == 0);
+  CHECK(data_of(example / "y.npy") == bytes_of(expected));
+
+  // One buffer, read and written.
+  example.edit("file.json", R"("x": {"in": "x.npy"},)", "", "in_place.json");
+  example.edit("in_place.json", R"({"dtype": "f32", "shape": [30, 32], "out": "y.npy"})",
+               R"({"in": "x.npy", "out": "z.npy"})", "in_place.json");
+  example.edit("in_place.json", R"("buffer": "x")", R"("buffer": "y")", "in_place.json");
+  CHECK(jitc::test::jitc(example.run("scale.ptx", "in_place.json")).status == 0);
+  CHECK(data_of(example / "z.npy") == bytes_of(expected));
+  CHECK(data_of(example / "x.npy") == bytes_of(counting(960)));
+
+  const auto refuse = [&](const std::string& buffer, const char* says) {
+    example.edit("file.json", R"({"in": "x.npy"})", buffer, "wrong.json");
+    const auto result = jitc::test::jitc(example.run("scale.ptx", "wrong.json"));
+    INFO(result.err);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.err, ContainsSubstring(says));
+  };
+  refuse(R"({"in": "x.npy", "shape": [32, 30]})",
+         "$.buffers.x.shape: [32, 30], but x.npy has shape [30, 32]");
+  refuse(R"({"in": "x.npy", "dtype": "f16"})", "astype('f2')");
+  write_npy(example / "empty.npy", "<f4", {0, 32}, "");
+  refuse(R"({"in": "empty.npy"})", "$.buffers.x.in: empty.npy is empty");
+}
+
+TEST_CASE("a kernel from elsewhere has a launch and nothing of a family") {
+  const Example example;
+  const auto refuse = [&](const std::vector<std::string>& words, const char* says) {
+    const auto result = jitc::test::jitc(words);
+    INFO(result.err);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.err, ContainsSubstring(says));
+  };
+  refuse({"run", "--ptx", example / "scale.ptx"}, "--launch");
+  refuse({"run", "--launch", example / "scale.json"}, "--ptx");
+  refuse({"run"}, "FAMILY is required");
+  refuse({"run", "copy", "--ptx", example / "scale.ptx", "--launch", example / "scale.json"}, "one kernel");
+  refuse(example.run("scale.ptx", "scale.json", {"--box", "8x8"}), "--box");
+  refuse(example.run("scale.ptx", "scale.json", {"--out", "y.npy"}), "--out");
+  refuse(example.run("scale.ptx", "scale.json", {"--repeat", "3"}), "--repeat");
+  refuse(example.run("scale.ptx", "scale.json", {"--device", "gpu"}), "--device sim");
+}

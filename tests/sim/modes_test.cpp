@@ -1,0 +1,55 @@
+/// What a correct kernel computes depends neither on the mode nor on the seed. The same comparison is made
+/// with a GPU in tests/gpu/sim_test.cpp.
+#include "gpu/compare_devices.hpp"
+#include "sim/support.hpp"
+
+#include <cstdlib>
+#include <iostream>
+
+using namespace tmajit;
+
+namespace {
+
+/// Every kernel that is loaded stores another value than it says.
+std::string spoil(std::string ptx) {
+  for (std::size_t at = 0; (at = ptx.find("\tadd.", at)) != std::string::npos; ++at) {
+    if (ptx.compare(at, 8, "\tadd.f32") == 0 || ptx.compare(at, 8, "\tadd.rn.") == 0)
+      ptx.replace(at, 4, "\tsub");
+  }
+  return ptx;
+}
+
+gpu::Comparison comparison() {
+  gpu::Comparison result;
+  result.seed = reference::seed(20261122);
+  const char* const cases = std::getenv("TMAJIT_CASES");
+  result.cases_per_family = cases == nullptr ? 20 : std::strtoull(cases, nullptr, 0);
+  result.threads = 2;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("all modes and seeds give the same bytes") {
+  auto all = comparison();
+  std::cout << "TMAJIT_SEED=" << all.seed << std::endl;
+  all.device = make_sim_device({.mode = SimOptions::Mode::early, .seed = 99, .sm_count = 3});
+  std::vector<std::string> mismatches;
+  const auto cases =
+      gpu::compare_with_simulation(all, [&](const std::string& text) { mismatches.push_back(text); });
+  for (const auto& text : mismatches) UNSCOPED_INFO(text);
+  CHECK(mismatches.empty());
+  CHECK(cases == 4 * all.cases_per_family);
+}
+
+TEST_CASE("a device that computes something else is found out") {
+  auto few = comparison();
+  few.device = std::make_shared<tests::EditingDevice>(make_sim_device(), spoil);
+  std::vector<std::string> mismatches;
+  (void)gpu::compare_with_simulation(few, [&](const std::string& text) { mismatches.push_back(text); });
+  CHECK_FALSE(mismatches.empty());
+  for (const auto& text : mismatches) {
+    CHECK(text.find("bytes differ") != std::string::npos);
+    CHECK(text.find("expression") != std::string::npos);
+  }
+}

@@ -1,0 +1,223 @@
+#include "ptx_launch.hpp"
+
+#include "transfer.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+namespace {
+
+using tmajit::Error;
+using tmajit::ErrorCode;
+using tmajit::TensorView;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+std::string plural(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::vector<std::byte> scalar_bytes(const ScalarParameter& scalar) {
+  const std::size_t size = tmajit::size_of(scalar.type);
+  std::vector<std::byte> bytes(size * scalar.bits.size());
+  // Hosts are little-endian as the device is.
+  for (std::size_t i = 0; i < scalar.bits.size(); ++i) {
+    std::memcpy(bytes.data() + i * size, &scalar.bits[i], size);
+  }
+  return bytes;
+}
+
+template <class Value>
+std::vector<std::byte> value_bytes(const Value& value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+}  // namespace
+
+const PtxKernel& match_kernel(const LaunchDescription& description, const std::vector<PtxKernel>& kernels) {
+  std::vector<std::string_view> names;
+  names.reserve(kernels.size());
+  for (const auto& kernel : kernels) names.push_back(kernel.name);
+  if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
+  if (description.entry.empty() && kernels.size() > 1) {
+    refuse(fmt::format("$: \"entry\" is missing; the PTX has {} kernels: {}", kernels.size(),
+                       fmt::join(names, ", ")));
+  }
+  const auto found = description.entry.empty()
+                         ? kernels.begin()
+                         : std::ranges::find(kernels, description.entry, &PtxKernel::name);
+  if (found == kernels.end()) {
+    refuse(fmt::format("$.entry: \"{}\" is no kernel of the PTX; it has {}", description.entry,
+                       fmt::join(names, ", ")));
+  }
+  const auto& declared = found->parameters;
+  const auto& given = description.parameters;
+  for (std::size_t i = 0; i < std::min(declared.size(), given.size()); ++i) {
+    const auto bytes = bytes_of(given[i]);
+    if (bytes == declared[i].bytes) continue;
+    refuse(fmt::format("$.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", i,
+                       describe(given[i]), plural(bytes, "byte"), found->name, declared[i].declaration,
+                       plural(declared[i].bytes, "byte")));
+  }
+  if (given.size() < declared.size()) {
+    refuse(fmt::format("$.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}",
+                       plural(given.size(), "parameter"), found->name, declared.size(), given.size(),
+                       declared[given.size()].declaration, plural(declared[given.size()].bytes, "byte")));
+  }
+  if (given.size() > declared.size()) {
+    refuse(fmt::format("$.parameters: {}, but kernel \"{}\" takes {}", plural(given.size(), "parameter"),
+                       found->name, declared.size()));
+  }
+  return *found;
+}
+
+LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::filesystem::path& folder)
+    : folder_(folder) {
+  for (const auto& buffer : description.buffers) {
+    auto& entry = entries_.emplace_back();
+    entry.path = "$.buffers." + buffer.name;
+    entry.description = buffer;
+    auto shape = buffer.shape;
+    auto type = buffer.type;
+    if (buffer.in) {
+      entry.in.emplace(folder_ / *buffer.in);
+      const auto& header = entry.in->header();
+      if (!type) type = entry.in->type();
+      entry.in->check(*type);
+      if (!shape.empty() && shape != header.shape) {
+        refuse(fmt::format("{}.shape: [{}], but {} has shape [{}]; leave shape out", entry.path,
+                           fmt::join(shape, ", "), *buffer.in, fmt::join(header.shape, ", ")));
+      }
+      shape = header.shape;
+      if (shape.size() > tmajit::max_view_rank) {
+        refuse(fmt::format("{}.in: {} has {} dimensions; the most is {}", entry.path, *buffer.in,
+                           shape.size(), tmajit::max_view_rank));
+      }
+    }
+    entry.view = TensorView::contiguous(*type, shape);
+    if (entry.view.elements() == 0) refuse(fmt::format("{}.in: {} is empty", entry.path, *buffer.in));
+  }
+}
+
+void LaunchBuffers::open_outputs() {
+  for (auto& entry : entries_) {
+    if (!entry.description.out) continue;
+    entry.out = std::make_unique<OutputArray>(folder_ / *entry.description.out);
+    entry.out_data = entry.out->reserve(entry.view.type, std::span(entry.view.shape).first(entry.view.rank));
+  }
+}
+
+void LaunchBuffers::upload(const std::shared_ptr<tmajit::Device>& device) {
+  device_ = device;
+  for (auto& entry : entries_) {
+    entry.memory = tmajit::Buffer(device, entry.view.span_bytes());
+    const auto at = entry.memory.address();
+    if (entry.in) {
+      jitc::upload(*device, at, entry.view, entry.in->data(), entry.in->layout());
+    } else if (!entry.description.values.empty()) {
+      const auto period = scalar_bytes({.type = entry.view.type, .bits = entry.description.values});
+      std::vector<std::byte> bytes(entry.memory.bytes());
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = period[i % period.size()];
+      device->copy_in(at, bytes, nullptr);
+    } else {
+      device->fill(at, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(), nullptr);
+    }
+  }
+}
+
+std::vector<std::string> LaunchBuffers::download() {
+  std::vector<std::string> written;
+  for (auto& entry : entries_) {
+    if (!entry.out) continue;
+    jitc::download(*device_, entry.out_data, entry.memory.address(), entry.view);
+  }
+  for (auto& entry : entries_) {
+    if (!entry.out) continue;
+    entry.out->commit();
+    written.push_back(entry.out->path().string());
+  }
+  return written;
+}
+
+const LaunchBuffers::Entry& LaunchBuffers::find(const std::string& name) const {
+  return *std::ranges::find(entries_, name, [](const Entry& entry) { return entry.description.name; });
+}
+
+tmajit::DevicePtr LaunchBuffers::address(const PointerParameter& pointer, const std::string& path) const {
+  const auto& memory = find(pointer.buffer).memory;
+  if (pointer.offset > memory.bytes()) {
+    refuse(fmt::format("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, memory.bytes()));
+  }
+  return memory.address() + pointer.offset;
+}
+
+tmajit::EncodedTensorMap LaunchBuffers::encode(const TensorMapParameter& map, const std::string& path) const {
+  const auto& view = find(map.at.buffer).view;
+  const auto rank = map.box.size();
+  if (map.shape.empty() && view.rank != rank) {
+    refuse(fmt::format("{}.box: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
+                       plural(rank, "dimension"), map.at.buffer, view.rank));
+  }
+  tmajit::TensorMapSpec spec;
+  spec.type = map.type.value_or(view.type);
+  spec.rank = static_cast<std::uint8_t>(rank);
+  spec.interleave = map.interleave;
+  spec.swizzle = map.swizzle;
+  spec.l2_promotion = map.l2_promotion;
+  spec.oob_fill = map.oob_fill;
+  std::uint64_t dense = tmajit::size_of(spec.type);
+  for (std::size_t d = rank; d-- > 0;) {
+    spec.shape.at(d) = map.shape.empty() ? view.shape.at(d) : map.shape[d];
+    spec.strides.at(d) = map.strides.empty() ? dense : map.strides[d];
+    spec.box.at(d) = map.box[d];
+    spec.element_strides.at(d) = map.element_strides.empty() ? 1 : map.element_strides[d];
+    dense *= spec.shape.at(d);
+  }
+  const auto at = address(map.at, path);
+  if (auto broken = tmajit::validate(spec, at); !broken.empty()) {
+    for (auto& violation : broken) violation.subject = fmt::format("{}: {}", path, violation.subject);
+    throw tmajit::SpecError(std::move(broken));
+  }
+  return device_->encode(spec, at);
+}
+
+std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
+    const std::vector<KernelParameter>& parameters) const {
+  std::vector<std::vector<std::byte>> result;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto path = fmt::format("$.parameters[{}]", i);
+    const auto& parameter = parameters[i];
+    if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
+      result.push_back(scalar_bytes(*scalar));
+    } else if (const auto* pointer = std::get_if<PointerParameter>(&parameter)) {
+      result.push_back(value_bytes(address(*pointer, path)));
+    } else if (const auto* map = std::get_if<TensorMapParameter>(&parameter)) {
+      result.push_back(value_bytes(encode(*map, path + ".tensor_map")));
+    } else {
+      const auto& fields = std::get<StructParameter>(parameter);
+      const auto offsets = field_offsets(fields);
+      auto& bytes = result.emplace_back(offsets.back());
+      for (std::size_t f = 0; f < fields.fields.size(); ++f) {
+        const auto* const number = std::get_if<ScalarParameter>(&fields.fields[f]);
+        const auto part = number != nullptr
+                              ? scalar_bytes(*number)
+                              : value_bytes(address(std::get<PointerParameter>(fields.fields[f]),
+                                                    fmt::format("{}.struct[{}]", path, f)));
+        std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offsets[f]));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace jitc

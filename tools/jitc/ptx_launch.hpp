@@ -1,0 +1,62 @@
+#pragma once
+
+#include "array_file.hpp"
+#include "launch_description.hpp"
+#include "ptx_kernel.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jitc {
+
+/// The kernel of `kernels` that a description means, with parameters that fit it one by one. Throws
+/// Error{invalid_argument} that names the place in the description and what the PTX declares.
+[[nodiscard]] const PtxKernel& match_kernel(const LaunchDescription& description,
+                                            const std::vector<PtxKernel>& kernels);
+
+/// The buffers of a description with their files open; paths are relative to `folder`. The buffers get a type
+/// and a shape of their own. Throws Error{invalid_argument} where a file contradicts the description, and
+/// what InputArray throws.
+class LaunchBuffers {
+ public:
+  LaunchBuffers(const LaunchDescription& description, const std::filesystem::path& folder);
+
+  /// Opens the output files, so that one that cannot be written is found out before the kernel runs.
+  void open_outputs();
+  /// Allocates every buffer and fills it.
+  void upload(const std::shared_ptr<tmajit::Device>& device);
+  /// Writes the output files and returns their paths.
+  [[nodiscard]] std::vector<std::string> download();
+
+  /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError for a tensor
+  /// map that breaks a rule.
+  [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(
+      const std::vector<KernelParameter>& parameters) const;
+
+ private:
+  struct Entry {
+    std::string path;  ///< in the description: "$.buffers.a"
+    tmajit::TensorView view;
+    BufferDescription description;
+    std::optional<InputArray> in;
+    std::unique_ptr<OutputArray> out;
+    std::span<std::byte> out_data;
+    tmajit::Buffer memory;
+  };
+
+  [[nodiscard]] const Entry& find(const std::string& name) const;
+  [[nodiscard]] tmajit::DevicePtr address(const PointerParameter& pointer, const std::string& path) const;
+  [[nodiscard]] tmajit::EncodedTensorMap encode(const TensorMapParameter& map, const std::string& path) const;
+
+  std::filesystem::path folder_;
+  std::shared_ptr<tmajit::Device> device_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace jitc

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "report.hpp"
+
+#include <tmajit/sim.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace jitc {
+
+class Progress;
+
+/// What --sim-mode, --sim-seed, --sim-threads and --sim-limit say.
+struct SimulationOptions {
+  std::string mode = "late";
+  std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
+  std::uint32_t threads = 0;
+  std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
+};
+
+/// Adds the four options to `command`, in the group `simulation_group`. `values` must outlive the parse.
+void add_simulation_options(CLI::App& command, SimulationOptions& values);
+inline constexpr auto simulation_group = "Simulated device";
+
+/// What came out of one launch on the simulated device.
+struct SimulationResult {
+  std::vector<tmajit::Report> reports;
+  std::uint64_t thread_instructions = 0;
+  double host_seconds = 0;
+};
+
+/// A simulated device, and the progress that is shown while it runs. At one place: its device calls back.
+class Simulation {
+ public:
+  explicit Simulation(const SimulationOptions& options);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
+  [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
+
+  /// Runs `launch`, which launches one kernel, and takes its reports from the device.
+  [[nodiscard]] SimulationResult run(const std::function<void()>& launch);
+
+ private:
+  SimulationOptions options_;
+  Progress* progress_ = nullptr;  ///< set while a launch runs
+  std::shared_ptr<tmajit::SimDevice> device_;
+};
+
+/// Options, counts and every report.
+[[nodiscard]] Json to_json(const SimulationOptions& options, const SimulationResult& result,
+                           const tmajit::Artifact& artifact);
+
+/// Seed, mode, instructions, and the reports in full, on standard error.
+void say_simulation(const SimulationOptions& options, const SimulationResult& result,
+                    const tmajit::Artifact& artifact);
+
+/// "2 reports of the simulated device (mode late, seed 1); no output is written"
+[[nodiscard]] std::string verdict(const SimulationOptions& options, const SimulationResult& result);
+
+}  // namespace jitc
