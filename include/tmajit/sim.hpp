@@ -52,8 +52,8 @@ struct SimOptions {
   std::uint32_t sm_count = 8;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
-  /// Called with what kernels print by printf, one call after the other, on the host threads that run them. If
-  /// it is empty nobody sees the text.
+  /// Called with what kernels print by printf, one call after the other, on the host threads that run them.
+  /// If it is empty nobody sees the text.
   std::function<void(std::string_view)> print{};
   /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
   /// throw, nor use the device.

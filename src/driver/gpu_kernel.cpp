@@ -77,10 +77,12 @@ void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> paramete
 
 void GpuKernel::launch_failed(CUresult result, const LaunchShape& shape, Stream stream) const {
   fail(context_->api(), result,
-       fmt::format("cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic "
-                   "shared memory, stream {})",
-                   entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
-                   shape.block[2], shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes, static_cast<const void*>(stream)));
+       fmt::format(
+           "cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic "
+           "shared memory, stream {})",
+           entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
+           shape.block[2], shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
+           static_cast<const void*>(stream)));
 }
 
 void GpuKernel::allow_shared_bytes(std::uint32_t bytes) {
