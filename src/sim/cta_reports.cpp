@@ -43,7 +43,6 @@ namespace {
 
 std::string describe_threads(const Warp& warp, Mask mask) {
   const std::uint32_t first = warp.index * lanes;
-  if (mask == all_lanes) return fmt::format("threads {} to {}", first, first + lanes - 1);
   if (std::popcount(mask) == 1)
     return fmt::format("thread {}", first + static_cast<std::uint32_t>(std::countr_zero(mask)));
   return fmt::format("lanes {:#x} of warp {}", mask, warp.index);
@@ -87,14 +86,36 @@ std::uint32_t place_of(const Program& program, const Group& group) {
 
 std::string Cta::describe_waits() {
   std::string text;
+  // Whole warps that wait for the same, one after the other, are one line.
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  std::string shared;
+  const std::string prefix =
+      cluster.size() == 1 ? "\n    " : fmt::format("\n    CTA {} of the cluster, ", rank);
+  const auto flush = [&] {
+    if (!shared.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, shared);
+    shared.clear();
+  };
   for (const auto& warp : warps) {
+    const std::uint32_t begin = warp->index * lanes;
     for (const Group& group : warp->groups) {
-      text += fmt::format("\n    {}{} at PTX line {} {}",
-                          cluster.size() == 1 ? "" : fmt::format("CTA {} of the cluster, ", rank),
-                          describe_threads(*warp, group.mask), program.place[place_of(program, group)].line,
-                          describe_wait(*this, group));
+      std::string what = fmt::format(" at PTX line {} {}", program.place[place_of(program, group)].line,
+                                     describe_wait(*this, group));
+      if (group.mask == all_lanes && what == shared && begin == end) {
+        end += lanes;
+        continue;
+      }
+      flush();
+      if (group.mask == all_lanes) {
+        first = begin;
+        end = begin + lanes;
+        shared = std::move(what);
+      } else {
+        text += prefix + describe_threads(*warp, group.mask) + what;
+      }
     }
   }
+  flush();
   return text;
 }
 

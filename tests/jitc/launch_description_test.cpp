@@ -19,7 +19,7 @@ constexpr auto whole = R"({
   "source": "k.cu",
   "grid": [4, 2],
   "block": [32, 1, 2],
-  "cluster": 1,
+  "cluster": [2, 1],
   "shared_bytes": 4096,
   "buffers": {
     "a": {"in": "a.npy", "out": "b.npy", "dtype": "bf16"},
@@ -74,6 +74,7 @@ TEST_CASE("a launch description with everything") {
   CHECK(launch.source == "k.cu");
   CHECK(launch.grid == std::array<std::uint32_t, 3>{4, 2, 1});
   CHECK(launch.block == std::array<std::uint32_t, 3>{32, 1, 2});
+  CHECK(launch.cluster == std::array<std::uint32_t, 3>{2, 1, 1});
   CHECK(launch.shared_bytes == 4096);
   REQUIRE(launch.buffers.size() == 3);
   CHECK(launch.buffers[0].in == "a.npy");
@@ -132,7 +133,9 @@ TEST_CASE("every mistake in a launch description is named with its path") {
       {with(R"("grid": [1, 70000])"), "$.grid[1]: 70000; ", "from 1 to 65535"},
       {with(R"("block": [64, 32])"), "$.block: ", "2048 threads"},
       {with(R"("block": "x")"), "$.block: \"x\"; ", "whole number"},
-      {with(R"("cluster": 2)"), "$.cluster: 2; ", "clusters of one CTA"},
+      {with(R"("cluster": 2)"), "$.cluster: ", "[2, 1, 1] does not divide the grid, [1, 1, 1]"},
+      {with(R"("cluster": 9)"), "$.cluster: 9; ", "from 1 to 8"},
+      {with(R"("cluster": [4, 4])"), "$.cluster: ", "16 CTAs; a cluster has at most 8"},
       {with(R"("shared_bytes": 300000)"), "$.shared_bytes: 300000; ", "to 232448"},
       {with(R"("entry": 3)"), "$.entry: 3; ", "a string"},
       {with(R"("entry": "")"), "$.entry: ", "name of a kernel"},

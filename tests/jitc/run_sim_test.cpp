@@ -150,6 +150,48 @@ TEST_CASE("the example launch computes what it says") {
   CHECK(data_of(example / "y.npy") == bytes_of(expected));
 }
 
+TEST_CASE("a launch in clusters") {
+  const Example example;
+  example.edit("scale.json", "\"block\": 64", "\"block\": 64, \"cluster\": 2", "clusters.json");
+  const auto json = jitc_json(example.run("scale.ptx", "clusters.json"));
+  CHECK(json.at("launch").at("cluster") == std::vector<int>{2, 1, 1});
+  std::filesystem::remove(example / "y.npy");
+  CHECK_THAT(example.refusal("scale.json", "\"grid\": 4", "\"grid\": 3, \"cluster\": 2", 2),
+             ContainsSubstring("$.cluster: [2, 1, 1] does not divide the grid, [3, 1, 1]"));
+}
+
+TEST_CASE("what a kernel prints") {
+  const Folder folder;
+  write_file(folder / "hello.ptx", R"(.version 8.0
+.target sm_90a
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[7] = {104, 101, 108, 108, 111, 10, 0};
+.visible .entry hello()
+{
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  mov.u64 %rd1, text;
+  cvta.global.u64 %rd1, %rd1;
+  {
+    .param .b64 format;
+    .param .b64 arguments;
+    .param .b32 result;
+    st.param.b64 [format], %rd1;
+    st.param.b64 [arguments], 0;
+    call.uni (result), vprintf, (format, arguments);
+    ld.param.b32 %r1, [result];
+  }
+  ret;
+}
+)");
+  write_file(folder / "hello.json", R"({"grid": 1, "block": 2})");
+  const std::vector<std::string> words{"run", "--ptx", folder / "hello.ptx", "--launch",
+                                       folder / "hello.json"};
+  CHECK(jitc_json(words).at("run").at("simulation").at("printed") == "hello\nhello\n");
+  CHECK_THAT(jitc::test::jitc(words).err, ContainsSubstring("printed  hello\nhello\n"));
+}
+
 TEST_CASE("a kernel's mistakes are reported, exit with 1, and leave no output") {
   const Example example;
   example.edit("scale.ptx", "fence.proxy.async.shared::cta;", "", "broken.ptx");
@@ -188,7 +230,8 @@ TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
   example.edit("scale.ptx", "[%full], 1024;", "[%full], 1040;", "waits.ptx");
   const auto waits = jitc::test::jitc(example.run("waits.ptx", "scale.json"));
   CHECK(waits.status == 1);
-  CHECK_THAT(waits.err, ContainsSubstring("report   deadlock") && ContainsSubstring("16 bytes missing"));
+  CHECK_THAT(waits.err, ContainsSubstring("report   deadlock") && ContainsSubstring("16 bytes missing") &&
+                            ContainsSubstring("threads 0 to 63 at PTX line 39"));
 }
 
 TEST_CASE("one clear error for what cannot be run") {

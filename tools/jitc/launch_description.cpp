@@ -78,10 +78,14 @@ std::array<std::uint32_t, 3> read_block(const JsonNode& node) {
   return block;
 }
 
-std::array<std::uint32_t, 3> read_cluster(const JsonNode& node) {
-  const auto cluster = read_extent(node, {16, 16, 16});
-  if (cluster != std::array<std::uint32_t, 3>{1, 1, 1}) {
-    node.refuse("the simulated device runs clusters of one CTA only");
+std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array<std::uint32_t, 3>& grid) {
+  const auto cluster = read_extent(node, {8, 8, 8});
+  const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
+  if (ctas > 8) node.fail(fmt::format("{} CTAs; a cluster has at most 8 on every Hopper", ctas));
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (grid.at(d) % cluster.at(d) == 0) continue;
+    node.fail(
+        fmt::format("[{}] does not divide the grid, [{}]", fmt::join(cluster, ", "), fmt::join(grid, ", ")));
   }
   return cluster;
 }
@@ -241,7 +245,7 @@ LaunchDescription parse_launch(std::string_view text) {
   }
   launch.grid = read_extent(root.at("grid"), {0x7fffffff, 65535, 65535});
   launch.block = read_block(root.at("block"));
-  if (const auto cluster = root.find("cluster")) launch.cluster = read_cluster(*cluster);
+  if (const auto cluster = root.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
   if (const auto bytes = root.find("shared_bytes")) {
     launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
   }

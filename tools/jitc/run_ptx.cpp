@@ -43,8 +43,10 @@ int run_ptx(const RunOptions& options, bool json) {
   const auto choice = select_device(options.device, options.simulation, true);
   const auto& device = choice.device;
   const auto kernel = with_file(options.ptx, [&] { return device->load(artifact); });
-  const tmajit::LaunchShape shape{
-      .grid = description.grid, .block = description.block, .shared_bytes = description.shared_bytes};
+  const tmajit::LaunchShape shape{.grid = description.grid,
+                                  .block = description.block,
+                                  .shared_bytes = description.shared_bytes,
+                                  .cluster = description.cluster};
   with_file(options.launch, [&] { kernel->allow_shared_bytes(shape.shared_bytes); });
 
   auto buffers = with_file(options.launch, [&] { return LaunchBuffers(description, folder); });

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -119,11 +120,13 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .seed = options.seed,
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,
-                                       .progress = [this](const tmajit::SimProgress& so_far) {
-                                         progress_->note(fmt::format(
-                                             "{} of {} CTAs, {} thread-instructions", so_far.ctas_done,
-                                             so_far.ctas, describe_count(so_far.thread_instructions)));
-                                       }})) {}
+                                       .progress =
+                                           [this](const tmajit::SimProgress& so_far) {
+                                             progress_->note(fmt::format(
+                                                 "{} of {} CTAs, {} thread-instructions", so_far.ctas_done,
+                                                 so_far.ctas, describe_count(so_far.thread_instructions)));
+                                           },
+                                       .print = [this](std::string_view text) { printed_ += text; }})) {}
 
 SimulationResult Simulation::run(const std::function<void()>& launch) {
   Progress progress("simulating");
@@ -134,6 +137,7 @@ SimulationResult Simulation::run(const std::function<void()>& launch) {
   launch();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   SimulationResult result{.reports = device_->reports(),
+                          .printed = std::exchange(printed_, {}),
                           .thread_instructions = device_->thread_instructions() - before,
                           .host_seconds = took.count()};
   device_->clear_reports();
@@ -148,6 +152,7 @@ Json to_json(const SimulationOptions& options, const SimulationResult& result, c
           {"instruction_limit", options.limit},
           {"thread_instructions", result.thread_instructions},
           {"host_seconds", result.host_seconds},
+          {"printed", result.printed},
           {"reports", reports}};
 }
 
@@ -158,6 +163,8 @@ void say_simulation(const SimulationOptions& options, const SimulationResult& re
                          result.reports.empty()       ? styled("no reports", Style::good, STDERR_FILENO)
                          : result.reports.size() == 1 ? std::string("1 report")
                                                       : fmt::format("{} reports", result.reports.size())));
+  if (!result.printed.empty())
+    say("printed", result.printed.substr(0, result.printed.find_last_not_of('\n') + 1));
   for (const auto& report : result.reports) say_report(report, artifact);
 }
 

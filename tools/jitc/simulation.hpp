@@ -33,6 +33,7 @@ inline constexpr auto simulation_group = "Simulated device";
 /// What came out of one launch on the simulated device.
 struct SimulationResult {
   std::vector<tmajit::Report> reports;
+  std::string printed;  ///< by printf
   std::uint64_t thread_instructions = 0;
   double host_seconds = 0;
 };
@@ -53,6 +54,7 @@ class Simulation {
  private:
   SimulationOptions options_;
   Progress* progress_ = nullptr;  ///< set while a launch runs
+  std::string printed_;
   std::shared_ptr<tmajit::SimDevice> device_;
 };
 
