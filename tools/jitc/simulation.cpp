@@ -120,13 +120,13 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .seed = options.seed,
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,
+                                       .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =
                                            [this](const tmajit::SimProgress& so_far) {
                                              progress_->note(fmt::format(
                                                  "{} of {} CTAs, {} thread-instructions", so_far.ctas_done,
                                                  so_far.ctas, describe_count(so_far.thread_instructions)));
-                                           },
-                                       .print = [this](std::string_view text) { printed_ += text; }})) {}
+                                           }})) {}
 
 SimulationResult Simulation::run(const std::function<void()>& launch) {
   Progress progress("simulating");
