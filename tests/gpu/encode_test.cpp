@@ -173,8 +173,8 @@ TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing",
     CAPTURE(rule);
     CHECK(outcomes.alone[rule][0] + outcomes.alone[rule][1] >= 20);
   }
-  CHECK(outcomes.legal >= 10000);
-  CHECK(outcomes.illegal >= 10000);
+  CHECK(outcomes.legal >= count / 3);
+  CHECK(outcomes.illegal >= count / 3);
 }
 
 namespace {
