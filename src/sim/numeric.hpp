@@ -80,8 +80,9 @@ template <SmallFormat format>
   const std::uint32_t mantissa = magnitude & ((1U << m) - 1);
   float value = 0;
   if (magnitude > format.largest()) {
-    value = format.has_infinity && mantissa == 0 ? std::numeric_limits<float>::infinity()
-                                                 : std::bit_cast<float>(0x7fffffffU);
+    // The hardware's NaN has no sign.
+    if (!format.has_infinity || mantissa != 0) return std::bit_cast<float>(0x7fffffffU);
+    value = std::numeric_limits<float>::infinity();
   } else if (exponent == 0) {
     value = std::ldexp(static_cast<float>(mantissa), 1 - bias - m);
   } else {

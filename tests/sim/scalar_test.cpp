@@ -137,6 +137,7 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.rn.f16x2.e5m2x2 %r9, %h1;", 0x7c01) == 0x7c000100);
   CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f800000);
   CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f802000);
+  CHECK(r("cvt.f32.f16 %f9, %h1;\nmov.b32 %r9, %f9;", 0xfe01) == 0x7fffffff);
   CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x7fc00001) == 0x7fffe000);
   CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0xffffffff) == 0x7fffe000);
   CHECK(r("cvt.rn.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;", 0xfff83a8a20000001) == 0xffc1d451);
