@@ -67,22 +67,33 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-bool is_nan(const Tensor& tensor, std::size_t element) {
-  if (tensor.view.type != ElementType::f64 || element + sizeof(double) > tensor.bytes.size()) return false;
-  double value = 0;
+template <class Float>
+bool is_nan(const Tensor& tensor, std::size_t at) {
+  Float value = 0;
+  const std::size_t element = at / sizeof value * sizeof value;
+  if (element + sizeof value > tensor.bytes.size()) return false;
   std::memcpy(&value, &tensor.bytes[element], sizeof value);
   return std::isnan(value);
 }
 
-/// Empty if all bytes agree, those of f64 NaNs aside: which of two NaNs a sum returns is the hardware's
-/// affair.
-std::string difference(const Tensor& real, const Tensor& simulated) {
+/// Whether the byte at `at` belongs to a NaN.
+bool in_nan(const Tensor& tensor, std::size_t at) {
+  switch (tensor.view.type) {
+    case ElementType::f64: return is_nan<double>(tensor, at);
+    case ElementType::f32:
+    case ElementType::f32_ftz: return is_nan<float>(tensor, at);
+    default: return false;
+  }
+}
+
+/// Empty if all bytes agree; where f64 is computed with, those of NaNs aside: which of two NaNs an f64 sum
+/// returns is the hardware's affair.
+std::string difference(const Tensor& real, const Tensor& simulated, bool doubles) {
   std::uint64_t wrong = 0;
   std::size_t first = 0;
   for (std::size_t i = real.bytes.size(); i-- > 0;) {
     if (real.bytes[i] == simulated.bytes[i]) continue;
-    const std::size_t element = i / sizeof(double) * sizeof(double);
-    if (is_nan(real, element) && is_nan(simulated, element)) continue;
+    if (doubles && in_nan(real, i) && in_nan(simulated, i)) continue;
     ++wrong;
     first = i;
   }
@@ -144,7 +155,9 @@ void compare_one(Shared& shared, const ComparedCase& c) {
     shared.report(c, fmt::format("on the device: {}", error.what()));
     return;
   }
-  if (const auto what = difference(*real, *simulated); !what.empty()) shared.report(c, what);
+  const bool doubles =
+      std::ranges::any_of(c.inputs, [](const Tensor& input) { return input.view.type == ElementType::f64; });
+  if (const auto what = difference(*real, *simulated, doubles); !what.empty()) shared.report(c, what);
   ++shared.done;
 }
 
