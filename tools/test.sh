@@ -52,7 +52,7 @@ case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is c
 
 # Rooms that work without NVRTC and read what others wrote are quick under a sanitizer and worth it; those with
 # threads are worth tsan.
-SANITIZED_ROOMS=(spec cache driver ptx reference)
+SANITIZED_ROOMS=(spec cache driver ptx plan reference)
 THREADED_ROOMS=(cache compile runtime)
 
 start=$EPOCHREALTIME

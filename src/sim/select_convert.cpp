@@ -18,7 +18,8 @@ struct Cast {
   template <typename From>
   To operator()(From value) const {
     if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
-      return static_cast<float>(value);  // a NaN keeps its sign and the upper bits of its payload, as on an H200
+      return static_cast<float>(
+          value);  // a NaN keeps its sign and the upper bits of its payload, as on an H200
     } else if constexpr (std::is_floating_point_v<To> && std::is_floating_point_v<From>) {
       return canonical(static_cast<To>(value));
     } else {
