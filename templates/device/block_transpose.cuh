@@ -1,6 +1,8 @@
-// A square block of elements transposed in registers: `n` vectors of `n` elements, n = 16 / bytes of an element.
+// A square block of elements transposed in registers: `n` vectors of `n` elements, n = 16 / bytes of an
+// element.
 //
-// Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute each.
+// Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute
+// each.
 #pragma once
 #include "tmajit/vector16.cuh"
 

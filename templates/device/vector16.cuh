@@ -8,9 +8,13 @@ struct alignas(16) Vector16 {
   u32 word[4];
 };
 
-__device__ __forceinline__ Vector16 load16(const u8* from) { return *reinterpret_cast<const Vector16*>(from); }
+__device__ __forceinline__ Vector16 load16(const u8* from) {
+  return *reinterpret_cast<const Vector16*>(from);
+}
 
-__device__ __forceinline__ void store16(u8* to, const Vector16& value) { *reinterpret_cast<Vector16*>(to) = value; }
+__device__ __forceinline__ void store16(u8* to, const Vector16& value) {
+  *reinterpret_cast<Vector16*>(to) = value;
+}
 
 // The unsigned integer of so many bytes.
 template <u32 bytes>
@@ -32,7 +36,8 @@ struct Bits<8> {
   using Type = u64;
 };
 
-// Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a variable.
+// Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a
+// variable.
 template <u32 element_bytes>
 struct ElementShifter {
   using Element = typename Bits<element_bytes>::Type;

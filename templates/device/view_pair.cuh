@@ -15,8 +15,8 @@ struct ViewPair {
   u32 tiles[rank];
 };
 
-// Where a CTA's tile begins, how much of it lies inside, and its first element in both views. CTAs take tiles in
-// the order of the destination.
+// Where a CTA's tile begins, how much of it lies inside, and its first element in both views. CTAs take tiles
+// in the order of the destination.
 template <u32 rank>
 struct TilePair {
   const u8* source;

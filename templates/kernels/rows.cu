@@ -9,7 +9,9 @@ namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
 
-__device__ constexpr u32 vectors(u32 d) { return box().at[d] / (d == rank - 1 ? vector : 1); }
+__device__ constexpr u32 vectors(u32 d) {
+  return box().at[d] / (d == rank - 1 ? vector : 1);
+}
 __device__ constexpr u32 vectors_in_tile() {
   u32 count = 1;
   for (u32 d = 0; d < rank; ++d) count *= vectors(d);

@@ -15,7 +15,9 @@ namespace tmajit {
 constexpr u32 vector = 16 / element_bytes;
 
 // Blocks, or for other dimensions than `row` and `column` elements, of the tile in dimension d.
-__device__ constexpr u32 blocks(u32 d) { return box().at[d] / (d == row || d == column ? vector : 1); }
+__device__ constexpr u32 blocks(u32 d) {
+  return box().at[d] / (d == row || d == column ? vector : 1);
+}
 __device__ constexpr u32 block_count() {
   u32 count = 1;
   for (u32 d = 0; d < rank; ++d) count *= blocks(d);
@@ -37,7 +39,8 @@ __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
 }
 
 template <bool whole>
-__device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile, Vector16* image) {
+__device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile,
+                                            Vector16* image) {
 #pragma unroll
   for (u32 first = 0; first < block_count(); first += threads) {
     const u32 n = first + threadIdx.x;
@@ -72,7 +75,8 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
     }
     block = transpose(block);
 #pragma unroll
-    for (u32 j = 0; j < vector; ++j) image[swizzled(position + j * image_step(column), at[column])] = block.row[j];
+    for (u32 j = 0; j < vector; ++j)
+      image[swizzled(position + j * image_step(column), at[column])] = block.row[j];
   }
 }
 
