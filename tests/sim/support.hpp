@@ -1,5 +1,7 @@
 #pragma once
 
+#include "ptx/edit.hpp"
+
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/runtime.hpp>
@@ -13,9 +15,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 namespace tests {
-
-/// Changes a kernel's PTX.
-using Edit = std::function<std::string(std::string)>;
 
 /// A device that loads kernels with their PTX changed, and is the one it was given in everything else.
 class EditingDevice final : public tmajit::Device {
