@@ -3,12 +3,15 @@
 #include <tmajit/cache.hpp>
 #include <tmajit/device.hpp>
 #include <tmajit/kernel_spec.hpp>
+#include <tmajit/tuning.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 TMAJIT_BEGIN
 
@@ -84,6 +87,8 @@ class TMAJIT_API Kernel {
   std::shared_ptr<const State> state_;
 };
 
+class MovePlan;
+
 /// Ties generator, compiler, cache and device together. Thread-safe; the same kernel asked for by several
 /// threads at once is compiled once.
 class TMAJIT_API Runtime {
@@ -99,6 +104,18 @@ class TMAJIT_API Runtime {
   /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
   /// memory that its launches will ask for.
   [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0);
+
+  /// The same for a source that is only written if nobody asked for its `recipe` before: whatever text tells
+  /// the caller's kernels apart. Two sources must not have one recipe.
+  [[nodiscard]] Kernel kernel(std::string_view recipe, const std::function<Source()>& make,
+                              std::uint32_t shared_bytes = 0);
+
+  /// Choices for moves: those that are shipped, and those of the file `tuning.json` in the cache directory.
+  [[nodiscard]] TuningTable& tuning() noexcept;
+  /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
+  /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
+  /// without a GPU; on the simulator times mean nothing.
+  TuneReport tune(const MovePlan& plan, const TuneOptions& options = {});
 
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
 

@@ -8,8 +8,11 @@
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/kernel_spec.hpp>
+#include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
+#include <tmajit/tensor.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/tensor_view.hpp>
+#include <tmajit/tuning.hpp>
 #include <tmajit/validate.hpp>
 #include <tmajit/version.hpp>

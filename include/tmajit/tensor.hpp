@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tmajit/device.hpp>
+#include <tmajit/tensor_view.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// A view and where its first element lies in a device's memory. The functions below give other views of the
+/// same memory; they move nothing.
+struct Tensor {
+  TensorView view;
+  DevicePtr address = 0;  ///< of the element with all indices 0; others may lie before it (negative strides)
+  friend bool operator==(const Tensor&, const Tensor&) = default;
+};
+
+/// What is taken of one dimension: Python's start:stop:step. Negative positions count from the end, positions
+/// outside are moved to the nearest end, a negative step walks backwards.
+struct Slice {
+  std::optional<std::int64_t> start = std::nullopt;
+  std::optional<std::int64_t> stop = std::nullopt;
+  std::int64_t step = 1;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// Dimension d of the result is dimension axes[d] of `tensor`.
+/// Throws Error{invalid_argument} unless `axes` names every dimension once.
+[[nodiscard]] TMAJIT_API Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes);
+
+/// `slices[d]` of dimension d; dimensions after the last slice stay whole.
+/// Throws Error{invalid_argument} for more slices than dimensions or a step of 0.
+[[nodiscard]] TMAJIT_API Tensor sliced(const Tensor& tensor, std::span<const Slice> slices);
+
+/// Dimension `axis` walked backwards. Throws Error{invalid_argument} if there is no such dimension.
+[[nodiscard]] TMAJIT_API Tensor flipped(const Tensor& tensor, std::uint32_t axis);
+
+/// Repeated to `shape` by NumPy's rules: dimensions are matched from the last, those of extent 1 and those
+/// that are missing in front repeat (stride 0). Throws Error{invalid_argument} where extents disagree.
+[[nodiscard]] TMAJIT_API Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape);
+
+/// The same elements, in row-major order, as another shape. Throws Error{invalid_argument} if the counts
+/// differ or no strides describe it, so that a copy would be needed.
+[[nodiscard]] TMAJIT_API Tensor reshaped(const Tensor& tensor, std::span<const std::uint64_t> shape);
+
+/// The same bits as elements of another type of the same size.
+/// Throws Error{invalid_argument} if the sizes differ.
+[[nodiscard]] TMAJIT_API Tensor reinterpreted(const Tensor& tensor, ElementType type);
+
+TMAJIT_END
