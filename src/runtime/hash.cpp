@@ -21,4 +21,8 @@ std::uint64_t hash_of(const CustomKernel& kernel) noexcept {
          (kernel.shared_bytes + 1) * odd;
 }
 
+std::uint64_t hash_of(const std::string& recipe) noexcept {
+  return llvm::xxHash64(recipe);
+}
+
 TMAJIT_END

@@ -20,5 +20,6 @@ struct CustomKernel {
   }
 };
 [[nodiscard]] std::uint64_t hash_of(const CustomKernel& kernel) noexcept;
+[[nodiscard]] std::uint64_t hash_of(const std::string& recipe) noexcept;
 
 TMAJIT_END

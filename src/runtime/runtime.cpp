@@ -8,17 +8,19 @@ TMAJIT_BEGIN
 struct Runtime::State {
   explicit State(RuntimeOptions options) : builder(std::move(options)) {}
 
-  // Makes `key`'s kernel unless it is in `table` already.
-  template <class Key>
-  Kernel get(SingleFlight<Key, Kernel::State>& table, const Key& key) {
+  // Takes `key`'s kernel from `table`, or makes it of what `recipe()` gives.
+  template <class Key, class Recipe>
+  Kernel get(SingleFlight<Key, Kernel::State>& table, const Key& key, Recipe&& recipe) {
     return Kernel(table.get(hash_of(key), key, [&] {
-      return std::make_shared<const Kernel::State>(Kernel::State{builder.build(key)});
+      return std::make_shared<const Kernel::State>(Kernel::State{builder.build(recipe())});
     }));
   }
 
   Builder builder;
+  TuningTable tuning;
   SingleFlight<KernelSpec, Kernel::State> specs;
   SingleFlight<CustomKernel, Kernel::State> customs;
+  SingleFlight<std::string, Kernel::State> recipes;
 };
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -27,11 +29,23 @@ Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
 Kernel Runtime::kernel(const KernelSpec& spec) {
-  return state_->get(state_->specs, spec);
+  return state_->get(state_->specs, spec, [&] { return spec; });
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) {
-  return state_->get(state_->customs, CustomKernel{source, shared_bytes});
+  const CustomKernel custom{source, shared_bytes};
+  return state_->get(state_->customs, custom, [&] { return custom; });
+}
+
+Kernel Runtime::kernel(std::string_view recipe, const std::function<Source()>& make,
+                       std::uint32_t shared_bytes) {
+  return state_->get(state_->recipes, std::string(recipe), [&] {
+    return CustomKernel{make(), shared_bytes};
+  });
+}
+
+TuningTable& Runtime::tuning() noexcept {
+  return state_->tuning;
 }
 
 const std::shared_ptr<Device>& Runtime::device() const noexcept {
