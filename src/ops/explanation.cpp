@@ -10,10 +10,13 @@ MoveExplanation MovePlan::explain() const {
   explanation.planning_us = state_->planning_us;
   for (const PlannedMove& planned : state_->planned) {
     MoveStep step;
-    step.kernel = name(planned.kernel.method);
-    step.canonical = planned.nest.text();
-    step.shape.assign(planned.nest.shape.begin(), planned.nest.shape.begin() + planned.nest.rank);
-    step.tile.assign(planned.kernel.box.begin(), planned.kernel.box.begin() + planned.kernel.rank);
+    step.kernel = name(planned.chosen.kernel.method);
+    step.choice = planned.chosen.kernel.choice();
+    step.canonical = planned.chosen.nest.text();
+    step.shape.assign(planned.chosen.nest.shape.begin(),
+                      planned.chosen.nest.shape.begin() + planned.chosen.nest.rank);
+    step.tile.assign(planned.chosen.kernel.box.begin(),
+                     planned.chosen.kernel.box.begin() + planned.chosen.kernel.rank);
     step.tiles = planned.shape.grid[0];
     step.threads = planned.shape.block[0];
     step.shared_bytes = planned.shape.shared_bytes;

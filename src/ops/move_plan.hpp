@@ -11,11 +11,11 @@ TMAJIT_BEGIN
 
 /// One move with its kernel, ready to be launched.
 struct PlannedMove {
-  CanonicalNest nest;
-  MoveKernel kernel;
+  MoveProblem problem;
+  MoveCandidate chosen;
   Kernel loaded;
   LaunchShape shape;
-  std::vector<std::byte> parameter;  ///< for the addresses it was planned with
+  std::vector<std::vector<std::byte>> parameters;  ///< for the addresses it was planned with
 };
 
 struct MovePlan::State {

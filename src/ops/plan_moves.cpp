@@ -10,24 +10,24 @@
 TMAJIT_BEGIN
 namespace {
 
-std::uint32_t remainder(const CanonicalNest& nest, std::uint32_t operand, const Tensor& tensor) {
-  const auto offset = nest.operand[operand].offset * static_cast<std::int64_t>(size_of(tensor.view.type));
-  return static_cast<std::uint32_t>((tensor.address + static_cast<DevicePtr>(offset)) % 16);
-}
-
-PlannedMove plan_one(Runtime& runtime, const Move& move, const CanonicalNest& nest) {
-  const Tensor& to = move.destination;
-  const Tensor& from = move.sources.front();
-  const MoveKernel kernel =
-      choose_move(nest, size_of(to.view.type), remainder(nest, 0, to), remainder(nest, 1, from));
-  return {nest, kernel, runtime.kernel(move_source(kernel)), move_shape(kernel, nest),
-          move_parameter(kernel, nest, to.address, from.address)};
+PlannedMove plan_one(Runtime& runtime, MoveProblem problem) {
+  MoveCandidate chosen = std::move(move_candidates(problem).front());
+  const MoveKernel& kernel = chosen.kernel;
+  Kernel loaded = runtime.kernel(
+      move_recipe(kernel, problem.expression), [&] { return move_source(kernel, problem.expression); },
+      kernel.shared_bytes());
+  const LaunchShape shape = move_shape(kernel, chosen.nest);
+  auto parameters = move_parameters(kernel, chosen.nest, problem);
+  return {std::move(problem), std::move(chosen), std::move(loaded), shape, std::move(parameters)};
 }
 
 void launch(const PlannedMove& planned, Stream stream) {
-  std::vector<std::byte> parameter = planned.parameter;
-  void* const pointer = parameter.data();
-  planned.loaded.launch(planned.shape, std::span(&pointer, 1), stream);
+  std::array<void*, 2> pointers{};
+  for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
+    // The driver takes pointers to non-const, and reads only.
+    pointers[i] = const_cast<std::byte*>(planned.parameters[i].data());
+  }
+  planned.loaded.launch(planned.shape, std::span(pointers).first(planned.parameters.size()), stream);
 }
 
 }  // namespace
@@ -39,16 +39,12 @@ MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves) {
   state->runtime = &runtime;
   state->moves.assign(moves.begin(), moves.end());
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const Move& move = moves[i];
-    if (move.sources.size() != 1 || !move.expression.empty() || move.padding) {
-      throw Error(ErrorCode::unsupported, "expressions and paddings are not planned yet");
-    }
-    const CanonicalNest nest = canonical(std::array{move.destination.view, move.sources.front().view});
-    if (nest.empty()) continue;
-    state->planned.push_back(plan_one(runtime, move, nest));
+    MoveProblem problem = move_problem(moves[i]);
+    if (problem.nest.empty()) continue;
+    state->bytes += problem.bytes_read() + problem.bytes_written();
+    state->planned.push_back(plan_one(runtime, std::move(problem)));
     state->move_of.push_back(i);
     state->kernels.push_back(state->planned.back().loaded);
-    state->bytes += 2 * nest.elements() * size_of(move.destination.view.type);
   }
   return MovePlan(std::move(state));
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -47,16 +48,25 @@ void require_same_shape(std::span<const TensorView> views) {
 /// One dimension of all operands.
 struct Dimension {
   std::uint64_t extent = 1;
+  std::uint32_t of_view = 0;  // the views' dimension; of merged ones the innermost
+  bool backwards = false;
+  std::int64_t first = 0;  // of the window
+  std::int64_t end = 0;
   std::array<std::int64_t, max_operands> strides{};
 };
 
-std::vector<Dimension> dimensions_of(std::span<const TensorView> views) {
+std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const SourceWindow* window) {
   std::vector<Dimension> result;
   for (std::uint32_t d = 0; d < views.front().rank; ++d) {
-    Dimension dimension{.extent = views.front().shape[d]};
-    if (dimension.extent == 1) continue;
+    const std::uint64_t extent = views.front().shape[d];
+    Dimension dimension{.extent = extent, .of_view = d, .end = static_cast<std::int64_t>(extent)};
+    if (window != nullptr) {
+      dimension.first = window->first[d];
+      dimension.end = window->first[d] + static_cast<std::int64_t>(window->extent[d]);
+    }
+    if (extent == 1 && dimension.first <= 0 && dimension.end >= 1) continue;
     for (std::size_t i = 0; i < views.size(); ++i) dimension.strides[i] = views[i].strides[d];
-    if (dimension.strides[0] == 0) {
+    if (dimension.strides[0] == 0 && extent > 1) {
       refuse(fmt::format(
           "the destination has stride 0 in dimension {}, of {} elements: each would be written {} "
           "times. Drop the dimension, or give it a stride.",
@@ -69,15 +79,24 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views) {
 
 /// Walks a dimension from its other end if the destination walks it backwards.
 void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
-  if (dimension.strides[0] > 0) return;
+  if (dimension.strides[0] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     nest.operand[i].offset += dimension.strides[i] * static_cast<std::int64_t>(dimension.extent - 1);
     dimension.strides[i] = -dimension.strides[i];
   }
+  dimension.backwards = true;
+  const auto extent = static_cast<std::int64_t>(dimension.extent);
+  dimension.first = extent - std::exchange(dimension.end, extent - dimension.first);
+}
+
+/// Whether the window leaves nothing of a dimension out, so that it can be the inner one of two.
+bool is_full(const Dimension& dimension) {
+  return dimension.first <= 0 && dimension.end >= static_cast<std::int64_t>(dimension.extent);
 }
 
 /// Whether every operand walks `outer` and `inner` as it would one dimension.
 bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
+  if (!is_full(inner)) return false;
   for (std::uint32_t i = 0; i < operands; ++i) {
     if (outer.strides[i] != inner.strides[i] * static_cast<std::int64_t>(inner.extent)) return false;
   }
@@ -86,7 +105,7 @@ bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operan
 
 }  // namespace
 
-CanonicalNest canonical(std::span<const TensorView> views) {
+CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options) {
   require_same_shape(views);
   CanonicalNest nest;
   nest.operands = static_cast<std::uint32_t>(views.size());
@@ -97,7 +116,7 @@ CanonicalNest canonical(std::span<const TensorView> views) {
     return nest;
   }
 
-  std::vector<Dimension> dimensions = dimensions_of(views);
+  std::vector<Dimension> dimensions = dimensions_of(views, options.window);
   for (Dimension& dimension : dimensions) walk_forwards(dimension, nest);
   const auto order = [](const Dimension& dimension) {
     return std::tuple(dimension.strides[0], std::abs(dimension.strides[1]), dimension.extent);
@@ -107,17 +126,26 @@ CanonicalNest canonical(std::span<const TensorView> views) {
 
   std::vector<Dimension> merged;
   for (const Dimension& dimension : dimensions) {
-    if (!merged.empty() && merges(merged.back(), dimension, nest.operands)) {
-      const std::uint64_t extent = merged.back().extent * dimension.extent;
-      merged.back() = dimension;
-      merged.back().extent = extent;
+    if (!options.keep_dimensions && !merged.empty() && merges(merged.back(), dimension, nest.operands)) {
+      const Dimension outer = std::exchange(merged.back(), dimension);
+      const auto inner = static_cast<std::int64_t>(dimension.extent);
+      merged.back().extent = outer.extent * dimension.extent;
+      merged.back().first = outer.first * inner;
+      merged.back().end = outer.end * inner;
     } else {
       merged.push_back(dimension);
     }
   }
 
+  nest.windowed = options.window != nullptr;
+  nest.view_rank = destination.rank;
+  nest.dimension_of.fill(static_cast<std::uint32_t>(merged.size()));
   for (const Dimension& dimension : merged) {
     nest.shape[nest.rank] = dimension.extent;
+    nest.dimension_of[dimension.of_view] = nest.rank;
+    nest.backwards[dimension.of_view] = dimension.backwards;
+    nest.window_first[nest.rank] = dimension.first;
+    nest.window_end[nest.rank] = dimension.end;
     for (std::uint32_t i = 0; i < nest.operands; ++i)
       nest.operand[i].strides[nest.rank] = dimension.strides[i];
     ++nest.rank;

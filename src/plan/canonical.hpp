@@ -25,13 +25,36 @@ struct CanonicalNest {
   std::uint32_t operands = 0;  ///< the destination first
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<Operand, max_operands> operand{};
+  /// Which destination indices a padded source reaches, in each dimension; all of them where not windowed.
+  bool windowed = false;
+  std::array<std::int64_t, max_view_rank> window_first{};
+  std::array<std::int64_t, max_view_rank> window_end{};
+  /// Of nests with `keep_dimensions`: the nest's dimension of each of the views', its rank for one that went;
+  /// and whether the nest walks it backwards.
+  std::uint32_t view_rank = 0;
+  std::array<std::uint32_t, max_view_rank> dimension_of{};
+  std::array<bool, max_view_rank> backwards{};
 
   [[nodiscard]] bool empty() const noexcept;              ///< nothing is to be moved
   [[nodiscard]] std::uint64_t elements() const noexcept;  ///< saturates at 2^64 − 1
   /// "64x128: 1,64 <- 128,1", for explanations and failing tests.
   [[nodiscard]] std::string text() const;
 
-  friend bool operator==(const CanonicalNest&, const CanonicalNest&) = default;
+  /// The same accesses.
+  friend bool operator==(const CanonicalNest& a, const CanonicalNest& b) noexcept {
+    return a.rank == b.rank && a.operands == b.operands && a.shape == b.shape && a.operand == b.operand;
+  }
+};
+
+/// What part of the destination a padded source reaches.
+struct SourceWindow {
+  std::array<std::int64_t, max_view_rank> first{};  ///< destination index of its first element
+  std::array<std::uint64_t, max_view_rank> extent{};
+};
+
+struct NestOptions {
+  bool keep_dimensions = false;  ///< do not merge: coordinates are needed
+  const SourceWindow* window = nullptr;
 };
 
 /// Brings views of one shape, the destination first, to their canonical nest:
@@ -40,6 +63,6 @@ struct CanonicalNest {
 /// that every operand walks as one dimension become one. A shape with a 0 gives the empty nest. Throws
 /// Error{invalid_argument} if there is no view or too many, if shapes differ, or if the destination has
 /// stride 0 in a dimension of more than one element, which would write elements twice.
-[[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views);
+[[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options = {});
 
 TMAJIT_END

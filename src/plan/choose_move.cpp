@@ -1,112 +1,47 @@
 #include "plan/move_kernel.hpp"
-#include "spec/saturate.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <numeric>
-#include <span>
 
 TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint32_t elements_threads = 256;
 
-/// Whether 16 bytes can be moved at a time: every step but the contiguous one, and the first address.
-bool aligned(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t contiguous,
-             std::uint32_t element_bytes, std::uint32_t remainder) {
-  if (remainder != 0) return false;
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    const std::int64_t step = nest.operand[operand].strides[d] * static_cast<std::int64_t>(element_bytes);
-    if (d != contiguous && step % vector_bytes != 0) return false;
-  }
-  return true;
+/// The dimension in which a source is contiguous; the rank if there is none.
+std::uint32_t contiguous_dimension(const MoveProblem& problem, std::uint32_t operand) {
+  const auto& strides = problem.nest.operand[operand].strides;
+  return static_cast<std::uint32_t>(std::find(strides.begin(), strides.begin() + problem.nest.rank, 1) -
+                                    strides.begin());
 }
 
-std::uint32_t round_to(std::uint64_t extent, std::uint64_t unit, std::uint64_t most) {
-  return static_cast<std::uint32_t>(std::min(round_up(extent, unit), most));
-}
-
-/// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
-/// first, then, where the tile takes all of that, the dimension that goes on where it ends.
-void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t operand,
-              std::span<const std::uint32_t> order, std::uint32_t unit, std::uint64_t wanted) {
-  const auto& strides = nest.operand[operand].strides;
-  std::uint64_t run = 1;
-  std::int64_t expected = 1;
-  for (std::size_t k = order.size(); k-- > 0;) {
-    const std::uint32_t d = order[k];
-    if (strides[d] != expected) return;
-    const bool contiguous = k + 1 == order.size();
-    const std::uint64_t room = std::max<std::uint64_t>(wanted / run, 1);
-    const auto take =
-        round_to(nest.shape[d], contiguous ? unit : 1, contiguous ? round_up(room, unit) : room);
-    kernel.box[d] = std::max(kernel.box[d], take);
-    run *= kernel.box[d];
-    if (kernel.box[d] < nest.shape[d] || run >= wanted) return;
-    expected *= static_cast<std::int64_t>(nest.shape[d]);
-  }
-}
-
-MoveKernel rows(const CanonicalNest& nest, std::uint32_t element_bytes, const MoveTuning& tuning) {
-  MoveKernel kernel{.method = MoveMethod::rows, .element_bytes = element_bytes, .rank = nest.rank};
-  const std::uint32_t unit = vector_bytes / element_bytes;
-  std::uint64_t left = tuning.rows_bytes / element_bytes;
-  for (std::uint32_t d = nest.rank; d-- > 0;) {
-    kernel.box[d] = round_to(nest.shape[d], d + 1 == nest.rank ? unit : 1, std::max<std::uint64_t>(left, 1));
-    left /= kernel.box[d];
-  }
-  kernel.threads = tuning.rows_threads;
-  return kernel;
-}
-
-MoveKernel transpose(const CanonicalNest& nest, std::uint32_t element_bytes, std::uint32_t column,
-                     const MoveTuning& tuning) {
-  MoveKernel kernel{
-      .method = MoveMethod::transpose, .element_bytes = element_bytes, .rank = nest.rank, .column = column};
-  const std::uint32_t unit = vector_bytes / element_bytes;
-  std::array<std::uint32_t, max_view_rank> order{};
-  std::iota(order.begin(), order.begin() + nest.rank, 0U);
-  kernel.source_order = order;
-  // A broadcast dimension goes on nowhere: it counts as the farthest.
-  const auto distance = [&](std::uint32_t d) {
-    const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[1].strides[d]));
-    return stride == 0 ? std::numeric_limits<std::uint64_t>::max() : stride;
-  };
-  std::stable_sort(kernel.source_order.begin(), kernel.source_order.begin() + nest.rank,
-                   [&](std::uint32_t a, std::uint32_t b) { return distance(a) > distance(b); });
-  std::fill_n(kernel.box.begin(), nest.rank, 1U);
-  lengthen(kernel, nest, 0, std::span(order).first(nest.rank), unit, tuning.destination_run / element_bytes);
-  lengthen(kernel, nest, 1, std::span(kernel.source_order).first(nest.rank), unit,
-           tuning.source_run / element_bytes);
-
-  std::uint64_t elements = 1;
-  for (std::uint32_t d = 0; d < nest.rank; ++d) elements *= kernel.box[d];
-  const std::uint64_t blocks = elements / (unit * unit);
-  kernel.threads = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(round_up(blocks, 32), 32, tuning.transpose_threads));
-  return kernel;
+bool moves_vectors(const MoveProblem& problem) {
+  const std::uint32_t rank = problem.nest.rank;
+  if (rank == 0 || !problem.expression.empty() || problem.nest.windowed) return false;
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  return problem.nest.operand[0].strides[rank - 1] == 1 && column < rank &&
+         problem.alignment(0, rank - 1) == vector_bytes && problem.alignment(1, column) == vector_bytes;
 }
 
 }  // namespace
 
-MoveKernel choose_move(const CanonicalNest& nest, std::uint32_t element_bytes,
-                       std::uint32_t destination_remainder, std::uint32_t source_remainder,
-                       const MoveTuning& tuning) {
-  MoveKernel kernel{
-      .element_bytes = element_bytes, .rank = std::max(nest.rank, 1U), .threads = elements_threads};
-  if (nest.rank == 0) return kernel;
-  const std::uint32_t row = nest.rank - 1;
-  const auto& source = nest.operand[1].strides;
-  const auto column =
-      static_cast<std::uint32_t>(std::find(source.begin(), source.begin() + nest.rank, 1) - source.begin());
-  if (nest.operand[0].strides[row] != 1 || column == nest.rank) return kernel;
-  if (!aligned(nest, 0, row, element_bytes, destination_remainder) ||
-      !aligned(nest, 1, column, element_bytes, source_remainder)) {
-    return kernel;
+std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
+  std::vector<MoveCandidate> candidates;
+  const auto add = [&](MoveCandidate candidate) {
+    const auto same = [&](const MoveCandidate& other) { return other.kernel == candidate.kernel; };
+    if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(candidate));
+  };
+  const std::uint32_t rank = problem.nest.rank;
+  if (!moves_vectors(problem)) {
+    add(general_candidate(problem, {}));
+    return candidates;
   }
-  return row == column ? rows(nest, element_bytes, tuning) : transpose(nest, element_bytes, column, tuning);
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  if (column == rank - 1) {
+    add(rows_candidate(problem, {.threads = 128, .turns = 2}));
+  } else {
+    add(transpose_candidate(problem, column, {}));
+  }
+  return candidates;
 }
 
 TMAJIT_END

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/canonical.hpp"
+#include "plan/move_problem.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/device.hpp>
@@ -8,59 +8,118 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
 
-/// How a kernel moves elements from one view to another; one file each in templates/kernels/.
+/// How a kernel moves elements from views to another; one file each in templates/kernels/.
 enum class MoveMethod : std::uint8_t {
-  elements,   ///< one element a thread: any strides, any alignment
   rows,       ///< 16 bytes at a time: both views contiguous in the last dimension
   transpose,  ///< blocks through registers and shared memory: contiguous in different dimensions
+  general,    ///< any strides, alignments, types, expressions and paddings
 };
 
 [[nodiscard]] std::string_view name(MoveMethod) noexcept;
 
-/// Everything that a kernel which moves a canonical nest of two operands is specialised for; extents, steps
-/// and addresses are arguments of its launch.
+/// How a `general` kernel's threads come by the elements of a source (templates/device/views.cuh).
+enum class SourceAccess : std::uint32_t { run, repeat, elements, image };
+
+/// One source of a `general` kernel. Dimensions are those of the nest.
+struct SourcePlan {
+  ElementType type = ElementType::u8;
+  SourceAccess access = SourceAccess::elements;
+  std::int32_t stride = 0;      ///< run: elements from one to the next along the row
+  std::uint32_t alignment = 1;  ///< bytes, of every load but those along the row; at most 16
+  // Of an image in shared memory:
+  std::uint32_t offset = 0;      ///< bytes
+  std::uint32_t run = 0;         ///< dimensions, from the last of `order`, that a line spans
+  std::uint32_t line_bytes = 0;  ///< of the source that a line holds
+  std::uint32_t pitch = 0;       ///< bytes from line to line
+  std::uint32_t skew = 0;        ///< bytes after each chunk's lines along the row
+  bool row_in_line = false;
+  std::array<std::uint32_t, max_view_rank>
+      order{};  ///< dimensions by the source's strides, the largest first
+  std::array<std::uint32_t, max_view_rank> lines{};  ///< in each dimension; 1 in those that a line spans
+  friend bool operator==(const SourcePlan&, const SourcePlan&) = default;
+};
+
+/// Everything that a kernel which moves a canonical nest is specialised for; extents, steps and addresses are
+/// arguments of its launch.
 struct MoveKernel {
-  MoveMethod method = MoveMethod::elements;
-  std::uint32_t element_bytes = 1;
-  std::uint32_t rank =
-      1;  ///< at least 1; the destination is contiguous in the last dimension but for `elements`
-  std::uint32_t column = 0;  ///< transpose: the dimension in which the source is contiguous
+  MoveMethod method = MoveMethod::general;
+  std::uint32_t element_bytes = 1;  ///< of the destination
+  std::uint32_t rank = 1;           ///< at least 1
+  std::uint32_t column = 0;         ///< transpose: the dimension in which the source is contiguous
   std::uint32_t threads = 0;
   std::array<std::uint32_t, max_view_rank> box{};           ///< elements of a tile
   std::array<std::uint32_t, max_view_rank> source_order{};  ///< transpose: dimensions by the source's strides
 
+  // general:
+  ElementType type = ElementType::u8;  ///< of the destination
+  std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time
+  std::uint32_t turns = 0;             ///< chunks that it has in flight
+  bool contiguous = false;             ///< the destination's last dimension is
+  std::uint32_t alignment = 0;         ///< of its chunks, bytes
+  bool staggered = false;              ///< its rows begin between boundaries of chunks
+  bool padded = false;
+  std::uint32_t sources = 1;
+  std::array<SourcePlan, max_operands - 1> source{};
+  std::uint32_t coordinates = 0;  ///< dimensions of the user's view, if the expression reads them
+  bool wide_coordinates = false;  ///< more than 32 bits
+  std::array<std::uint32_t, max_view_rank> dimension_of{};
+  std::array<bool, max_view_rank> backwards{};
+
   friend bool operator==(const MoveKernel&, const MoveKernel&) = default;
+
+  /// Dynamic shared memory, bytes.
+  [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
+  /// Static shared memory that the transpose's image takes, bytes.
+  [[nodiscard]] std::uint32_t image_bytes() const noexcept;
+  /// "transpose 64x64, 256 threads": what was free to choose.
+  [[nodiscard]] std::string choice() const;
 };
 
-/// What is free to choose for speed. The defaults were measured on an H200 (docs/performance.md).
+/// A kernel and the problem as it takes it: a general one may walk dimensions the other way round.
+struct MoveCandidate {
+  MoveKernel kernel;
+  CanonicalNest nest;
+  std::string why;  ///< one sentence
+};
+
+/// What is free to choose for speed.
 struct MoveTuning {
-  std::uint32_t destination_run =
-      256;                         ///< transpose: bytes of a tile that follow each other in the destination
-  std::uint32_t source_run = 256;  ///< and in the source
-  std::uint32_t transpose_threads = 256;
-  std::uint32_t rows_bytes = 4 * 1024;  ///< rows: bytes of a tile
-  std::uint32_t rows_threads = 128;
+  std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
+  std::uint32_t source_run = 256;       ///< and in a source that runs along another dimension
+  std::uint32_t threads = 256;
+  std::uint32_t turns =
+      2;  ///< vectors or chunks of 16 bytes that a thread has in flight, where tiles are rows
+  friend bool operator==(const MoveTuning&, const MoveTuning&) = default;
 };
 
-/// The fastest kernel known for a nest of a destination and one source, both at addresses whose remainders by
-/// 16, the nest's offsets included, are given. The nest is not empty.
-[[nodiscard]] MoveKernel choose_move(const CanonicalNest& nest, std::uint32_t element_bytes,
-                                     std::uint32_t destination_remainder, std::uint32_t source_remainder,
-                                     const MoveTuning& tuning = {});
+/// The tuned choices worth trying for a problem, each with its kernel; the first is right for most large
+/// tensors. The nest is not empty.
+[[nodiscard]] std::vector<MoveCandidate> move_candidates(const MoveProblem& problem);
 
-/// Its source: a self-contained translation unit.
-[[nodiscard]] Source move_source(const MoveKernel& kernel);
+/// The kernel of a method that can take the problem, by these choices.
+[[nodiscard]] MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tuning);
+[[nodiscard]] MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t column,
+                                                const MoveTuning& tuning);
+[[nodiscard]] MoveCandidate general_candidate(const MoveProblem& problem, const MoveTuning& tuning);
 
-/// Its one parameter, ViewPair of templates/device/view_pair.cuh, for a nest it was chosen for.
-[[nodiscard]] std::vector<std::byte> move_parameter(const MoveKernel& kernel, const CanonicalNest& nest,
-                                                    DevicePtr destination, DevicePtr source);
+/// Its source: a self-contained translation unit. The expression is the problem's.
+[[nodiscard]] Source move_source(const MoveKernel& kernel, std::string_view expression = {});
+/// What tells its source from others: bytes.
+[[nodiscard]] std::string move_recipe(const MoveKernel& kernel, std::string_view expression);
 
-/// Its grid and block. Throws Error{unsupported} if there are more tiles than a grid has CTAs.
+/// The bytes of its parameters, one after the other, for the problem and nest that it was made for.
+[[nodiscard]] std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel,
+                                                                  const CanonicalNest& nest,
+                                                                  const MoveProblem& problem);
+
+/// Its grid, block and dynamic shared memory. Throws Error{unsupported} if there are more tiles than a grid
+/// has CTAs.
 [[nodiscard]] LaunchShape move_shape(const MoveKernel& kernel, const CanonicalNest& nest);
 
 TMAJIT_END

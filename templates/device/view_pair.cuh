@@ -22,10 +22,9 @@ struct TilePair {
   const u8* source;
   u8* destination;
   u32 inside[rank];  // elements of the tile that exist
-  bool whole;        // all of them do
 
   __device__ __forceinline__ TilePair(const ViewPair<rank>& views, const Extent<rank>& box)
-      : source(views.source), destination(views.destination), whole(true) {
+      : source(views.source), destination(views.destination) {
     u32 tile = blockIdx.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
@@ -34,7 +33,6 @@ struct TilePair {
       const u64 first = static_cast<u64>(index) * box.at[d];
       const u64 left = views.extent[d] - first;
       inside[d] = left < box.at[d] ? static_cast<u32>(left) : box.at[d];
-      whole = whole && left >= box.at[d];
       source += static_cast<i64>(first) * views.source_step[d];
       destination += static_cast<i64>(first) * views.destination_step[d];
     }

@@ -38,7 +38,15 @@ __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return distinct ? position ^ (column_index / vector % 8) : position;
 }
 
-template <bool whole>
+// What exists of a block at the tile's edge. Its lines wait in local memory: this is rare, and short to
+// compile.
+__device__ __noinline__ void load_edge(Vector16 (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
+#pragma unroll 1
+  for (u32 i = 0; i < vector; ++i, from += step) {
+    line[i] = i >= lines ? Vector16{} : count >= vector ? load16(from) : load_part<element_bytes>(from, count);
+  }
+}
+
 __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile,
                                             Vector16* image) {
 #pragma unroll
@@ -59,19 +67,17 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
       position += d == row ? at[d] / vector : at[d] * image_step(d);
       exists = exists && at[d] < tile.inside[d];
     }
-    if (!whole && !exists) continue;
+    if (!exists) continue;
 
     Block<vector> block;
+    if (at[row] + vector <= tile.inside[row] && at[column] + vector <= tile.inside[column]) {
 #pragma unroll
-    for (u32 i = 0; i < vector; ++i) {
-      const u8* line = from + i * views.source_step[row];
-      if (whole || (at[row] + i < tile.inside[row] && at[column] + vector <= tile.inside[column])) {
-        block.row[i] = load16(line);
-      } else if (at[row] + i < tile.inside[row]) {
-        block.row[i] = load_part<element_bytes>(line, tile.inside[column] - at[column]);
-      } else {
-        block.row[i] = {};
-      }
+      for (u32 i = 0; i < vector; ++i) block.row[i] = load16(from + i * views.source_step[row]);
+    } else {
+      Vector16 line[vector];
+      load_edge(line, from, views.source_step[row], tile.inside[row] - at[row], tile.inside[column] - at[column]);
+#pragma unroll
+      for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
     }
     block = transpose(block);
 #pragma unroll
@@ -80,10 +86,9 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
   }
 }
 
-template <bool whole>
 __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Vector16* image) {
-#pragma unroll
+#pragma unroll 4
   for (u32 first = 0; first < image_vectors; first += threads) {
     const u32 n = first + threadIdx.x;
     if (image_vectors % threads != 0 && n >= image_vectors) return;
@@ -99,9 +104,9 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       to += at[d] * views.destination_step[d];
       exists = exists && at[d] < tile.inside[d];
     }
-    if (!whole && !exists) continue;
+    if (!exists) continue;
     const Vector16 value = image[swizzled(n, at[column])];
-    if (whole || at[row] + vector <= tile.inside[row]) {
+    if (at[row] + vector <= tile.inside[row]) {
       store16(to, value);
     } else {
       store_part<element_bytes>(to, value, tile.inside[row] - at[row]);
@@ -112,15 +117,9 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
 __device__ __forceinline__ void transpose_tile(const ViewPair<rank>& views) {
   __shared__ Vector16 image[image_vectors];
   const TilePair<rank> tile(views, box());
-  if (tile.whole) {
-    load_blocks<true>(views, tile, image);
-    __syncthreads();
-    store_image<true>(views, tile, image);
-  } else {
-    load_blocks<false>(views, tile, image);
-    __syncthreads();
-    store_image<false>(views, tile, image);
-  }
+  load_blocks(views, tile, image);
+  __syncthreads();
+  store_image(views, tile, image);
 }
 
 }  // namespace tmajit

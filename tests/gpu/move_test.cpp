@@ -1,10 +1,13 @@
 /// Moves between random views on the GPU against a plain walk, and the bandwidth of well-known permutations.
 #include "gpu/support.hpp"
-#include "plan/move_kernel.hpp"
+#include "plan/canonical.hpp"
 #include "reference/random_maps.hpp"
+
+#include <tmajit/move.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -47,34 +50,6 @@ std::pair<std::int64_t, std::int64_t> span_of(const TensorView& view) {
   return {low, high};
 }
 
-struct Move {
-  CanonicalNest nest;
-  MoveKernel kernel;
-  Kernel loaded;
-  std::vector<std::byte> parameter;
-  LaunchShape shape;
-
-  Move(Runtime& runtime, const TensorView& to, DevicePtr destination, const TensorView& from,
-       DevicePtr source, const MoveTuning& tuning = {})
-      : nest(canonical(std::array{to, from})),
-        kernel(choose_move(nest, size_of(to.type), remainder(destination, 0, size_of(to.type)),
-                           remainder(source, 1, size_of(to.type)), tuning)),
-        loaded(runtime.kernel(move_source(kernel))),
-        parameter(move_parameter(kernel, nest, destination, source)),
-        shape(move_shape(kernel, nest)) {}
-
-  void operator()(Stream stream = nullptr) {
-    void* const pointer = parameter.data();
-    loaded.launch(shape, std::span(&pointer, 1), stream);
-  }
-
- private:
-  [[nodiscard]] std::uint32_t remainder(DevicePtr address, std::uint32_t i, std::uint32_t bytes) const {
-    return static_cast<std::uint32_t>(
-        (address + static_cast<DevicePtr>(nest.operand[i].offset * static_cast<std::int64_t>(bytes))) % 16);
-  }
-};
-
 /// A destination and a source of one random shape, in random orders, with gaps; half of them aligned to 16
 /// bytes.
 std::pair<TensorView, TensorView> random_views(reference::Random& random, std::uint32_t bytes) {
@@ -110,33 +85,13 @@ std::pair<TensorView, TensorView> random_views(reference::Random& random, std::u
   return {to, from};
 }
 
-/// The defaults, and, with TMAJIT_TUNE=1, what else might be fast.
-std::vector<MoveTuning> tunings() {
-  std::vector<MoveTuning> all{{}};
-  if (gpu::from_environment("TMAJIT_TUNE", 0) == 0) return all;
-  for (const std::uint32_t destination : {128U, 256U, 512U}) {
-    for (const std::uint32_t source : {128U, 256U, 512U}) {
-      if (destination * source > 256 * 512) continue;
-      for (const std::uint32_t threads : {128U, 256U, 512U}) {
-        all.push_back({.destination_run = destination, .source_run = source, .transpose_threads = threads});
-      }
-    }
-  }
-  for (const std::uint32_t threads : {128U, 256U, 512U, 1024U}) {
-    for (const std::uint32_t turns : {1U, 2U, 4U}) {
-      all.push_back({.rows_bytes = threads * 16 * turns, .rows_threads = threads});
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   reference::Random random(gpu::seed());
-  std::array<std::uint64_t, 3> methods{};
+  std::map<std::string, std::uint64_t> kernels;
   const auto cases = gpu::from_environment("TMAJIT_CASES", 300);
   for (std::uint64_t n = 0; n < cases; ++n) {
     const std::uint32_t bytes = 1U << between(random, 0, 3);
@@ -156,11 +111,13 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
     const std::uint64_t in_first = static_cast<std::uint64_t>(-from_low) + shift;
     const std::uint64_t out_first = static_cast<std::uint64_t>(-to_low) + margin;
 
-    Move move(runtime, to, out.address() + out_first * bytes, from, in.address() + in_first * bytes);
-    ++methods[static_cast<std::size_t>(move.kernel.method)];
-    CAPTURE(n, bytes, move.nest.text(), name(move.kernel.method),
-            fmt::format("{}", fmt::join(move.kernel.box, "x")));
-    move();
+    const Move move{{to, out.address() + out_first * bytes}, {{from, in.address() + in_first * bytes}}};
+    CAPTURE(n, bytes, canonical(std::array{to, from}).text());
+    const MovePlan plan = plan_moves(runtime, std::span(&move, 1));
+    const MoveExplanation explanation = plan.explain();
+    ++kernels[explanation.steps.front().kernel];
+    CAPTURE(explanation.steps.front().choice);
+    plan();
     device->synchronize(nullptr);
     std::vector<std::uint64_t> at(to.rank, 0);
     for (;;) {
@@ -180,10 +137,13 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
     std::vector<std::uint8_t> got(want.size());
     device->copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
     device->synchronize(nullptr);
-    REQUIRE(got == want);
+    const auto wrong = static_cast<std::uint64_t>(std::ranges::mismatch(got, want).in1 - got.begin());
+    INFO("first wrong byte " << wrong << " of " << got.size());
+    REQUIRE(wrong == got.size());
   }
-  std::cout << cases << " moves: " << methods[0] << " by elements, " << methods[1] << " by rows, "
-            << methods[2] << " by transposes\n";
+  std::cout << cases << " moves:";
+  for (const auto& [kernel, count] : kernels) std::cout << " " << count << " by " << kernel;
+  std::cout << "\n";
 }
 
 TEST_CASE("bandwidth of permutations", "[.bandwidth]") {
@@ -217,18 +177,16 @@ TEST_CASE("bandwidth of permutations", "[.bandwidth]") {
       };
       const auto gbps = [&](float milliseconds) { return 2e-6 * static_cast<double>(size) / milliseconds; };
       const double copy = gbps(median([&] { device->copy(out.address(), in.address(), size, stream); }));
-      std::vector<MoveKernel> seen;
-      for (const MoveTuning& tuning : tunings()) {
-        Move move(runtime, to, out.address(), from, in.address(), tuning);
-        if (std::ranges::find(seen, move.kernel) != seen.end()) continue;
-        seen.push_back(move.kernel);
-        const double own = gbps(median([&] { move(stream); }));
-        std::cout << fmt::format(
-            "({}) -> ({}) {}-byte: {:.0f} GB/s, {:.3f} of a copy; {} box {} threads {} regs {}\n",
-            fmt::join(shape, ","), fmt::join(axes, ","), bytes, own, own / copy, name(move.kernel.method),
-            fmt::join(move.kernel.box.begin(), move.kernel.box.begin() + move.kernel.rank, "x"),
-            move.kernel.threads, move.loaded.artifact().resources.registers);
-      }
+      const Move move{{to, out.address()}, {{from, in.address()}}};
+      const MovePlan plan = plan_moves(runtime, std::span(&move, 1));
+      const double own = gbps(median([&] { plan(stream); }));
+      const StageTimes& times = plan.kernels().front().times();
+      std::cout << fmt::format(
+          "({}) -> ({}) {}-byte: {:.0f} GB/s, {:.3f} of a copy; {}; {} registers; compile {:.1f} load {:.2f} "
+          "ms\n",
+          fmt::join(shape, ","), fmt::join(axes, ","), bytes, own, own / copy,
+          plan.explain().steps.front().choice, plan.explain().steps.front().registers, times.compile,
+          times.load);
     }
   }
   device->destroy_stream(stream);

@@ -1,0 +1,87 @@
+#include "plan/move_kernel.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <span>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t vector_bytes = 16;
+
+std::uint32_t round_to(std::uint64_t extent, std::uint64_t unit, std::uint64_t most) {
+  return static_cast<std::uint32_t>(std::min(round_up(extent, unit), most));
+}
+
+/// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
+/// first, then, where the tile takes all of that, the dimension that goes on where it ends.
+void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t operand,
+              std::span<const std::uint32_t> order, std::uint32_t unit, std::uint64_t wanted) {
+  const auto& strides = nest.operand[operand].strides;
+  std::uint64_t run = 1;
+  std::int64_t expected = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const std::uint32_t d = order[k];
+    if (strides[d] != expected) return;
+    const bool contiguous = k + 1 == order.size();
+    const std::uint64_t room = std::max<std::uint64_t>(wanted / run, 1);
+    const auto take =
+        round_to(nest.shape[d], contiguous ? unit : 1, contiguous ? round_up(room, unit) : room);
+    kernel.box[d] = std::max(kernel.box[d], take);
+    run *= kernel.box[d];
+    if (kernel.box[d] < nest.shape[d] || run >= wanted) return;
+    expected *= static_cast<std::int64_t>(nest.shape[d]);
+  }
+}
+
+}  // namespace
+
+MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tuning) {
+  const CanonicalNest& nest = problem.nest;
+  MoveKernel kernel{.method = MoveMethod::rows, .element_bytes = problem.element_bytes(0), .rank = nest.rank};
+  const std::uint32_t unit = vector_bytes / kernel.element_bytes;
+  std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns * unit;
+  for (std::uint32_t d = nest.rank; d-- > 0;) {
+    kernel.box[d] = round_to(nest.shape[d], d + 1 == nest.rank ? unit : 1, std::max<std::uint64_t>(left, 1));
+    left /= kernel.box[d];
+  }
+  kernel.threads = tuning.threads;
+  return {kernel, nest, {}};
+}
+
+MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t column,
+                                  const MoveTuning& tuning) {
+  const CanonicalNest& nest = problem.nest;
+  MoveKernel kernel{.method = MoveMethod::transpose,
+                    .element_bytes = problem.element_bytes(0),
+                    .rank = nest.rank,
+                    .column = column};
+  const std::uint32_t unit = vector_bytes / kernel.element_bytes;
+  std::array<std::uint32_t, max_view_rank> order{};
+  std::iota(order.begin(), order.begin() + nest.rank, 0U);
+  kernel.source_order = order;
+  // A broadcast dimension goes on nowhere: it counts as the farthest.
+  const auto distance = [&](std::uint32_t d) {
+    const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[1].strides[d]));
+    return stride == 0 ? std::numeric_limits<std::uint64_t>::max() : stride;
+  };
+  std::stable_sort(kernel.source_order.begin(), kernel.source_order.begin() + nest.rank,
+                   [&](std::uint32_t a, std::uint32_t b) { return distance(a) > distance(b); });
+  std::fill_n(kernel.box.begin(), nest.rank, 1U);
+  lengthen(kernel, nest, 0, std::span(order).first(nest.rank), unit,
+           tuning.destination_run / kernel.element_bytes);
+  lengthen(kernel, nest, 1, std::span(kernel.source_order).first(nest.rank), unit,
+           tuning.source_run / kernel.element_bytes);
+
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) elements *= kernel.box[d];
+  const std::uint64_t blocks = elements / (unit * unit);
+  kernel.threads =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(round_up(blocks, 32), 32, tuning.threads));
+  return {kernel, nest, {}};
+}
+
+TMAJIT_END

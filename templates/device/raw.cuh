@@ -1,0 +1,122 @@
+// A few elements in registers, as bits, and the ways in which global memory gives and takes them.
+#pragma once
+#include "tmajit/vector16.cuh"
+
+namespace tmajit {
+
+template <u32 element_bytes, u32 n>
+struct Raw {
+  using Element = typename Bits<element_bytes>::Type;
+  static constexpr u32 bytes = element_bytes * n;
+  static constexpr u32 words = (bytes + 3) / 4;
+
+  u32 word[words];
+
+  __device__ __forceinline__ Element get(u32 k) const {
+    const u32 at = element_bytes * k;
+    if constexpr (element_bytes == 8) return static_cast<u64>(word[at / 4 + 1]) << 32 | word[at / 4];
+    return static_cast<Element>(word[at / 4] >> 8 * (at % 4));
+  }
+  // Into a place that is zero.
+  __device__ __forceinline__ void set(u32 k, Element value) {
+    const u32 at = element_bytes * k;
+    if constexpr (element_bytes == 8) {
+      word[at / 4] = static_cast<u32>(value);
+      word[at / 4 + 1] = static_cast<u32>(value >> 32);
+    } else {
+      word[at / 4] |= static_cast<u32>(value) << 8 * (at % 4);
+    }
+  }
+};
+
+__device__ constexpr u32 least(u32 a, u32 b) {
+  return a < b ? a : b;
+}
+
+// Whole elements at an address that is a multiple of `alignment`, by the widest loads that allows.
+template <u32 alignment, u32 words>
+__device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
+  constexpr u32 width = least(alignment, least(4 * words, 16));
+  static_assert(width % 4 == 0 && 4 * words % width == 0);
+#pragma unroll
+  for (u32 w = 0; w < words; w += width / 4) {
+    if constexpr (width == 16) {
+      const Vector16 value = load16(from + 4 * w);
+#pragma unroll
+      for (u32 k = 0; k < 4; ++k) word[w + k] = value.word[k];
+    } else if constexpr (width == 8) {
+      const u64 value = *reinterpret_cast<const u64*>(from + 4 * w);
+      word[w] = static_cast<u32>(value);
+      word[w + 1] = static_cast<u32>(value >> 32);
+    } else {
+      word[w] = *reinterpret_cast<const u32*>(from + 4 * w);
+    }
+  }
+}
+
+// The same at any address: whole aligned words, one more than asked for, shifted into place.
+template <u32 words>
+__device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8* from) {
+  const u32 shift = 8 * (static_cast<u32>(reinterpret_cast<u64>(from)) & 3);
+  const u32* aligned = reinterpret_cast<const u32*>(reinterpret_cast<u64>(from) & ~u64(3));
+  u32 low = aligned[0];
+#pragma unroll
+  for (u32 w = 0; w < words; ++w) {
+    const u32 high = aligned[w + 1];
+    word[w] = __funnelshift_r(low, high, shift);
+    low = high;
+  }
+}
+
+// Elements `first` to `last`, `step` bytes apart, zeros for the others.
+template <u32 element_bytes, u32 n>
+__device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
+  using Element = typename Bits<element_bytes>::Type;
+  ElementShifter<element_bytes> shifter;
+#pragma unroll 1
+  for (u32 k = n; k-- > 0;) {
+    shifter.push(k >= first && k < last ? *reinterpret_cast<const Element*>(from + k * step) : Element(0));
+  }
+  const u32 words[4] = {static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32),
+                        static_cast<u32>(shifter.high), static_cast<u32>(shifter.high >> 32)};
+  Raw<element_bytes, n> out;
+#pragma unroll
+  for (u32 w = 0; w < out.words; ++w) out.word[w] = words[w];
+  return out;
+}
+
+// Elements `first` to `last` of `value`, `step` bytes apart.
+template <u32 element_bytes, u32 n>
+__device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_bytes, n>& value, u32 first, u32 last) {
+  using Element = typename Bits<element_bytes>::Type;
+  u32 words[4] = {};
+#pragma unroll
+  for (u32 w = 0; w < value.words; ++w) words[w] = value.word[w];
+  ElementShifter<element_bytes> shifter{static_cast<u64>(words[1]) << 32 | words[0],
+                                        static_cast<u64>(words[3]) << 32 | words[2]};
+#pragma unroll 1
+  for (u32 k = 0; k < last; ++k, to += step) {
+    const Element element = shifter.pop();
+    if (k >= first) *reinterpret_cast<Element*>(to) = element;
+  }
+}
+
+// Whole elements to an address that is a multiple of `alignment`.
+template <u32 alignment, u32 element_bytes, u32 n>
+__device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& value) {
+  constexpr u32 bytes = element_bytes * n;
+  constexpr u32 width = least(alignment, least(bytes, 16));
+#pragma unroll
+  for (u32 at = 0; at < bytes; at += width) {
+    if constexpr (width == 16) {
+      store16(to + at, {{value.word[at / 4], value.word[at / 4 + 1], value.word[at / 4 + 2], value.word[at / 4 + 3]}});
+    } else if constexpr (width == 8) {
+      *reinterpret_cast<u64*>(to + at) = static_cast<u64>(value.word[at / 4 + 1]) << 32 | value.word[at / 4];
+    } else {
+      using Word = typename Bits<width>::Type;
+      *reinterpret_cast<Word*>(to + at) = static_cast<Word>(value.word[at / 4] >> 8 * (at % 4));
+    }
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,67 @@
+// A destination and its sources as views of one shape, and the tile of them that a CTA computes.
+#pragma once
+#include "tmajit/types.cuh"
+
+namespace tmajit {
+
+// How a thread comes by the elements of its chunk.
+enum class Access : u32 {
+  run,       // they are next to each other, or a small step apart: whole words, from which they are picked
+  repeat,    // they are all the same one
+  elements,  // each by itself
+  image,     // other threads bring them: whole lines of the source's memory go to shared memory first
+};
+
+template <u32 rank>
+struct View {
+  u8* first;       // the element with all indices 0
+  const u8* high;  // where the last of its bytes ends
+  i64 step[rank];  // bytes from one index to the next
+};
+
+// Dimensions in the order of the destination's steps, the largest first.
+template <u32 rank, u32 sources>
+struct Views {
+  u64 extent[rank];
+  u32 tiles[rank];
+  View<rank> destination;
+  View<rank> source[sources];
+};
+
+// What part of the destination a source reaches, and what the rest holds.
+template <u32 rank>
+struct Window {
+  i64 first[rank];  // destination index of the source's first element
+  i64 end[rank];
+  double value;
+};
+
+// The tile of CTA blockIdx.x; CTAs take tiles in the order of the destination.
+template <u32 rank>
+struct Tile {
+  u64 origin[rank];
+  u32 inside[rank];  // elements of the tile that exist; a staggered row's last tile may begin outside
+
+  template <u32 sources>
+  __device__ __forceinline__ Tile(const Views<rank, sources>& views, const Extent<rank>& box) {
+    u32 tile = blockIdx.x;
+#pragma unroll
+    for (u32 d = rank; d-- > 0;) {
+      const u32 index = d == 0 ? tile : tile % views.tiles[d];
+      tile /= views.tiles[d];
+      origin[d] = static_cast<u64>(index) * box.at[d];
+      const u64 left = origin[d] < views.extent[d] ? views.extent[d] - origin[d] : 0;
+      inside[d] = left < box.at[d] ? static_cast<u32>(left) : box.at[d];
+    }
+  }
+
+  // The tile's first element.
+  __device__ __forceinline__ u8* in(const View<rank>& view) const {
+    u8* at = view.first;
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) at += static_cast<i64>(origin[d]) * view.step[d];
+    return at;
+  }
+};
+
+}  // namespace tmajit

@@ -1,0 +1,378 @@
+// general: computes a destination, element by element, from sources that lie anyhow: any strides, any
+// alignment, any types.
+//
+// A CTA does one tile, a box over all dimensions; a thread does chunks of `chunk` elements along the last
+// dimension, `turns` of them at once, all their loads before their stores. Where the destination's rows begin
+// anywhere, each row's chunks begin at boundaries of its memory, so that stores are whole in every row but for
+// its ends. A source whose memory runs along another dimension comes through an image in shared memory.
+//
+// Facts of the kernel, from its prelude: rank, threads, chunk, turns, staggered, padded, computes, box,
+// Destination, Source<i>, AllSources and, if it computes, Coordinate, coordinates, dimension_of, backwards, evaluate().
+#include "tmajit/async_copy.cuh"
+#include "tmajit/element.cuh"
+#include "tmajit/raw.cuh"
+#include "tmajit/shared.cuh"
+#include "tmajit/views.cuh"
+
+namespace tmajit {
+
+constexpr u32 row = rank - 1;
+constexpr u32 before = staggered ? chunk : 0;  // elements of a row before the tile that an image holds
+
+using Sources = Views<rank, AllSources::count>;
+using Result = Raw<sizeof(Destination::Element), chunk>;
+
+__device__ constexpr u32 chunks(u32 d) {
+  return d == row ? box().at[d] / chunk : box().at[d];
+}
+__device__ constexpr u32 chunks_in_tile() {
+  u32 count = 1;
+  for (u32 d = 0; d < rank; ++d) count *= chunks(d);
+  return count;
+}
+
+// A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
+// its elements exist.
+struct Chunk {
+  i32 at[rank];
+  u32 first;
+  u32 last;
+
+  __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
+  __device__ __forceinline__ const u8* in(const View<rank>& view, const u8* tile) const {
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) tile += at[d] * view.step[d];
+    return tile;
+  }
+};
+
+// Its index in each dimension of the user's destination.
+__device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const Sources& views, const Tile<rank>& tile,
+                                               const Chunk& own, u32 k) {
+#pragma unroll
+  for (u32 c = 0; c < coordinates; ++c) {
+    const u32 d = dimension_of().at[c];
+    if (d == rank) {
+      g[c] = 0;  // an extent of 1
+    } else {
+      const u64 at = tile.origin[d] + own.at[d] + (d == row ? k : 0);
+      g[c] = static_cast<Coordinate>(backwards().at[c] != 0 ? views.extent[d] - 1 - at : at);
+    }
+  }
+}
+
+__device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& tile, const u8* destination, u32 n) {
+  Chunk own;
+  bool exists = n < chunks_in_tile();
+#pragma unroll
+  for (u32 d = rank; d-- > 0;) {
+    const u32 index = d == 0 ? n : n % chunks(d);
+    n /= chunks(d);
+    own.at[d] = static_cast<i32>(d == row ? index * chunk : index);
+    if (d != row) exists = exists && index < tile.inside[d];
+  }
+  own.first = 0;
+  if constexpr (staggered) {
+    const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.in(views.destination, destination)));
+    own.at[row] -= line % (chunk * sizeof(Destination::Element)) / sizeof(Destination::Element);
+    if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
+  }
+  const i32 left = static_cast<i32>(tile.inside[row]) - own.at[row];
+  own.last = exists && left > 0 ? least(left, chunk) : 0;
+  return own;
+}
+
+// ---- images ----
+
+// Bytes of an image from one index of dimension d to the next. Along the row, `skew` bytes come after each
+// `chunk` lines: they keep the chunks of a warp in different banks.
+template <class From>
+__device__ constexpr u32 image_step(u32 d) {
+  u32 in_line = sizeof(typename From::Element);
+  for (u32 k = rank; k-- > rank - From::run;) {
+    if (From::order().at[k] == d) return in_line;
+    in_line *= box().at[From::order().at[k]];
+  }
+  if (From::lines().at[d] == 1) return 0;
+  if (d == row) return From::pitch;
+  u32 step = From::row_in_line || From::lines().at[row] == 1
+                 ? From::pitch
+                 : From::lines().at[row] / chunk * (chunk * From::pitch + From::skew);
+  for (u32 k = row; k-- > d + 1;) step *= From::lines().at[k];
+  return step;
+}
+
+template <class From>
+__device__ constexpr u32 words_in_image() {
+  u32 count = From::pitch / 4;
+  for (u32 d = 0; d < rank; ++d) count *= From::lines().at[d];
+  return count;
+}
+
+// Copies every word that holds an element of the tile, line by line in the order of the source's memory, and
+// zeros for words that hold none. A line begins in its first word where it begins in memory.
+template <class From>
+__device__ __forceinline__ void load_image(const View<rank>& view, const Tile<rank>& tile, u32 image) {
+  if constexpr (From::access == Access::image) {
+    constexpr u32 line_words = From::pitch / 4;
+    const u8* begin = tile.in(view) - before * view.step[row];
+#pragma unroll 2
+    for (u32 n = threadIdx.x; n < words_in_image<From>(); n += threads) {
+      u32 line = n / line_words;
+      u32 to = image + From::image + n % line_words * 4;
+      const u8* from = begin;
+      bool exists = true;
+      u32 first = 0;  // bytes of the line that exist
+      u32 last = 0;
+#pragma unroll
+      for (u32 k = rank; k-- > 0;) {
+        const u32 d = From::order().at[k];
+        const u32 outside = d == row && before > tile.origin[row] ? before - static_cast<u32>(tile.origin[row]) : 0;
+        const u32 end = tile.inside[d] + (d == row ? before : 0);
+        if (k < rank - From::run) {
+          const u32 index = line % From::lines().at[d];
+          line /= From::lines().at[d];
+          from += index * view.step[d];
+          to += index * image_step<From>(d) + (d == row ? index / chunk * From::skew : 0);
+          if (From::lines().at[d] > 1) exists = exists && index >= outside && index < end;
+        } else if (k == rank - From::run) {
+          first = outside * image_step<From>(d);
+          last = end * image_step<From>(d);
+        }
+      }
+      const u8* word = reinterpret_cast<const u8*>(reinterpret_cast<u64>(from) & ~u64(3)) + n % line_words * 4;
+      exists = exists && word < from + last && word + 4 > from + first;
+      // The word may hold bytes of others before the source begins, but none after it ends.
+      const u32 bytes = !exists ? 0 : word + 4 <= view.high ? 4 : static_cast<u32>(view.high - word);
+      ptx::copy_word_async(to, word, bytes);
+    }
+  }
+}
+
+// ---- chunks ----
+
+template <class From>
+using Chosen = Raw<sizeof(typename From::Element), chunk>;
+
+template <class From>
+__device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& view, const u8* tile, const Chunk& own,
+                                           const u8* shared) {
+  const u32 line = own.at[row] + before;
+  const u8* at = shared + From::image + line * image_step<From>(row);
+  if constexpr (!From::row_in_line) at += line / chunk * From::skew;
+  // Where the first line begins in memory: its last two bits are where it begins in its first word.
+  u32 begin = static_cast<u32>(reinterpret_cast<u64>(tile)) + (From::row_in_line ? -before : own.at[row]) * static_cast<u32>(view.step[row]);
+#pragma unroll
+  for (u32 d = 0; d < row; ++d) {
+    at += own.at[d] * image_step<From>(d);
+    if (From::lines().at[d] > 1) begin += own.at[d] * static_cast<u32>(view.step[d]);
+  }
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) {
+    const u8* element = at + k * image_step<From>(row);
+    if (!From::row_in_line && staggered && line % chunk + k >= chunk) element += From::skew;
+    if constexpr (From::alignment < 4) {
+      element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % 4;
+    }
+    out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(element));
+  }
+}
+
+// Elements `From::stride` apart, picked from the words that hold them; false if those words might reach
+// beyond the source.
+template <class From>
+__device__ __forceinline__ bool load_run(Chosen<From>& out, const View<rank>& view, const u8* from) {
+  constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
+  constexpr u32 element_bytes = sizeof(typename From::Element);
+  Raw<element_bytes, (chunk - 1) * distance + 1> run;
+  if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
+  if constexpr (From::alignment >= 4) {
+    if (run.bytes % 4 != 0 && from + 4 * run.words > view.high) return false;
+    load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
+  } else {
+    if (from + 4 * run.words + 4 > view.high) return false;
+    load_words_anywhere(run.word, from);
+  }
+#pragma unroll
+  for (u32 w = 0; w < out.words; ++w) out.word[w] = From::stride == 1 ? run.word[w] : 0;
+  if constexpr (From::stride != 1) {
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) out.set(k, run.get((From::stride < 0 ? chunk - 1 - k : k) * distance));
+  }
+  return true;
+}
+
+// The elements of a chunk that exist in the source: all that exist, but for a padded destination.
+__device__ __forceinline__ void clip(const Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
+                                     u32& last) {
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) {
+    const i64 at = static_cast<i64>(tile.origin[d]) + own.at[d];
+    if (d != row) {
+      if (at < window.first[d] || at >= window.end[d]) last = 0;
+    } else {
+      const i64 begin = window.first[d] - at;
+      const i64 end = window.end[d] - at;
+      if (begin > static_cast<i64>(first)) first = begin < static_cast<i64>(chunk) ? static_cast<u32>(begin) : chunk;
+      if (end < static_cast<i64>(last)) last = end > 0 ? static_cast<u32>(end) : 0;
+    }
+  }
+}
+
+template <class From>
+__device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, const u8* tile, const Chunk& own,
+                                     u32 first, u32 last, const u8* shared) {
+  using Element = typename Chosen<From>::Element;
+#pragma unroll
+  for (u32& word : out.word) word = 0;
+  if (first >= last) return;
+  if constexpr (From::access == Access::image) {
+    read_image<From>(out, view, tile, own, shared);
+  } else if constexpr (From::access == Access::repeat) {
+    const u8* from = own.in(view, tile);
+    const Element same = *reinterpret_cast<const Element*>(from);
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) out.set(k, same);
+  } else if constexpr (From::access == Access::elements) {
+    const u8* from = own.in(view, tile);
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) {
+      if (k >= first && k < last) out.set(k, *reinterpret_cast<const Element*>(from + k * view.step[row]));
+    }
+  } else {
+    const u8* from = own.in(view, tile);
+    if (first == 0 && last == chunk && load_run<From>(out, view, from)) return;
+    out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+  }
+}
+
+__device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, u8* to, const Result& result) {
+  if (Destination::contiguous && own.whole()) {
+    store_raw<Destination::alignment>(to, result);
+  } else {
+    store_some(to, view.step[row], result, own.first, own.last);
+  }
+}
+
+template <u32 i>
+struct Input {
+  Chosen<Source<i>> bits;
+};
+template <u32... i>
+struct Inputs : Input<i>... {};
+
+template <u32 i>
+struct SourceValues {
+  Value<typename Source<i>::Element> at[chunk];
+};
+template <u32... i>
+struct AllValues : SourceValues<i>... {};
+
+template <class Element, u32 n>
+__device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
+  if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
+    return __builtin_bit_cast(Pack<Element, n>, raw);
+  } else {
+    return {{static_cast<u16>(raw.word[0])}};
+  }
+}
+template <class Element, u32 n>
+__device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
+  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
+    return __builtin_bit_cast(Raw<sizeof(Element), n>, pack);
+  } else {
+    return {{pack.words[0]}};
+  }
+}
+
+template <u32... i>
+__device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources& views, const Tile<rank>& tile,
+                                           const Chunk& own) {
+  AllValues<i...> values;
+  (packed<typename Source<i>::Element, chunk>(static_cast<const Input<i>&>(in).bits)
+       .decode(static_cast<SourceValues<i>&>(values).at),
+   ...);
+  Value<Destination::Element> out[chunk];
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) {
+    Coordinate g[coordinates];
+    locate_element(g, views, tile, own, k);
+    out[k] = convert<Value<Destination::Element>>(evaluate(g, static_cast<SourceValues<i>&>(values).at[k]...));
+  }
+  Pack<Destination::Element, chunk> pack;
+  pack.encode(out);
+  return raw<Destination::Element, chunk>(pack);
+}
+
+// Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
+__device__ __forceinline__ void surround(Result& result, const Window<rank>& window, u32 first, u32 last) {
+  const Value<Destination::Element> value = convert<Value<Destination::Element>>(window.value);
+  const Value<Destination::Element> twice[2] = {value, value};
+  Pack<Destination::Element, 2> pack;
+  pack.encode(twice);
+  const auto around = raw<Destination::Element, 2>(pack).get(0);
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) {
+    if (k < first || k >= last) result.set(k, around);
+  }
+}
+
+// The results of a chunk; its elements from `first` to `last` came from the sources.
+template <u32... i>
+__device__ __forceinline__ Result results(const Inputs<i...>& in, const Sources& views, const Window<rank>& window,
+                                          const Tile<rank>& tile, const Chunk& own, u32 first, u32 last) {
+  if constexpr (computes) {
+    return computed(in, views, tile, own);
+  } else {
+    Result result{{}};
+    (void(result = static_cast<const Input<i>&>(in).bits), ...);
+    if constexpr (padded) surround(result, window, first, last);
+    return result;
+  }
+}
+
+template <u32... i>
+__device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views, const Window<rank>& window,
+                                             u8* shared) {
+  const Tile<rank> tile(views, box());
+  if constexpr (((Source<i>::access == Access::image) || ...)) {
+    (load_image<Source<i>>(views.source[i], tile, ptx::shared_address(shared)), ...);
+    ptx::wait_async_copies();
+    __syncthreads();
+  }
+  u8* destination = tile.in(views.destination);
+  const u8* source[] = {tile.in(views.source[i])...};
+#pragma unroll 1
+  for (u32 start = 0; start < chunks_in_tile(); start += turns * threads) {
+    Chunk own[turns];
+    Inputs<i...> in[turns];
+    u32 first[turns];
+    u32 last[turns];
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      own[turn] = locate(views, tile, destination, start + turn * threads + threadIdx.x);
+      first[turn] = own[turn].first;
+      last[turn] = own[turn].last;
+      if constexpr (padded) clip(window, tile, own[turn], first[turn], last[turn]);
+      (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn],
+                       last[turn], shared),
+       ...);
+    }
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      if (own[turn].first >= own[turn].last) continue;
+      u8* to = destination;
+#pragma unroll
+      for (u32 d = 0; d < rank; ++d) to += own[turn].at[d] * views.destination.step[d];
+      store(views.destination, own[turn], to,
+            results(in[turn], views, window, tile, own[turn], first[turn], last[turn]));
+    }
+  }
+}
+
+__device__ __forceinline__ void compute_views(const Sources& views, const Window<rank>& window) {
+  extern __shared__ __align__(16) u8 shared[];
+  compute_tile(AllSources{}, views, window, shared);
+}
+
+}  // namespace tmajit
