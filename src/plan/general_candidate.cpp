@@ -10,7 +10,6 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint32_t banks = 32;
 constexpr std::uint32_t most_shared = 96 * 1024;  // of images: two CTAs an SM
 constexpr std::uint32_t most_images = 2;          // each makes the tile longer in its dimension
 constexpr std::int64_t longest_stride = 4;        // of a run whose words are all loaded
@@ -104,6 +103,7 @@ class GeneralPlanner {
     for (std::uint32_t d = 0; d < row(); ++d) {
       if (std::abs(stride(operand, d)) == 1 && extent(d) > 1) {
         if (stride(operand, d) < 0) turn_round(d);
+        if (images_ == 0) kernel_.column = d;
         return true;
       }
     }
@@ -204,38 +204,39 @@ class GeneralPlanner {
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
     const std::uint32_t before = kernel_.staggered ? kernel_.chunk : 0;
-    const std::uint32_t unit = std::max(bytes, 4U);
-    std::uint32_t line = bytes;
     for (std::uint32_t d = 0; d < kernel_.rank; ++d) {
       plan.lines[d] = stride(operand, d) == 0 ? 1 : kernel_.box[d] + (d == row() ? before : 0);
     }
-    plan.alignment = line_alignment(operand);
+    std::uint32_t line = bytes;
     for (std::uint32_t k = kernel_.rank; k-- > kernel_.rank - plan.run;) {
       const std::uint32_t d = plan.order[k];
+      plan.image_step[d] = line;
       line *= plan.lines[d];
       plan.lines[d] = 1;
       if (d == row()) plan.row_in_line = true;
     }
-    plan.line_bytes = line;
-    // A line that begins within a word ends within one more.
-    plan.pitch = static_cast<std::uint32_t>(round_up(line, unit)) + (plan.alignment < 4 ? 4U : 0U);
+    // Lines are fetched by 16 bytes; one that begins within 16 ends within 16 more.
+    plan.alignment = line_alignment(operand);
+    plan.pitch = static_cast<std::uint32_t>(round_up(line, vector_bytes));
+    if (plan.alignment < vector_bytes) plan.pitch += vector_bytes;
+
     plan.offset = offset;
-    std::uint32_t bytes_in_all = plan.pitch;
-    for (std::uint32_t d = 0; d < row(); ++d) bytes_in_all *= plan.lines[d];
-    if (!plan.row_in_line && plan.lines[row()] > 1) {
-      // Chunks next to each other in a row are this many words apart, those of the next row in the next bank.
-      const std::uint32_t in_row = std::max(kernel_.box[row()] / kernel_.chunk, 1U);
-      const std::uint32_t apart = std::max(banks / in_row, 1U) * (unit / 4);
-      const std::uint32_t now = kernel_.chunk * plan.pitch / 4 % banks;
-      plan.skew = (apart + banks - now) % banks * 4 / unit * unit;
-      bytes_in_all *= kernel_.chunk;
-      bytes_in_all += plan.skew * (bytes_in_all / (kernel_.chunk * plan.pitch));
-      bytes_in_all *= plan.lines[row()] / kernel_.chunk;
+    std::uint32_t step = plan.pitch;
+    if (plan.lines[row()] > 1) {
+      // Chunks next to each other in a row are an odd number of 16 bytes apart: eight of them meet all banks.
+      plan.skew = kernel_.chunk * plan.pitch / vector_bytes % 2 == 0 ? vector_bytes : 0;
+      plan.image_step[row()] = plan.pitch;
+      step = plan.lines[row()] / kernel_.chunk * (kernel_.chunk * plan.pitch + plan.skew);
     }
-    return static_cast<std::uint32_t>(round_up(offset + bytes_in_all, vector_bytes));
+    for (std::uint32_t d = row(); d-- > 0;) {
+      if (plan.lines[d] == 1) continue;
+      plan.image_step[d] = step;
+      step *= plan.lines[d];
+    }
+    return offset + step;
   }
 
-  /// Of every line's first byte, at most 4: lines are loaded by words.
+  /// Of every line's first byte, at most 16.
   std::uint32_t line_alignment(std::uint32_t operand) const {
     const std::int64_t turned = nest_.operand[operand].offset - problem_.nest.operand[operand].offset;
     const std::uint32_t bytes = problem_.element_bytes(operand);

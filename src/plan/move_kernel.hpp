@@ -33,15 +33,15 @@ struct SourcePlan {
   std::int32_t stride = 0;      ///< run: elements from one to the next along the row
   std::uint32_t alignment = 1;  ///< bytes, of every load but those along the row; at most 16
   // Of an image in shared memory:
-  std::uint32_t offset = 0;      ///< bytes
-  std::uint32_t run = 0;         ///< dimensions, from the last of `order`, that a line spans
-  std::uint32_t line_bytes = 0;  ///< of the source that a line holds
-  std::uint32_t pitch = 0;       ///< bytes from line to line
-  std::uint32_t skew = 0;        ///< bytes after each chunk's lines along the row
+  std::uint32_t offset = 0;  ///< bytes
+  std::uint32_t run = 0;     ///< dimensions, from the last of `order`, that a line spans
+  std::uint32_t pitch = 0;   ///< bytes from line to line
+  std::uint32_t skew = 0;    ///< bytes after each chunk's lines along the row
   bool row_in_line = false;
   std::array<std::uint32_t, max_view_rank>
       order{};  ///< dimensions by the source's strides, the largest first
-  std::array<std::uint32_t, max_view_rank> lines{};  ///< in each dimension; 1 in those that a line spans
+  std::array<std::uint32_t, max_view_rank> lines{};       ///< in each dimension; 1 in those that a line spans
+  std::array<std::uint32_t, max_view_rank> image_step{};  ///< bytes between indices; 0 where repeated
   friend bool operator==(const SourcePlan&, const SourcePlan&) = default;
 };
 
@@ -51,7 +51,7 @@ struct MoveKernel {
   MoveMethod method = MoveMethod::general;
   std::uint32_t element_bytes = 1;  ///< of the destination
   std::uint32_t rank = 1;           ///< at least 1
-  std::uint32_t column = 0;         ///< transpose: the dimension in which the source is contiguous
+  std::uint32_t column = 0;         ///< the dimension in which the source (of an image) is contiguous
   std::uint32_t threads = 0;
   std::array<std::uint32_t, max_view_rank> box{};           ///< elements of a tile
   std::array<std::uint32_t, max_view_rank> source_order{};  ///< transpose: dimensions by the source's strides

@@ -37,6 +37,42 @@ std::string type_text(ElementType type, bool bits) {
   return bits ? fmt::format("u{}", 8 * size_of(type)) : std::string(device_type(type));
 }
 
+/// Which part of a number is a dimension's index, in blocks of 32: 8 along the last dimension by 4 along
+/// another.
+struct Blocking {
+  std::uint32_t column = max_view_rank;
+  [[nodiscard]] std::uint32_t side(std::uint32_t d, std::uint32_t rank) const {
+    if (column >= rank) return 1;
+    return d + 1 == rank ? 8 : d == column ? 4 : 1;
+  }
+};
+
+/// A function that takes a number apart: the dimensions of `order`, the last varying fastest, have `counts`
+/// indices each. Straight lines: nothing is left for the compiler to unroll.
+std::string index_function(std::string_view prefix, std::string_view name, const Numbers& order,
+                           const Numbers& counts, std::uint32_t rank, Blocking blocking) {
+  const std::string indent(std::min(prefix.find_first_not_of(' '), prefix.size()), ' ');
+  std::string out =
+      fmt::format("{}__device__ __forceinline__ void {}(u32 n, u32 (&index)[rank]) {{\n", prefix, name);
+  if (blocking.column < rank) out += fmt::format("{0}  const u32 block = n % 32;\n{0}  n /= 32;\n", indent);
+  std::uint32_t left = 0;  // dimensions of more than one index
+  for (std::uint32_t k = 0; k < rank; ++k) {
+    if (counts[order[k]] / blocking.side(order[k], rank) > 1) ++left;
+  }
+  for (std::uint32_t k = rank; k-- > 0;) {
+    const std::uint32_t d = order[k];
+    const std::uint32_t side = blocking.side(d, rank);
+    const std::uint32_t count = counts[d] / side;
+    const std::string in_block = side == 8 ? "block % 8" : side == 4 ? "block / 8" : "";
+    std::string value;
+    if (count > 1) value = left > 1 ? fmt::format("n % {}", count) : "n";
+    if (side > 1) value = value.empty() ? in_block : fmt::format("{} * {} + {}", value, side, in_block);
+    out += fmt::format("{}  index[{}] = {};\n", indent, d, value.empty() ? "0" : value);
+    if (count > 1 && --left > 0) out += fmt::format("{}  n /= {};\n", indent, count);
+  }
+  return out + fmt::format("{}}}\n", indent);
+}
+
 std::string source_facts(const MoveKernel& kernel, std::uint32_t i, bool computes) {
   const SourcePlan& plan = kernel.source[i];
   std::string out = fmt::format("template <>\nstruct Source<{}> {{\n", i);
@@ -48,21 +84,38 @@ std::string source_facts(const MoveKernel& kernel, std::uint32_t i, bool compute
   out += fmt::format("  static constexpr u32 alignment = {};\n", plan.alignment);
   if (plan.access == SourceAccess::image) {
     out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", plan.offset);
-    out += fmt::format(
-        "  static constexpr u32 run = {};  // dimensions of `order`, from the last, in a line\n", plan.run);
+    out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
+                       plan.order[kernel.rank - plan.run]);
     out += fmt::format("  static constexpr u32 pitch = {};  // bytes from line to line\n", plan.pitch);
     out += fmt::format("  static constexpr u32 skew = {};  // bytes after each chunk's lines\n", plan.skew);
     out += fmt::format("  static constexpr bool row_in_line = {};\n", plan.row_in_line);
-    out += fmt::format("  static {}\n", extent_function("order", plan.order, kernel.rank));
     out += fmt::format("  static {}\n", extent_function("lines", plan.lines, kernel.rank));
+    out +=
+        fmt::format("  static {}  // bytes\n", extent_function("image_step", plan.image_step, kernel.rank));
+    out += "  // Lines in the order of the source's memory.\n";
+    out += index_function("  static ", "line_index", plan.order, plan.lines, kernel.rank, {});
   }
   return out + "};\n";
+}
+
+/// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
+std::uint32_t block_column(const MoveKernel& kernel, const Numbers& chunks) {
+  const auto is_image = [](const SourcePlan& plan) { return plan.access == SourceAccess::image; };
+  const bool images = std::any_of(kernel.source.begin(), kernel.source.begin() + kernel.sources, is_image);
+  const bool divides = chunks[kernel.rank - 1] % 8 == 0 && chunks[kernel.column] % 4 == 0;
+  return images && divides && kernel.column + 1 < kernel.rank ? kernel.column : max_view_rank;
 }
 
 std::string general_facts(const MoveKernel& kernel, bool computes) {
   std::string out =
       fmt::format("constexpr u32 chunk = {};  // elements that a thread does at a time\n", kernel.chunk);
   out += fmt::format("constexpr u32 turns = {};  // chunks that it has in flight\n", kernel.turns);
+  Numbers order{};
+  Numbers chunks = kernel.box;
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) order[d] = d;
+  chunks[kernel.rank - 1] /= kernel.chunk;
+  out += "// Chunk n of the tile.\n";
+  out += index_function("", "chunk_index", order, chunks, kernel.rank, {block_column(kernel, chunks)});
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
   out += fmt::format("constexpr bool padded = {};\n", kernel.padded);
   out += fmt::format("constexpr bool computes = {};\n", computes);
@@ -191,8 +244,8 @@ std::string move_recipe(const MoveKernel& kernel, std::string_view expression) {
   for (std::uint32_t i = 0; i < kernel.sources; ++i) {
     const SourcePlan& plan = kernel.source[i];
     put(plan.type), put(plan.access), put(plan.stride), put(plan.alignment), put(plan.offset), put(plan.run);
-    put(plan.line_bytes), put(plan.pitch), put(plan.skew), put(plan.row_in_line), put(plan.order);
-    put(plan.lines);
+    put(plan.pitch), put(plan.skew), put(plan.row_in_line), put(plan.order);
+    put(plan.lines), put(plan.image_step);
   }
   recipe += expression;
   return recipe;

@@ -6,7 +6,7 @@
 // anywhere, each row's chunks begin at boundaries of its memory, so that stores are whole in every row but for
 // its ends. A source whose memory runs along another dimension comes through an image in shared memory.
 //
-// Facts of the kernel, from its prelude: rank, threads, chunk, turns, staggered, padded, computes, box,
+// Facts of the kernel, from its prelude: rank, threads, chunk, turns, chunk_index, staggered, padded, computes, box,
 // Destination, Source<i>, AllSources and, if it computes, Coordinate, coordinates, dimension_of, backwards, evaluate().
 #include "tmajit/async_copy.cuh"
 #include "tmajit/element.cuh"
@@ -17,6 +17,7 @@
 namespace tmajit {
 
 constexpr u32 row = rank - 1;
+constexpr u32 unit = 16;                        // bytes that go to an image at once
 constexpr u32 before = staggered ? chunk : 0;  // elements of a row before the tile that an image holds
 
 using Sources = Views<rank, AllSources::count>;
@@ -35,6 +36,7 @@ __device__ constexpr u32 chunks_in_tile() {
 // its elements exist.
 struct Chunk {
   i32 at[rank];
+  u8* to;
   u32 first;
   u32 last;
 
@@ -61,90 +63,100 @@ __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], con
   }
 }
 
-__device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& tile, const u8* destination, u32 n) {
+__device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& tile, u8* destination, u32 n) {
+  constexpr u32 element_bytes = sizeof(Destination::Element);
   Chunk own;
+  own.to = destination;
   bool exists = n < chunks_in_tile();
+  u32 index[rank];
+  chunk_index(n, index);
 #pragma unroll
-  for (u32 d = rank; d-- > 0;) {
-    const u32 index = d == 0 ? n : n % chunks(d);
-    n /= chunks(d);
-    own.at[d] = static_cast<i32>(d == row ? index * chunk : index);
-    if (d != row) exists = exists && index < tile.inside[d];
+  for (u32 d = 0; d < rank; ++d) {
+    own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
+    if (d == row) continue;
+    exists = exists && own.at[d] < tile.inside[d];
+    own.to += own.at[d] * views.destination.step[d];
   }
   own.first = 0;
   if constexpr (staggered) {
-    const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.in(views.destination, destination)));
-    own.at[row] -= line % (chunk * sizeof(Destination::Element)) / sizeof(Destination::Element);
+    const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.to));
+    own.at[row] -= line % (chunk * element_bytes) / element_bytes;
     if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
   }
-  const i32 left = static_cast<i32>(tile.inside[row]) - own.at[row];
+  own.to += Destination::contiguous ? own.at[row] * static_cast<i64>(element_bytes)
+                                    : own.at[row] * views.destination.step[row];
+  const i32 left = tile.inside[row] - own.at[row];
   own.last = exists && left > 0 ? least(left, chunk) : 0;
   return own;
 }
 
 // ---- images ----
 
-// Bytes of an image from one index of dimension d to the next. Along the row, `skew` bytes come after each
-// `chunk` lines: they keep the chunks of a warp in different banks.
-template <class From>
-__device__ constexpr u32 image_step(u32 d) {
-  u32 in_line = sizeof(typename From::Element);
-  for (u32 k = rank; k-- > rank - From::run;) {
-    if (From::order().at[k] == d) return in_line;
-    in_line *= box().at[From::order().at[k]];
-  }
-  if (From::lines().at[d] == 1) return 0;
-  if (d == row) return From::pitch;
-  u32 step = From::row_in_line || From::lines().at[row] == 1
-                 ? From::pitch
-                 : From::lines().at[row] / chunk * (chunk * From::pitch + From::skew);
-  for (u32 k = row; k-- > d + 1;) step *= From::lines().at[k];
-  return step;
-}
+// Along the row, `skew` bytes come after each `chunk` lines of an image: they keep the chunks of a warp in
+// different banks.
 
 template <class From>
-__device__ constexpr u32 words_in_image() {
-  u32 count = From::pitch / 4;
+__device__ constexpr u32 units_in_image() {
+  u32 count = From::pitch / unit;
   for (u32 d = 0; d < rank; ++d) count *= From::lines().at[d];
   return count;
 }
 
-// Copies every word that holds an element of the tile, line by line in the order of the source's memory, and
-// zeros for words that hold none. A line begins in its first word where it begins in memory.
+// Whether nothing that the tile reads lies within 16 bytes of the source's end.
+__device__ __forceinline__ bool ends_later(const View<rank>& view, const Tile<rank>& tile, const u8* from) {
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) {
+    const i64 reach = (tile.inside[d] + (d == row ? before : 0)) * view.step[d];
+    if (reach > 0) from += reach;
+  }
+  return from + unit <= view.high;
+}
+
+// Copies every 16 bytes that hold an element of the tile, line by line in the order of the source's memory, and
+// zeros for those that hold none. A line begins in its first 16 where it begins in memory.
 template <class From>
 __device__ __forceinline__ void load_image(const View<rank>& view, const Tile<rank>& tile, u32 image) {
   if constexpr (From::access == Access::image) {
-    constexpr u32 line_words = From::pitch / 4;
-    const u8* begin = tile.in(view) - before * view.step[row];
+    constexpr u32 line_units = From::pitch / unit;
+    constexpr u32 outer = From::outer;  // of the dimensions that a line spans
+    const u32 missing = before > tile.origin[row] ? before - static_cast<u32>(tile.origin[row]) : 0;
+    const auto begin = [&](u32 d) { return d == row ? missing : 0; };
+    const auto end = [&](u32 d) { return tile.inside[d] + static_cast<i32>(d == row ? before : 0); };
+
+    const i32 first = begin(outer) * From::image_step().at[outer];
+    const i32 last = end(outer) * static_cast<i32>(From::image_step().at[outer]);
+    const u8* source = tile.in(view) - before * view.step[row];
+    const bool safe = ends_later(view, tile, source);
+    u32 line = threadIdx.x / line_units;
+    u32 in_line = threadIdx.x % line_units;
 #pragma unroll 2
-    for (u32 n = threadIdx.x; n < words_in_image<From>(); n += threads) {
-      u32 line = n / line_words;
-      u32 to = image + From::image + n % line_words * 4;
-      const u8* from = begin;
+    for (u32 n = threadIdx.x; n < units_in_image<From>(); n += threads) {
+      u32 to = image + From::image + in_line * unit;
+      const u8* from = source;
       bool exists = true;
-      u32 first = 0;  // bytes of the line that exist
-      u32 last = 0;
+      u32 index[rank];
+      From::line_index(line, index);
 #pragma unroll
-      for (u32 k = rank; k-- > 0;) {
-        const u32 d = From::order().at[k];
-        const u32 outside = d == row && before > tile.origin[row] ? before - static_cast<u32>(tile.origin[row]) : 0;
-        const u32 end = tile.inside[d] + (d == row ? before : 0);
-        if (k < rank - From::run) {
-          const u32 index = line % From::lines().at[d];
-          line /= From::lines().at[d];
-          from += index * view.step[d];
-          to += index * image_step<From>(d) + (d == row ? index / chunk * From::skew : 0);
-          if (From::lines().at[d] > 1) exists = exists && index >= outside && index < end;
-        } else if (k == rank - From::run) {
-          first = outside * image_step<From>(d);
-          last = end * image_step<From>(d);
-        }
+      for (u32 d = 0; d < rank; ++d) {
+        if (From::lines().at[d] == 1) continue;
+        from += static_cast<i64>(index[d]) * view.step[d];
+        to += index[d] * From::image_step().at[d] + (d == row ? index[d] / chunk * From::skew : 0);
+        exists = exists && index[d] >= begin(d) && static_cast<i32>(index[d]) < end(d);
       }
-      const u8* word = reinterpret_cast<const u8*>(reinterpret_cast<u64>(from) & ~u64(3)) + n % line_words * 4;
-      exists = exists && word < from + last && word + 4 > from + first;
-      // The word may hold bytes of others before the source begins, but none after it ends.
-      const u32 bytes = !exists ? 0 : word + 4 <= view.high ? 4 : static_cast<u32>(view.high - word);
-      ptx::copy_word_async(to, word, bytes);
+      const u32 into = From::alignment < unit ? static_cast<u32>(reinterpret_cast<u64>(from)) % unit : 0;
+      const i32 byte = static_cast<i32>(in_line * unit - into);  // of the line
+      exists = exists && byte < last && byte + static_cast<i32>(unit) > first;
+      from += byte;
+      // The 16 may hold bytes of others before the source begins, but none after it ends.
+      u32 bytes = exists ? unit : 0;
+      if (!safe && exists && from + unit > view.high) bytes = static_cast<u32>(view.high - from);
+      ptx::copy16_async(to, from, bytes);
+      line += threads / line_units;
+      in_line += threads % line_units;
+      if (in_line >= line_units) {
+        in_line -= line_units;
+        ++line;
+      }
     }
   }
 }
@@ -158,21 +170,21 @@ template <class From>
 __device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& view, const u8* tile, const Chunk& own,
                                            const u8* shared) {
   const u32 line = own.at[row] + before;
-  const u8* at = shared + From::image + line * image_step<From>(row);
+  const u8* at = shared + From::image + line * From::image_step().at[row];
   if constexpr (!From::row_in_line) at += line / chunk * From::skew;
-  // Where the first line begins in memory: its last two bits are where it begins in its first word.
+  // Where the first line begins in memory, and so in its first 16 bytes of the image.
   u32 begin = static_cast<u32>(reinterpret_cast<u64>(tile)) + (From::row_in_line ? -before : own.at[row]) * static_cast<u32>(view.step[row]);
 #pragma unroll
   for (u32 d = 0; d < row; ++d) {
-    at += own.at[d] * image_step<From>(d);
+    at += own.at[d] * From::image_step().at[d];
     if (From::lines().at[d] > 1) begin += own.at[d] * static_cast<u32>(view.step[d]);
   }
 #pragma unroll
   for (u32 k = 0; k < chunk; ++k) {
-    const u8* element = at + k * image_step<From>(row);
+    const u8* element = at + k * From::image_step().at[row];
     if (!From::row_in_line && staggered && line % chunk + k >= chunk) element += From::skew;
-    if constexpr (From::alignment < 4) {
-      element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % 4;
+    if constexpr (From::alignment < unit) {
+      element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % unit;
     }
     out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(element));
   }
@@ -246,11 +258,11 @@ __device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, 
   }
 }
 
-__device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, u8* to, const Result& result) {
+__device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, const Result& result) {
   if (Destination::contiguous && own.whole()) {
-    store_raw<Destination::alignment>(to, result);
+    store_raw<Destination::alignment>(own.to, result);
   } else {
-    store_some(to, view.step[row], result, own.first, own.last);
+    store_some(own.to, view.step[row], result, own.first, own.last);
   }
 }
 
@@ -361,10 +373,7 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
       if (own[turn].first >= own[turn].last) continue;
-      u8* to = destination;
-#pragma unroll
-      for (u32 d = 0; d < rank; ++d) to += own[turn].at[d] * views.destination.step[d];
-      store(views.destination, own[turn], to,
+      store(views.destination, own[turn],
             results(in[turn], views, window, tile, own[turn], first[turn], last[turn]));
     }
   }

@@ -5,9 +5,9 @@
 
 namespace tmajit::ptx {
 
-// The first `bytes` of the four at `from`, zeros for the rest; both addresses are multiples of four.
-__device__ __forceinline__ void copy_word_async(u32 to, const void* from, u32 bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+// The first `bytes` of the 16 at `from`, zeros for the rest; both addresses are multiples of 16.
+__device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
 
 // Waits for all that this thread started.
