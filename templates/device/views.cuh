@@ -40,7 +40,8 @@ struct Window {
 template <u32 rank>
 struct Tile {
   u64 origin[rank];
-  u32 inside[rank];  // elements of the tile that exist; a staggered row's last tile may begin outside
+  // Elements of the tile that exist; modulo 2^32 negative in a staggered row's last tile, which may begin outside.
+  u32 inside[rank];
 
   template <u32 sources>
   __device__ __forceinline__ Tile(const Views<rank, sources>& views, const Extent<rank>& box) {
@@ -50,8 +51,8 @@ struct Tile {
       const u32 index = d == 0 ? tile : tile % views.tiles[d];
       tile /= views.tiles[d];
       origin[d] = static_cast<u64>(index) * box.at[d];
-      const u64 left = origin[d] < views.extent[d] ? views.extent[d] - origin[d] : 0;
-      inside[d] = left < box.at[d] ? static_cast<u32>(left) : box.at[d];
+      const i64 left = static_cast<i64>(views.extent[d]) - static_cast<i64>(origin[d]);
+      inside[d] = left < static_cast<i64>(box.at[d]) ? static_cast<u32>(left) : box.at[d];
     }
   }
 
