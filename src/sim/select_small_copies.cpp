@@ -48,7 +48,8 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
     into[lane] = small.shared;
-    if (small.given == bytes) reading |= 1U << lane;
+    // One outside of all allocations is reported when the copy reads.
+    if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
   // The thread's own accesses, at the latest when it waits: nobody else may have touched either since.

@@ -55,3 +55,22 @@ TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
   CHECK((result[4] | static_cast<std::uint64_t>(result[5]) << 32) == address);
   CHECK(result[6] == 0);
 }
+
+TEST_CASE("a cp.async from outside of all allocations is reported") {
+  for (const SimOptions::Mode mode : {SimOptions::Mode::early, SimOptions::Mode::late}) {
+    SimOptions options;
+    options.mode = mode;
+    const auto sim = make_sim_device(options);
+    const auto kernel = sim->load(
+        tests::module_of(".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, image;\n"
+                         "cp.async.ca.shared.global [%r1], [%rd1], 4;\ncp.async.wait_all;\nret;",
+                         1, ".shared .align 16 .b8 image[16];\n"));
+    const Buffer buffer(sim, 4);
+    for (std::uint64_t address : {buffer.address() + 4, std::uint64_t{64}, ~std::uint64_t{3}}) {
+      sim->clear_reports();
+      void* const parameters[] = {&address};
+      kernel->launch({}, parameters, nullptr);
+      CHECK(tests::rules(*sim) == std::vector<std::string>{"load.out-of-bounds"});
+    }
+  }
+}
