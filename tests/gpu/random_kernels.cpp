@@ -17,24 +17,6 @@ using reference::Random;
 namespace gpu {
 namespace {
 
-/// a + b in C++'s common type; integers wrap, as they do on the device.
-struct Sum {
-  template <typename A, typename B>
-  auto operator()(A a, B b) const {
-    using C = decltype(a + b);
-    if constexpr (std::is_integral_v<C>) {
-      return static_cast<C>(static_cast<std::make_unsigned_t<C>>(a) +
-                            static_cast<std::make_unsigned_t<C>>(b));
-    } else {
-      return static_cast<C>(a) + static_cast<C>(b);
-    }
-  }
-};
-
-reference::Scalar add(const reference::Scalar& a, const reference::Scalar& b) {
-  return std::visit([](auto x, auto y) { return reference::scalar(Sum{}(x, y)); }, a, b);
-}
-
 struct Expression {
   std::string text;
   reference::Function function;
@@ -47,7 +29,7 @@ Expression random_expression(Random& random, std::uint32_t inputs, std::uint32_t
     for (std::uint32_t i = 1; i < inputs; ++i) text += fmt::format(" + x{}", i);
     return {text, [](Values x, const reference::Element&) {
               reference::Scalar sum = x[0];
-              for (std::size_t i = 1; i < x.size(); ++i) sum = add(sum, x[i]);
+              for (std::size_t i = 1; i < x.size(); ++i) sum = reference::add(sum, x[i]);
               return sum;
             }};
   }
@@ -55,14 +37,18 @@ Expression random_expression(Random& random, std::uint32_t inputs, std::uint32_t
   const std::string at = fmt::format("[{}]", d);
   switch (between(random, 0, 4)) {
     case 0: return {"x", [](Values x, const reference::Element&) { return x[0]; }};
-    case 1: return {"x0 + 1", [](Values x, const reference::Element&) { return add(x[0], std::int32_t{1}); }};
+    case 1:
+      return {"x0 + 1",
+              [](Values x, const reference::Element&) { return reference::add(x[0], std::int32_t{1}); }};
     case 2:
       return {"x + tile_index",
-              [](Values x, const reference::Element& e) { return add(x[0], e.tile_index); }};
-    case 3: return {"x + t" + at, [d](Values x, const reference::Element& e) { return add(x[0], e.t[d]); }};
+              [](Values x, const reference::Element& e) { return reference::add(x[0], e.tile_index); }};
+    case 3:
+      return {"x + t" + at,
+              [d](Values x, const reference::Element& e) { return reference::add(x[0], e.t[d]); }};
     default:
       return {"x + (unsigned)g" + at, [d](Values x, const reference::Element& e) {
-                return add(x[0], static_cast<std::uint32_t>(e.g[d]));
+                return reference::add(x[0], static_cast<std::uint32_t>(e.g[d]));
               }};
   }
 }

@@ -58,6 +58,20 @@ float as_float(const Scalar& value) {
 
 }  // namespace
 
+Scalar add(const Scalar& a, const Scalar& b) {
+  return std::visit(
+      [](auto x, auto y) -> Scalar {
+        using C = decltype(x + y);
+        if constexpr (std::is_integral_v<C>) {
+          using U = std::make_unsigned_t<C>;
+          return scalar(static_cast<C>(static_cast<U>(x) + static_cast<U>(y)));
+        } else {
+          return scalar(static_cast<C>(x) + static_cast<C>(y));
+        }
+      },
+      a, b);
+}
+
 Scalar decode(ElementType type, const std::byte* bytes) {
   switch (type) {
     case ElementType::u8: return read<std::uint8_t>(bytes);

@@ -28,6 +28,9 @@ template <typename T>
   }
 }
 
+/// a + b in C++'s common type; integers wrap, as they do on the device.
+[[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
+
 /// Reads the element at `bytes` (little-endian, unaligned).
 [[nodiscard]] Scalar decode(tmajit::ElementType type, const std::byte* bytes);
 
