@@ -1,6 +1,6 @@
 /// Random moves of every kind on the simulated device, which reports what their kernels do wrong, against the
 /// reference.
-#include "ops/run_move.hpp"
+#include "ops/random_run.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -102,4 +102,19 @@ TEST_CASE("random moves on the simulated device equal the reference, and nothing
     }
   }
   for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
+}
+
+TEST_CASE("random moves in several threads, of few patterns: what the test on the GPU does") {
+  const std::uint64_t seed = reference::seed(20261121);
+  SimOptions options;
+  options.threads = 1;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  const tests::RandomRunResult result =
+      tests::run_random_moves(runtime, {.seed = seed,
+                                        .cases = from_environment("TMAJIT_CASES", 100),
+                                        .patterns = from_environment("TMAJIT_PATTERNS", 10),
+                                        .threads = 3,
+                                        .limits = {.elements = 2000, .most_elements = 12'000}});
+  std::cout << "TMAJIT_SEED=" << seed << ": " << result.text();
+  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
 }

@@ -1,0 +1,206 @@
+/// What operations refuse, and what their plans take anew; that they move right is moves_sim_test.cpp.
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+#include <tmajit/sim.hpp>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+using Axes = std::vector<std::uint32_t>;
+using Slices = std::vector<Slice>;
+using Tensors = std::vector<Tensor>;
+
+constexpr DevicePtr here = 0x100000;
+constexpr DevicePtr there = 0x200000;
+constexpr DevicePtr elsewhere = 0x300000;
+
+Tensor dense(const Shape& shape, DevicePtr address, ElementType type = ElementType::f32) {
+  return {TensorView::contiguous(type, shape), address};
+}
+
+Runtime& runtime() {
+  static Runtime instance({.device = make_sim_device(), .cache_directory = std::nullopt});
+  return instance;
+}
+
+/// A tensor of i32 in memory of its own, 0, 1, 2, ….
+struct Ints {
+  Buffer buffer;
+  std::vector<std::int32_t> values;
+  Tensor tensor;
+
+  explicit Ints(const Shape& shape, std::int32_t first = 0)
+      : buffer(runtime().device(), 4 * std::max<std::uint64_t>(dense(shape, 0).view.elements(), 1)),
+        values(dense(shape, 0).view.elements()),
+        tensor(dense(shape, buffer.address(), ElementType::i32)) {
+    std::iota(values.begin(), values.end(), first);
+    runtime().device()->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+  }
+  std::vector<std::int32_t> read() {
+    runtime().device()->synchronize(nullptr);
+    runtime().device()->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    return values;
+  }
+};
+
+using Values = std::vector<std::int32_t>;
+
+}  // namespace
+
+TEST_CASE("shapes that do not agree are refused, with the tensor, the dimension and what would fit") {
+  const Tensor to = dense({3, 4}, here);
+  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({3, 2}, there)),
+                    ContainsSubstring("the source of shape 3x2 cannot be broadcast to 3x4: dimension 1 has 2 "
+                                      "elements, where 1 or 4 would fit"));
+  CHECK_THROWS_WITH(plan_permute(runtime(), to, dense({3, 4}, there), Axes{1, 0}),
+                    ContainsSubstring("the permuted source of shape 4x3"));
+  CHECK_THROWS_WITH(plan_permute(runtime(), to, dense({3, 4}, there), Axes{1, 1}),
+                    ContainsSubstring("axes 1,1 of the source: axis 1 is there twice"));
+  CHECK_THROWS_WITH(plan_slice(runtime(), to, dense({9, 9}, there), Slices{{0, 3}, {0, 5}}),
+                    ContainsSubstring("the sliced source of shape 3x5"));
+  CHECK_THROWS_WITH(plan_slice(runtime(), to, dense({9, 9}, there), Slices{{}, {0, 4, 0}}),
+                    ContainsSubstring("slice 1 of the source has a step of 0"));
+  CHECK_THROWS_WITH(plan_map(runtime(), to, "x0 + x1", Tensors{dense({4}, there), dense({3}, there)}),
+                    ContainsSubstring("source 1 of shape 3 "));
+  CHECK_THROWS_WITH(plan_cast(runtime(), to, dense({2, 3, 4}, there, ElementType::u8)),
+                    ContainsSubstring("2 dimensions; 3 to 8 are possible"));
+}
+
+TEST_CASE("paddings that do not fit are refused") {
+  const Tensor to = dense({3, 4}, here);
+  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({3, 4}, there), {.before = {1}}),
+                    ContainsSubstring("a padding of 1 numbers for 2 dimensions"));
+  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({4}, there), {.before = {0, 0}}),
+                    ContainsSubstring("the source has 1 dimensions, the destination 2"));
+  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({3, 4}, there), {.before = {0, INT64_MIN}}),
+                    ContainsSubstring("2^62"));
+}
+
+TEST_CASE("parts that do not make the whole are refused") {
+  const Tensor whole = dense({3, 4}, here);
+  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 4}, there)}, 2),
+                    ContainsSubstring("axis 2 of the destination, which has 2 dimensions; 0 to 1 exist"));
+  CHECK_THROWS_WITH(plan_concat(runtime(), dense({}, here), Tensors{dense({}, there)}, 0),
+                    ContainsSubstring("which has 0 dimensions"));
+  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{}, 1), ContainsSubstring("at least one"));
+  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({3}, there)}, 1),
+                    ContainsSubstring("source 1 has 1 dimensions, the destination 2"));
+  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({3, 2}, there)}, 1),
+                    ContainsSubstring("the sources have 3 elements along axis 1, the destination has 4"));
+  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({2, 3}, there)}, 1),
+                    ContainsSubstring("source 1 of shape 2x3 cannot be broadcast to 3x3: dimension 0 has 2"));
+  CHECK_THROWS_WITH(plan_split(runtime(), Tensors{dense({3, 1}, there), dense({3, 2}, elsewhere)}, whole, 1),
+                    ContainsSubstring("the destinations have 3 elements along axis 1, the source has 4"));
+  CHECK_THROWS_WITH(plan_split(runtime(), Tensors{dense({3, 1}, there), dense({2, 3}, elsewhere)}, whole, 1),
+                    ContainsSubstring("part 1 of the source of shape 3x3 cannot be broadcast to 2x3"));
+}
+
+TEST_CASE("tensors and moves that cannot be are refused") {
+  const Tensor to = dense({4}, here);
+  CHECK_THROWS_WITH(
+      plan_copy(runtime(), to, dense({4}, there, ElementType::u8)),
+      ContainsSubstring("the source has elements of 1 bytes (u8), the destination of 4 (f32)") &&
+          ContainsSubstring("a cast or a map"));
+  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({4}, there + 2)),
+                    ContainsSubstring("the source lies at 0x200002") && ContainsSubstring("0x200000 is"));
+  CHECK_THROWS_WITH(plan_copy(runtime(), dense({4}, 0), dense({4}, there)),
+                    ContainsSubstring("the destination has the address 0"));
+  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({4}, here + 12)), ContainsSubstring("share memory"));
+  CHECK_THROWS_WITH(plan_map(runtime(), to, "", Tensors{dense({4}, there)}),
+                    ContainsSubstring("without an expression"));
+  CHECK_THROWS_WITH(plan_map(runtime(), to, "1", Tensors{}),
+                    ContainsSubstring("0 sources") && ContainsSubstring("1 to 8"));
+  CHECK_THROWS_WITH(plan_map(runtime(), to, "x0", Tensors(9, dense({4}, there))),
+                    ContainsSubstring("9 sources"));
+  Tensor odd = dense({4}, there);
+  odd.view.type = static_cast<ElementType>(77);
+  CHECK_THROWS_WITH(plan_copy(runtime(), to, odd), ContainsSubstring("element type number 77"));
+  odd = dense({4}, there);
+  odd.view.rank = 9;
+  CHECK_THROWS_WITH(plan_copy(runtime(), to, odd), ContainsSubstring("9 dimensions"));
+
+  const auto refuses = [](const Move& move, const std::string& why) {
+    CHECK_THROWS_WITH(plan_moves(runtime(), {&move, 1}), ContainsSubstring(why));
+  };
+  refuses({.destination = to, .sources = {dense({4}, there), dense({4}, there)}},
+          "2 sources of the destination and no");
+  refuses({.destination = to, .sources = {dense({5}, there)}}, "dimension 0 has 5 elements instead of 4");
+  refuses({.destination = to, .sources = {dense({1, 4}, there)}}, "2 dimensions instead of 1");
+  refuses({.destination = to, .sources = {dense({4}, there)}, .expression = "x", .padding = Padding{{0}}},
+          "the expression \"x\"");
+}
+
+TEST_CASE("a plan takes the addresses of the tensors that its operation was given") {
+  SECTION("a concatenation has one destination, and parts of nothing") {
+    Ints a({2, 1});
+    Ints none({2, 0});
+    Ints b({2, 2}, 10);
+    Ints to({2, 3});
+    const MovePlan plan = plan_concat(runtime(), to.tensor, Tensors{a.tensor, none.tensor, b.tensor}, 1);
+    plan();
+    CHECK(to.read() == Values{0, 10, 11, 1, 12, 13});
+    Ints other({2, 3});
+    const std::array sources{a.buffer.address(), none.buffer.address(), b.buffer.address()};
+    plan(std::array{other.buffer.address()}, sources);
+    CHECK(other.read() == to.values);
+    CHECK_THROWS_WITH(plan(std::array{here, there}, sources),
+                      ContainsSubstring("2 addresses of destinations; the plan has 1"));
+    CHECK_THROWS_WITH(plan(std::array{other.buffer.address()}, std::array{here}),
+                      ContainsSubstring("1 addresses of sources; the plan has 3"));
+    CHECK_THROWS_WITH(plan(std::array{other.buffer.address() + 2}, sources),
+                      ContainsSubstring("no multiple"));
+    CHECK_THROWS_WITH(plan(std::array{b.buffer.address()}, sources), ContainsSubstring("share memory"));
+  }
+  SECTION("a split has one source") {
+    Ints from({4});
+    Ints a({1}, 100);
+    Ints b({3}, 100);
+    const MovePlan plan = plan_split(runtime(), Tensors{a.tensor, b.tensor}, from.tensor, 0);
+    Ints other({4}, 50);
+    plan(std::array{a.buffer.address(), b.buffer.address()}, std::array{other.buffer.address()});
+    CHECK(a.read() == Values{50});
+    CHECK(b.read() == Values{51, 52, 53});
+  }
+  SECTION("a slice has a source that it begins within") {
+    Ints from({10});
+    Ints to({3}, 100);
+    const MovePlan plan = plan_slice(runtime(), to.tensor, from.tensor, Slices{{-1, {}, -4}});
+    plan();
+    CHECK(to.read() == Values{9, 5, 1});
+    Ints other({10}, 20);
+    plan(std::array{to.buffer.address()}, std::array{other.buffer.address()});
+    CHECK(to.read() == Values{29, 25, 21});
+  }
+  SECTION("moves of one's own have the tensors that they name") {
+    Ints from({4});
+    Ints to({4}, 100);
+    const Move move{.destination = to.tensor, .sources = {flipped(from.tensor, 0)}};
+    const MovePlan plan = plan_moves(runtime(), {&move, 1});
+    plan(std::array{to.buffer.address()}, std::array{from.buffer.address() + 12});
+    CHECK(to.read() == Values{3, 2, 1, 0});
+  }
+}
+
+TEST_CASE("a cast to the same type keeps every bit") {
+  // A NaN of e4m3 with its sign; on the way through f32 it would lose that.
+  const Buffer from(runtime().device(), 4);
+  const Buffer to(runtime().device(), 4);
+  const std::array<std::uint8_t, 4> bits{0xff, 0x7f, 0x80, 0x01};
+  runtime().device()->copy_in(from.address(), std::as_bytes(std::span(bits)), nullptr);
+  cast(runtime(), dense({4}, to.address(), ElementType::e4m3), dense({4}, from.address(), ElementType::e4m3));
+  runtime().device()->synchronize(nullptr);
+  std::array<std::uint8_t, 4> found{};
+  runtime().device()->copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  CHECK(found == bits);
+}
