@@ -82,9 +82,7 @@ class List {
 
  private:
   /// An extent of a permutation.
-  [[nodiscard]] std::uint64_t extent(std::uint64_t n) const {
-    return options_.tiny && n > 8 ? 3 + n % 13 : n;
-  }
+  [[nodiscard]] std::uint64_t extent(std::uint64_t n) const { return options_.tiny && n > 4 ? 2 + n % 7 : n; }
   /// An extent of, or a position in, a matrix of about 16384 rows or columns.
   [[nodiscard]] std::uint64_t at(std::uint64_t n) const { return options_.tiny ? n * 40 / 16384 : n; }
   /// Elements of a tensor of one dimension.

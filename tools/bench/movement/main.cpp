@@ -29,7 +29,7 @@ std::shared_ptr<tmajit::Device> open(const Options& options, Report& report) {
     return movement::open_device(options.device);
   } catch (const tmajit::Error& error) {
     if (options.device != "auto" || error.code() != tmajit::ErrorCode::unavailable) throw;
-    report.line(fmt::format("Not run without a Hopper GPU: {}", error.what()));
+    report.line(fmt::format("Not run: {}", error.what()));
     report.json["not_run"] = error.what();
     return nullptr;
   }
