@@ -147,8 +147,8 @@ bool Measurement::run() {
       measure_case(c, entry);
     } catch (const tmajit::Error& error) {
       entry["error"] = error.what();
-      // After a fault the context is gone; nothing further can be measured.
-      lost = error.code() == tmajit::ErrorCode::device_failed;
+      // After a fault on a GPU the context is gone, and nothing further can be measured.
+      lost = driver_ && error.code() == tmajit::ErrorCode::device_failed;
       if (error.code() == tmajit::ErrorCode::out_of_memory) {
         report_.line(fmt::format("{}: not run: {}", c.label(), error.what()));
       } else {
