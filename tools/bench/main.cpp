@@ -123,7 +123,7 @@ int run(const Options& options) {
     bench::run_probe(options.probe);
     return 0;
   }
-  Report report;
+  Report report("tmajit-bench");
   if (!options.json.empty())
     report.write(options.json);  // a path that cannot be written fails before, not after
   std::exception_ptr failure;

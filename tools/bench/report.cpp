@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -42,7 +43,7 @@ void publish(const std::string& path, const std::string& text, bool keep) {
 
 }  // namespace
 
-Report::Report() : terminal_(isatty(STDERR_FILENO) == 1) {}
+Report::Report(std::string program) : program_(std::move(program)), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Report::~Report() {
   clear_progress();
@@ -63,7 +64,7 @@ void Report::progress(std::string_view text) {
 
 void Report::failure(std::string_view what) {
   clear_progress();
-  fmt::print(stderr, "tmajit-bench: {}\n", what);
+  fmt::print(stderr, "{}: {}\n", program_, what);
   json["failures"].push_back(what);
   failed_ = true;
 }

@@ -15,7 +15,8 @@ namespace bench {
 /// where that is a terminal, and one JSON document.
 class Report {
  public:
-  Report();
+  /// `program` is named in messages.
+  explicit Report(std::string program);
   ~Report();
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
@@ -35,6 +36,7 @@ class Report {
 
  private:
   void clear_progress() noexcept;
+  std::string program_;
   bool terminal_;
   bool progress_shown_ = false;
   bool failed_ = false;

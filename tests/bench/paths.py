@@ -1,0 +1,7 @@
+"""Puts the benchmark's Python side on the path."""
+
+import sys
+from pathlib import Path
+
+MOVEMENT = Path(__file__).resolve().parents[2] / "tools" / "bench" / "movement"
+sys.path.insert(0, str(MOVEMENT))

@@ -1,0 +1,104 @@
+"""Timing: contestants take turns, round by round, so that what changes in the machine changes for all."""
+
+from dataclasses import dataclass, field
+from typing import Callable, Optional
+
+GRAPH_BELOW = 128 << 20  # bytes moved; smaller moves are nodes of a CUDA graph
+GRAPH_NODES = 200
+ROUNDS, QUICK_ROUNDS = 15, 7
+
+
+class NotApplicable(Exception):
+    """A contestant has no way to do a case; the text says why."""
+
+
+@dataclass
+class Entry:
+    """A contestant, ready for one case."""
+
+    name: str
+    run: Callable[[], object]  # enqueues the move once
+    results: Callable[[], list]  # the arrays that the last run() wrote
+    sample: Optional[Callable[[], float]] = None  # times itself: microseconds of a run
+    capturable: bool = True  # may run inside CUDA graph capture
+    notes: dict = field(default_factory=dict)  # for the report
+    close: Callable[[], None] = lambda: None
+
+
+def quantile(ordered, q):
+    """Linear between the two nearest of an ordered list."""
+    position = q * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def summary(samples):
+    """What the report keeps of samples; the same as the C++ side's."""
+    ordered = sorted(samples)
+    median = quantile(ordered, 0.5)
+    spread = (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / median if median > 0 else 0.0
+    return {
+        "median": median,
+        "min": ordered[0],
+        "max": ordered[-1],
+        "spread": spread,
+        "samples": [round(value, 4) for value in ordered],
+    }
+
+
+def race(machine, entries, bytes_moved, rounds):
+    """Times entries: {"microseconds": {name: summary}, "graph": whether one was used, "launches": in a
+    sample, "errors": {name: what went wrong}, "skipped": {name: why it cannot take part}}."""
+    graph = bytes_moved < GRAPH_BELOW and machine.has_graphs
+    launches = GRAPH_NODES if graph else 1
+    work, errors, skipped = {}, {}, {}
+    for entry in entries:
+        try:
+            if entry.sample:
+                if graph:
+                    raise NotApplicable("too small to be timed by the host's clock")
+                work[entry.name] = entry.sample
+            elif graph:
+                if not entry.capturable:
+                    raise NotApplicable("cannot run inside a CUDA graph")
+                work[entry.name] = machine.capture(entry.run, launches)
+            else:
+                work[entry.name] = entry.run
+            for _ in range(2):
+                work[entry.name]()
+            machine.synchronize()
+        except NotApplicable as error:
+            skipped[entry.name] = str(error)
+        except Exception as error:  # one contestant's failure is not the others'
+            work.pop(entry.name, None)
+            errors[entry.name] = describe(error)
+            machine.require_alive()
+    entries = [entry for entry in entries if entry.name in work]
+    times = {entry.name: [] for entry in entries}
+    for round_number in range(rounds):
+        pending = []
+        for turn in range(len(entries)):
+            entry = entries[(turn + round_number) % len(entries)]  # nobody always follows the same one
+            if entry.sample:
+                machine.synchronize()
+                times[entry.name].append(entry.sample())
+                continue
+            machine.space()
+            pending.append((entry.name, machine.time(work[entry.name])))
+        machine.synchronize()
+        for name, read in pending:
+            times[name].append(read() / launches)
+    return {
+        "microseconds": {name: summary(samples) for name, samples in times.items()},
+        "graph": graph,
+        "launches": launches,
+        "errors": errors,
+        "skipped": skipped,
+    }
+
+
+def describe(error):
+    """An exception in one line."""
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}"[:300] if text else type(error).__name__

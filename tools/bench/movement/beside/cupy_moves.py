@@ -1,0 +1,79 @@
+"""Cases in CuPy's words, on PyTorch's buffers and stream."""
+
+import cupy
+import torch
+
+from .contest import Entry, NotApplicable
+
+# Types that CuPy only moves, and does not compute with, go as integers of their size.
+_AS_INTEGER = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8}
+
+_KERNELS = {
+    "2a+1": ("T a", "T y", "y = a * 2 + 1"),
+    "a+b": ("T a, T b", "T y", "y = a + b"),
+    "silu(a)*b+1": ("T a, T b", "T y", "y = a / (T(1) + exp(-a)) * b + T(1)"),
+    "normalise": ("uint8 a", "float32 y", "y = (a * (1.0f / 255.0f) - 0.45f) * (1.0f / 0.225f)"),
+}
+
+
+def _array(tensor):
+    kind = _AS_INTEGER.get(tensor.dtype)
+    return cupy.from_dlpack(tensor.view(kind) if kind else tensor)
+
+
+def _move(case, sources, destinations):
+    operation, axes, to = case["operation"], case.get("axes"), destinations[0]
+    if operation in ("cast", "map"):
+        if any(array["type"] in ("bf16", "e4m3") for array in case["sources"] + case["destinations"]):
+            raise NotApplicable("CuPy's kernels do not compute with bf16 and fp8")
+        inputs, output, text = _KERNELS[case["expression"]]
+        kernel = cupy.ElementwiseKernel(inputs, output, text, "beside_tmajit")
+        return lambda: kernel(*sources, to)
+    if operation == "concat":
+        return lambda: cupy.concatenate(sources, axes[0], out=to)
+    if operation == "pad":
+        inside = tuple(
+            slice(before, before + extent)
+            for before, extent in zip(case["before"], case["sources"][0]["shape"])
+        )
+        value = case["value"]
+        if case["sources"][0]["type"] == "bf16":
+            value = int(torch.tensor(value, dtype=torch.bfloat16).view(torch.int16).item())
+
+        def pad():
+            to.fill(value)
+            to[inside] = sources[0]
+
+        return pad
+    if operation == "split":
+        parts, at = [], 0
+        for destination in destinations:
+            extent = destination.shape[axes[0]]
+            parts.append(sources[0][(slice(None),) * axes[0] + (slice(at, at + extent),)])
+            at += extent
+
+        def split():
+            for destination, part in zip(destinations, parts):
+                destination[...] = part
+
+        return split
+    source = sources[0]
+    if operation == "permute":
+        source = source.transpose(axes)
+    elif operation == "slice":
+        source = source[tuple(slice(*part) for part in case["slices"])]
+    elif operation == "flip":
+        source = cupy.flip(source, axes)
+    return lambda: cupy.copyto(to, source)  # which broadcasts
+
+
+def cupy_entry(case, sources, destinations):
+    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+    with stream:
+        move = _move(case, [_array(s) for s in sources], [_array(d) for d in destinations])
+
+    def run():
+        with stream:
+            move()
+
+    return Entry("cupy", run, lambda: destinations)

@@ -1,0 +1,116 @@
+"""Cases in JAX's words. The sources are PyTorch's buffers, by DLPack; results are JAX's own memory."""
+
+import os
+import time
+
+# Before JAX is imported: its pool would take most of the memory otherwise.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.4")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import jax
+import jax.numpy as jnp
+import torch
+
+from .contest import Entry, NotApplicable
+from .torch_moves import DTYPES
+
+jax.config.update("jax_enable_x64", True)
+
+_DTYPES = {
+    "u8": jnp.uint8,
+    "i32": jnp.int32,
+    "bf16": jnp.bfloat16,
+    "f32": jnp.float32,
+    "f64": jnp.float64,
+    "e4m3": jnp.float8_e4m3fn,
+}
+SAMPLE_SECONDS = 5e-3
+
+
+def _formula(case):
+    operation, axes = case["operation"], case.get("axes")
+    shape = case["destinations"][0]["shape"]
+    to = _DTYPES[case["destinations"][0]["type"]]
+    if operation == "copy":
+        return lambda a: [jnp.copy(a)]
+    if operation == "permute":
+        return lambda a: [jnp.transpose(a, axes)]
+    if operation == "slice":
+        slices = tuple(slice(*part) for part in case["slices"])
+        return lambda a: [a[slices]]
+    if operation == "pad":
+        widths = [
+            (before, outer - inner - before)
+            for before, inner, outer in zip(case["before"], case["sources"][0]["shape"], shape)
+        ]
+        return lambda a: [jnp.pad(a, widths, constant_values=case["value"])]
+    if operation == "flip":
+        return lambda a: [jnp.flip(a, axes)]
+    if operation == "concat":
+        return lambda *parts: [jnp.concatenate(parts, axes[0])]
+    if operation == "split":
+        ends, at = [], 0
+        for array in case["destinations"][:-1]:
+            at += array["shape"][axes[0]]
+            ends.append(at)
+        return lambda a: jnp.split(a, ends, axes[0])
+    if operation == "broadcast":
+        return lambda a: [jnp.broadcast_to(a, shape)]
+    compute = {
+        "cast": lambda a: a.astype(to),
+        "2a+1": lambda a: a * 2 + 1,
+        "a+b": lambda a, b: a + b,
+        "2.5a": lambda a: (a.astype(jnp.float32) * 2.5).astype(to),
+        "silu(a)*b+1": lambda a, b: jax.nn.silu(a) * b + 1,
+        "normalise": lambda a: (a.astype(jnp.float32) * jnp.float32(1 / 255) - jnp.float32(0.45))
+        * jnp.float32(1 / 0.225),
+    }[case["expression"]]
+    return lambda *sources: [compute(*sources).astype(to)]
+
+
+def _to_torch(array, type_name):
+    if type_name == "e4m3":  # not every DLPack knows it
+        return torch.from_dlpack(jax.lax.bitcast_convert_type(array, jnp.uint8)).view(DTYPES["e4m3"])
+    return torch.from_dlpack(array)
+
+
+def jax_entry(case, sources, destinations):
+    """JAX enqueues on a stream of its own, where PyTorch's events do not reach: it is timed by the host's
+    clock, the difference between one call and many."""
+    torch.cuda.synchronize()
+    imported = [jax.dlpack.from_dlpack(tensor) for tensor in sources]
+    if imported[0].device.platform not in ("gpu", "cuda"):
+        raise NotApplicable("this JAX has no GPU")
+    function = jax.jit(_formula(case))
+    start = time.perf_counter()
+    jax.block_until_ready(function(*imported))
+    seconds = time.perf_counter() - start
+
+    def elapsed(calls):
+        begin = time.perf_counter()
+        for _ in range(calls):
+            result = function(*imported)
+        jax.block_until_ready(result)
+        return time.perf_counter() - begin
+
+    elapsed(2)
+    calls = max(2, min(64, int(SAMPLE_SECONDS / elapsed(1)) + 1))
+
+    def sample():
+        single = elapsed(1)
+        return 1e6 * (elapsed(1 + calls) - single) / calls
+
+    def results():
+        arrays = function(*imported)
+        jax.block_until_ready(arrays)
+        return [_to_torch(a, d["type"]) for a, d in zip(arrays, case["destinations"])]
+
+    return Entry(
+        "jax",
+        lambda: jax.block_until_ready(function(*imported)),
+        results,
+        sample=sample,
+        notes={"first_call_s": round(seconds, 3)},
+        close=jax.clear_caches,
+    )

@@ -1,0 +1,136 @@
+"""libtmajit_movement.so through ctypes: the list of cases, plans and the driver's own copy."""
+
+import ctypes
+import json
+import os
+from ctypes import c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+
+NAME = "libtmajit_movement.so"
+
+# name: (result, arguments)
+_FUNCTIONS = {
+    "error": (c_char_p, []),
+    "error_code": (c_char_p, []),
+    "cases": (c_char_p, [c_uint64, c_int]),
+    "open": (c_void_p, [c_char_p, c_uint64, c_int]),
+    "close": (None, [c_void_p]),
+    "describe": (c_char_p, [c_void_p]),
+    "make_plan": (c_void_p, [c_void_p, c_size_t, c_uint64, c_uint64]),
+    "describe_plan": (c_char_p, [c_void_p]),
+    "run": (c_int, [c_void_p, c_void_p]),
+    "free_plan": (None, [c_void_p]),
+    "copy": (c_int, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
+    "allocate": (c_uint64, [c_void_p, c_uint64]),
+    "free": (None, [c_void_p, c_uint64]),
+    "write": (c_int, [c_void_p, c_uint64, c_char_p, c_uint64]),
+    "read": (c_int, [c_void_p, c_void_p, c_uint64, c_uint64]),
+    "jit": (c_char_p, [c_void_p, c_uint]),
+}
+
+
+class TmajitError(RuntimeError):
+    """An error of the library; `code` is its name for the kind."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def find(given=None):
+    """The library's path: as given, from $TMAJIT_MOVEMENT_LIBRARY, or in a build beside the sources."""
+    if given or os.environ.get("TMAJIT_MOVEMENT_LIBRARY"):
+        return Path(given or os.environ["TMAJIT_MOVEMENT_LIBRARY"])
+    root = Path(__file__).resolve().parents[4]
+    for folder in (root / "bin", root / "build" / "release" / "bin"):
+        if (folder / NAME).exists():
+            return folder / NAME
+    raise TmajitError("unavailable", f"no {NAME} found: build it, or say where it is with --library")
+
+
+class Library:
+    """The functions of one libtmajit_movement.so."""
+
+    def __init__(self, path):
+        try:
+            self._library = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise TmajitError("unavailable", f"{path} cannot be loaded: {error}") from error
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(self._library, f"tmajit_movement_{name}")
+            function.restype, function.argtypes = result, arguments
+            setattr(self, f"_{name}", function)
+
+    def _require(self, answer):
+        """`answer`, unless it says that the call failed."""
+        if answer is None or answer == -1:
+            raise TmajitError(self._error_code().decode(), self._error().decode())
+        return answer
+
+    def cases(self, seed, tiny=False):
+        return json.loads(self._require(self._cases(seed, int(tiny))))
+
+    def open(self, device="auto", seed=1, tiny=False):
+        return Session(self, self._require(self._open(device.encode(), seed, int(tiny))))
+
+
+class Session:
+    """A device, a runtime and a list of cases."""
+
+    def __init__(self, library, handle):
+        self.library = library
+        self.handle = handle
+
+    def close(self):
+        if self.handle:
+            self.library._close(self.handle)
+            self.handle = None
+
+    def describe(self):
+        return json.loads(self.library._require(self.library._describe(self.handle)))
+
+    def plan(self, index, destination, source):
+        handle = self.library._require(self.library._make_plan(self.handle, index, destination, source))
+        return Plan(self.library, handle)
+
+    def copy(self, destination, source, count, stream):
+        self.library._require(self.library._copy(self.handle, destination, source, count, stream))
+
+    def jit(self, rounds):
+        return json.loads(self.library._require(self.library._jit(self.handle, rounds)))
+
+    # Memory, for tests: peers.py has its buffers from PyTorch.
+    def allocate(self, count):
+        address = self.library._allocate(self.handle, count)
+        return address or self.library._require(None)
+
+    def free(self, address):
+        self.library._free(self.handle, address)
+
+    def write(self, address, data):
+        self.library._require(self.library._write(self.handle, address, bytes(data), len(data)))
+
+    def read(self, address, count):
+        data = ctypes.create_string_buffer(count)
+        self.library._require(self.library._read(self.handle, data, address, count))
+        return data.raw
+
+
+class Plan:
+    """A planned move. Freed by free(), before its session is closed."""
+
+    def __init__(self, library, handle):
+        self.library = library
+        self.handle = handle
+
+    def __call__(self, stream):
+        if self.library._run(self.handle, stream):
+            self.library._require(None)
+
+    def describe(self):
+        return json.loads(self.library._require(self.library._describe_plan(self.handle)))
+
+    def free(self):
+        if self.handle:
+            self.library._free_plan(self.handle)
+            self.handle = None

@@ -1,0 +1,147 @@
+"""A run: every case, every contestant, checked, then timed in turn."""
+
+import sys
+import time
+
+from . import contest, results
+from .contest import Entry, NotApplicable
+
+# How far a peer's result of a computation may lie from ours, relative to the larger of 1 and its size:
+# about what one more rounding costs.
+PEER_TOLERANCE = {"f64": 1e-14, "f32": 2e-6, "bf16": 1 / 128, "e4m3": 1 / 8}
+
+
+class Lost(Exception):
+    """The device has failed; nothing more can be measured."""
+
+
+def ours(session, machine, index):
+    """The library's move of case `index`."""
+
+    def make(case, sources, destinations):
+        destination, source = machine.addresses()
+        plan = session.plan(index, destination, source)
+        return Entry(results.OURS, lambda: plan(machine.stream), lambda: destinations,
+                     notes=plan.describe(), close=plan.free)
+
+    return make
+
+
+def driver_copy(session, machine, case):
+    destination, source = machine.addresses()
+    half = case["sector_bytes"] // 2
+    return Entry(results.DRIVER, lambda: session.copy(destination, source, half, machine.stream), lambda: [])
+
+
+def tolerance(case, name):
+    if name == results.OURS:
+        return case.get("tolerance", 0)
+    if "expression" not in case:
+        return 0
+    return max(case["tolerance"], PEER_TOLERANCE.get(case["destinations"][0]["type"], 0))
+
+
+def _prepare(machine, case, name, make, arrays, reference):
+    """A contestant whose result is right. Raises if it has none."""
+    entry = make(case, *arrays)
+    try:
+        machine.forget(case)
+        entry.run()
+        machine.synchronize()
+        wrong = machine.differs(case, entry.results(), reference, tolerance(case, name))
+        if wrong:
+            raise ValueError(wrong)
+    except Exception:
+        entry.close()
+        raise
+    return entry
+
+
+def measure_case(session, machine, index, case, makers, seed, rounds):
+    """The case with its times, or with what went wrong."""
+    result = dict(case)
+    result["errors"], result["notes"], result["skipped"] = {}, {}, {}
+    if not machine.fits(case):
+        result["skipped"]["all"] = "the device has not enough memory"
+        return result
+    machine.fill(case, seed)
+    arrays = machine.arrays(case)
+    reference = machine.reference(case, arrays[0])
+    entries = []
+    try:
+        for name, make in [(results.OURS, ours(session, machine, index)), *makers]:
+            try:
+                entry = _prepare(machine, case, name, make, arrays, reference)
+                entries.append(entry)
+                if entry.notes:
+                    result["notes"][name] = entry.notes
+            except NotApplicable as error:
+                result["skipped"][name] = str(error)
+            except Exception as error:  # one contestant's failure is not the others'
+                result["errors"][name] = contest.describe(error)
+                _require_alive(machine)
+        del reference
+        entries.insert(1, driver_copy(session, machine, case))
+        timed = contest.race(machine, entries, case["sector_bytes"], rounds)
+        for key in ("errors", "skipped"):
+            result[key].update(timed.pop(key))
+        result.update(timed)
+    finally:
+        for entry in entries:
+            entry.close()
+        machine.relax()
+    return result
+
+
+def _require_alive(machine):
+    try:
+        machine.require_alive()
+    except Exception as error:
+        raise Lost(contest.describe(error)) from error
+
+
+def select(cases, only, quick):
+    """[(index, case)] of what a run measures."""
+    return [(index, case) for index, case in enumerate(cases)
+            if (case["quick"] or not quick) and (not only or any(part in case["label"] for part in only))]
+
+
+def run(session, machine, chosen, peers, options, report, on_result):
+    """Measures `chosen`, adding to `report`. peers: {name: function that makes an Entry}."""
+    start = time.monotonic()
+    fitting = [case for _, case in chosen if machine.fits(case)]
+    if fitting:
+        machine.reserve(fitting)
+    for number, (index, case) in enumerate(chosen):
+        if options.limit and time.monotonic() - start > options.limit:
+            report["left_out"] = len(chosen) - number
+            report["why_left_out"] = f"--limit {options.limit:g} s was over"
+            return
+        progress(f"[{number + 1}/{len(chosen)}] {time.monotonic() - start:.0f} s  {case['label']}")
+        wanted = {"none": (), "eager": ("eager",), "all": tuple(peers)}[case["peers"]]
+        makers = [(name, peers[name]) for name in wanted if name in peers]
+        try:
+            result = measure_case(session, machine, index, case, makers, options.seed, options.rounds)
+        except Lost as error:
+            report["left_out"] = len(chosen) - number
+            report["why_left_out"] = f"the device failed in {case['label']}: {error}"
+            return
+        except Exception as error:  # one case's failure is not the others'
+            result = dict(case, errors={"all": contest.describe(error)})
+            machine.relax()
+            try:
+                _require_alive(machine)
+            except Lost as fatal:
+                report["results"].append(result)
+                report["left_out"] = len(chosen) - number - 1
+                report["why_left_out"] = f"the device failed: {fatal}"
+                return
+        result["seconds"] = round(time.monotonic() - start, 1)
+        report["results"].append(result)
+        on_result(result)
+
+
+def progress(text):
+    """Replaces the progress line, where standard error is a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}" if text else "\r\x1b[K", end="", file=sys.stderr, flush=True)

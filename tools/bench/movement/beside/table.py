@@ -1,0 +1,93 @@
+"""The report as text."""
+
+from . import results as r
+
+LABEL = 50
+
+
+def _number(value, form):
+    return format(value, form) if value is not None else "-"
+
+
+def peers_of(report):
+    """The peers that a report has a column for."""
+    return [name for name in r.PEERS if name in report["peers"]]
+
+
+def header(report):
+    names = [r.OURS, r.DRIVER, *peers_of(report)]
+    columns = "".join(f"{name:>9}" for name in names)
+    return f"{'GB/s read plus written, medians':<{LABEL}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}"
+
+
+def row(report, result):
+    """One case, over two lines where sectors count too."""
+    names = [r.OURS, r.DRIVER, *peers_of(report)]
+    cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>9}" for name in names)
+    text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
+            f"{_number(r.of_best_peer(result), '.2f'):>7}"
+            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}")
+    ours = r.microseconds(result, r.OURS)
+    if ours and result["sector_bytes"] != result["bytes"]:
+        text += f"\n{'  counted in 32-byte sectors':<{LABEL}}{result['sector_bytes'] / ours * 1e-3:>9.0f}"
+    return text
+
+
+def planning(report):
+    jit = report["jit"]
+    lines = [f"Planning; the first plan of the process took {jit['first_ms']:.1f} ms",
+             f"{'':<{LABEL}}{'cold, ms':>9}{'hot, us':>9}{'choosing, us':>14}"]
+    for plan in jit["plans"]:
+        lines.append(f"{plan['label']:<{LABEL}}{plan['cold_ms']:>9.1f}{plan['hot_us']:>9.2f}"
+                     f"{plan['choosing_us']:>14.2f}")
+    return "\n".join(lines)
+
+
+def means(report):
+    """Geometric means over the table of peers and over odd extents."""
+    lines = [f"{'Geometric means of ours':<{LABEL}}{'rows':>6}{'/driver':>9}{'/best':>7}"]
+    sets = [(f"table of peers {t}", r.table_rows(report, t)) for t in ("f32", "bf16", "u8", "f64")]
+    sets += [(f"odd extents {t}", r.odd_rows(report, t)) for t in ("f32", "bf16", "u8")]
+    for name, rows in sets:
+        driver = [v for v in map(r.of_driver, rows) if v]
+        best = [v for v in map(r.of_best_peer, rows) if v]
+        if driver:
+            lines.append(f"{name:<{LABEL}}{len(driver):>6}{r.geometric_mean(driver):>9.3f}"
+                         f"{_number(r.geometric_mean(best), '.2f'):>7}")
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def verdict(report):
+    """Targets met and missed, what was not measured, and who failed where."""
+    found, unknown = r.targets(report)
+    missed = [target for target in found if not target["met"]]
+    lines = [f"{len(found) - len(missed)} of {len(found)} targets met"]
+    for target in missed:
+        lines.append(f"  missed: {target['what']}: {target['got']:.3f}, should be "
+                     f"{'at least' if target['at_least'] else 'at most'} {target['need']:g}")
+    if unknown:
+        shown = "; ".join(unknown[:6]) + (f"; and {len(unknown) - 6} more" if len(unknown) > 6 else "")
+        lines.append(f"  not measured: {shown}")
+    for name, why in report.get("absent", {}).items():
+        lines.append(f"no {name}: {why}")
+    for result in report["results"]:
+        for name, why in result.get("errors", {}).items():
+            lines.append(f"{result['label']}: {name}: {why}")
+    if report.get("left_out"):
+        lines.append(f"{report['left_out']} cases left out: {report['why_left_out']}")
+    return "\n".join(lines)
+
+
+def setting(report):
+    """What was measured with what."""
+    versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    return f"{report['device']['name']}, {versions}, {report['rounds']} rounds, seed {report['seed']}"
+
+
+def whole(report):
+    parts = [setting(report)]
+    if report.get("jit"):
+        parts.append(planning(report))
+    parts.append("\n".join([header(report), *(row(report, result) for result in report["results"])]))
+    parts += [means(report), verdict(report)]
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,127 @@
+"""Cases in PyTorch's words: the reference, and the contestants eager and compile."""
+
+import time
+
+import torch
+import torch.nn.functional as F
+
+from .contest import Entry
+
+DTYPES = {
+    "u8": torch.uint8,
+    "i32": torch.int32,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "e4m3": torch.float8_e4m3fn,
+}
+
+
+def _wide(tensor):
+    """As expressions compute: 16-bit floats as float."""
+    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
+
+
+def _expression(case, precise):
+    to = DTYPES[case["destinations"][0]["type"]]
+    wide = _wide if precise else (lambda tensor: tensor)
+    return {
+        "cast": lambda a: a.to(to),
+        "2a+1": lambda a: (wide(a) * 2 + 1).to(to),
+        "a+b": lambda a, b: (wide(a) + wide(b)).to(to),
+        "2.5a": lambda a: (a.float() * 2.5).to(to),
+        "silu(a)*b+1": lambda a, b: (F.silu(wide(a)) * wide(b) + 1).to(to),
+        "normalise": lambda a: (a.float() * (1 / 255) - 0.45) * (1 / 0.225),
+    }[case["expression"]]
+
+
+def _padding(case):
+    """What F.pad takes: before and after, the last dimension first."""
+    pads = []
+    source, destination = case["sources"][0]["shape"], case["destinations"][0]["shape"]
+    for before, inner, outer in reversed(list(zip(case["before"], source, destination))):
+        pads += [before, outer - inner - before]
+    return pads
+
+
+def formula(case, precise=False):
+    """A function of the sources that returns the destinations' values: tensors or views of the sources.
+
+    precise: with the roundings of tmajit's expressions, as the reference needs it."""
+    operation, axes = case["operation"], case.get("axes")
+    shape = case["destinations"][0]["shape"]
+    if operation == "copy":
+        return lambda a: [a]
+    if operation == "permute":
+        return lambda a: [a.permute(axes)]
+    if operation == "slice":
+        slices = tuple(slice(*part) for part in case["slices"])
+        return lambda a: [a[slices]]
+    if operation == "pad":
+        pads, value = _padding(case), case["value"]
+        return lambda a: [F.pad(a, pads, value=value)]
+    if operation == "flip":
+        return lambda a: [torch.flip(a, axes)]
+    if operation == "concat":
+        return lambda *parts: [torch.cat(parts, axes[0])]
+    if operation == "split":
+        extents = [array["shape"][axes[0]] for array in case["destinations"]]
+        return lambda a: list(torch.split(a, extents, axes[0]))
+    if operation == "broadcast":
+        return lambda a: [a.expand(shape)]
+    compute = _expression(case, precise)
+    return lambda *sources: [compute(*sources)]
+
+
+def _assign(case):
+    """A function that writes the destinations, for the compiler."""
+    values = formula(case)
+
+    def move(destinations, sources):
+        for destination, value in zip(destinations, values(*sources)):
+            destination.copy_(value)
+
+    return move
+
+
+def eager(case, sources, destinations):
+    """What a user would write without a compiler, without a needless pass where PyTorch has an `out=`."""
+    operation, to = case["operation"], destinations[0]
+    own = []
+    if operation in ("pad", "flip"):  # no `out=`: these return a tensor of their own
+        values = formula(case)
+
+        def run():
+            own[:] = values(*sources)
+
+        return Entry("eager", run, lambda: own)
+    if operation == "concat":
+        run = lambda: torch.cat(sources, case["axes"][0], out=to)
+    elif case.get("expression") == "2a+1":
+        run = lambda: torch.add(torch.mul(sources[0], 2), 1, out=to)
+    elif case.get("expression") == "a+b":
+        run = lambda: torch.add(*sources, out=to)
+    elif case.get("expression") == "silu(a)*b+1":
+        run = lambda: torch.add(F.silu(sources[0]).mul_(sources[1]), 1, out=to)
+    else:
+        move = _assign(case)
+        run = lambda: move(destinations, sources)
+    return Entry("eager", run, lambda: destinations)
+
+
+def compiled(case, sources, destinations):
+    """torch.compile of the whole move, shapes static."""
+    # Every case is the same function with other constants: without this the compiler would give up on it
+    # after a few, and run it uncompiled.
+    torch._dynamo.reset()
+    move = torch.compile(_assign(case), fullgraph=True, dynamic=False)
+    start = time.perf_counter()
+    move(destinations, sources)
+    torch.cuda.synchronize()
+    seconds = time.perf_counter() - start
+    return Entry(
+        "compile",
+        lambda: move(destinations, sources),
+        lambda: destinations,
+        notes={"first_call_s": round(seconds, 3)},
+    )

@@ -1,0 +1,158 @@
+#include "case.hpp"
+
+#include "expressions.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace movement {
+namespace {
+
+constexpr std::uint64_t sector_bytes = 32;
+constexpr std::uint64_t alignment = 256;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Sectors that `count` elements of `size` bytes touch, the first at byte `start`, `stride` bytes apart.
+std::uint64_t row_sectors(std::uint64_t start, std::uint64_t count, std::uint64_t stride,
+                          std::uint64_t size) {
+  if (count == 0) return 0;
+  if (stride <= sector_bytes)
+    return (start + (count - 1) * stride + size - 1) / sector_bytes - start / sector_bytes + 1;
+  // Elements are aligned to their size, so that none lies in two sectors.
+  return count;
+}
+
+/// Bytes of the sectors of a slice's source. Rows are far enough apart not to share sectors, or dense.
+std::uint64_t source_sector_bytes(const Case& c) {
+  const Array& source = c.sources.front();
+  const Shape& shape = c.destinations.front().shape;
+  const std::uint64_t size = tmajit::size_of(source.type);
+  const std::size_t rank = shape.size();
+  std::vector<std::uint64_t> pitch(rank, size);
+  for (std::size_t d = rank - 1; d-- > 0;) pitch[d] = pitch[d + 1] * source.shape[d + 1];
+  const auto start = [&](std::size_t d) { return static_cast<std::uint64_t>(c.slices[d].start.value_or(0)); };
+  const auto step = [&](std::size_t d) { return static_cast<std::uint64_t>(c.slices[d].step); };
+
+  std::uint64_t sectors = 0;
+  std::vector<std::uint64_t> at(rank, 0);
+  for (;;) {
+    std::uint64_t first = start(rank - 1) * size;
+    for (std::size_t d = 0; d + 1 < rank; ++d) first += (start(d) + at[d] * step(d)) * pitch[d];
+    sectors += row_sectors(first, shape[rank - 1], step(rank - 1) * size, size);
+    std::size_t d = rank - 1;
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) return sectors * sector_bytes;
+  }
+}
+
+nlohmann::ordered_json to_json(const Array& array, std::uint64_t offset) {
+  return {{"type", tmajit::name(array.type)}, {"shape", array.shape}, {"offset", offset}};
+}
+
+nlohmann::ordered_json to_json(const std::vector<Array>& arrays) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  const Places where = places(arrays);
+  for (std::size_t i = 0; i < arrays.size(); ++i) json.push_back(to_json(arrays[i], where.offsets[i]));
+  return json;
+}
+
+std::uint64_t total(const std::vector<Array>& arrays) {
+  std::uint64_t bytes = 0;
+  for (const Array& array : arrays) bytes += array.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t Array::elements() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::uint64_t Array::bytes() const {
+  return elements() * tmajit::size_of(type);
+}
+
+std::string Case::types() const {
+  const std::string_view from = tmajit::name(sources.front().type);
+  const std::string_view to = tmajit::name(destinations.front().type);
+  return from == to ? std::string(from) : fmt::format("{}->{}", from, to);
+}
+
+std::string Case::label() const {
+  return fmt::format("{}: {} {}", group, name, types());
+}
+
+Traffic traffic(const Case& c) {
+  Traffic result;
+  result.written = total(c.destinations);
+  result.read = c.operation == Operation::slice ? result.written : total(c.sources);
+  result.sectors = c.operation == Operation::slice ? source_sector_bytes(c) + result.written : result.bytes();
+  return result;
+}
+
+Places places(const std::vector<Array>& arrays) {
+  Places result;
+  for (const Array& array : arrays) {
+    result.offsets.push_back(result.bytes);
+    result.bytes = round_up(result.bytes + array.bytes(), alignment);
+  }
+  return result;
+}
+
+std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
+  return round_up(std::max(places(arrays).bytes, traffic(c).sectors / 2), alignment);
+}
+
+const char* name(Operation operation) {
+  constexpr std::array names{"copy",   "permute", "slice",     "pad",  "flip",
+                             "concat", "split",   "broadcast", "cast", "map"};
+  return names.at(static_cast<std::size_t>(operation));
+}
+
+nlohmann::ordered_json to_json(const Case& c) {
+  constexpr std::array peers{"none", "eager", "all"};
+  const Traffic bytes = traffic(c);
+  nlohmann::ordered_json json{
+      {"label", c.label()},
+      {"group", c.group},
+      {"name", c.name},
+      {"types", c.types()},
+      {"operation", name(c.operation)},
+      {"sources", to_json(c.sources)},
+      {"destinations", to_json(c.destinations)},
+      {"source_bytes", buffer_bytes(c, c.sources)},
+      {"destination_bytes", buffer_bytes(c, c.destinations)},
+      {"bytes_read", bytes.read},
+      {"bytes_written", bytes.written},
+      {"bytes", bytes.bytes()},
+      {"sector_bytes", bytes.sectors},
+      {"peers", peers.at(static_cast<std::size_t>(c.peers))},
+      {"quick", c.quick},
+      {"odd", c.odd},
+  };
+  if (!c.axes.empty()) json["axes"] = c.axes;
+  for (const tmajit::Slice& slice : c.slices) {
+    json["slices"].push_back({slice.start.value_or(0), slice.stop.value_or(0), slice.step});
+  }
+  if (c.operation == Operation::pad) {
+    json["before"] = c.before;
+    json["value"] = c.value;
+  }
+  if (!c.expression.empty()) {
+    const Expression& expression = find_expression(c.expression);
+    json["expression"] = c.expression;
+    json["tolerance"] = expression.tolerance(c.destinations.front().type);
+  }
+  if (c.least_ratio) json["least_ratio"] = *c.least_ratio;
+  if (c.most_extra_us) json["most_extra_us"] = *c.most_extra_us;
+  return json;
+}
+
+}  // namespace movement

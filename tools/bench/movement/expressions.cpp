@@ -1,0 +1,58 @@
+#include "expressions.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <cmath>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace movement {
+namespace {
+
+using tmajit::ElementType;
+
+std::function<std::string(ElementType)> always(std::string text) {
+  return [text = std::move(text)](ElementType) { return text; };
+}
+
+std::string silu(ElementType type) {
+  return type == ElementType::f64 ? "x0 / (1.0 + exp(-x0)) * x1 + 1.0"
+                                  : "x0 / (1.0f + expf(-x0)) * x1 + 1.0f";
+}
+
+const std::vector<Expression>& expressions() {
+  // The normalisation is what images go through: to 0 … 1, less a mean, over a deviation.
+  static const std::vector<Expression> all{
+      {"cast", always(""), [](std::span<const double> x) { return x[0]; }},
+      {"2a+1", always("x * 2 + 1"), [](std::span<const double> x) { return x[0] * 2 + 1; }},
+      {"a+b", always("x0 + x1"), [](std::span<const double> x) { return x[0] + x[1]; }},
+      {"2.5a", always("x * 2.5f"), [](std::span<const double> x) { return x[0] * 2.5; }},
+      {"silu(a)*b+1", silu, [](std::span<const double> x) { return x[0] / (1 + std::exp(-x[0])) * x[1] + 1; },
+       false},
+      {"normalise", always("(x * (1.0f / 255.0f) - 0.45f) * (1.0f / 0.225f)"),
+       [](std::span<const double> x) { return (x[0] / 255 - 0.45) / 0.225; }, false},
+  };
+  return all;
+}
+
+}  // namespace
+
+double Expression::tolerance(ElementType type) const {
+  if (exact) return 0;
+  switch (type) {
+    case ElementType::f64: return 1e-14;
+    case ElementType::f32: return 2e-6;
+    case ElementType::bf16: return 1.0 / 128;
+    default: return 1.0 / 8;
+  }
+}
+
+const Expression& find_expression(std::string_view name) {
+  for (const Expression& expression : expressions()) {
+    if (expression.name == name) return expression;
+  }
+  throw tmajit::Error(tmajit::ErrorCode::internal, fmt::format("no expression is called '{}'", name));
+}
+
+}  // namespace movement
