@@ -1,69 +1,140 @@
 #include "runtime/overlap.hpp"
 
-#include "spec/saturate.hpp"
+#include "runtime/bounded_equation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
+// Sums of two ranges stay below 2^63.
+constexpr std::uint64_t most_bytes = 1ULL << 62;
 
-/// Bytes from the first to one past the last of what the dimensions with a stride below `modulus` span, or
-/// `unbounded` if a larger stride is not a multiple of it: the tensor is then not a repetition at that
-/// distance.
-std::uint64_t span_within(const TensorView& view, std::uint64_t modulus) noexcept {
-  const std::uint64_t size = size_of(view.type);
-  std::uint64_t span = size;
-  for (std::uint32_t d = 0; d < std::min(view.rank, max_view_rank); ++d) {
-    if (view.shape[d] <= 1) continue;
-    const std::uint64_t stride = sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
-    if (stride < modulus) {
-      span = sat_add(span, sat_mul(stride, view.shape[d] - 1));
-    } else if (stride == unbounded || stride % modulus != 0) {
-      return unbounded;
-    }
-  }
-  return span;
-}
-
-/// Whether both tensors repeat every `modulus` bytes, and do so in residues that are apart.
-bool apart_modulo(const PlacedView& a, const PlacedView& b, std::uint64_t modulus) noexcept {
-  const std::uint64_t span_a = span_within(a.view, modulus);
-  const std::uint64_t span_b = span_within(b.view, modulus);
-  if (span_a > modulus || span_b > modulus) return false;
-  // Distance from a's start to b's, going up and around.
-  const std::uint64_t gap = (b.address % modulus + modulus - a.address % modulus) % modulus;
-  return gap >= span_a && span_b <= modulus - gap;
-}
-
-bool apart_in_some_dimension(const PlacedView& a, const PlacedView& b,
-                             const TensorView& strides_of) noexcept {
-  const std::uint64_t size = size_of(strides_of.type);
-  for (std::uint32_t d = 0; d < std::min(strides_of.rank, max_view_rank); ++d) {
-    const std::uint64_t stride = sat_mul(static_cast<std::uint64_t>(strides_of.strides[d]), size);
-    // Below 2^63, so that the sums in apart_modulo() hold.
-    if (stride != 0 && stride < unbounded / 2 && apart_modulo(a, b, stride)) return true;
-  }
-  return false;
-}
-
-bool spans_apart(const PlacedView& low, const PlacedView& high) noexcept {
-  return high.address >= low.address && high.address - low.address >= low.view.span_bytes();
+/// The distance from one index to the next.
+std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d) noexcept {
+  const std::int64_t stride = view.strides[d];
+  const auto elements = static_cast<std::uint64_t>(stride);
+  return (stride < 0 ? 0 - elements : elements) * size_of(view.type);
 }
 
 bool is_empty(const TensorView& view) noexcept {
   return view.elements() == 0;
 }
 
+/// Terms of an equation between addresses.
+class Terms {
+ public:
+  void add(std::uint64_t coefficient, std::uint64_t most) noexcept {
+    if (coefficient != 0 && most != 0) terms_[count_++] = {coefficient, most};
+  }
+  /// Every step of a tensor from its first byte up, or from its last down.
+  void add(const TensorView& view) noexcept {
+    for (std::uint32_t d = 0; d < view.rank; ++d) {
+      if (view.shape[d] > 1) add(stride_bytes(view, d), view.shape[d] - 1);
+    }
+  }
+  [[nodiscard]] Overlap reach(std::uint64_t target) noexcept {
+    switch (solvable(std::span(terms_).first(count_), target)) {
+      case Solvable::no: return Overlap::none;
+      case Solvable::yes: return Overlap::some;
+      default: return Overlap::undecided;
+    }
+  }
+
+ private:
+  std::array<BoundedTerm, max_bounded_terms> terms_{};
+  std::size_t count_ = 0;
+};
+
+static_assert(2 * max_view_rank + 1 <= max_bounded_terms);
+
 }  // namespace
 
+std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
+  const TensorView& view = tensor.view;
+  if (view.rank > max_view_rank || is_empty(view)) return std::nullopt;
+  std::uint64_t below = 0;
+  std::uint64_t above = size_of(view.type) - 1;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.shape[d] == 1) continue;
+    const std::int64_t stride = view.strides[d];
+    const auto elements = static_cast<std::uint64_t>(stride);
+    std::uint64_t& side = stride < 0 ? below : above;
+    std::uint64_t reach = 0;
+    if (__builtin_mul_overflow(stride < 0 ? 0 - elements : elements, view.shape[d] - 1, &reach) ||
+        __builtin_mul_overflow(reach, std::uint64_t{size_of(view.type)}, &reach) ||
+        __builtin_add_overflow(side, reach, &side) || side >= most_bytes / 2) {
+      return std::nullopt;
+    }
+  }
+  ByteRange range;
+  if (__builtin_sub_overflow(tensor.address, below, &range.first) ||
+      __builtin_add_overflow(tensor.address, above, &range.last)) {
+    return std::nullopt;
+  }
+  return range;
+}
+
+Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView& b,
+                const ByteRange& range_b) noexcept {
+  if (range_a.last < range_b.first || range_b.last < range_a.first) return Overlap::none;
+  // A byte of both is a walk up from a's first byte and one down from b's last that meet: with the sums of
+  // both on one side, all terms are positive.
+  const std::uint64_t size_a = size_of(a.view.type);
+  const std::uint64_t size_b = size_of(b.view.type);
+  std::uint64_t target = range_b.last - range_a.first;
+  Terms terms;
+  terms.add(a.view);
+  terms.add(b.view);
+  if (size_a == size_b && (range_b.first - range_a.first) % size_a == 0) {
+    target -= size_a - 1;  // elements coincide or are apart
+  } else {
+    terms.add(1, size_a - 1 + size_b - 1);
+  }
+  return terms.reach(target);
+}
+
+Overlap self_overlap(const PlacedView& tensor) noexcept {
+  // Two indices of one element differ by a vector of differences whose steps add up to 0. Its dimension of the
+  // largest stride, d, can be taken to go up by at least 1; the smaller ones go up or down.
+  const TensorView& view = tensor.view;
+  if (view.rank > max_view_rank) return Overlap::undecided;
+  if (is_empty(view)) return Overlap::none;
+  if (!byte_range({view, most_bytes})) return Overlap::undecided;
+  std::array<std::pair<std::uint64_t, std::uint64_t>, max_view_rank> dimensions{};  // stride, extent − 1
+  std::size_t count = 0;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.shape[d] == 1) continue;
+    const std::uint64_t stride = stride_bytes(view, d);
+    if (stride == 0) return Overlap::some;
+    dimensions[count++] = {stride, view.shape[d] - 1};
+  }
+  std::sort(dimensions.begin(), dimensions.begin() + static_cast<std::ptrdiff_t>(count));
+  std::uint64_t reach = 0;  // of the smaller ones, up from their lowest
+  for (std::size_t d = 0; d < count; ++d) {
+    const auto [stride, most] = dimensions[d];
+    if (reach >= stride) {
+      Terms terms;
+      for (std::size_t i = 0; i < d; ++i) terms.add(dimensions[i].first, 2 * dimensions[i].second);
+      terms.add(stride, most - 1);
+      const Overlap answer = terms.reach(reach - stride);
+      if (answer != Overlap::none) return answer;
+    }
+    reach += stride * most;
+  }
+  return Overlap::none;
+}
+
 bool may_overlap(const PlacedView& a, const PlacedView& b) noexcept {
+  if (a.view.rank > max_view_rank || b.view.rank > max_view_rank) return true;
   if (is_empty(a.view) || is_empty(b.view)) return false;
-  if (spans_apart(a, b) || spans_apart(b, a)) return false;
-  return !apart_in_some_dimension(a, b, a.view) && !apart_in_some_dimension(a, b, b.view);
+  const auto range_a = byte_range(a);
+  const auto range_b = byte_range(b);
+  return !range_a || !range_b || overlap(a, *range_a, b, *range_b) != Overlap::none;
 }
 
 TMAJIT_END

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// "16x64"; "one element" for rank 0.
+[[nodiscard]] std::string shape_text(std::span<const std::uint64_t> shape);
+[[nodiscard]] std::string shape_text(const TensorView& view);
+/// "f32 16x64 with strides 64,1".
+[[nodiscard]] std::string view_text(const TensorView& view);
+
+/// The view's extents. Throws Error{invalid_argument} about `what` for more than `max_view_rank`.
+[[nodiscard]] std::span<const std::uint64_t> extents(const TensorView& view, std::string_view what);
+
+/// broadcast(), whose errors speak of `what`: "source 2".
+[[nodiscard]] Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape,
+                               std::string_view what);
+/// permuted(), likewise.
+[[nodiscard]] Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes,
+                              std::string_view what);
+/// sliced(), likewise.
+[[nodiscard]] Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_view what);
+
+TMAJIT_END
