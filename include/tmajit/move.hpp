@@ -67,6 +67,8 @@ struct MoveExplanation {
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
+class GivenTensors;  // inside: which tensor of an operation each tensor of its moves is a part of
+
 /// A move whose kernels are chosen, compiled and loaded. Cheap to copy; const use is thread-safe. Must not
 /// outlive its Runtime.
 class TMAJIT_API MovePlan {
@@ -74,8 +76,9 @@ class TMAJIT_API MovePlan {
   /// Enqueues the move between the tensors it was planned for. Works inside graph capture.
   void operator()(Stream stream = nullptr) const;
   /// The same move on other memory: addresses of the destinations and of the sources, in the order in which
-  /// they were given. Addresses that are less aligned than those planned for are taken too: other kernels are
-  /// then made, once. Throws Error{invalid_argument} if the numbers are wrong or the tensors overlap.
+  /// the operation was given them (for plan_moves(), each source of each move). Addresses that are less
+  /// aligned than those planned for are taken too: other kernels are then made, once. Throws
+  /// Error{invalid_argument} if the numbers are wrong or the tensors overlap.
   void operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
                   Stream stream = nullptr) const;
 
@@ -86,7 +89,7 @@ class TMAJIT_API MovePlan {
   [[nodiscard]] MoveExplanation explain() const;
 
  private:
-  friend MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves);
+  friend MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves, GivenTensors given);
   friend class Runtime;
   struct State;
   explicit MovePlan(std::shared_ptr<const State> state);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/given_tensors.hpp"
 #include "plan/canonical.hpp"
 #include "plan/move_kernel.hpp"
 
@@ -21,6 +22,7 @@ struct PlannedMove {
 struct MovePlan::State {
   Runtime* runtime = nullptr;
   std::vector<Move> moves;
+  GivenTensors given;                ///< whose addresses operator() takes
   std::vector<PlannedMove> planned;  ///< of the moves that move anything, in order
   std::vector<std::size_t> move_of;  ///< the move that planned[i] does
   std::vector<Kernel> kernels;

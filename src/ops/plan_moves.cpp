@@ -1,4 +1,7 @@
+#include "ops/check_moves.hpp"
+#include "ops/given_tensors.hpp"
 #include "ops/move_plan.hpp"
+#include "ops/overlap.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -35,8 +38,15 @@ void launch(const PlannedMove& planned, Stream stream) {
 MovePlan::MovePlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves) {
+  return plan_moves(runtime, moves, GivenTensors::of(moves));
+}
+
+MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves, GivenTensors given) {
+  check_moves(moves);
+  require_disjoint(moves);
   auto state = std::make_shared<MovePlan::State>();
   state->runtime = &runtime;
+  state->given = std::move(given);
   state->moves.assign(moves.begin(), moves.end());
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
@@ -59,12 +69,14 @@ void MovePlan::operator()(Stream stream) const {
 
 void MovePlan::operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
                           Stream stream) const {
+  const GivenTensors::Addresses at = state_->given.at(destinations, sources);
+  check_addresses(state_->moves, at.destinations, at.sources);
+  require_disjoint(state_->moves, at.destinations, at.sources);
   std::vector<Move> moves = state_->moves;
   std::size_t source = 0;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    if (i >= destinations.size() || source + moves[i].sources.size() > sources.size()) break;
-    moves[i].destination.address = destinations[i];
-    for (Tensor& tensor : moves[i].sources) tensor.address = sources[source++];
+    moves[i].destination.address = at.destinations[i];
+    for (Tensor& tensor : moves[i].sources) tensor.address = at.sources[source++];
   }
   plan_moves(*state_->runtime, moves)(stream);
 }

@@ -111,9 +111,10 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
     if (view.shape[d] == 1) continue;
     const std::uint64_t stride = stride_bytes(view, d);
     if (stride == 0) return Overlap::some;
-    dimensions[count++] = {stride, view.shape[d] - 1};
+    std::size_t at = count++;  // in order of the strides
+    for (; at > 0 && dimensions[at - 1].first > stride; --at) dimensions[at] = dimensions[at - 1];
+    dimensions[at] = {stride, view.shape[d] - 1};
   }
-  std::sort(dimensions.begin(), dimensions.begin() + static_cast<std::ptrdiff_t>(count));
   std::uint64_t reach = 0;  // of the smaller ones, up from their lowest
   for (std::size_t d = 0; d < count; ++d) {
     const auto [stride, most] = dimensions[d];

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tests {
+
+/// Every index of `shape`, row-major; one, of no coordinates, for rank 0.
+inline std::vector<std::vector<std::uint64_t>> indices(std::span<const std::uint64_t> shape) {
+  std::vector<std::vector<std::uint64_t>> all{{}};
+  for (const std::uint64_t extent : shape) {
+    std::vector<std::vector<std::uint64_t>> longer;
+    for (const auto& index : all) {
+      for (std::uint64_t i = 0; i < extent; ++i) {
+        longer.push_back(index);
+        longer.back().push_back(i);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+inline std::span<const std::uint64_t> shape_of(const tmajit::Tensor& tensor) {
+  return std::span(tensor.view.shape).first(tensor.view.rank);
+}
+
+/// Where the element at `index` lies.
+inline std::uint64_t address_of(const tmajit::Tensor& tensor, std::span<const std::uint64_t> index) {
+  std::int64_t elements = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    elements += static_cast<std::int64_t>(index[d]) * tensor.view.strides[d];
+  }
+  return tensor.address +
+         static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(size_of(tensor.view.type)));
+}
+
+/// Where every element lies, row-major.
+inline std::vector<std::uint64_t> addresses(const tmajit::Tensor& tensor) {
+  std::vector<std::uint64_t> all;
+  for (const auto& index : indices(shape_of(tensor))) all.push_back(address_of(tensor, index));
+  return all;
+}
+
+}  // namespace tests

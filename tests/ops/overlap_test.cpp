@@ -1,0 +1,266 @@
+#include "ops/overlap.hpp"
+
+#include "ops/addresses.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <iostream>
+#include <set>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using reference::between, reference::one_in, reference::one_of, reference::Random;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+using Strides = std::vector<std::int64_t>;
+using Slices = std::vector<Slice>;
+
+constexpr DevicePtr base = 0x10000;
+
+Tensor tensor(const Shape& shape, const Strides& strides, DevicePtr address = base,
+              ElementType type = ElementType::f32) {
+  return {TensorView::strided(type, shape, strides), address};
+}
+Tensor dense(const Shape& shape, DevicePtr address = base, ElementType type = ElementType::f32) {
+  return {TensorView::contiguous(type, shape), address};
+}
+
+void check(const Tensor& destination, const Tensor& source, const std::string& expression = {}) {
+  const Move move{.destination = destination, .sources = {source}, .expression = expression};
+  require_disjoint({&move, 1});
+}
+
+bool accepted(std::span<const Move> moves) {
+  try {
+    require_disjoint(moves);
+    return true;
+  } catch (const Error& error) {
+    REQUIRE(error.code() == ErrorCode::invalid_argument);
+    return false;
+  }
+}
+
+std::multiset<std::uint64_t> bytes_of(const Tensor& t) {
+  std::multiset<std::uint64_t> bytes;
+  for (const std::uint64_t address : tests::addresses(t)) {
+    for (std::uint64_t i = 0; i < size_of(t.view.type); ++i) bytes.insert(address + i);
+  }
+  return bytes;
+}
+
+Tensor random_tensor(Random& random) {
+  Shape shape(between(random, 0, 4));
+  Strides strides(shape.size());
+  const std::int64_t unit = one_of(random, std::array{1, 1, 2, 4, 6});
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    shape[d] = one_in(random, 20) ? 0 : between(random, 1, 5);
+    strides[d] = (static_cast<std::int64_t>(between(random, 0, 16)) - 4) * unit;
+  }
+  return tensor(shape, strides, base + between(random, 0, 120),
+                one_of(random, std::array{ElementType::u8, ElementType::u8, ElementType::u16,
+                                          ElementType::f32, ElementType::f64}));
+}
+
+}  // namespace
+
+TEST_CASE("parts of one array that share no element may be moved between") {
+  const Tensor array = dense({16, 64});
+  const auto part = [&](const Slices& slices) { return sliced(array, slices); };
+  CHECK_NOTHROW(check(part({{}, {0, 32}}), part({{}, {32, 64}})));
+  CHECK_NOTHROW(check(part({{}, {{}, {}, 2}}), part({{}, {1, {}, 2}})));
+  CHECK_NOTHROW(check(part({{{}, {}, 2}}), part({{1, {}, 2}})));
+  CHECK_NOTHROW(check(part({{{}, {}, -2}, {{}, {}, -2}}), part({{{}, {}, 2}, {1, {}, 2}})));
+  // Blocks off the diagonal, and one turned around.
+  CHECK_NOTHROW(check(part({{0, 8}, {0, 8}}), permuted(part({{8, 16}, {8, 16}}), std::array{1U, 0U})));
+  // Bytes of other elements' columns.
+  CHECK_NOTHROW(check(tensor({16, 8}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})));
+  CHECK_THROWS_AS(check(tensor({16, 9}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})), Error);
+  // One diagonal beside another.
+  CHECK_NOTHROW(check(tensor({15}, {65}), tensor({15}, {65}, base + 4)));
+  CHECK_NOTHROW(check(dense({0, 64}), array));
+  CHECK_NOTHROW(check(part({{}, {0, 32}}), broadcast(part({{3, 4}, {40, 41}}), Shape{16, 32})));
+}
+
+TEST_CASE("what shares memory is refused, by name, with the bytes and what is possible") {
+  const Tensor array = dense({16, 64});
+  CHECK_THROWS_WITH(check(sliced(array, Slices{{}, {0, 32}}), sliced(array, Slices{{}, {31, 63}})),
+                    ContainsSubstring("the destination (f32 16x32 with strides 64,1, bytes 0x10000 to ") &&
+                        ContainsSubstring("the source (f32 16x32 with strides 64,1, bytes 0x1007c to ") &&
+                        ContainsSubstring("share memory") &&
+                        ContainsSubstring("give the destination memory of its own"));
+  CHECK_THROWS_AS(check(array, permuted(dense({64, 16}), std::array{1U, 0U})), Error);
+  CHECK_THROWS_AS(check(array, broadcast(sliced(array, Slices{{3, 4}, {3, 4}}), Shape{16, 64})), Error);
+
+  const std::vector<Move> two_written{
+      {.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
+      {.destination = dense({4}, base + 12), .sources = {dense({4}, 3 * base)}}};
+  CHECK_THROWS_WITH(require_disjoint(two_written),
+                    ContainsSubstring("the destination of move 0 (f32 4") &&
+                        ContainsSubstring("the destination of move 1 (f32 4") &&
+                        ContainsSubstring("elements of its own"));
+  // A source of another move: the order of moves is not said.
+  const std::vector<Move> chain{{.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
+                                {.destination = dense({4}, 3 * base), .sources = {dense({4})}}};
+  CHECK_THROWS_WITH(require_disjoint(chain), ContainsSubstring("the source of move 1") &&
+                                                 ContainsSubstring("the destination of move 0"));
+}
+
+TEST_CASE("a destination is written once") {
+  const Tensor from = dense({4, 4}, 2 * base);
+  CHECK_THROWS_WITH(check(tensor({4, 4}, {2, 1}), from),
+                    ContainsSubstring("same element at several indices") && ContainsSubstring("strides 4,1"));
+  CHECK_THROWS_AS(check(tensor({4, 4}, {0, 1}), from), Error);
+  CHECK_THROWS_AS(check(tensor({4, 4}, {-3, 1}), from), Error);
+  CHECK_THROWS_AS(check(tensor({2, 3, 4}, {7, 2, 3}), dense({2, 3, 4}, 2 * base)), Error);
+  CHECK_NOTHROW(check(tensor({4, 4}, {-4, 1}, base + 48), from));
+  CHECK_NOTHROW(check(tensor({1, 4}, {0, 1}), dense({1, 4}, 2 * base)));
+  CHECK_NOTHROW(check(tensor({2, 2}, {3, 2}), dense({2, 2}, 2 * base)));  // 0, 2, 3, 5
+  CHECK_NOTHROW(check(tensor({0, 4}, {0, 1}), dense({0, 4}, 2 * base)));
+}
+
+TEST_CASE("in place: the same elements at the same indices, and an expression") {
+  const Tensor t = dense({4, 4});
+  CHECK_NOTHROW(check(t, t, "x + 1"));
+  CHECK_NOTHROW(check(t, reinterpreted(t, ElementType::i32), "x"));
+  CHECK_THROWS_AS(check(t, t), Error);
+  CHECK_THROWS_WITH(check(t, permuted(t, std::array{1U, 0U}), "x + 1"),
+                    ContainsSubstring("must be exactly the destination's view"));
+  CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), Error);
+  CHECK_THROWS_AS(check(t, dense({4, 4}, base + 4), "x"), Error);
+  // In another move it is not read by whoever writes it.
+  const std::vector<Move> moves{{.destination = t, .sources = {t}, .expression = "x + 1"},
+                                {.destination = dense({4, 4}, 2 * base), .sources = {t}, .expression = "x"}};
+  CHECK_THROWS_AS(require_disjoint(moves), Error);
+  CHECK_NOTHROW(require_disjoint(std::span(moves).first(1)));
+}
+
+TEST_CASE("tensors that no address space holds are refused") {
+  CHECK_THROWS_WITH(check(tensor({4}, {-1}, 8), dense({4})), ContainsSubstring("out of the address space"));
+  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {1}, ~0ULL - 4)), Error);
+  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {1LL << 62})), Error);
+  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {std::numeric_limits<std::int64_t>::min()})), Error);
+}
+
+TEST_CASE("the same moves at other addresses") {
+  const std::vector<Move> moves{{.destination = dense({4}),
+                                 .sources = {dense({4}, 2 * base), dense({4}, 3 * base)},
+                                 .expression = "x0 + x1"}};
+  CHECK_NOTHROW(require_disjoint(moves, std::array{base}, std::array{base, base + 16}));
+  CHECK_NOTHROW(require_disjoint(moves, std::array{base}, std::array{base + 16, base + 16}));
+  CHECK_THROWS_WITH(require_disjoint(moves, std::array{base}, std::array{base + 16, base + 12}),
+                    ContainsSubstring("source 1 (f32 4"));
+}
+
+TEST_CASE("random views: refused exactly where bytes are shared") {
+  const std::uint64_t seed = reference::seed(20261121);
+  CAPTURE(seed);
+  Random random(seed);
+  int disjoint = 0;
+  int needlessly_refused = 0;
+  int interleaved = 0;
+  for (int n = 0; n < 30'000; ++n) {
+    const Tensor to = random_tensor(random);
+    const Tensor from = random_tensor(random);
+    const auto written = bytes_of(to);
+    const auto read = bytes_of(from);
+    const bool twice = std::adjacent_find(written.begin(), written.end()) != written.end();
+    const bool shared = std::ranges::any_of(written, [&](std::uint64_t byte) { return read.contains(byte); });
+    const Move move{.destination = to, .sources = {from}};
+    const bool passes = accepted({&move, 1});
+    CAPTURE(n, tests::addresses(to), tests::addresses(from));
+    REQUIRE_FALSE((passes && (twice || shared)));
+    if (twice || shared) continue;
+    ++disjoint;
+    needlessly_refused += passes ? 0 : 1;
+    if (written.empty() || read.empty()) continue;
+    interleaved += *written.begin() <= *read.rbegin() && *read.begin() <= *written.rbegin() ? 1 : 0;
+  }
+  std::cout << disjoint << " disjoint pairs, " << interleaved
+            << " of them interleaved: " << needlessly_refused << " refused\n";
+  CHECK(interleaved > 1000);
+  CHECK(needlessly_refused == 0);
+}
+
+TEST_CASE("large random views are decided", "[overlap]") {
+  // Parts of one array of many dimensions in any order, every second of a dimension here and there: what
+  // users have. Two parts that differ in a residue or a range of some dimension are apart.
+  const std::uint64_t seed = reference::seed(20261121);
+  CAPTURE(seed);
+  Random random(seed);
+  int apart = 0;
+  for (int n = 0; n < 5000; ++n) {
+    Shape shape(between(random, 1, 8));
+    for (auto& extent : shape) extent = between(random, 2, 40);
+    Tensor array = dense(shape, base, one_of(random, all_element_types));
+    Tensor parts[2] = {array, array};
+    bool disjoint = false;
+    for (std::uint32_t d = 0; d < shape.size(); ++d) {
+      const auto extent = static_cast<std::int64_t>(shape[d]);
+      Slices slices(d);
+      Slices other(d);
+      const auto cut = static_cast<std::int64_t>(between(random, 1, shape[d] - 1));
+      switch (between(random, 0, 5)) {
+        case 0:
+          slices.push_back({0, cut});
+          other.push_back({cut, extent});
+          disjoint = true;
+          break;
+        case 1:
+          slices.push_back({0, {}, 2});
+          other.push_back({1, {}, 2});
+          disjoint = true;
+          break;
+        case 2:
+          slices.push_back({cut, {}, one_in(random, 2) ? 2 : -1});
+          other.push_back({{}, {}, -1});
+          break;
+        default: slices.push_back({0, cut}); other.push_back({0, cut});
+      }
+      parts[0] = sliced(parts[0], slices);
+      parts[1] = sliced(parts[1], other);
+    }
+    CAPTURE(n, parts[0].view.shape, parts[0].view.strides, parts[1].view.shape, parts[1].view.strides);
+    const Move move{.destination = parts[0], .sources = {parts[1]}};
+    REQUIRE(accepted({&move, 1}) == disjoint);
+    apart += disjoint ? 1 : 0;
+  }
+  CHECK(apart > 1000);
+}
+
+TEST_CASE("cost of the overlap check", "[.cost]") {
+  const auto nanoseconds = [](const std::vector<Move>& moves) {
+    constexpr int repeats = 20'000;
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < repeats; ++i) require_disjoint(moves);
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+           repeats;
+  };
+  const Tensor array = dense({64, 128, 256, 512});
+  const Tensor other = dense({64, 128, 256, 512}, 1ULL << 40);
+  std::cout << "apart: " << nanoseconds({{array, {other}}}) << " ns\n"
+            << "halves of the columns: "
+            << nanoseconds({{sliced(array, Slices{{}, {}, {}, {0, 256}}),
+                             {sliced(array, Slices{{}, {}, {}, {256, 512}})}}})
+            << " ns\n"
+            << "every second of four dimensions: "
+            << nanoseconds({{sliced(array, Slices{{0, {}, 2}, {0, {}, 2}, {0, {}, 2}, {0, {}, 2}}),
+                             {sliced(array, Slices{{1, {}, 2}, {1, {}, 2}, {1, {}, 2}, {1, {}, 2}})}}})
+            << " ns\n";
+  std::vector<Move> pieces;
+  for (std::int64_t i = 0; i < 32; ++i) {
+    pieces.push_back({sliced(array, Slices{{}, {}, {}, {16 * i, 16 * i + 16}}),
+                      {dense({64, 128, 256, 16}, (2ULL << 40) + (static_cast<std::uint64_t>(i) << 32))}});
+  }
+  std::cout << "32 pieces of the columns: " << nanoseconds(pieces) << " ns\n";
+}
