@@ -49,7 +49,8 @@ void generate_elements(std::span<std::byte> array, ElementType type, std::uint64
     const std::size_t end = std::min(begin + piece, array.size());
     for (std::size_t at = begin; at < end; at += size) {
       const std::uint64_t bits = tmajit::is_float(type) ? as_float(random(), format) : random();
-      std::memcpy(array.data() + at, &bits, std::min(size, end - at));  // little-endian, as every host of a GPU
+      std::memcpy(array.data() + at, &bits,
+                  std::min(size, end - at));  // little-endian, as every host of a GPU
     }
     progress.advance(end - begin);
   }

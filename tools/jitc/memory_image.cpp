@@ -1,12 +1,8 @@
 #include "memory_image.hpp"
 
-#include "walk.hpp"
+#include "strided_copy.hpp"
 
 #include <tmajit/error.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -22,46 +18,6 @@ std::span<const std::uint64_t> extents(const TensorView& view) {
 }
 std::span<const std::int64_t> strides(const TensorView& view) {
   return std::span(view.strides).first(view.rank);
-}
-
-template <class Element>
-Element swapped(Element element) {
-  std::array<std::byte, sizeof(Element)> bytes{};
-  std::memcpy(bytes.data(), &element, sizeof(Element));
-  std::reverse(bytes.begin(), bytes.end());
-  std::memcpy(&element, bytes.data(), sizeof(Element));
-  return element;
-}
-
-/// Copies elements of one strided array to another; what they are is of no concern.
-template <class Element>
-void copy_elements(std::byte* to, std::span<const std::int64_t> to_strides, const std::byte* from,
-                   std::span<const std::int64_t> from_strides, std::span<const std::uint64_t> shape, bool swap) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(Element));
-  for_each_row<2>(shape, {to_strides, from_strides}, [&](const auto& offsets, std::uint64_t count, const auto& steps) {
-    auto* out = to + offsets[0] * size;
-    const auto* in = from + offsets[1] * size;
-    if (!swap && steps[0] == 1 && steps[1] == 1) {
-      std::memcpy(out, in, count * sizeof(Element));
-      return;
-    }
-    for (std::uint64_t i = 0; i < count; ++i, out += steps[0] * size, in += steps[1] * size) {
-      Element element;
-      std::memcpy(&element, in, sizeof element);
-      if (swap) element = swapped(element);
-      std::memcpy(out, &element, sizeof element);
-    }
-  });
-}
-
-void copy_strided(std::uint32_t size, std::byte* to, std::span<const std::int64_t> to_strides, const std::byte* from,
-                  std::span<const std::int64_t> from_strides, std::span<const std::uint64_t> shape, bool swap) {
-  switch (size) {
-    case 1: return copy_elements<std::uint8_t>(to, to_strides, from, from_strides, shape, swap);
-    case 2: return copy_elements<std::uint16_t>(to, to_strides, from, from_strides, shape, swap);
-    case 4: return copy_elements<std::uint32_t>(to, to_strides, from, from_strides, shape, swap);
-    default: return copy_elements<std::uint64_t>(to, to_strides, from, from_strides, shape, swap);
-  }
 }
 
 }  // namespace
@@ -82,8 +38,9 @@ MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
     if (side > most) {
       throw tmajit::Error(
           tmajit::ErrorCode::unsupported,
-          fmt::format("shape {} with strides {} reaches over more than {} elements, which no device's memory holds",
-                      fmt::join(extents(view), "x"), fmt::join(strides(view), ","), most));
+          fmt::format(
+              "shape {} with strides {} reaches over more than {} elements, which no device's memory holds",
+              fmt::join(extents(view), "x"), fmt::join(strides(view), ","), most));
     }
   }
   if (offset > most) {
@@ -97,15 +54,15 @@ MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
 void scatter(std::span<std::byte> memory, const MemorySpan& span, const TensorView& view,
              std::span<const std::byte> array, const HostLayout& layout) {
   if (span.bytes == 0) return;
-  copy_strided(tmajit::size_of(view.type), memory.data() + span.first, strides(view), array.data(), layout.strides,
-               extents(view), layout.swapped);
+  copy_strided(tmajit::size_of(view.type), memory.data() + span.first, strides(view), array.data(),
+               layout.strides, extents(view), layout.swapped);
 }
 
 void gather(std::span<std::byte> array, std::span<const std::byte> memory, const MemorySpan& span,
             const TensorView& view) {
   if (span.bytes == 0) return;
   copy_strided(tmajit::size_of(view.type), array.data(), c_order(extents(view)), memory.data() + span.first,
-               strides(view), extents(view), false);
+               strides(view), extents(view));
 }
 
 bool is_dense(const TensorView& view) {

@@ -18,8 +18,8 @@ struct MemorySpan {
   std::uint64_t first = 0;  ///< bytes before the element with all indices 0
   std::uint64_t bytes = 0;  ///< of all; 0 if the view has no element
 
-  /// Of `view`, `offset` further elements in front. Throws Error{unsupported} beyond 2^48 bytes, more than any
-  /// device has.
+  /// Of `view`, `offset` further elements in front. Throws Error{unsupported} beyond 2^48 bytes, more than
+  /// any device has.
   [[nodiscard]] static MemorySpan of(const tmajit::TensorView& view, std::uint64_t offset);
 };
 

@@ -35,9 +35,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 Slice parse_slice(std::string_view part, std::string_view text) {
   const auto wrong = [&](std::string_view why) {
-    refuse(fmt::format("--slice {}: \"{}\" {}; legal is start:stop or start:stop:step, each of which may be left "
-                       "out, as in 100:200, :-1, ::2 and :",
-                       text, part, why));
+    refuse(fmt::format(
+        "--slice {}: \"{}\" {}; legal is start:stop or start:stop:step, each of which may be left "
+        "out, as in 100:200, :-1, ::2 and :",
+        text, part, why));
   };
   const auto numbers = split(part, ':');
   if (numbers.size() > 3) wrong("has more than two colons");
@@ -53,11 +54,13 @@ Slice parse_slice(std::string_view part, std::string_view text) {
   if (numbers.size() == 1) {
     const auto index = number(part);
     if (!index) wrong("is empty");
-    refuse(fmt::format("--slice {}: the index {} would drop its dimension, but a slice keeps all; {} takes this one "
-                       "element",
-                       text, *index, *index == -1 || *index == std::numeric_limits<std::int64_t>::max()
-                           ? fmt::format("{}:", *index)
-                           : fmt::format("{}:{}", *index, *index + 1)));
+    refuse(fmt::format(
+        "--slice {}: the index {} would drop its dimension, but a slice keeps all; {} takes this one "
+        "element",
+        text, *index,
+        *index == -1 || *index == std::numeric_limits<std::int64_t>::max()
+            ? fmt::format("{}:", *index)
+            : fmt::format("{}:{}", *index, *index + 1)));
   }
   Slice slice{.start = number(numbers[0]), .stop = number(numbers[1])};
   if (numbers.size() == 3) slice.step = number(numbers[2]).value_or(1);
@@ -71,7 +74,8 @@ std::vector<Slice> parse_slices(std::string_view text) {
   std::vector<Slice> slices;
   for (const auto part : split(text, ',')) slices.push_back(parse_slice(part, text));
   if (slices.size() > tmajit::max_view_rank) {
-    refuse(fmt::format("--slice {}: {} dimensions; the most is {}", text, slices.size(), tmajit::max_view_rank));
+    refuse(
+        fmt::format("--slice {}: {} dimensions; the most is {}", text, slices.size(), tmajit::max_view_rank));
   }
   return slices;
 }
@@ -91,14 +95,17 @@ std::string format(std::span<const Slice> slices) {
 PadWidths parse_padding(std::string_view text) {
   const auto ends = split(text, ':');
   if (ends.size() > 2) {
-    refuse(fmt::format("--pad {}: more than one colon; legal is what goes before all dimensions, a colon, and what "
-                       "goes after them: 1,1:2,2, or 1,1 for the same at both ends",
-                       text));
+    refuse(fmt::format(
+        "--pad {}: more than one colon; legal is what goes before all dimensions, a colon, and what "
+        "goes after them: 1,1:2,2, or 1,1 for the same at both ends",
+        text));
   }
-  PadWidths widths{.before = parse_strides(ends.front(), "--pad"), .after = parse_strides(ends.back(), "--pad")};
+  PadWidths widths{.before = parse_strides(ends.front(), "--pad"),
+                   .after = parse_strides(ends.back(), "--pad")};
   if (widths.before.size() != widths.after.size()) {
-    refuse(fmt::format("--pad {}: {} numbers before the colon and {} after it; legal is one a dimension on both sides",
-                       text, widths.before.size(), widths.after.size()));
+    refuse(fmt::format(
+        "--pad {}: {} numbers before the colon and {} after it; legal is one a dimension on both sides", text,
+        widths.before.size(), widths.after.size()));
   }
   return widths;
 }
@@ -112,10 +119,12 @@ std::vector<std::uint32_t> parse_axes(std::string_view text, std::uint32_t rank,
   for (const auto given : parse_strides(text, option)) {
     const auto axis = given < 0 ? given + static_cast<std::int64_t>(rank) : given;
     if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) {
-      refuse(rank == 0 ? fmt::format("{} {}: a scalar has no dimension {}", option, text, given)
-                       : fmt::format("{} {}: there is no dimension {} in a tensor of {}; legal are 0 to {}, and -{} to "
-                                     "-1 from the end",
-                                     option, text, given, rank, rank - 1, rank));
+      refuse(rank == 0
+                 ? fmt::format("{} {}: a scalar has no dimension {}", option, text, given)
+                 : fmt::format(
+                       "{} {}: there is no dimension {} in a tensor of {}; legal are 0 to {}, and -{} to "
+                       "-1 from the end",
+                       option, text, given, rank, rank - 1, rank));
     }
     if (std::find(axes.begin(), axes.end(), static_cast<std::uint32_t>(axis)) != axes.end()) {
       refuse(fmt::format("{} {}: dimension {} is named twice", option, text, axis));

@@ -10,8 +10,9 @@
 
 namespace jitc {
 
-/// "100:12100,64:12064:2,:,::-1", a part of Python's slice syntax for each dimension. A single index would drop
-/// its dimension, which no view does: it is refused. Throws Error{invalid_argument} that quotes the part.
+/// "100:12100,64:12064:2,:,::-1", a part of Python's slice syntax for each dimension. A single index would
+/// drop its dimension, which no view does: it is refused. Throws Error{invalid_argument} that quotes the
+/// part.
 [[nodiscard]] std::vector<tmajit::Slice> parse_slices(std::string_view text);
 /// As parse_slices() reads it.
 [[nodiscard]] std::string format(std::span<const tmajit::Slice> slices);

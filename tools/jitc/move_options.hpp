@@ -35,7 +35,9 @@ inline constexpr auto moves_group = "Moves";
 
 /// Adds the options of MoveOptions to `command`, in the group of moves. `values` must outlive the parse.
 void add_move_options(CLI::App& command, MoveOptions& values);
-/// OPERATION, the options of tensors, and those of moves: a command that is about moves alone.
+/// The same of a command that takes kernel families, too: FAMILY names either.
+void add_operation_options(CLI::App& command, KernelOptions& kernel, MoveOptions& values);
+/// MOVE, the options of tensors, and those of moves: a command that is about moves alone.
 void add_move_command_options(CLI::App& command, KernelOptions& tensors, MoveOptions& values);
 
 /// Whether `command` was given a move rather than a kernel family. `copy` and `map` are both: they are moves

@@ -35,7 +35,8 @@ std::vector<std::uint64_t> extents(const TensorView& view) {
 /// The part of `tensor` from `begin` on, `extent` long, in one dimension.
 Tensor part_of(const Tensor& tensor, std::uint32_t axis, std::uint64_t begin, std::uint64_t extent) {
   std::vector<Slice> slices(axis + 1);
-  slices.back() = {.start = static_cast<std::int64_t>(begin), .stop = static_cast<std::int64_t>(begin + extent)};
+  slices.back() = {.start = static_cast<std::int64_t>(begin),
+                   .stop = static_cast<std::int64_t>(begin + extent)};
   return tmajit::sliced(tensor, slices);
 }
 
@@ -93,9 +94,11 @@ class Builder {
     needs("permute", options_.axes, "--axes, the new order of the dimensions: --axes 0,2,1,3");
     needs("slice", options_.slice, "--slice, the part that is taken: --slice 100:200,::2");
     needs("flip", options_.flip, "--flip, the dimensions that are walked backwards: --flip 0,2");
-    needs("broadcast", options_.broadcast, "--broadcast, the shape to which the input is repeated: --broadcast 8x64x64");
+    needs("broadcast", options_.broadcast,
+          "--broadcast, the shape to which the input is repeated: --broadcast 8x64x64");
     needs("pad", options_.pad, "--pad, what is added before and after each dimension: --pad 1,1:2,2");
-    needs("cast", tensors_.out_dtype, "--out-dtype, the type to which elements are converted: --out-dtype bf16");
+    needs("cast", tensors_.out_dtype,
+          "--out-dtype, the type to which elements are converted: --out-dtype bf16");
     needs("map", tensors_.expression, "--expr, what it computes: --expr 'x*2+1'");
     needs("concat", options_.axis, "--axis, the dimension along which the inputs are joined: --axis 0");
     needs("split", options_.axis, "--axis, the dimension along which the input is cut: --axis 0");
@@ -116,10 +119,13 @@ class Builder {
   void count_inputs() {
     const std::size_t read = is("map") ? inputs_of(tensors_.expression) : is("concat") ? 2 : 1;
     if (is("concat") && !options_.parts.empty()) {
-      if (!problem_.files.empty()) refuse("--parts says how long concat's inputs are, but the files say that already");
+      if (!problem_.files.empty())
+        refuse("--parts says how long concat's inputs are, but the files say that already");
       count_ = parse_extents(options_.parts, "--parts").size();
     } else {
-      count_ = !problem_.files.empty() ? problem_.files.size() : tensors_.inputs != 0 ? tensors_.inputs : read;
+      count_ = !problem_.files.empty() ? problem_.files.size()
+               : tensors_.inputs != 0  ? tensors_.inputs
+                                       : read;
     }
     if (tensors_.inputs != 0 && tensors_.inputs != count_) {
       refuse(fmt::format("--inputs {}, but there are {}", tensors_.inputs, count_));
@@ -132,8 +138,8 @@ class Builder {
       refuse(fmt::format("{} inputs; the most is {}", count_, tmajit::max_inputs));
     }
     if (!is("map") && !is("concat") && count_ != 1) {
-      refuse(fmt::format("{} takes one input, but {} are given; map and concat take several", problem_.operation,
-                         count_));
+      refuse(fmt::format("{} takes one input, but {} are given; map and concat take several",
+                         problem_.operation, count_));
     }
   }
 
@@ -167,14 +173,15 @@ class Builder {
   static MoveArray make_array(ElementType type, std::span<const std::uint64_t> shape, const std::string& text,
                               const std::string& option, std::uint64_t offset, std::string name) {
     if (TensorView::contiguous(ElementType::u8, shape).elements() > std::uint64_t{1} << 48U) {
-      refuse(fmt::format("{} has shape {}, more elements than any device holds", name, fmt::join(shape, "x")));
+      refuse(
+          fmt::format("{} has shape {}, more elements than any device holds", name, fmt::join(shape, "x")));
     }
     auto view = TensorView::contiguous(type, shape);
     if (!text.empty()) {
       const auto strides = parse_strides(text, option);
       if (strides.size() != shape.size()) {
-        refuse(fmt::format("{} {} has {} numbers, but {} has {} dimensions", option, text, strides.size(), name,
-                           shape.size()));
+        refuse(fmt::format("{} {} has {} numbers, but {} has {} dimensions", option, text, strides.size(),
+                           name, shape.size()));
       }
       view = TensorView::strided(type, shape, strides);
     }
@@ -184,13 +191,14 @@ class Builder {
   void make_inputs() {
     const auto& strides = tensors_.strides;
     if (strides.size() > 1 && strides.size() != count_) {
-      refuse(fmt::format("--strides is given {} times; legal is once for all inputs, or once for each of the {}",
-                         strides.size(), count_));
+      refuse(
+          fmt::format("--strides is given {} times; legal is once for all inputs, or once for each of the {}",
+                      strides.size(), count_));
     }
     for (std::size_t i = 0; i < count_; ++i) {
-      problem_.inputs.push_back(make_array(types_.inputs[i], shape_of(i),
-                                           strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i], "--strides",
-                                           options_.offset, count_ == 1 ? "input" : fmt::format("input {}", i)));
+      problem_.inputs.push_back(make_array(
+          types_.inputs[i], shape_of(i), strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i],
+          "--strides", options_.offset, count_ == 1 ? "input" : fmt::format("input {}", i)));
     }
   }
 
@@ -212,8 +220,9 @@ class Builder {
     if (!options_.axes.empty()) {
       views.axes = parse_axes(options_.axes, rank, "--axes");
       if (views.axes.size() != rank) {
-        refuse(fmt::format("--axes {} names {} dimension{}, but the input has {}; legal is each of 0 to {} once",
-                           options_.axes, views.axes.size(), views.axes.size() == 1 ? "" : "s", rank, rank - 1));
+        refuse(
+            fmt::format("--axes {} names {} dimension{}, but the input has {}; legal is each of 0 to {} once",
+                        options_.axes, views.axes.size(), views.axes.size() == 1 ? "" : "s", rank, rank - 1));
       }
       note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
     }
@@ -231,8 +240,8 @@ class Builder {
   }
 
   void add_output(std::span<const std::uint64_t> shape, std::string name) {
-    problem_.outputs.push_back(
-        make_array(types_.output, shape, tensors_.out_strides, "--out-strides", options_.out_offset, std::move(name)));
+    problem_.outputs.push_back(make_array(types_.output, shape, tensors_.out_strides, "--out-strides",
+                                          options_.out_offset, std::move(name)));
   }
 
   void make_outputs() {
@@ -270,8 +279,8 @@ class Builder {
   void pad(std::vector<std::uint64_t>& shape) {
     const auto widths = parse_padding(options_.pad);
     if (widths.before.size() != shape.size()) {
-      refuse(fmt::format("--pad {} is for {} dimensions, but there are {}", options_.pad, widths.before.size(),
-                         shape.size()));
+      refuse(fmt::format("--pad {} is for {} dimensions, but there are {}", options_.pad,
+                         widths.before.size(), shape.size()));
     }
     for (std::size_t d = 0; d < shape.size(); ++d) {
       constexpr std::int64_t most = std::int64_t{1} << 48U;
@@ -300,9 +309,10 @@ class Builder {
       const auto found = extents(sources[i].view);
       if (found.size() == expected.size()) expected[problem_.axis] = found[problem_.axis];
       if (found != expected) {
-        refuse(fmt::format("concat --axis {}: {} has shape {}, but {} has {}; they may differ in that dimension only",
-                           problem_.axis, problem_.inputs[i].name, fmt::join(found, "x"),
-                           problem_.inputs.front().name, fmt::join(extents(sources.front().view), "x")));
+        refuse(fmt::format(
+            "concat --axis {}: {} has shape {}, but {} has {}; they may differ in that dimension only",
+            problem_.axis, problem_.inputs[i].name, fmt::join(found, "x"), problem_.inputs.front().name,
+            fmt::join(extents(sources.front().view), "x")));
       }
       shape[problem_.axis] += found[problem_.axis];
     }
@@ -362,8 +372,9 @@ std::vector<Move> MoveProblem::moves(std::span<const std::uint64_t> inputs_at,
     for (std::size_t i = 0; i < std::max(sources.size(), destinations.size()); ++i) {
       const bool joins = operation == "concat";
       const auto extent = (joins ? sources[i] : destinations[i]).view.shape[axis];
-      result.push_back({.destination = joins ? part_of(destinations.front(), axis, at, extent) : destinations[i],
-                        .sources = {joins ? sources[i] : part_of(sources.front(), axis, at, extent)}});
+      result.push_back(
+          {.destination = joins ? part_of(destinations.front(), axis, at, extent) : destinations[i],
+           .sources = {joins ? sources[i] : part_of(sources.front(), axis, at, extent)}});
       at += extent;
     }
     return result;
@@ -372,8 +383,10 @@ std::vector<Move> MoveProblem::moves(std::span<const std::uint64_t> inputs_at,
   if (!padding) {
     for (auto& source : sources) source = tmajit::broadcast(source, extents(destination.view));
   }
-  result.push_back(
-      {.destination = destination, .sources = std::move(sources), .expression = expression, .padding = padding});
+  result.push_back({.destination = destination,
+                    .sources = std::move(sources),
+                    .expression = expression,
+                    .padding = padding});
   return result;
 }
 
@@ -390,8 +403,8 @@ std::string describe(const MoveProblem& problem) {
     for (const auto& array : arrays) texts.push_back(describe(array.view));
     return fmt::to_string(fmt::join(texts, " and "));
   };
-  return fmt::format("{}{}{}: {} -> {}", problem.operation, problem.arguments.empty() ? "" : " ", problem.arguments,
-                     list(problem.inputs), list(problem.outputs));
+  return fmt::format("{}{}{}: {} -> {}", problem.operation, problem.arguments.empty() ? "" : " ",
+                     problem.arguments, list(problem.inputs), list(problem.outputs));
 }
 
 }  // namespace jitc

@@ -43,8 +43,8 @@ struct MoveProblem {
   };
   Views views;
   std::optional<tmajit::Padding> padding;
-  std::string expression;   ///< empty: bits as they are
-  std::uint32_t axis = 0;   ///< of concat and split
+  std::string expression;  ///< empty: bits as they are
+  std::uint32_t axis = 0;  ///< of concat and split
 };
 
 /// Makes sense of the options. Throws Error{invalid_argument} where they contradict each other or the files,

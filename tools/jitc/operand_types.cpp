@@ -16,9 +16,10 @@ OperandTypes choose_types(const KernelOptions& options, std::span<const InputArr
                           std::size_t count) {
   const auto named = parse_types(options.dtypes);
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
-                            named.size(), count, count + 1));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
+                    named.size(), count, count + 1));
   }
   OperandTypes types;
   for (std::size_t i = 0; i < count; ++i) {

@@ -28,7 +28,8 @@ void add_tensor_options(CLI::App& command, KernelOptions& values) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      .add_option("--out-dtype,--out-type", values.out_dtype, "Element type of the output; default: the first input's")
+      .add_option("--out-dtype,--out-type", values.out_dtype,
+                  "Element type of the output; default: the first input's")
       ->type_name("TYPE")
       ->group(tensors_group);
   command
@@ -79,7 +80,9 @@ void add_kernel_options(CLI::App& command, KernelOptions& values) {
                   "Take every n-th element of a dimension, 1 to 8")
       ->type_name("1x2")
       ->group(tiles_group);
-  command.add_option("--swizzle", values.swizzle, "none, 32B, 64B or 128B")->type_name("MODE")->group(tiles_group);
+  command.add_option("--swizzle", values.swizzle, "none, 32B, 64B or 128B")
+      ->type_name("MODE")
+      ->group(tiles_group);
   command.add_option("--interleave", values.interleave, "none, 16B or 32B, which no family takes")
       ->type_name("MODE")
       ->group(tiles_group);
@@ -90,7 +93,9 @@ void add_kernel_options(CLI::App& command, KernelOptions& values) {
       ->type_name("FILL")
       ->group(tiles_group);
 
-  command.add_option("--stages", values.stages, "Input tiles in flight")->type_name("N")->group(pipeline_group);
+  command.add_option("--stages", values.stages, "Input tiles in flight")
+      ->type_name("N")
+      ->group(pipeline_group);
   command.add_option("--output-stages", values.output_stages, "Output tiles in flight")
       ->type_name("N")
       ->group(pipeline_group);
