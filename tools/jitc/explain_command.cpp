@@ -6,6 +6,7 @@
 #include "run.hpp"
 #include "terminal.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,8 @@
 
 namespace jitc {
 namespace {
+
+constexpr std::size_t widest = 118;  // longer lines are hard to read
 
 struct ExplainOptions {
   KernelOptions tensors;
@@ -44,11 +47,9 @@ int explain(const ExplainOptions& options, bool json) {
     say("device", styled(fmt::format("{}: planned for an {}, compiled and not run", choice.why, info.name),
                          Style::warn, STDERR_FILENO));
   }
-  const auto width = std::min<std::size_t>(columns(STDOUT_FILENO), 118);
-  write_stdout(fmt::format("{}\n  {} on {}, {} SMs\n{}",
-                           styled(describe(problem), Style::bold, STDOUT_FILENO),
-                           styled("device      ", Style::dim, STDOUT_FILENO), info.name, info.sm_count,
-                           explanation_page(explanation, width, STDOUT_FILENO)));
+  const auto width = std::min<std::size_t>(columns(STDOUT_FILENO), widest);
+  const std::vector<PageRow> first{{"device", fmt::format("{}, {} SMs", info.name, info.sm_count)}};
+  write_stdout(explanation_page(describe(problem), first, explanation, width, STDOUT_FILENO));
   return 0;
 }
 

@@ -127,8 +127,11 @@ Json to_json(const MoveExplanation& explanation) {
       {"shape_class", explanation.shape_class}, {"planning_us", explanation.planning_us}, {"steps", steps}};
 }
 
-std::string explanation_page(const MoveExplanation& explanation, std::size_t width, int fd) {
+std::string explanation_page(const std::string& title, const std::vector<PageRow>& first,
+                             const MoveExplanation& explanation, std::size_t width, int fd) {
   Page page(width, fd);
+  page.title(title);
+  for (const auto& [heading, text] : first) page.row(heading, text);
   const std::size_t count = explanation.steps.size();
   if (count == 0) {
     page.row("plan", "nothing to move: a dimension has the extent 0");

@@ -203,7 +203,8 @@ class Builder {
   }
 
   void note(std::string_view option, std::string_view text) {
-    problem_.arguments += fmt::format("{}{} {}", problem_.arguments.empty() ? "" : " ", option, text);
+    arguments_.push_back(fmt::format("{} {}", option, text));
+    problem_.arguments = fmt::to_string(fmt::join(arguments_, " "));
   }
 
   void read_views() {
@@ -261,12 +262,14 @@ class Builder {
   }
 
   void choose_expression() {
-    const ElementType from = types_.inputs.front();
     if (is("map")) {
       problem_.expression = tensors_.expression;
       note("--expr", fmt::format("'{}'", tensors_.expression));
     } else if (is("cast")) {
-      if (from != types_.output) problem_.expression = "x";
+      // Bits survive as they are, which a NaN need not survive on its way through f32; a cast to tf32 rounds.
+      const auto to = types_.output;
+      const bool rounds = to == ElementType::tf32 || to == ElementType::tf32_ftz;
+      if (types_.inputs.front() != to || rounds) problem_.expression = std::string("x");
     } else {
       for (const auto type : types_.inputs) {
         if (tmajit::size_of(type) == tmajit::size_of(types_.output)) continue;
@@ -344,6 +347,7 @@ class Builder {
   const MoveOptions& options_;
   std::size_t count_ = 1;
   OperandTypes types_;
+  std::vector<std::string> arguments_;
   MoveProblem problem_;
 };
 

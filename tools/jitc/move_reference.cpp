@@ -99,7 +99,8 @@ void move_plainly(const Move& move) {
 
 Difference compare(const MoveArray& array, std::span<const std::byte> expected,
                    std::span<const std::byte> found, bool converted) {
-  Difference difference{.elements = array.view.elements()};
+  Difference difference;
+  difference.elements = array.view.elements();
   if (expected.empty() || std::memcmp(expected.data(), found.data(), expected.size()) == 0) return difference;
   const auto shape = extents(array.view);
   const std::uint32_t size = tmajit::size_of(array.view.type);

@@ -62,7 +62,7 @@ std::string_view line_of(std::string_view text, std::uint32_t number) {
 
 /// Where the report's instruction comes from. Several kernels of a run can have one name: then it is the one
 /// whose line reads so.
-std::vector<SourcePlace> source_places(const Artifacts& artifacts, const Report& report) {
+std::vector<SourcePlace> places_of(const Artifacts& artifacts, const Report& report) {
   const Artifact* found = nullptr;
   for (const auto* artifact : artifacts) {
     if (artifact->entry != report.kernel) continue;
@@ -81,7 +81,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
   std::string where = "kernel " + report.kernel;
   if (report.ptx_line != 0) where += fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction);
   say_part("where", where);
-  for (const auto& place : source_places(artifacts, report)) say_part("source", describe(place));
+  for (const auto& place : places_of(artifacts, report)) say_part("source", describe(place));
   say_part("who", fmt::format("CTA {}, thread {}", triple(report.cta), triple(report.thread)));
   say_part("found", report.found);
   say_part("legal", report.expected);
@@ -90,7 +90,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
 
 Json to_json(const Report& report, const Artifacts& artifacts) {
   Json places = Json::array();
-  for (const auto& place : source_places(artifacts, report)) {
+  for (const auto& place : places_of(artifacts, report)) {
     places.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
   }
   return {{"rule", report.rule},
