@@ -42,7 +42,8 @@ TEST_CASE("slices are Python's, every part of which may be left out") {
 }
 
 TEST_CASE("what is no slice is quoted, with what would be legal") {
-  CHECK_THAT(slices_refused("1:2,"), ContainsSubstring("\"\" is empty") && ContainsSubstring("start:stop:step"));
+  CHECK_THAT(slices_refused("1:2,"),
+             ContainsSubstring("\"\" is empty") && ContainsSubstring("start:stop:step"));
   CHECK_THAT(slices_refused(""), ContainsSubstring("is empty"));
   CHECK_THAT(slices_refused("1:2:3:4"), ContainsSubstring("\"1:2:3:4\" has more than two colons"));
   CHECK_THAT(slices_refused("a:b"), ContainsSubstring("\"a:b\" is no slice"));
@@ -50,7 +51,8 @@ TEST_CASE("what is no slice is quoted, with what would be legal") {
   CHECK_THAT(slices_refused("1:+2"), ContainsSubstring("is no slice"));
   CHECK_THAT(slices_refused("::0"), ContainsSubstring("has the step 0"));
   CHECK_THAT(slices_refused("0:9223372036854775808"), ContainsSubstring("out of range"));
-  CHECK_THAT(slices_refused(":,5"), ContainsSubstring("index 5 would drop its dimension") && ContainsSubstring("5:6"));
+  CHECK_THAT(slices_refused(":,5"),
+             ContainsSubstring("index 5 would drop its dimension") && ContainsSubstring("5:6"));
   CHECK_THAT(slices_refused("-1"), ContainsSubstring("-1: takes"));
   CHECK_THAT(slices_refused("9223372036854775807"), ContainsSubstring("9223372036854775807: takes"));
   CHECK_THAT(slices_refused(":,:,:,:,:,:,:,:,:"), ContainsSubstring("9 dimensions; the most is 8"));
@@ -60,7 +62,8 @@ TEST_CASE("padding: before all dimensions, and after; without a colon the same a
   CHECK(parse_padding("1,1:2,2") == PadWidths{{1, 1}, {2, 2}});
   CHECK(parse_padding("0,3") == PadWidths{{0, 3}, {0, 3}});
   CHECK(parse_padding("-1:0") == PadWidths{{-1}, {0}});
-  CHECK_THROWS_MATCHES(parse_padding("1:2,1:2"), tmajit::Error, MessageMatches(ContainsSubstring("more than one colon")));
+  CHECK_THROWS_MATCHES(parse_padding("1:2,1:2"), tmajit::Error,
+                       MessageMatches(ContainsSubstring("more than one colon")));
   CHECK_THROWS_MATCHES(parse_padding("1,1:2"), tmajit::Error,
                        MessageMatches(ContainsSubstring("2 numbers before the colon and 1 after")));
   CHECK_THROWS_MATCHES(parse_padding("1,:2,2"), tmajit::Error, MessageMatches(ContainsSubstring("--pad 1,")));
@@ -73,10 +76,12 @@ TEST_CASE("axes count from either end and are named once") {
   CHECK(parse_axes("-1,0", 2, "--axes") == Axes{1, 0});
   CHECK_THROWS_MATCHES(parse_axes("0,4", 4, "--axes"), tmajit::Error,
                        MessageMatches(ContainsSubstring("no dimension 4") && ContainsSubstring("0 to 3")));
-  CHECK_THROWS_MATCHES(parse_axes("-5", 4, "--flip"), tmajit::Error, MessageMatches(ContainsSubstring("--flip -5")));
+  CHECK_THROWS_MATCHES(parse_axes("-5", 4, "--flip"), tmajit::Error,
+                       MessageMatches(ContainsSubstring("--flip -5")));
   CHECK_THROWS_MATCHES(parse_axes("1,-3", 4, "--axes"), tmajit::Error,
                        MessageMatches(ContainsSubstring("dimension 1 is named twice")));
-  CHECK_THROWS_MATCHES(parse_axes("0", 0, "--flip"), tmajit::Error, MessageMatches(ContainsSubstring("a scalar")));
+  CHECK_THROWS_MATCHES(parse_axes("0", 0, "--flip"), tmajit::Error,
+                       MessageMatches(ContainsSubstring("a scalar")));
 }
 
 TEST_CASE("any slices and paddings are read again as they were written") {

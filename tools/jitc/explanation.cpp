@@ -59,7 +59,7 @@ void add_alternatives(Page& page, const MoveStep& step) {
         {other.choice, predicted(step, other.predicted_us),
          step.predicted_us > 0 ? fmt::format("{:.2f}", other.predicted_us / step.predicted_us) : ""});
   }
-  std::string_view heading = "alternatives";
+  std::string_view heading = "others";
   const auto table = format_table(rows, page.width());
   for (std::string_view rest = table; !rest.empty();) {
     const auto end = rest.find('\n');

@@ -15,14 +15,14 @@ namespace jitc {
 /// What the options say of a move, as they were typed; move_problem.hpp makes sense of them. What is moved
 /// stands in KernelOptions.
 struct MoveOptions {
-  std::string slice;
-  std::string flip;
-  std::string axes;
-  std::string broadcast;
-  std::string pad;
+  std::string slice = {};
+  std::string flip = {};
+  std::string axes = {};
+  std::string broadcast = {};
+  std::string pad = {};
   double pad_value = 0;
-  std::string axis;
-  std::string parts;
+  std::string axis = {};
+  std::string parts = {};
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
   bool plan = false;
