@@ -15,6 +15,7 @@ TEST_CASE("every command explains itself with examples") {
                                                                   {"sass"},
                                                                   {"cubin"},
                                                                   {"run"},
+                                                                  {"explain"},
                                                                   {"validate"},
                                                                   {"lint"},
                                                                   {"cache"},
@@ -61,6 +62,19 @@ TEST_CASE("the help of a kernel's command names every option") {
                              "--repeat",
                              "--inputs",
                              "--log-level",
+                             "--axes",
+                             "--slice",
+                             "--flip",
+                             "--broadcast",
+                             "--pad ",
+                             "--pad-value",
+                             "--axis ",
+                             "--parts",
+                             "--offset",
+                             "--out-offset",
+                             "--plan",
+                             "--check",
+                             "--seed",
                              "--ctas-per-sm"}) {
     INFO(option);
     CHECK_THAT(help, ContainsSubstring(option));

@@ -131,6 +131,7 @@ int run(int argc, const char* const* argv) {
   describe_program(app);
   add_stage_commands(app, session);
   add_run_command(app, session);
+  add_explain_command(app, session);
   add_validate_command(app, session);
   add_lint_command(app, session);
   add_cache_command(app, session);

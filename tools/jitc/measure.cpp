@@ -3,11 +3,9 @@
 #include "terminal.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 namespace jitc {
-namespace {
 
 Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,
                     const std::function<void()>& work) {
@@ -21,8 +19,6 @@ Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t r
       times.size() % 2 == 1 ? times[middle] : (static_cast<double>(times[middle - 1]) + times[middle]) / 2;
   return {bytes, median, times.front(), repeats};
 }
-
-}  // namespace
 
 Measurement measure_launch(tmajit::Device& device, const tmajit::PreparedLaunch& launch,
                            std::uint32_t repeats) {

@@ -4,6 +4,7 @@
 #include <tmajit/runtime.hpp>
 
 #include <cstdint>
+#include <functional>
 
 namespace jitc {
 
@@ -19,7 +20,10 @@ struct Measurement {
   }
 };
 
-/// Runs a launch once, waits for it (a fault shows here), and then times `repeats` more.
+/// Runs `work`, which moves `bytes`, once, waits for it (a fault shows here), and then times `repeats` more.
+[[nodiscard]] Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,
+                                  const std::function<void()>& work);
+/// The same of a launch.
 [[nodiscard]] Measurement measure_launch(tmajit::Device& device, const tmajit::PreparedLaunch& launch,
                                          std::uint32_t repeats);
 

@@ -46,8 +46,15 @@ struct CompilerOptions {
   bool no_cache = false;
 };
 
+/// Groups of options in help texts; those of tiles and pipelines are the families' alone.
+inline constexpr auto tensors_group = "Tensors";
+inline constexpr auto tiles_group = "Tiles";
+inline constexpr auto pipeline_group = "Pipeline";
+
 /// Adds FAMILY and the options of KernelOptions to `command`. `values` must outlive the parse.
 void add_kernel_options(CLI::App& command, KernelOptions& values);
+/// Only those that say what the tensors are and what is computed: the group of tensors.
+void add_tensor_options(CLI::App& command, KernelOptions& values);
 void add_compiler_options(CLI::App& command, CompilerOptions& values);
 
 /// A runtime that compiles and caches as the options say. Throws Error{io} if no default cache folder can be

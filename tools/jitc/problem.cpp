@@ -1,5 +1,6 @@
 #include "problem.hpp"
 
+#include "operand_types.hpp"
 #include "parse.hpp"
 
 #include <tmajit/validate.hpp>
@@ -101,29 +102,10 @@ class Builder {
   }
 
   void choose_types() {
-    const auto named = parse_types(options_.dtypes);
-    if (named.size() > 1 && named.size() != count_ && named.size() != count_ + 1) {
-      refuse(fmt::format(
-          "--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
-          named.size(), count_, count_ + 1));
-    }
-    for (std::size_t i = 0; i < count_; ++i) {
-      types_.push_back(!named.empty()           ? named[named.size() == 1 ? 0 : i]
-                       : problem_.files.empty() ? ElementType::f32
-                                                : problem_.files[i].type());
-      if (!problem_.files.empty()) problem_.files[i].check(types_.back());
-    }
-    if (!options_.out_dtype.empty()) {
-      out_type_ = tmajit::parse_element_type(options_.out_dtype);
-      if (named.size() == count_ + 1 && named.back() != out_type_) {
-        refuse(fmt::format("--out-dtype {}, but --dtype ends with {} for the output", options_.out_dtype,
-                           tmajit::name(named.back())));
-      }
-    } else {
-      out_type_ = named.size() == count_ + 1 ? named.back() : types_.front();
-    }
+    auto types = jitc::choose_types(options_, problem_.files, count_);
+    types_ = std::move(types.inputs);
     // What a snapshot writes is not up to the user.
-    if (family_ == Family::snapshot) out_type_ = ElementType::u8;
+    out_type_ = family_ == Family::snapshot ? ElementType::u8 : types.output;
   }
 
   /// A bulk kernel knows one dimension only: dense arrays are one long row to it.

@@ -78,7 +78,11 @@ Json to_json(const tmajit::CompilerIdentity& compiler) {
           {"path", compiler.path}};
 }
 
-Json to_json(const tmajit::Kernel& kernel, const KernelSpec& spec) {
+LaunchNeeds launch_needs(const KernelSpec& spec) {
+  return {.threads = tmajit::threads(spec), .dynamic_shared_bytes = tmajit::launch_shared_bytes(spec)};
+}
+
+Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
   const auto& times = kernel.times();
   const auto& artifact = kernel.artifact();
   const auto& resources = artifact.resources;
@@ -97,10 +101,9 @@ Json to_json(const tmajit::Kernel& kernel, const KernelSpec& spec) {
       {"spills", {{"store_bytes", resources.spill_store_bytes}, {"load_bytes", resources.spill_load_bytes}}},
       {"stack_bytes", resources.stack_bytes},
       {"shared_memory",
-       {{"static_bytes", resources.static_shared_bytes},
-        {"dynamic_bytes", tmajit::launch_shared_bytes(spec)}}},
+       {{"static_bytes", resources.static_shared_bytes}, {"dynamic_bytes", needs.dynamic_shared_bytes}}},
       {"barriers", resources.barriers},
-      {"threads", tmajit::threads(spec)},
+      {"threads", needs.threads},
       {"source_bytes", artifact.source.size()},
       {"ptx_bytes", artifact.ptx.size()},
       {"cubin_bytes", artifact.cubin.size()},
@@ -180,12 +183,12 @@ std::string describe_origin(const tmajit::Kernel& kernel) {
   return {};
 }
 
-std::string describe_resources(const tmajit::Kernel& kernel, const KernelSpec& spec) {
+std::string describe_resources(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
   const auto& resources = kernel.artifact().resources;
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   return fmt::format("{} registers, {}, {} shared memory, {} barrier{}", resources.registers,
                      spilled == 0 ? std::string("no spills") : fmt::format("{} bytes of spills", spilled),
-                     describe_bytes(resources.static_shared_bytes + tmajit::launch_shared_bytes(spec)),
+                     describe_bytes(resources.static_shared_bytes + needs.dynamic_shared_bytes),
                      resources.barriers, resources.barriers == 1 ? "" : "s");
 }
 

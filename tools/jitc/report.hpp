@@ -20,8 +20,15 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const tmajit::TensorView& view);
 [[nodiscard]] Json to_json(const std::vector<tmajit::Violation>& violations);
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
+/// What a launch asks for besides the kernel.
+struct LaunchNeeds {
+  std::uint32_t threads = 0;               ///< of a CTA
+  std::uint32_t dynamic_shared_bytes = 0;  ///< of a CTA
+};
+[[nodiscard]] LaunchNeeds launch_needs(const tmajit::KernelSpec& spec);
+
 /// Key, cache level, milliseconds a stage, resources, sizes of a compiled kernel.
-[[nodiscard]] Json to_json(const tmajit::Kernel& kernel, const tmajit::KernelSpec& spec);
+[[nodiscard]] Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs);
 /// Spec, views, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
 
@@ -35,7 +42,7 @@ void print_json(const Json& json);
 /// "compiled in 41.2 ms", "from disk in 0.1 ms"
 [[nodiscard]] std::string describe_origin(const tmajit::Kernel& kernel);
 /// "32 registers, no spills, 65.2 KiB shared memory (65.0 dynamic), 1 barrier"
-[[nodiscard]] std::string describe_resources(const tmajit::Kernel& kernel, const tmajit::KernelSpec& spec);
+[[nodiscard]] std::string describe_resources(const tmajit::Kernel& kernel, const LaunchNeeds& needs);
 /// "3.5 MiB"
 [[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
 

@@ -23,6 +23,28 @@ Json to_json(const tmajit::DeviceInfo& info) {
           {"memory_bytes", info.memory_bytes}};
 }
 
+Json to_json(const Measurement& measured) {
+  return {{"bytes", measured.bytes},
+          {"milliseconds",
+           {{"median", measured.median_ms}, {"min", measured.min_ms}, {"repeats", measured.repeats}}},
+          {"gb_per_s", measured.gb_per_s()}};
+}
+
+void say_input(const InputArray& file) {
+  const auto& header = file.header();
+  say("input", fmt::format("{}: {} [{}], {} order, {}", file.path().string(), header.descr,
+                           fmt::join(header.shape, ", "), header.fortran_order ? "Fortran" : "C",
+                           describe_bytes(header.data_bytes)));
+}
+
+void say_times(const Measurement& measured, const Measurement& copy) {
+  say("time",
+      fmt::format("median {:.4f} ms, min {:.4f} ms of {} runs: {:.0f} GB/s ({} moved)", measured.median_ms,
+                  measured.min_ms, measured.repeats, measured.gb_per_s(), describe_bytes(measured.bytes)));
+  say("copy", fmt::format("the driver's own copy: {:.4f} ms, {:.0f} GB/s; this reaches {:.2f} of that",
+                          copy.median_ms, copy.gb_per_s(), measured.gb_per_s() / copy.gb_per_s()));
+}
+
 void say_choice(const DeviceChoice& choice) {
   if (choice.why.empty()) return;
   say("device", styled(fmt::format("{}: the simulated device runs the kernel", choice.why), Style::warn,
@@ -36,11 +58,11 @@ void say_launch(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape
                          count(shape.grid) == 1 ? "" : "s", count(shape.block)));
 }
 
-bool simulate(Simulation& simulation, const tmajit::Artifact& artifact, const std::function<void()>& launch,
+bool simulate(Simulation& simulation, const Artifacts& artifacts, const std::function<void()>& launch,
               Json& report, bool json) {
   const auto result = simulation.run(launch);
-  report["run"]["simulation"] = to_json(simulation.options(), result, artifact);
-  if (!json) say_simulation(simulation.options(), result, artifact);
+  report["run"]["simulation"] = to_json(simulation.options(), result, artifacts);
+  if (!json) say_simulation(simulation.options(), result, artifacts);
   if (result.reports.empty()) return true;
   const auto message = verdict(simulation.options(), result);
   fmt::print(stderr, "{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
@@ -57,13 +79,14 @@ void refuse(const std::string& message) {
 }
 
 /// A FAMILY with its options, or --ptx and --launch alone.
-void check_usage(const CLI::App& command, const RunOptions& options) {
+void check_usage(const CLI::App& command, RunOptions& options) {
   if (options.ptx.empty()) {
     if (options.kernel.family.empty()) refuse("FAMILY is required, or --ptx FILE with --launch FILE");
+    options.is_move = is_move(command, options.kernel);
     return;
   }
   if (!options.kernel.family.empty()) {
-    refuse(fmt::format("FAMILY {} and --ptx: a run has one kernel", options.kernel.family));
+    refuse(fmt::format("{} and --ptx: a run has one kernel", options.kernel.family));
   }
   constexpr std::array theirs{simulation_group, "OPTIONS", "Options", "Kernel from elsewhere"};
   for (const auto* option : command.get_options()) {
@@ -75,20 +98,37 @@ void check_usage(const CLI::App& command, const RunOptions& options) {
   }
 }
 
+int run(const RunOptions& options, bool json) {
+  if (!options.ptx.empty()) return run_ptx(options, json);
+  return options.is_move ? run_move(options, json) : run_family(options, json);
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
       "run",
-      "Run a kernel on .npy files: timed beside the driver's own copy on a GPU, or checked on the "
+      "Run a kernel or a move on .npy files: timed beside the driver's own copy on a GPU, or checked on the "
       "simulated device");
   auto options = std::make_shared<RunOptions>();
-  add_kernel_options(command, options->kernel);
+  add_operation_options(command, options->kernel, options->move);
   command.get_option("FAMILY")->required(false);
+  command
+      .add_flag("--check", options->check,
+                "Compare a move's result, and what lies beside it, with a plain walk on the CPU; a "
+                "difference makes "
+                "the exit code 1")
+      ->group(moves_group);
+  command.add_option("--seed", options->seed, "Of the elements of inputs that no file gives")
+      ->type_name("N")
+      ->group(moves_group)
+      ->capture_default_str();
   add_compiler_options(command, options->compiler);
-  command.add_option("--out", options->out, "The output as .npy; default: only run the kernel")
+  command.add_option("--out", options->out, "The output as .npy, once for each of split; default: only run")
       ->type_name("FILE")
-      ->group("Tensors");
+      ->group(tensors_group)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option(
           "--device", options->device,
@@ -118,7 +158,11 @@ void add_run_command(CLI::App& app, Session& session) {
       "device;\n"
       "give --strides to choose the layout there yourself. The simulated device runs the kernel once, and "
       "its\n"
-      "reports make the exit code 1.\n\n"
+      "reports make the exit code 1.\n"
+      "copy and map are kernel families; with an option of moves, or a tensor of more than 5 dimensions, "
+      "they are\n"
+      "moves, for which a planner chooses the kernel. Without --in a move's inputs have --shape and made-up "
+      "elements.\n\n"
       "Examples:\n"
       "  jitc run copy --in a.npy --out y.npy --box 64x64 --swizzle 128B\n"
       "  jitc run map --expr 'x0 / (1.0f + expf(-x0)) * x1' --in a.npy --in b.npy --out y.npy\n"
@@ -126,15 +170,18 @@ void add_run_command(CLI::App& app, Session& session) {
       "  jitc run bulk --expr 'x + 1' --in a.npy --out y.npy --json\n"
       "  jitc run snapshot --in a.npy --out tiles.npy --box 8x64 --swizzle 128B\n"
       "  jitc run copy --in a.npy --device sim --sim-mode random --sim-seed 7\n"
+      "  jitc run permute --axes 0,2,1,3 --in a.npy --out y.npy\n"
+      "  jitc run permute --axes 1,0 --shape 4095x8193 --dtype bf16 --check\n"
+      "  jitc run copy --slice 100:200,::2 --pad 1,1:2,2 --in a.npy --out y.npy\n"
+      "  jitc run cast --out-dtype bf16 --in a.npy --out y.npy\n"
+      "  jitc run split --axis 0 --parts 10,20 --in a.npy --out b.npy --out c.npy\n"
       "  jitc run --ptx kernel.ptx --launch launch.json");
   command.callback([options, &command, &session] {
     check_usage(command, *options);
     for (const auto* option : command.get_options()) {
       options->wants_simulation |= option->count() > 0 && option->get_group() == simulation_group;
     }
-    session.action = [options, &session] {
-      return options->ptx.empty() ? run_family(*options, session.json) : run_ptx(*options, session.json);
-    };
+    session.action = [options, &session] { return run(*options, session.json); };
   });
 }
 

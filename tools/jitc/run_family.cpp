@@ -54,20 +54,8 @@ Tensors upload_all(const std::shared_ptr<Device>& device, const Problem& problem
   return tensors;
 }
 
-Json to_json(const Measurement& measured) {
-  return {{"bytes", measured.bytes},
-          {"milliseconds",
-           {{"median", measured.median_ms}, {"min", measured.min_ms}, {"repeats", measured.repeats}}},
-          {"gb_per_s", measured.gb_per_s()}};
-}
-
 void say_inputs(const Problem& problem) {
-  for (const auto& file : problem.files) {
-    const auto& header = file.header();
-    say("input", fmt::format("{}: {} [{}], {} order, {}", file.path().string(), header.descr,
-                             fmt::join(header.shape, ", "), header.fortran_order ? "Fortran" : "C",
-                             describe_bytes(header.data_bytes)));
-  }
+  for (const auto& file : problem.files) say_input(file);
   for (const auto& note : problem.notes) say("note", note);
   say("spec", describe(problem.spec));
 }
@@ -80,14 +68,7 @@ Json time_on_gpu(Device& device, const tmajit::PreparedLaunch& launch, std::span
   // What a kernel forgets to write must not look like what the copy left there.
   device.fill(output.address, std::byte{0}, output.view.span_bytes(), nullptr);
   const auto kernel = measure_launch(device, launch, repeat);
-  if (!json) {
-    say("time",
-        fmt::format("median {:.4f} ms, min {:.4f} ms of {} runs: {:.0f} GB/s ({} moved)", kernel.median_ms,
-                    kernel.min_ms, kernel.repeats, kernel.gb_per_s(), describe_bytes(kernel.bytes)));
-    say("copy",
-        fmt::format("the driver's own copy: {:.4f} ms, {:.0f} GB/s; the kernel reaches {:.2f} of that",
-                    copy.median_ms, copy.gb_per_s(), kernel.gb_per_s() / copy.gb_per_s()));
-  }
+  if (!json) say_times(kernel, copy);
   Json report = to_json(kernel);
   report["driver_copy"] = to_json(copy);
   return report;
@@ -98,12 +79,19 @@ Json time_on_gpu(Device& device, const tmajit::PreparedLaunch& launch, std::span
 int run_family(const RunOptions& options, bool json) {
   const auto problem = make_problem(options.kernel, Padding::where_needed);
   if (problem.files.empty()) {
+    throw tmajit::Error(
+        tmajit::ErrorCode::invalid_argument,
+        "run needs its inputs: --in a.npy, once for each of x0, x1 …; of moves (--plan) a --shape "
+        "does, too");
+  }
+  if (options.out.size() > 1) {
     throw tmajit::Error(tmajit::ErrorCode::invalid_argument,
-                        "run needs its inputs: --in a.npy, once for each of x0, x1 …");
+                        fmt::format("--out is given {} times, but {} has one output", options.out.size(),
+                                    options.kernel.family));
   }
   require_legal(problem);
   std::optional<OutputArray> out;
-  if (!options.out.empty()) out.emplace(options.out);
+  if (!options.out.empty()) out.emplace(options.out.front());
   auto runtime_choice = runtime_options(options.compiler);
   const auto choice = select_device(options.device, options.simulation, options.wants_simulation);
   const auto& device = choice.device;
@@ -123,14 +111,15 @@ int run_family(const RunOptions& options, bool json) {
     say("source",
         fmt::format("{}, {}; PTX {}, cubin {}", artifact.entry, describe_bytes(artifact.source.size()),
                     describe_bytes(artifact.ptx.size()), describe_bytes(artifact.cubin.size())));
-    say("kernel", fmt::format("{}: {}", describe_origin(kernel), describe_resources(kernel, problem.spec)));
+    say("kernel", fmt::format("{}: {}", describe_origin(kernel),
+                              describe_resources(kernel, launch_needs(problem.spec))));
   }
 
   const auto tensors = upload_all(device, problem);
   const std::span<const Operand> operands(tensors.operands);
   const auto launch = kernel.prepare(operands.first(operands.size() - 1), operands.back());
   Json report = jitc::to_json(problem);
-  report.update(jitc::to_json(kernel, problem.spec));
+  report.update(jitc::to_json(kernel, launch_needs(problem.spec)));
   auto& run = report["run"];
   run["device"] = to_json(device->info());
   run["grid"] = launch.shape().grid;
@@ -139,7 +128,7 @@ int run_family(const RunOptions& options, bool json) {
   bool right = true;
   if (choice.simulation) {
     right = simulate(
-        *choice.simulation, kernel.artifact(), [&] { launch(); }, report, json);
+        *choice.simulation, {&kernel.artifact()}, [&] { launch(); }, report, json);
   } else {
     run.update(time_on_gpu(*device, launch, operands, options.repeat, json));
   }
@@ -148,9 +137,9 @@ int run_family(const RunOptions& options, bool json) {
   if (out && right) {
     download(*device, out_data, operands.back().address, file_view(problem, problem.views.size() - 1));
     out->commit();
-    report["outputs"].push_back(options.out);
+    report["outputs"].push_back(options.out.front());
     if (!json) {
-      say("output", fmt::format("{}: {} [{}]", options.out, npy_descr(problem.output().type),
+      say("output", fmt::format("{}: {} [{}]", options.out.front(), npy_descr(problem.output().type),
                                 fmt::join(problem.output_shape, ", ")));
     }
   }

@@ -64,7 +64,7 @@ int run_ptx(const RunOptions& options, bool json) {
   Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};
   report["run"] = {{"device", to_json(device->info())}, {"grid", shape.grid}, {"block", shape.block}};
   const bool right = simulate(
-      *choice.simulation, artifact,
+      *choice.simulation, {&artifact},
       [&] { with_file(options.launch, [&] { kernel->launch(shape, parameters, nullptr); }); }, report, json);
   report["outputs"] = Json::array();
   if (right) {

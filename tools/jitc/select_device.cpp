@@ -3,7 +3,6 @@
 #include <tmajit/error.hpp>
 
 #include <charconv>
-#include <optional>
 #include <string_view>
 
 #include <spdlog/fmt/fmt.h>
@@ -13,26 +12,6 @@ namespace {
 
 using tmajit::Error;
 using tmajit::ErrorCode;
-
-/// The number of the first Hopper GPU, or why there is none.
-struct Search {
-  std::optional<int> ordinal;
-  std::string why;
-};
-
-Search find_hopper() {
-  const auto gpus = tmajit::list_gpus();
-  for (const auto& gpu : gpus) {
-    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return {gpu.ordinal, {}};
-  }
-  if (gpus.empty()) {
-    const auto why = tmajit::why_no_gpu();
-    return {std::nullopt, why.empty() ? "the driver shows no GPU" : why};
-  }
-  return {std::nullopt,
-          fmt::format("{} has compute capability {}.{}, but the kernels need 9.0", gpus.front().name,
-                      gpus.front().compute_major, gpus.front().compute_minor)};
-}
 
 /// N of "gpu:N".
 std::optional<int> parse_ordinal(std::string_view text) {
@@ -54,6 +33,20 @@ DeviceChoice simulate(const SimulationOptions& options, std::string why) {
 }
 
 }  // namespace
+
+GpuSearch find_hopper() {
+  const auto gpus = tmajit::list_gpus();
+  for (const auto& gpu : gpus) {
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return {gpu.ordinal, {}};
+  }
+  if (gpus.empty()) {
+    const auto why = tmajit::why_no_gpu();
+    return {std::nullopt, why.empty() ? "the driver shows no GPU" : why};
+  }
+  return {std::nullopt,
+          fmt::format("{} has compute capability {}.{}, but the kernels need 9.0", gpus.front().name,
+                      gpus.front().compute_major, gpus.front().compute_minor)};
+}
 
 DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
                            bool wants_simulation) {

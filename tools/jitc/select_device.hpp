@@ -5,6 +5,7 @@
 #include <tmajit/device.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace jitc {
@@ -15,6 +16,13 @@ struct DeviceChoice {
   std::unique_ptr<Simulation> simulation;  ///< of the same device; null for a GPU
   std::string why;                         ///< what decided, where "auto" took the simulated device
 };
+
+/// The driver's number of the first Hopper GPU, or why there is none.
+struct GpuSearch {
+  std::optional<int> ordinal;
+  std::string why;
+};
+[[nodiscard]] GpuSearch find_hopper();
 
 /// The device that --device names: "gpu", "gpu:N", "sim", or "auto": the first Hopper GPU, else the simulated
 /// device, which `wants_simulation` takes at once. Throws Error{invalid_argument} for another text, or a GPU

@@ -53,22 +53,44 @@ void say_part(std::string_view heading, std::string_view text) {
   }
 }
 
-void say_report(const Report& report, const Artifact& artifact) {
+/// Line `number` of a text, from 1.
+std::string_view line_of(std::string_view text, std::uint32_t number) {
+  for (; number > 1 && !text.empty(); --number)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find('\n'));
+}
+
+/// Where the report's instruction comes from. Several kernels of a run can have one name: then it is the one
+/// whose line reads so.
+std::vector<SourcePlace> places_of(const Artifacts& artifacts, const Report& report) {
+  const Artifact* found = nullptr;
+  for (const auto* artifact : artifacts) {
+    if (artifact->entry != report.kernel) continue;
+    if (found == nullptr) found = artifact;
+    if (line_of(artifact->ptx, report.ptx_line).find(report.instruction) != std::string_view::npos) {
+      found = artifact;
+      break;
+    }
+  }
+  return found == nullptr ? std::vector<SourcePlace>() : source_places(*found, report.ptx_line);
+}
+
+void say_report(const Report& report, const Artifacts& artifacts) {
   const auto times = report.count > 1 ? fmt::format(", {} times", report.count) : std::string();
   say("report", styled(report.rule, Style::bad, STDERR_FILENO) + times);
   std::string where = "kernel " + report.kernel;
   if (report.ptx_line != 0) where += fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction);
   say_part("where", where);
-  for (const auto& place : source_places(artifact, report.ptx_line)) say_part("source", describe(place));
+  for (const auto& place : places_of(artifacts, report)) say_part("source", describe(place));
   say_part("who", fmt::format("CTA {}, thread {}", triple(report.cta), triple(report.thread)));
   say_part("found", report.found);
   say_part("legal", report.expected);
   say_part("remedy", report.remedy);
 }
 
-Json to_json(const Report& report, const Artifact& artifact) {
+Json to_json(const Report& report, const Artifacts& artifacts) {
   Json places = Json::array();
-  for (const auto& place : source_places(artifact, report.ptx_line)) {
+  for (const auto& place : places_of(artifacts, report)) {
     places.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
   }
   return {{"rule", report.rule},
@@ -144,9 +166,9 @@ SimulationResult Simulation::run(const std::function<void()>& launch) {
   return result;
 }
 
-Json to_json(const SimulationOptions& options, const SimulationResult& result, const Artifact& artifact) {
+Json to_json(const SimulationOptions& options, const SimulationResult& result, const Artifacts& artifacts) {
   Json reports = Json::array();
-  for (const auto& report : result.reports) reports.push_back(to_json(report, artifact));
+  for (const auto& report : result.reports) reports.push_back(to_json(report, artifacts));
   return {{"mode", options.mode},
           {"seed", options.seed},
           {"instruction_limit", options.limit},
@@ -157,7 +179,7 @@ Json to_json(const SimulationOptions& options, const SimulationResult& result, c
 }
 
 void say_simulation(const SimulationOptions& options, const SimulationResult& result,
-                    const Artifact& artifact) {
+                    const Artifacts& artifacts) {
   say("sim", fmt::format("mode {}, seed {}: {} thread-instructions in {:.3f} s on this CPU, {}", options.mode,
                          options.seed, describe_count(result.thread_instructions), result.host_seconds,
                          result.reports.empty()       ? styled("no reports", Style::good, STDERR_FILENO)
@@ -165,7 +187,7 @@ void say_simulation(const SimulationOptions& options, const SimulationResult& re
                                                       : fmt::format("{} reports", result.reports.size())));
   if (!result.printed.empty())
     say("printed", result.printed.substr(0, result.printed.find_last_not_of('\n') + 1));
-  for (const auto& report : result.reports) say_report(report, artifact);
+  for (const auto& report : result.reports) say_report(report, artifacts);
 }
 
 std::string verdict(const SimulationOptions& options, const SimulationResult& result) {

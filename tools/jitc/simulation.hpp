@@ -30,7 +30,7 @@ struct SimulationOptions {
 void add_simulation_options(CLI::App& command, SimulationOptions& values);
 inline constexpr auto simulation_group = "Simulated device";
 
-/// What came out of one launch on the simulated device.
+/// What came out of a run on the simulated device.
 struct SimulationResult {
   std::vector<tmajit::Report> reports;
   std::string printed;  ///< by printf
@@ -48,7 +48,7 @@ class Simulation {
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
   [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
 
-  /// Runs `launch`, which launches one kernel, and takes its reports from the device.
+  /// Runs `launch`, which launches kernels, and takes its reports from the device.
   [[nodiscard]] SimulationResult run(const std::function<void()>& launch);
 
  private:
@@ -58,13 +58,16 @@ class Simulation {
   std::shared_ptr<tmajit::SimDevice> device_;
 };
 
+/// The kernels that ran, so that reports can show their source.
+using Artifacts = std::vector<const tmajit::Artifact*>;
+
 /// Options, counts and every report.
 [[nodiscard]] Json to_json(const SimulationOptions& options, const SimulationResult& result,
-                           const tmajit::Artifact& artifact);
+                           const Artifacts& artifacts);
 
 /// Seed, mode, instructions, and the reports in full, on standard error.
 void say_simulation(const SimulationOptions& options, const SimulationResult& result,
-                    const tmajit::Artifact& artifact);
+                    const Artifacts& artifacts);
 
 /// "2 reports of the simulated device (mode late, seed 1); no output is written"
 [[nodiscard]] std::string verdict(const SimulationOptions& options, const SimulationResult& result);

@@ -1,5 +1,8 @@
 #include "commands.hpp"
+#include "explanation.hpp"
 #include "files.hpp"
+#include "move_options.hpp"
+#include "move_planning.hpp"
 #include "nvdisasm.hpp"
 #include "options.hpp"
 #include "problem.hpp"
@@ -10,6 +13,7 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -27,6 +31,9 @@ enum class Stage { source, ptx, sass, cubin };
 
 struct StageOptions {
   KernelOptions kernel;
+  MoveOptions move;
+  bool is_move = false;
+  std::uint32_t step = 1;  ///< of a move's plan, from 1
   CompilerOptions compiler;
   std::string out;
 };
@@ -68,10 +75,51 @@ Product make_compiled(Stage stage, const Problem& problem, const StageOptions& o
                           : stage == Stage::sass ? disassemble(kernel.artifact().cubin)
                                                  : cubin_text(kernel.artifact())};
   product.report = to_json(problem);
-  product.report.update(to_json(kernel, problem.spec));
+  product.report.update(to_json(kernel, launch_needs(problem.spec)));
   product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
-                                describe_resources(kernel, problem.spec));
+                                describe_resources(kernel, launch_needs(problem.spec)));
   return product;
+}
+
+/// A kernel of a move's plan; nothing runs, so no GPU is needed.
+Product make_of_move(Stage stage, const StageOptions& options) {
+  const auto problem = make_move(options.kernel, options.move);
+  auto chosen = runtime_options(options.compiler);
+  chosen.device = select_planning_device("auto").device;
+  tmajit::Runtime runtime(std::move(chosen));
+  const auto plan = make_plan(runtime, problem.unplaced());
+  const auto explanation = plan.explain();
+  const auto kernels = plan.kernels();
+  if (options.step > kernels.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                kernels.empty() ? "there is nothing to move, and so there is no kernel"
+                                : fmt::format("--step {}, but the plan has {}; jitc explain shows them",
+                                              options.step, kernels.size()));
+  }
+  const auto& kernel = kernels[options.step - 1];
+  const auto& step = explanation.steps[options.step - 1];
+  const auto& artifact = kernel.artifact();
+  const LaunchNeeds needs{.threads = step.threads,
+                          .dynamic_shared_bytes = step.shared_bytes - artifact.resources.static_shared_bytes};
+  if (kernels.size() > 1) {
+    say("step", fmt::format("{} of {}; --step N shows another", options.step, kernels.size()));
+  }
+  Product product{.data = stage == Stage::source ? artifact.source
+                          : stage == Stage::ptx  ? artifact.ptx
+                          : stage == Stage::sass ? disassemble(artifact.cubin)
+                                                 : cubin_text(artifact)};
+  product.report = {
+      {"operation", problem.operation}, {"arguments", problem.arguments}, {"plan", to_json(explanation)}};
+  product.report.update(to_json(kernel, needs));
+  product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
+                                describe_resources(kernel, needs));
+  return product;
+}
+
+Product make_of_family(Stage stage, const StageOptions& options) {
+  const auto problem = make_problem(options.kernel, Padding::no);
+  require_legal(problem);
+  return stage == Stage::source ? make_source(problem, options) : make_compiled(stage, problem, options);
 }
 
 int produce(Stage stage, const std::string& name, const StageOptions& options, bool json) {
@@ -80,13 +128,10 @@ int produce(Stage stage, const std::string& name, const StageOptions& options, b
         ErrorCode::invalid_argument,
         "a cubin is binary and would garble the terminal: write it with -o kernel.cubin, or into a pipe");
   }
-  const auto problem = make_problem(options.kernel, Padding::no);
-  require_legal(problem);
   std::optional<OutputFile> file;
   if (!options.out.empty()) file.emplace(options.out);
 
-  auto product =
-      stage == Stage::source ? make_source(problem, options) : make_compiled(stage, problem, options);
+  const auto product = options.is_move ? make_of_move(stage, options) : make_of_family(stage, options);
   if (file) {
     file->write(product.data);
     file->commit();
@@ -112,13 +157,18 @@ void add_stage(CLI::App& app, Session& session, Stage stage, const std::string& 
                const std::string& description, const std::string& footer) {
   auto& command = *app.add_subcommand(name, description);
   auto options = std::make_shared<StageOptions>();
-  add_kernel_options(command, options->kernel);
+  add_operation_options(command, options->kernel, options->move);
+  command.add_option("--step", options->step, "Which kernel of a move's plan, where it has several")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(moves_group);
   add_compiler_options(command, options->compiler);
   command.add_option("-o,--output", options->out, "Write to this file; default: standard output")
       ->type_name("FILE");
   add_common_options(command, session);
   command.footer(footer);
-  command.callback([=, &session] {
+  command.callback([=, &command, &session] {
+    options->is_move = is_move(command, options->kernel);
     session.action = [=, &session] { return produce(stage, name, *options, session.json); };
   });
 }
@@ -130,10 +180,12 @@ void add_stage_commands(CLI::App& app, Session& session) {
             "Examples:\n"
             "  jitc source copy --shape 4096x4096 --dtype bf16 --box 64x64 --swizzle 128B\n"
             "  jitc source map --expr 'x0 * x1 + 1' --dtype f16,f16,f32 -o kernel.cu\n"
-            "  nvcc -arch=sm_90a -cubin kernel.cu");
+            "  nvcc -arch=sm_90a -cubin kernel.cu\n"
+            "  jitc source permute --axes 0,2,1,3 --shape 32x2048x32x128 --dtype bf16");
   add_stage(app, session, Stage::ptx, "ptx", "Compile a kernel and print its PTX",
             "Examples:\n"
             "  jitc ptx copy --box 32x64 --dtype u8\n"
+            "  jitc ptx permute --axes 1,0 --shape 8192x8192 --dtype f16\n"
             "  jitc ptx bulk --expr 'x + 1' --dtype i32 -o add_one.ptx");
   add_stage(app, session, Stage::sass, "sass", "Compile a kernel and print its machine code; needs nvdisasm",
             "Examples:\n"

@@ -1,0 +1,146 @@
+#include "move_reference.hpp"
+
+#include "reference/scalar.hpp"
+#include "strided_copy.hpp"
+#include "walk.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+namespace {
+
+using tmajit::Move;
+using tmajit::Tensor;
+using tmajit::TensorView;
+
+std::span<const std::uint64_t> extents(const TensorView& view) {
+  return std::span(view.shape).first(view.rank);
+}
+std::span<const std::int64_t> strides(const TensorView& view) {
+  return std::span(view.strides).first(view.rank);
+}
+std::byte* memory(const Tensor& tensor) {
+  return reinterpret_cast<std::byte*>(
+      tensor.address);  // NOLINT(performance-no-int-to-ptr): host memory by contract
+}
+
+void copy(const Tensor& destination, const Tensor& source) {
+  if (destination.view.elements() == 0) return;
+  copy_strided(tmajit::size_of(destination.view.type), memory(destination), strides(destination.view),
+               memory(source), strides(source.view), extents(destination.view));
+}
+
+void convert(const Tensor& destination, const Tensor& source) {
+  const auto to = destination.view.type;
+  const auto from = source.view.type;
+  for_each_row<2>(extents(destination.view), {strides(destination.view), strides(source.view)},
+                  [&](const auto& offsets, std::uint64_t count, const auto& steps) {
+                    const std::int64_t to_size = tmajit::size_of(to);
+                    const std::int64_t from_size = tmajit::size_of(from);
+                    auto* out = memory(destination) + offsets[0] * to_size;
+                    const auto* in = memory(source) + offsets[1] * from_size;
+                    for (std::uint64_t i = 0; i < count; ++i) {
+                      reference::encode(to, reference::decode(from, in), out);
+                      out += steps[0] * to_size;
+                      in += steps[1] * from_size;
+                    }
+                  });
+}
+
+void pad(const Tensor& destination, const Tensor& source, const tmajit::Padding& padding) {
+  std::array<std::byte, sizeof(std::uint64_t)> value{};
+  reference::encode(destination.view.type, reference::scalar(padding.value), value.data());
+  const std::vector<std::int64_t> nowhere(destination.view.rank, 0);
+  if (destination.view.elements() == 0) return;
+  copy_strided(tmajit::size_of(destination.view.type), memory(destination), strides(destination.view),
+               value.data(), nowhere, extents(destination.view));
+  Tensor to = destination;
+  Tensor from = source;
+  for (std::uint32_t d = 0; d < destination.view.rank; ++d) {
+    const std::int64_t before = padding.before[d];
+    const std::int64_t begin = std::max<std::int64_t>(before, 0);
+    const std::int64_t end = std::min(static_cast<std::int64_t>(destination.view.shape[d]),
+                                      before + static_cast<std::int64_t>(source.view.shape[d]));
+    if (begin >= end) return;
+    const auto size = static_cast<std::int64_t>(tmajit::size_of(destination.view.type));
+    to.view.shape[d] = from.view.shape[d] = static_cast<std::uint64_t>(end - begin);
+    to.address += static_cast<std::uint64_t>(begin * destination.view.strides[d] * size);
+    from.address += static_cast<std::uint64_t>((begin - before) * source.view.strides[d] * size);
+  }
+  copy(to, from);
+}
+
+/// "0x3f800000", the element's bits.
+std::string bits(const std::byte* element, std::uint32_t size) {
+  std::string text = "0x";
+  for (std::uint32_t i = size; i-- > 0;) text += fmt::format("{:02x}", std::to_integer<unsigned>(element[i]));
+  return text;
+}
+
+}  // namespace
+
+void move_plainly(const Move& move) {
+  if (move.padding) return pad(move.destination, move.sources.front(), *move.padding);
+  if (move.expression.empty()) return copy(move.destination, move.sources.front());
+  if (move.expression == "x" && move.sources.size() == 1)
+    return convert(move.destination, move.sources.front());
+  throw tmajit::Error(
+      tmajit::ErrorCode::unsupported,
+      fmt::format("--check: nothing here evaluates the expression '{}' on the CPU; moves of bits, "
+                  "paddings and casts can be checked",
+                  move.expression));
+}
+
+Difference compare(const MoveArray& array, std::span<const std::byte> expected,
+                   std::span<const std::byte> found, bool converted) {
+  Difference difference;
+  difference.elements = array.view.elements();
+  if (expected.empty() || std::memcmp(expected.data(), found.data(), expected.size()) == 0) return difference;
+  const auto shape = extents(array.view);
+  const std::uint32_t size = tmajit::size_of(array.view.type);
+  std::vector<std::byte> rest(found.begin(), found.end());
+  std::uint64_t number = 0;  // of the element, in C order
+  for_each_row<1>(
+      shape, {strides(array.view)}, [&](const auto& offsets, std::uint64_t count, const auto& steps) {
+        for (std::uint64_t i = 0; i < count; ++i, ++number) {
+          const auto at =
+              static_cast<std::uint64_t>(static_cast<std::int64_t>(array.memory.first) +
+                                         (offsets[0] + static_cast<std::int64_t>(i) * steps[0]) * size);
+          const auto* const want = expected.data() + at;
+          const auto* const got = found.data() + at;
+          std::memcpy(rest.data() + at, want, size);
+          if (std::memcmp(want, got, size) == 0) continue;
+          if (converted && reference::same_value(array.view.type, want, got)) continue;
+          if (difference.wrong++ != 0) continue;
+          difference.expected = bits(want, size);
+          difference.found = bits(got, size);
+          difference.index.assign(shape.size(), 0);
+          auto left = number;
+          for (std::size_t d = shape.size(); d-- > 0; left /= shape[d]) difference.index[d] = left % shape[d];
+        }
+      });
+  for (std::size_t at = 0; at < rest.size(); ++at) difference.stray_bytes += rest[at] != expected[at] ? 1 : 0;
+  return difference;
+}
+
+std::string describe(const MoveArray& array, const Difference& difference) {
+  std::string text;
+  if (difference.wrong != 0) {
+    text = fmt::format("{}: {} of {} elements {} wrong, first [{}]: {} instead of {}", array.name,
+                       difference.wrong, difference.elements, difference.wrong == 1 ? "is" : "are",
+                       fmt::join(difference.index, ", "), difference.found, difference.expected);
+  }
+  if (difference.stray_bytes != 0) {
+    text += fmt::format("{}{} byte{} between its elements changed", text.empty() ? array.name + ": " : "; ",
+                        difference.stray_bytes, difference.stray_bytes == 1 ? "" : "s");
+  }
+  return text.empty() ? fmt::format("{}: all {} elements are right", array.name, difference.elements) : text;
+}
+
+}  // namespace jitc
