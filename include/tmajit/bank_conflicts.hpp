@@ -30,6 +30,9 @@ struct Wavefronts {
 
 /// Throws Error{invalid_argument} if the access is not as WarpAccess says.
 [[nodiscard]] TMAJIT_API Wavefronts wavefronts(const WarpAccess& access);
+/// Different words of each bank in those lanes, of the ones answered together, that need most wavefronts.
+/// Throws likewise.
+[[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
 
 /// How warps go over a tile, one instruction after the other until all of it has been touched once.
 enum class AccessPattern : std::uint8_t {

@@ -29,8 +29,10 @@ void check(const WarpAccess& access) {
   }
 }
 
-/// The most words of one bank in the lanes from `first` to `last`, each word counted once.
-std::uint32_t busiest_bank(const WarpAccess& access, std::uint32_t first, std::uint32_t last) {
+using BankWords = std::array<std::uint32_t, shared_banks>;
+
+/// Words of each bank in the lanes from `first` to `last`, each word counted once.
+BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t last) {
   std::array<std::uint32_t, warp_lanes> words{};
   std::uint32_t count = 0;
   for (auto lane = first; lane < last; ++lane) {
@@ -40,9 +42,19 @@ std::uint32_t busiest_bank(const WarpAccess& access, std::uint32_t first, std::u
   const auto taken = std::span(words).first(count);
   std::ranges::sort(taken);
   const auto repeated = std::ranges::unique(taken);
-  std::array<std::uint32_t, shared_banks> of_bank{};
+  BankWords of_bank{};
   for (const auto word : taken.first(count - repeated.size())) ++of_bank[word % shared_banks];
-  return std::ranges::max(of_bank);
+  return of_bank;
+}
+
+/// Calls visit(words of each bank) for the lanes that are answered together, group by group.
+template <typename Visit>
+void for_each_group(const WarpAccess& access, const Visit& visit) {
+  check(access);
+  const auto together = warp_lanes / std::max(access.width / bank_bytes, 1U);
+  for (std::uint32_t first = 0; first < access.lanes; first += together) {
+    visit(words_of(access, first, std::min(first + together, access.lanes)));
+  }
 }
 
 bool is_matrix(AccessPattern pattern) noexcept {
@@ -104,16 +116,22 @@ WarpAccess access_of(const BoxLayout& box, AccessPattern pattern, std::uint32_t 
 }  // namespace
 
 Wavefronts wavefronts(const WarpAccess& access) {
-  check(access);
-  const auto together = warp_lanes / std::max(access.width / bank_bytes, 1U);
   Wavefronts result;
-  for (std::uint32_t first = 0; first < access.lanes; first += together) {
-    const auto ways = busiest_bank(access, first, std::min(first + together, access.lanes));
+  for_each_group(access, [&](const BankWords& words) {
+    const auto ways = std::ranges::max(words);
     result.needed += ways;
     result.ideal += 1;
     result.ways = std::max(result.ways, ways);
-  }
+  });
   return result;
+}
+
+std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access) {
+  BankWords worst{};
+  for_each_group(access, [&](const BankWords& words) {
+    if (std::ranges::max(words) > std::ranges::max(worst)) worst = words;
+  });
+  return worst;
 }
 
 std::string_view name(AccessPattern pattern) noexcept {

@@ -17,6 +17,7 @@ TEST_CASE("every command explains itself with examples") {
                                                                   {"run"},
                                                                   {"validate"},
                                                                   {"lint"},
+                                                                  {"layout"},
                                                                   {"cache"},
                                                                   {"cache", "stat"},
                                                                   {"cache", "ls"},

@@ -78,6 +78,12 @@ TEST_CASE("wavefronts of textbook accesses") {
   CHECK(wavefronts(access(8, 32, [](auto lane) { return lane < 16 ? lane % 2 * 128 : lane % 3 * 128; })) ==
         Wavefronts{5, 2, 3});
   CHECK(wavefronts(WarpAccess{}) == Wavefronts{});
+
+  auto words = words_of_banks(access(8, 32, [](auto lane) { return lane < 16 ? 0 : lane % 3 * 128 + 40; }));
+  CHECK(words[10] == 3);
+  CHECK(words[11] == 3);
+  words[10] = words[11] = 0;
+  CHECK(std::ranges::count(words, 0U) == 32);
 }
 
 TEST_CASE("wavefronts of random accesses are as sets of addresses have it") {
@@ -92,6 +98,7 @@ TEST_CASE("wavefronts of random accesses are as sets of addresses have it") {
       return static_cast<std::uint32_t>(reference::between(random, 0, range) * width);
     });
     REQUIRE(wavefronts(one) == by_sets(one));
+    REQUIRE(std::ranges::max(words_of_banks(one)) == wavefronts(one).ways);
   }
 }
 

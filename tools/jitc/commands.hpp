@@ -21,6 +21,7 @@ void add_stage_commands(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
 void add_validate_command(CLI::App& app, Session& session);
 void add_lint_command(CLI::App& app, Session& session);
+void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 
