@@ -229,6 +229,14 @@ TEST_CASE("a layout as SVG is XML with a rectangle a unit") {
   CHECK(folder.names() == std::vector<std::string>{"a.svg"});
 }
 
+TEST_CASE("the picture in the documentation is the one that is drawn") {
+  const Folder folder;
+  const auto path = folder / "a.svg";
+  REQUIRE(jitc::test::jitc({"layout", "--type", "bf16", "--box", "32x64", "--swizzle", "128B", "-o", path})
+              .status == 0);
+  CHECK(read_file(path) == read_file(JITC_DOCUMENTATION "/images/layout-bf16-32x64-128B.svg"));
+}
+
 TEST_CASE("every kind of picture is XML") {
   const Folder folder;
   const auto arguments = GENERATE(values<std::vector<std::string>>({
