@@ -17,7 +17,7 @@ constexpr std::uint32_t matrix_rows = 8;
 constexpr std::uint32_t matrix_row_bytes = 16;
 
 void check(const WarpAccess& access) {
-  const auto fail = [](std::string message) { throw Error(ErrorCode::invalid_argument, message); };
+  const auto fail = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   if (access.width == 0 || access.width > widest || (access.width & (access.width - 1)) != 0) {
     fail(fmt::format("{} bytes a lane; an access has 1, 2, 4, 8 or 16", access.width));
   }
@@ -31,19 +31,19 @@ void check(const WarpAccess& access) {
 
 using BankWords = std::array<std::uint32_t, shared_banks>;
 
-/// Words of each bank in the lanes from `first` to `last`, each word counted once.
-BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t last) {
+/// Words of each bank in the lanes from `first` to before `end`, each word counted once.
+BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
   std::array<std::uint32_t, warp_lanes> words{};
   std::uint32_t count = 0;
-  for (auto lane = first; lane < last; ++lane) {
+  for (auto lane = first; lane < end; ++lane) {
     const auto word = access.offsets[lane] / bank_bytes;
     for (std::uint32_t i = 0; i < std::max(access.width / bank_bytes, 1U); ++i) words[count++] = word + i;
   }
   const auto taken = std::span(words).first(count);
-  std::ranges::sort(taken);
-  const auto repeated = std::ranges::unique(taken);
+  std::sort(taken.begin(), taken.end());
+  const auto last = std::unique(taken.begin(), taken.end());
   BankWords of_bank{};
-  for (const auto word : taken.first(count - repeated.size())) ++of_bank[word % shared_banks];
+  std::for_each(taken.begin(), last, [&](std::uint32_t word) { ++of_bank[word % shared_banks]; });
   return of_bank;
 }
 

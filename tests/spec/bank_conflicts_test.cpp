@@ -26,7 +26,7 @@ constexpr std::array widths{1U, 2U, 4U, 8U, 16U};
 template <typename Offset>
 WarpAccess access(std::uint32_t width, std::uint32_t lanes, const Offset& offset) {
   WarpAccess result{.width = width, .lanes = lanes};
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) result.offsets[lane] = offset(lane);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) result.offsets[lane] = std::uint32_t{offset(lane)};
   return result;
 }
 
@@ -64,7 +64,7 @@ std::vector<Swizzle> swizzles_of(std::uint32_t row_bytes) {
 TEST_CASE("wavefronts of textbook accesses") {
   const auto none = Wavefronts{.needed = 1, .ideal = 1, .ways = 1};
   CHECK(wavefronts(access(4, 32, [](auto lane) { return lane * 4; })) == none);
-  CHECK(wavefronts(access(4, 32, [](auto) { return 64; })) == none);  // broadcast
+  CHECK(wavefronts(access(4, 32, [](auto) { return 64U; })) == none);  // broadcast
   CHECK(wavefronts(access(1, 32, [](auto lane) { return lane; })) == none);
   CHECK(wavefronts(access(2, 32, [](auto lane) { return lane * 2; })) == none);
   CHECK(wavefronts(access(4, 32, [](auto lane) { return lane * 12; })) == none);  // an odd stride
@@ -79,7 +79,7 @@ TEST_CASE("wavefronts of textbook accesses") {
         Wavefronts{5, 2, 3});
   CHECK(wavefronts(WarpAccess{}) == Wavefronts{});
 
-  auto words = words_of_banks(access(8, 32, [](auto lane) { return lane < 16 ? 0 : lane % 3 * 128 + 40; }));
+  auto words = words_of_banks(access(8, 32, [](auto lane) { return lane < 16 ? 0U : lane % 3 * 128 + 40; }));
   CHECK(words[10] == 3);
   CHECK(words[11] == 3);
   words[10] = words[11] = 0;

@@ -41,7 +41,7 @@ struct LayoutOptions {
   std::string out;
 };
 
-[[noreturn]] void refuse(std::string message) {
+[[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::invalid_argument, message);
 }
 

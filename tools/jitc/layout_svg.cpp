@@ -86,7 +86,8 @@ class Picture {
   }
   [[nodiscard]] double y_of(std::uint32_t offset) const {
     const auto line = offset / line_bytes - range_.first;
-    return grid_top_ + line * line_height + line / picture_colours * period_gap;
+    const auto period = line / picture_colours;
+    return grid_top_ + line * line_height + period * period_gap;
   }
   [[nodiscard]] bool is_drawn(std::uint32_t offset) const {
     const auto line = offset / line_bytes;

@@ -65,6 +65,7 @@ std::string describe_cut(const LineRange& range) {
 std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
                                                     const std::vector<std::uint32_t>& extents) {
   std::vector<std::pair<Swizzle, std::optional<BoxLayout>>> layouts;
+  layouts.reserve(all_swizzles.size());
   for (const auto swizzle : all_swizzles) layouts.emplace_back(swizzle, under(box, extents, swizzle));
   std::vector<PatternConflicts> table;
   for (const auto pattern : tmajit::all_access_patterns) {
