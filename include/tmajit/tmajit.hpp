@@ -1,6 +1,8 @@
 #pragma once
 
 /// The whole public API but for logging.hpp, which needs spdlog's headers.
+#include <tmajit/bank_conflicts.hpp>
+#include <tmajit/box_layout.hpp>
 #include <tmajit/cache.hpp>
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>

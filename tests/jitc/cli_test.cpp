@@ -18,6 +18,7 @@ TEST_CASE("every command explains itself with examples") {
                                                                   {"explain"},
                                                                   {"validate"},
                                                                   {"lint"},
+                                                                  {"layout"},
                                                                   {"cache"},
                                                                   {"cache", "stat"},
                                                                   {"cache", "ls"},

@@ -134,6 +134,7 @@ int run(int argc, const char* const* argv) {
   add_explain_command(app, session);
   add_validate_command(app, session);
   add_lint_command(app, session);
+  add_layout_command(app, session);
   add_cache_command(app, session);
   add_doctor_command(app, session);
   try {

@@ -22,6 +22,7 @@ void add_run_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
 void add_validate_command(CLI::App& app, Session& session);
 void add_lint_command(CLI::App& app, Session& session);
+void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 

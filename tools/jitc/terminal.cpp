@@ -20,11 +20,13 @@ std::size_t columns(int fd) {
   return page;
 }
 
-std::string styled(std::string_view text, Style style, int fd) {
+bool takes_colour(int fd) {
   const char* const no_color = std::getenv("NO_COLOR");
-  if (style == Style::plain || !is_terminal(fd) || (no_color != nullptr && *no_color != '\0')) {
-    return std::string(text);
-  }
+  return is_terminal(fd) && (no_color == nullptr || *no_color == '\0');
+}
+
+std::string styled(std::string_view text, Style style, int fd) {
+  if (style == Style::plain || !takes_colour(fd)) return std::string(text);
   const auto code = [style] {
     switch (style) {
       case Style::bold: return 1;

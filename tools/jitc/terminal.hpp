@@ -15,8 +15,11 @@ namespace jitc {
 /// Columns of the terminal behind `fd`, or of a wide page where it is none.
 [[nodiscard]] std::size_t columns(int fd);
 
+/// Whether `fd` is a terminal and $NO_COLOR is not set.
+[[nodiscard]] bool takes_colour(int fd);
+
 enum class Style { plain, bold, good, bad, warn, dim };
-/// `text` in a colour, if `fd` is a terminal and $NO_COLOR is not set.
+/// `text` in a colour, if `fd` takes colours.
 [[nodiscard]] std::string styled(std::string_view text, Style style, int fd);
 
 /// One line on standard error, `title` set off as a heading.

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <tmajit/box_layout.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+inline constexpr std::uint32_t warp_lanes = 32;
+
+/// What the lanes of a warp touch in shared memory in one instruction.
+struct WarpAccess {
+  std::uint32_t width = 4;                          ///< bytes of a lane: 1, 2, 4, 8 or 16
+  std::uint32_t lanes = 0;                          ///< that take part, from lane 0 on
+  std::array<std::uint32_t, warp_lanes> offsets{};  ///< of each lane's first byte, multiples of `width`
+};
+
+/// What shared memory takes for an access. It answers up to 128 bytes in one wavefront: those of all lanes if
+/// they are at most 4 bytes wide, of half a warp at 8 bytes, of a quarter at 16. In a wavefront each bank
+/// gives one word, to every lane that asks for it.
+struct Wavefronts {
+  std::uint32_t needed = 0;
+  std::uint32_t ideal = 0;  ///< without conflicts
+  /// Different words of one bank, at most, in lanes that are answered together: 1 without conflicts.
+  std::uint32_t ways = 0;
+  friend bool operator==(const Wavefronts&, const Wavefronts&) = default;
+};
+
+/// Throws Error{invalid_argument} if the access is not as WarpAccess says.
+[[nodiscard]] TMAJIT_API Wavefronts wavefronts(const WarpAccess& access);
+/// Different words of each bank in those lanes, of the ones answered together, that need most wavefronts.
+/// Throws likewise.
+[[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
+
+/// How warps go over a tile, one instruction after the other until all of it has been touched once.
+enum class AccessPattern : std::uint8_t {
+  row,     ///< lanes side by side along a row, then along the next
+  column,  ///< lanes one below the other down a column, then down the next
+  /// ldmatrix and stmatrix, up to four 8×8 matrices of 2-byte elements side by side: lane 8·m + r names row r
+  /// of matrix m, 16 bytes (PTX ISA, "ldmatrix").
+  matrix,
+  /// The same with `.trans`, as an operand whose rows are wanted as columns is read: the matrices lie one
+  /// below the other. Shared memory sees rows of 16 bytes, too; what is transposed is who gets which element.
+  matrix_transposed,
+};
+inline constexpr std::array all_access_patterns{AccessPattern::row, AccessPattern::column,
+                                                AccessPattern::matrix, AccessPattern::matrix_transposed};
+
+/// "row", "column", "matrix", "matrix-transposed".
+[[nodiscard]] TMAJIT_API std::string_view name(AccessPattern) noexcept;
+/// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
+[[nodiscard]] TMAJIT_API AccessPattern parse_access_pattern(std::string_view);
+
+/// Instructions in which `pattern` goes over the tile with `width` bytes a lane. 0 if it cannot: a lane
+/// touches whole elements; a matrix has 8 rows of 16 bytes, and transposed ones have elements of 2 bytes.
+/// Rows beyond the last whole matrix are left out. An instruction takes 4, 2 or 1 matrices, the most that
+/// divides their number.
+[[nodiscard]] TMAJIT_API std::uint32_t instructions(const BoxLayout& box, AccessPattern pattern,
+                                                    std::uint32_t width) noexcept;
+/// Instruction `number` of them. Throws Error{invalid_argument} if there is no such.
+[[nodiscard]] TMAJIT_API WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern,
+                                                std::uint32_t width, std::uint32_t number);
+
+/// What all instructions of a pattern take together.
+struct Conflicts {
+  std::uint32_t instructions = 0;  ///< 0: the pattern cannot go over this tile
+  std::uint32_t conflicting = 0;   ///< of them, those that need more wavefronts than without conflicts
+  std::uint64_t wavefronts = 0;
+  std::uint64_t ideal = 0;
+  std::uint32_t ways = 0;   ///< the worst of them
+  std::uint32_t worst = 0;  ///< number of the first instruction that is
+  friend bool operator==(const Conflicts&, const Conflicts&) = default;
+};
+[[nodiscard]] TMAJIT_API Conflicts conflicts(const BoxLayout& box, AccessPattern pattern,
+                                             std::uint32_t width);
+
+TMAJIT_END

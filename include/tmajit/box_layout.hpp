@@ -1,0 +1,94 @@
+#pragma once
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// Shared memory answers a warp from 32 banks of 4 bytes; successive words lie in successive banks (CUDA C++
+/// Programming Guide, "Shared Memory" of compute capability 5.x and later).
+inline constexpr std::uint32_t shared_banks = 32;
+inline constexpr std::uint32_t bank_bytes = 4;
+/// Dimensions of a tile: those of its box, and one more for the elements of a slice of an interleaved layout.
+inline constexpr std::uint32_t max_tile_rank = max_map_rank + 1;
+
+/// The bank of byte `offset` of a tile; tiles begin at bank 0.
+[[nodiscard]] constexpr std::uint32_t bank_of(std::uint32_t offset) noexcept {
+  return offset / bank_bytes % shared_banks;
+}
+
+/// Where the byte that would lie at `offset` of a tile lies under `swizzle`; its own inverse. The tile begins
+/// at a multiple of TileLayout::alignment.
+[[nodiscard]] constexpr std::uint32_t swizzled_offset(std::uint32_t offset, Swizzle swizzle) noexcept {
+  const std::uint32_t mask = (1U << static_cast<std::uint32_t>(swizzle)) - 1;
+  return offset ^ ((offset >> 7 & mask) << 4);
+}
+
+/// An element of a tile seen as a matrix. Rows are all dimensions but the innermost, counted row-major;
+/// columns are elements of the innermost.
+struct BoxElement {
+  std::uint32_t row = 0;
+  std::uint32_t column = 0;
+  friend bool operator==(const BoxElement&, const BoxElement&) = default;
+};
+
+/// Which element of a box lies where in shared memory, as the copy engine lays it out (PTX ISA, "Tensors";
+/// what that leaves open: docs/tma.md). With an interleaved layout the box's innermost dimension counts
+/// slices of 16 or 32 bytes, and the tile has one more dimension, the elements of a slice.
+class TMAJIT_API BoxLayout {
+ public:
+  /// A box of 1 to 5 dimensions, row-major. Throws SpecError with every rule that a tensor map with this box
+  /// would break.
+  BoxLayout(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle = Swizzle::none,
+            Interleave interleave = Interleave::none);
+  /// The tile that `map` loads: ceil(box / element stride) elements a dimension. Throws SpecError likewise.
+  explicit BoxLayout(const TensorMapSpec& map);
+
+  [[nodiscard]] ElementType type() const noexcept { return type_; }
+  [[nodiscard]] Swizzle swizzle() const noexcept { return swizzle_; }
+  [[nodiscard]] Interleave interleave() const noexcept { return interleave_; }
+  /// Elements a dimension of the tile.
+  [[nodiscard]] std::span<const std::uint32_t> extents() const noexcept {
+    return std::span(extents_).first(rank_);
+  }
+  [[nodiscard]] std::uint32_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint32_t columns() const noexcept { return extents_[rank_ - 1]; }
+  [[nodiscard]] std::uint32_t element_bytes() const noexcept { return size_of(type_); }
+  [[nodiscard]] std::uint32_t row_bytes() const noexcept { return columns() * element_bytes(); }
+  /// From a row to the next, before the swizzle: the span of a swizzle that is wider than the row.
+  [[nodiscard]] std::uint32_t pitch_bytes() const noexcept { return pitch_bytes_; }
+  /// From the tile's beginning to one past the last byte that an element takes or a row reserves.
+  [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
+  /// What the tile's address is a multiple of.
+  [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
+
+  /// Bytes from the tile's beginning to an element of it; `element` must lie in the tile.
+  [[nodiscard]] std::uint32_t offset(BoxElement element) const noexcept {
+    return swizzled_offset(element.row * pitch_bytes_ + element.column * element_bytes(), swizzle_);
+  }
+  /// The same by an index a dimension. Throws Error{invalid_argument} if it is not one of the tile.
+  [[nodiscard]] std::uint32_t offset(std::span<const std::uint32_t> index) const;
+
+  /// The element that byte `offset` is part of; none in the gaps that a swizzle wider than the row leaves,
+  /// and beyond the tile.
+  [[nodiscard]] std::optional<BoxElement> element(std::uint32_t offset) const noexcept;
+  /// An index a dimension; as many as there are extents, the others 0.
+  [[nodiscard]] std::array<std::uint32_t, max_tile_rank> index(BoxElement element) const noexcept;
+
+ private:
+  ElementType type_;
+  Swizzle swizzle_;
+  Interleave interleave_;
+  std::uint32_t rank_ = 0;
+  std::array<std::uint32_t, max_tile_rank> extents_{};
+  std::uint32_t rows_ = 1;
+  std::uint32_t pitch_bytes_ = 0;
+  std::uint32_t bytes_ = 0;
+  std::uint32_t alignment_ = 0;
+};
+
+TMAJIT_END

@@ -1,0 +1,182 @@
+#include "spec/limits.hpp"
+#include "spec/parse_name.hpp"
+
+#include <tmajit/bank_conflicts.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <span>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t widest = 16;
+constexpr std::uint32_t matrix_rows = 8;
+constexpr std::uint32_t matrix_row_bytes = 16;
+
+void check(const WarpAccess& access) {
+  const auto fail = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
+  if (access.width == 0 || access.width > widest || (access.width & (access.width - 1)) != 0) {
+    fail(fmt::format("{} bytes a lane; an access has 1, 2, 4, 8 or 16", access.width));
+  }
+  if (access.lanes > warp_lanes) fail(fmt::format("{} lanes; a warp has {}", access.lanes, warp_lanes));
+  for (std::uint32_t lane = 0; lane < access.lanes; ++lane) {
+    if (access.offsets[lane] % access.width == 0) continue;
+    fail(fmt::format("lane {}: offset {} is no multiple of the {} bytes that it touches", lane,
+                     access.offsets[lane], access.width));
+  }
+}
+
+using BankWords = std::array<std::uint32_t, shared_banks>;
+
+/// Words of each bank in the lanes from `first` to before `end`, each word counted once.
+BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
+  std::array<std::uint32_t, warp_lanes> words{};
+  std::uint32_t count = 0;
+  for (auto lane = first; lane < end; ++lane) {
+    const auto word = access.offsets[lane] / bank_bytes;
+    for (std::uint32_t i = 0; i < std::max(access.width / bank_bytes, 1U); ++i) words[count++] = word + i;
+  }
+  const auto taken = std::span(words).first(count);
+  std::sort(taken.begin(), taken.end());
+  const auto last = std::unique(taken.begin(), taken.end());
+  BankWords of_bank{};
+  std::for_each(taken.begin(), last, [&](std::uint32_t word) { ++of_bank[word % shared_banks]; });
+  return of_bank;
+}
+
+/// Calls visit(words of each bank) for the lanes that are answered together, group by group.
+template <typename Visit>
+void for_each_group(const WarpAccess& access, const Visit& visit) {
+  check(access);
+  const auto together = warp_lanes / std::max(access.width / bank_bytes, 1U);
+  for (std::uint32_t first = 0; first < access.lanes; first += together) {
+    visit(words_of(access, first, std::min(first + together, access.lanes)));
+  }
+}
+
+bool is_matrix(AccessPattern pattern) noexcept {
+  return pattern == AccessPattern::matrix || pattern == AccessPattern::matrix_transposed;
+}
+
+/// Pieces of `width` bytes, the same number in each row, that a pattern goes over in its order. For matrices
+/// a piece is a row of one.
+struct Sweep {
+  std::uint32_t pieces = 0;
+  std::uint32_t at_once = warp_lanes;  ///< pieces an instruction
+};
+
+Sweep sweep(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
+  if (is_matrix(pattern)) {
+    if (width != matrix_row_bytes) return {};
+    if (pattern == AccessPattern::matrix_transposed && box.element_bytes() != 2) return {};
+    const auto matrices = box.rows() / matrix_rows * (box.row_bytes() / matrix_row_bytes);
+    const auto at_once = matrices % 4 == 0 ? 4U : matrices % 2 == 0 ? 2U : 1U;
+    return {.pieces = matrices * matrix_rows, .at_once = at_once * matrix_rows};
+  }
+  const bool legal = width >= box.element_bytes() && width <= widest && (width & (width - 1)) == 0;
+  return {.pieces = legal ? box.rows() * (box.row_bytes() / width) : 0};
+}
+
+std::uint32_t instructions(const Sweep& sweep) noexcept {
+  return (sweep.pieces + sweep.at_once - 1) / sweep.at_once;
+}
+
+/// Where piece `number` of the sweep lies.
+std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::uint32_t width,
+                              std::uint32_t number) noexcept {
+  const auto a_row = box.row_bytes() / width;
+  const auto at = [&](std::uint32_t row, std::uint32_t piece) {
+    return box.offset({.row = row, .column = piece * width / box.element_bytes()});
+  };
+  const auto matrix = number / matrix_rows;
+  const auto row = number % matrix_rows;
+  const auto matrices_down = std::max(box.rows() / matrix_rows, 1U);
+  switch (pattern) {
+    case AccessPattern::column: return at(number % box.rows(), number / box.rows());
+    case AccessPattern::matrix: return at(matrix / a_row * matrix_rows + row, matrix % a_row);
+    case AccessPattern::matrix_transposed:
+      return at(matrix % matrices_down * matrix_rows + row, matrix / matrices_down);
+    default: return at(number / a_row, number % a_row);
+  }
+}
+
+WarpAccess access_of(const BoxLayout& box, AccessPattern pattern, std::uint32_t width, const Sweep& sweep,
+                     std::uint32_t number) noexcept {
+  const auto first = number * sweep.at_once;
+  WarpAccess access{.width = width, .lanes = std::min(sweep.pieces - first, sweep.at_once)};
+  for (std::uint32_t lane = 0; lane < access.lanes; ++lane) {
+    access.offsets[lane] = offset_of_piece(box, pattern, width, first + lane);
+  }
+  return access;
+}
+
+}  // namespace
+
+Wavefronts wavefronts(const WarpAccess& access) {
+  Wavefronts result;
+  for_each_group(access, [&](const BankWords& words) {
+    const auto ways = std::ranges::max(words);
+    result.needed += ways;
+    result.ideal += 1;
+    result.ways = std::max(result.ways, ways);
+  });
+  return result;
+}
+
+std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access) {
+  BankWords worst{};
+  for_each_group(access, [&](const BankWords& words) {
+    if (std::ranges::max(words) > std::ranges::max(worst)) worst = words;
+  });
+  return worst;
+}
+
+std::string_view name(AccessPattern pattern) noexcept {
+  switch (pattern) {
+    case AccessPattern::row: return "row";
+    case AccessPattern::column: return "column";
+    case AccessPattern::matrix: return "matrix";
+    case AccessPattern::matrix_transposed: return "matrix-transposed";
+  }
+  return "unknown";
+}
+
+AccessPattern parse_access_pattern(std::string_view text) {
+  return parse_name<AccessPattern>(text, "access pattern", all_access_patterns);
+}
+
+std::uint32_t instructions(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
+  return instructions(sweep(box, pattern, width));
+}
+
+WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_t width,
+                       std::uint32_t number) {
+  const auto whole = sweep(box, pattern, width);
+  if (number >= instructions(whole)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("instruction {}: {} with {} bytes a lane goes over this tile in {}", number,
+                            name(pattern), width, instructions(whole)));
+  }
+  return access_of(box, pattern, width, whole, number);
+}
+
+Conflicts conflicts(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) {
+  const auto whole = sweep(box, pattern, width);
+  Conflicts result{.instructions = instructions(whole)};
+  for (std::uint32_t number = 0; number < result.instructions; ++number) {
+    const auto one = wavefronts(access_of(box, pattern, width, whole, number));
+    result.wavefronts += one.needed;
+    result.ideal += one.ideal;
+    if (one.needed > one.ideal) ++result.conflicting;
+    if (one.ways > result.ways) {
+      result.ways = one.ways;
+      result.worst = number;
+    }
+  }
+  return result;
+}
+
+TMAJIT_END

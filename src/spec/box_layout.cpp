@@ -1,0 +1,106 @@
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/box_layout.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The swizzle moves bytes within lines of shared memory that have this many.
+constexpr std::uint32_t line_bytes = 128;
+
+/// A map whose box may break rules, and nothing else.
+TensorMapSpec map_of_box(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle,
+                         Interleave interleave) {
+  TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
+  map.rank = sat_cast<std::uint8_t>(box.size());
+  std::uint64_t stride = inner_unit(type, interleave);
+  for (auto d = std::min<std::size_t>(box.size(), max_map_rank); d-- > 0;) {
+    map.box[d] = box[d];
+    map.element_strides[d] = 1;
+    map.shape[d] = std::clamp(box[d], 1U, max_box);
+    map.strides[d] = stride;
+    stride = round_up(stride * map.shape[d], stride_unit(interleave));
+  }
+  return map;
+}
+
+TensorMapSpec legal(const TensorMapSpec& map) {
+  auto violations = validate(map);
+  if (!violations.empty()) throw SpecError(std::move(violations));
+  return map;
+}
+
+/// One past the last byte that a tile of `bytes` takes: where it ends within a line, a swizzle may move its
+/// last chunks to the rest of the line.
+std::uint32_t swizzled_end(std::uint32_t bytes, Swizzle swizzle) noexcept {
+  std::uint32_t end = bytes;
+  for (auto chunk = bytes / line_bytes * line_bytes; chunk < bytes; chunk += bulk_bytes) {
+    end = std::max(end, swizzled_offset(chunk, swizzle) + bulk_bytes);
+  }
+  return end;
+}
+
+}  // namespace
+
+BoxLayout::BoxLayout(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle,
+                     Interleave interleave)
+    : BoxLayout(map_of_box(type, box, swizzle, interleave)) {}
+
+BoxLayout::BoxLayout(const TensorMapSpec& map)
+    : type_(legal(map).type), swizzle_(map.swizzle), interleave_(map.interleave), rank_(map.rank) {
+  const bool interleaved = interleave_ != Interleave::none;
+  for (std::uint32_t d = 0; d < map.rank; ++d) {
+    // Without interleave the copy engine ignores the innermost stride; the validator takes only 1.
+    extents_[d] = sat_cast<std::uint32_t>(ceil_div(map.box[d], map.element_strides[d]));
+  }
+  if (interleaved) extents_[rank_++] = inner_unit(type_, interleave_) / size_of(type_);
+  for (const auto extent : extents().first(rank_ - 1)) rows_ *= extent;
+  // Slices lie one after the other, whatever the swizzle.
+  pitch_bytes_ = interleaved ? row_bytes() : std::max(row_bytes(), span_bytes(swizzle_));
+  bytes_ = swizzled_end(rows_ * pitch_bytes_, swizzle_);
+  alignment_ = tile_layout(map).alignment;
+}
+
+std::uint32_t BoxLayout::offset(std::span<const std::uint32_t> index) const {
+  if (index.size() != rank_) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("an index of {} numbers into a tile of {} dimensions", index.size(), rank_));
+  }
+  BoxElement element;
+  for (std::uint32_t d = 0; d < rank_; ++d) {
+    if (index[d] >= extents_[d]) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("index {} of dimension {}: the tile has {}", index[d], d, extents_[d]));
+    }
+    if (d + 1 < rank_) element.row = element.row * extents_[d] + index[d];
+  }
+  element.column = index[rank_ - 1];
+  return offset(element);
+}
+
+std::optional<BoxElement> BoxLayout::element(std::uint32_t offset) const noexcept {
+  const auto linear = swizzled_offset(offset, swizzle_);
+  const BoxElement element{.row = linear / pitch_bytes_, .column = linear % pitch_bytes_ / element_bytes()};
+  if (element.row >= rows_ || element.column >= columns()) return std::nullopt;
+  return element;
+}
+
+std::array<std::uint32_t, max_tile_rank> BoxLayout::index(BoxElement element) const noexcept {
+  std::array<std::uint32_t, max_tile_rank> index{};
+  index[rank_ - 1] = element.column;
+  for (auto d = rank_ - 1; d-- > 0;) {
+    index[d] = element.row % extents_[d];
+    element.row /= extents_[d];
+  }
+  return index;
+}
+
+TMAJIT_END

@@ -1,0 +1,143 @@
+#include "layout_view.hpp"
+
+#include "report.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+namespace {
+
+using tmajit::AccessPattern;
+using tmajit::BoxLayout;
+using tmajit::Swizzle;
+
+constexpr std::array all_swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
+
+/// Columns in the 16 bytes that get one colour.
+std::uint32_t columns_a_unit(const BoxLayout& box) {
+  return unit_bytes / box.element_bytes();
+}
+
+std::optional<BoxLayout> under(const BoxLayout& box, const std::vector<std::uint32_t>& extents,
+                               Swizzle swizzle) {
+  try {
+    return BoxLayout(box.type(), extents, swizzle, box.interleave());
+  } catch (const tmajit::SpecError&) {
+    return std::nullopt;
+  }
+}
+
+std::string range(std::uint32_t first, std::uint32_t last) {
+  return first == last ? fmt::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+}  // namespace
+
+std::uint32_t LayoutView::colour_of(tmajit::BoxElement e) const {
+  const auto number = colour == ColourBy::row ? e.row : e.column / columns_a_unit(box);
+  return number % picture_colours;
+}
+
+LineRange lines_of(const LayoutView& view) {
+  LineRange range{.all = (view.box.bytes() + line_bytes - 1) / line_bytes};
+  const auto most = view.lines == 0 ? range.all : view.lines;
+  if (view.shown && most < range.all) {
+    const auto& access = view.shown->access;
+    const auto least = *std::min_element(access.offsets.begin(), access.offsets.begin() + access.lanes);
+    // The pattern of the swizzle begins every eight lines.
+    range.first = std::min(least / line_bytes / units_a_line * units_a_line, range.all - most);
+  }
+  range.count = std::min(most, range.all - range.first);
+  return range;
+}
+
+std::string describe_cut(const LineRange& range) {
+  if (range.count == range.all) return {};
+  return fmt::format("lines {} to {} of {}, 128 bytes each; --lines 0 shows all", range.first,
+                     range.first + range.count - 1, range.all);
+}
+
+std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
+                                                    const std::vector<std::uint32_t>& extents) {
+  std::vector<std::pair<Swizzle, std::optional<BoxLayout>>> layouts;
+  layouts.reserve(all_swizzles.size());
+  for (const auto swizzle : all_swizzles) layouts.emplace_back(swizzle, under(box, extents, swizzle));
+  std::vector<PatternConflicts> table;
+  for (const auto pattern : tmajit::all_access_patterns) {
+    for (std::uint32_t width = 1; width <= unit_bytes; width *= 2) {
+      if (tmajit::instructions(box, pattern, width) == 0) continue;
+      PatternConflicts line{.pattern = pattern, .width = width, .under = {}};
+      for (const auto& [swizzle, layout] : layouts) {
+        line.under.push_back({.swizzle = swizzle, .conflicts = std::nullopt});
+        if (layout) line.under.back().conflicts = tmajit::conflicts(*layout, pattern, width);
+      }
+      table.push_back(std::move(line));
+    }
+  }
+  return table;
+}
+
+std::string describe_box(const LayoutView& view) {
+  auto text = fmt::format("{} {}, swizzle {}", tmajit::name(view.box.type()), fmt::join(view.extents, "x"),
+                          tmajit::name(view.box.swizzle()));
+  if (view.box.interleave() != tmajit::Interleave::none)
+    text += fmt::format(", interleave {}", tmajit::name(view.box.interleave()));
+  return text;
+}
+
+std::string describe_image(const LayoutView& view) {
+  const auto& box = view.box;
+  const bool slices = box.interleave() != tmajit::Interleave::none;
+  auto text = fmt::format("{} {}{} of {} bytes", box.rows(), slices ? "slice" : "row",
+                          box.rows() == 1 ? "" : "s", box.row_bytes());
+  if (box.pitch_bytes() != box.row_bytes()) text += fmt::format(", {} apart", box.pitch_bytes());
+  return text + fmt::format(", {}, aligned to {} bytes", describe_bytes(box.bytes()), box.alignment());
+}
+
+std::string describe_pattern(AccessPattern pattern, std::uint32_t width) {
+  switch (pattern) {
+    case AccessPattern::matrix: return "8x8 matrix (ldmatrix)";
+    case AccessPattern::matrix_transposed: return "8x8 matrix, transposed (.trans)";
+    default: return fmt::format("{}, {} byte{} a lane", tmajit::name(pattern), width, width == 1 ? "" : "s");
+  }
+}
+
+std::string describe_conflicts(const std::optional<tmajit::Conflicts>& conflicts) {
+  if (!conflicts) return "–";
+  if (conflicts->conflicting == 0) return "none";
+  if (conflicts->wavefronts == conflicts->ideal * conflicts->ways)
+    return fmt::format("{}-way", conflicts->ways);
+  const auto mean = static_cast<double>(conflicts->wavefronts) / static_cast<double>(conflicts->ideal);
+  return fmt::format("{}-way, mean {:.2f}", conflicts->ways, mean);
+}
+
+std::string describe_access(const ShownAccess& shown) {
+  const auto taken = tmajit::wavefronts(shown.access);
+  auto text = fmt::format("{}, instruction {} of {}: {} wavefront{}",
+                          describe_pattern(shown.pattern, shown.access.width), shown.number,
+                          shown.instructions, taken.needed, taken.needed == 1 ? "" : "s");
+  if (taken.needed == taken.ideal) return text + ", no conflict";
+  return text + fmt::format(" instead of {} ({}-way conflict)", taken.ideal, taken.ways);
+}
+
+std::string describe_colour(const LayoutView& view, std::uint32_t number) {
+  const bool by_row = view.colour == ColourBy::row;
+  const auto a_colour = by_row ? 1 : columns_a_unit(view.box);
+  const auto count = by_row ? view.box.rows() : view.box.columns();
+  const auto period = a_colour * picture_colours;
+  const auto first = number * a_colour;
+  if (first >= count) return {};
+  auto text = range(first, std::min(first + a_colour, count) - 1);
+  if (first + period < count) {
+    text += ", " + range(first + period, std::min(first + period + a_colour, count) - 1);
+    if (first + 2 * period < count) text += " …";
+  }
+  return text;
+}
+
+}  // namespace jitc
