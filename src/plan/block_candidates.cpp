@@ -76,11 +76,18 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   lengthen(kernel, nest, 1, std::span(kernel.source_order).first(nest.rank), unit,
            tuning.source_run / kernel.element_bytes);
 
-  std::uint64_t elements = 1;
-  for (std::uint32_t d = 0; d < nest.rank; ++d) elements *= kernel.box[d];
-  const std::uint64_t blocks = elements / (unit * unit);
+  kernel.chunk = unit;
+  kernel.staggered = problem.alignment(0, nest.rank - 1) < vector_bytes;
+  kernel.alignment = problem.alignment(1, column);
+
+  // A block a thread, also where a staggered row adds some.
+  std::uint64_t blocks = ceil_div(kernel.box[nest.rank - 1], unit) + (kernel.staggered ? 1 : 0);
+  for (std::uint32_t d = 0; d + 1 < nest.rank; ++d) {
+    blocks *= d == column ? ceil_div(kernel.box[d], unit) : kernel.box[d];
+  }
+  const std::uint64_t most = tuning.threads + tuning.threads / 4;
   kernel.threads =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(round_up(blocks, 32), 32, tuning.threads));
+      static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
   return {kernel, nest, {}};
 }
 

@@ -14,12 +14,23 @@ std::uint32_t contiguous_dimension(const MoveProblem& problem, std::uint32_t ope
                                     strides.begin());
 }
 
-bool moves_vectors(const MoveProblem& problem) {
+/// Whether bits move between views that are contiguous somewhere, in dimensions long enough for blocks.
+bool moves_blocks(const MoveProblem& problem) {
   const std::uint32_t rank = problem.nest.rank;
   if (rank == 0 || !problem.expression.empty() || problem.nest.windowed) return false;
-  const std::uint32_t column = contiguous_dimension(problem, 1);
-  return problem.nest.operand[0].strides[rank - 1] == 1 && column < rank &&
-         problem.alignment(0, rank - 1) == vector_bytes && problem.alignment(1, column) == vector_bytes;
+  return problem.nest.operand[0].strides[rank - 1] == 1 && contiguous_dimension(problem, 1) < rank;
+}
+
+bool is_aligned(const MoveProblem& problem, std::uint32_t column) {
+  return problem.alignment(0, problem.nest.rank - 1) == vector_bytes &&
+         problem.alignment(1, column) == vector_bytes;
+}
+
+/// Blocks are squares of 16 bytes a side; where a side is much shorter, most of a block would be empty.
+bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
+  const std::uint64_t side = vector_bytes / problem.element_bytes(0);
+  const auto fills = [&](std::uint64_t extent) { return 2 * extent > side; };
+  return fills(problem.nest.shape[column]) && fills(problem.nest.shape[problem.nest.rank - 1]);
 }
 
 }  // namespace
@@ -31,15 +42,13 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
     if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(candidate));
   };
   const std::uint32_t rank = problem.nest.rank;
-  if (!moves_vectors(problem)) {
-    add(general_candidate(problem, {}));
-    return candidates;
-  }
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  if (column == rank - 1) {
+  if (moves_blocks(problem) && column != rank - 1 && is_worth_blocks(problem, column)) {
+    add(transpose_candidate(problem, column, {}));
+  } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     add(rows_candidate(problem, {.threads = 128, .turns = 2}));
   } else {
-    add(transpose_candidate(problem, column, {}));
+    add(general_candidate(problem, {}));
   }
   return candidates;
 }

@@ -40,6 +40,7 @@ void align(std::vector<std::byte>& bytes, std::size_t to) {
 std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& problem) {
   std::vector<std::byte> bytes;
   append(bytes, problem.address[1]);
+  append(bytes, problem.high[1]);
   append(bytes, problem.address[0]);
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(1, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(0, d));
@@ -107,9 +108,12 @@ std::uint32_t MoveKernel::shared_bytes() const noexcept {
 
 std::uint32_t MoveKernel::image_bytes() const noexcept {
   if (method != MoveMethod::transpose) return 0;
-  std::uint32_t bytes = element_bytes;
-  for (std::uint32_t d = 0; d < rank; ++d) bytes *= box[d];
-  return bytes;
+  // As in templates/kernels/transpose.cu: one more block before a staggered row, and whole groups of eight.
+  const std::uint32_t vector = 16 / element_bytes;
+  const std::uint32_t unit = std::max(8 / vector, 1U);
+  std::uint64_t bytes = 16 * round_up(box[rank - 1] / vector + (staggered ? 1 : 0), unit);
+  for (std::uint32_t d = 0; d + 1 < rank; ++d) bytes = sat_mul(bytes, box[d]);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
 }
 
 std::string MoveKernel::choice() const {

@@ -143,6 +143,24 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
   return out;
 }
 
+std::string transpose_facts(const MoveKernel& kernel) {
+  const std::uint32_t vector = 16 / kernel.element_bytes;
+  const std::uint32_t row = kernel.rank - 1;
+  Numbers order{};
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) order[d] = d;
+  Numbers vectors = kernel.box;
+  vectors[row] /= vector;
+  Numbers blocks = vectors;
+  blocks[row] += kernel.staggered ? 1 : 0;
+  blocks[kernel.column] /= vector;
+  std::string out = fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
+  out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
+  out += "// Block n of the tile, in the order of the source's memory.\n";
+  out += index_function("", "block_index", kernel.source_order, blocks, kernel.rank, {});
+  out += "// Vector n of the tile, in the order of the destination's.\n";
+  return out + index_function("", "vector_index", order, vectors, kernel.rank, {});
+}
+
 std::string facts(const MoveKernel& kernel, bool computes) {
   std::string out = "\n// ---- what this kernel is specialised for ----\nnamespace tmajit {\n\n";
   out += fmt::format("constexpr u32 rank = {};\n", kernel.rank);
@@ -156,7 +174,7 @@ std::string facts(const MoveKernel& kernel, bool computes) {
   if (kernel.method == MoveMethod::transpose) {
     out += fmt::format("constexpr u32 row = {};     // contiguous in the destination\n", kernel.rank - 1);
     out += fmt::format("constexpr u32 column = {};  // contiguous in the source\n", kernel.column);
-    out += extent_function("source_order", kernel.source_order, kernel.rank) + "  // dimensions, by stride\n";
+    out += transpose_facts(kernel);
   }
   return out + "\n}  // namespace tmajit\n";
 }

@@ -8,6 +8,7 @@ namespace tmajit {
 template <u32 rank>
 struct ViewPair {
   const u8* source;
+  const u8* source_end;  // where the last of its bytes ends
   u8* destination;
   i64 source_step[rank];  // bytes from one index to the next
   i64 destination_step[rank];
@@ -21,7 +22,8 @@ template <u32 rank>
 struct TilePair {
   const u8* source;
   u8* destination;
-  u32 inside[rank];  // elements of the tile that exist
+  u64 origin;        // index of the tile's first element in the last dimension
+  i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
 
   __device__ __forceinline__ TilePair(const ViewPair<rank>& views, const Extent<rank>& box)
       : source(views.source), destination(views.destination) {
@@ -31,8 +33,9 @@ struct TilePair {
       const u32 index = d == 0 ? tile : tile % views.tiles[d];
       tile /= views.tiles[d];
       const u64 first = static_cast<u64>(index) * box.at[d];
-      const u64 left = views.extent[d] - first;
-      inside[d] = left < box.at[d] ? static_cast<u32>(left) : box.at[d];
+      if (d == rank - 1) origin = first;
+      const i64 left = static_cast<i64>(views.extent[d] - first);
+      inside[d] = static_cast<i32>(left < box.at[d] ? left : box.at[d]);
       source += static_cast<i64>(first) * views.source_step[d];
       destination += static_cast<i64>(first) * views.destination_step[d];
     }

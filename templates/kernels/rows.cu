@@ -37,7 +37,7 @@ __device__ __forceinline__ void move_rows(const ViewPair<rank>& views) {
       rest /= vectors(d);
       from += at * views.source_step[d];
       to[turn] += at * views.destination_step[d];
-      exists = exists && at < tile.inside[d];
+      exists = exists && static_cast<i32>(at) < tile.inside[d];
       if (d == rank - 1) count[turn] = exists ? tile.inside[d] - at : 0;
     }
     if (!exists) count[turn] = 0;

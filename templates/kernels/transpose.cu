@@ -1,41 +1,60 @@
 // transpose: moves a tensor between two views whose contiguous dimensions differ, `row` the destination's and
 // `column` the source's.
 //
-// A CTA does one tile, a box over all dimensions. A thread loads a block of elements by 16-byte loads along
-// `column`, transposes it in registers, and puts it into an image of the tile in the destination's order in
-// shared memory. Then the threads store that image, 16 bytes along `row` at a time. The image is swizzled
-// so that neither way meets a bank twice.
+// A CTA does one tile, a box over all dimensions. A thread loads a block of elements along `column`, transposes
+// it in registers, and puts it into an image of the tile in the destination's order in shared memory. Then the
+// threads store that image, 16 bytes along `row` at a time. The image is swizzled so that neither way meets a
+// bank twice.
 //
-// Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_order, threads.
+// Where the destination's rows begin anywhere, each row's vectors begin at multiples of 16 of its memory: a
+// tile then begins up to a vector before its origin, and its image holds one more block in front.
+//
+// Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_alignment, staggered,
+// threads, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
+#include "tmajit/raw.cuh"
 #include "tmajit/view_pair.cuh"
 
 namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
+constexpr u32 before = staggered ? 1 : 0;  // blocks of a row before the tile
+using Vector = Raw<element_bytes, vector>;
 
 // Blocks, or for other dimensions than `row` and `column` elements, of the tile in dimension d.
 __device__ constexpr u32 blocks(u32 d) {
-  return box().at[d] / (d == row || d == column ? vector : 1);
+  return d == row ? box().at[d] / vector + before : d == column ? box().at[d] / vector : box().at[d];
 }
 __device__ constexpr u32 block_count() {
   u32 count = 1;
   for (u32 d = 0; d < rank; ++d) count *= blocks(d);
   return count;
 }
-// Vectors of the image from one index of dimension d to the next.
+// Vectors of the image from one index of dimension d to the next. What a block puts there is a multiple of
+// eight vectors long, so that the swizzle below holds.
 __device__ constexpr u32 image_step(u32 d) {
+  constexpr u32 unit = vector < 8 ? 8 / vector : 1;
   u32 step = 1;
-  for (u32 k = d + 1; k < rank; ++k) step *= k == row ? blocks(k) : box().at[k];
+  for (u32 k = d + 1; k < rank; ++k) step *= k == row ? (blocks(k) + unit - 1) / unit * unit : box().at[k];
   return step;
 }
-constexpr u32 image_vectors = block_count() * vector;
+constexpr u32 image_vectors = image_step(0) * (row == 0 ? blocks(0) : box().at[0]);
+constexpr u32 stored_vectors = block_count() / blocks(row) * (blocks(row) - before) * vector;
 
 // Neighbouring blocks of a load are a multiple of eight vectors apart in the image; the index of their
 // column keeps them off each other's banks.
 __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
-  constexpr bool distinct = vector * image_step(column) % 8 == 0;
-  return distinct ? position ^ (column_index / vector % 8) : position;
+  return position ^ (column_index / vector % 8);
+}
+
+__device__ __forceinline__ Vector16 load_line(const u8* from) {
+  Vector16 value;
+  if constexpr (source_alignment < 4) {
+    load_words_anywhere(value.word, from);
+  } else {
+    load_words<source_alignment>(value.word, from);
+  }
+  return value;
 }
 
 // What exists of a block at the tile's edge. Its lines wait in local memory: this is rare, and short to
@@ -43,39 +62,45 @@ __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
 __device__ __noinline__ void load_edge(Vector16 (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i, from += step) {
-    line[i] = i >= lines ? Vector16{} : count >= vector ? load16(from) : load_part<element_bytes>(from, count);
+    line[i] = i >= lines ? Vector16{} : load_part<element_bytes>(from, count);
   }
 }
 
 __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile,
                                             Vector16* image) {
-#pragma unroll
-  for (u32 first = 0; first < block_count(); first += threads) {
-    const u32 n = first + threadIdx.x;
+#pragma unroll 1
+  for (u32 start = 0; start < block_count(); start += threads) {
+    const u32 n = start + threadIdx.x;
     if (block_count() % threads != 0 && n >= block_count()) return;
-    u32 at[rank];
-    u32 rest = n;
+    u32 index[rank];
+    block_index(n, index);
+    i32 at[rank];
     const u8* from = tile.source;
     u32 position = 0;
     bool exists = true;
 #pragma unroll
-    for (u32 k = rank; k-- > 0;) {
-      const u32 d = source_order().at[k];
-      at[d] = rest % blocks(d) * (d == row || d == column ? vector : 1);
-      rest /= blocks(d);
+    for (u32 d = 0; d < rank; ++d) {
+      at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
+      position += d == row ? index[d] : at[d] * image_step(d);
+      if (d == row) at[d] -= before * vector;
       from += at[d] * views.source_step[d];
-      position += d == row ? at[d] / vector : at[d] * image_step(d);
       exists = exists && at[d] < tile.inside[d];
     }
+    if (staggered) exists = exists && (at[row] >= 0 || tile.origin > 0);
     if (!exists) continue;
 
     Block<vector> block;
-    if (at[row] + vector <= tile.inside[row] && at[column] + vector <= tile.inside[column]) {
+    const i32 lines = tile.inside[row] - at[row];
+    const i32 count = tile.inside[column] - at[column];
+    // Unaligned loads fetch whole words: the last of them must not lie behind the source.
+    const u8* last = from + (vector - 1) * (views.source_step[row] > 0 ? views.source_step[row] : 0);
+    const bool inside = source_alignment >= 4 || last + 20 <= views.source_end;
+    if (lines >= static_cast<i32>(vector) && count >= static_cast<i32>(vector) && inside) {
 #pragma unroll
-      for (u32 i = 0; i < vector; ++i) block.row[i] = load16(from + i * views.source_step[row]);
+      for (u32 i = 0; i < vector; ++i) block.row[i] = load_line(from + i * views.source_step[row]);
     } else {
       Vector16 line[vector];
-      load_edge(line, from, views.source_step[row], tile.inside[row] - at[row], tile.inside[column] - at[column]);
+      load_edge(line, from, views.source_step[row], lines, count < static_cast<i32>(vector) ? count : vector);
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
     }
@@ -86,30 +111,66 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
   }
 }
 
+// The 16 bytes that begin `bytes` after the first of `low`.
+__device__ __forceinline__ Vector shifted(const Vector16& low, const Vector16& high, u32 bytes) {
+  u32 word[8];
+#pragma unroll
+  for (u32 k = 0; k < 4; ++k) {
+    word[k] = low.word[k];
+    word[k + 4] = high.word[k];
+  }
+#pragma unroll
+  for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
+#pragma unroll
+  for (u32 k = 0; k < 5; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
+  Vector result;
+#pragma unroll
+  for (u32 k = 0; k < 4; ++k) {
+    result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
+  }
+  return result;
+}
+
 __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Vector16* image) {
-#pragma unroll 4
-  for (u32 first = 0; first < image_vectors; first += threads) {
-    const u32 n = first + threadIdx.x;
-    if (image_vectors % threads != 0 && n >= image_vectors) return;
-    u32 at[rank];
-    u32 rest = n;
+#pragma unroll 1
+  for (u32 start = 0; start < stored_vectors; start += threads) {
+    const u32 n = start + threadIdx.x;
+    if (stored_vectors % threads != 0 && n >= stored_vectors) return;
+    u32 index[rank];
+    vector_index(n, index);
     u8* to = tile.destination;
+    u32 position = index[row];
     bool exists = true;
 #pragma unroll
-    for (u32 d = rank; d-- > 0;) {
-      const u32 count = d == row ? blocks(d) : box().at[d];
-      at[d] = rest % count * (d == row ? vector : 1);
-      rest /= count;
-      to += at[d] * views.destination_step[d];
-      exists = exists && at[d] < tile.inside[d];
+    for (u32 d = 0; d < rank; ++d) {
+      if (d == row) continue;
+      position += index[d] * image_step(d);
+      to += static_cast<i64>(index[d]) * views.destination_step[d];
+      exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
     }
-    if (!exists) continue;
-    const Vector16 value = image[swizzled(n, at[column])];
-    if (at[row] + vector <= tile.inside[row]) {
-      store16(to, value);
+    i32 at = static_cast<i32>(index[row] * vector);
+    Vector value;
+    if constexpr (staggered) {
+      const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % 16;  // bytes since a multiple of 16
+      at -= past / element_bytes;
+      // From here the image is read a block before `position`, less what lies past.
+      if (past == 0) ++position;
+      value = shifted(image[swizzled(position, index[column])],
+                      image[swizzled(past == 0 ? position : position + 1, index[column])], (16 - past) % 16);
     } else {
-      store_part<element_bytes>(to, value, tile.inside[row] - at[row]);
+      const Vector16 whole = image[swizzled(position, index[column])];
+#pragma unroll
+      for (u32 k = 0; k < 4; ++k) value.word[k] = whole.word[k];
+    }
+    const u32 first = staggered && at < 0 && tile.origin == 0 ? -at : 0;
+    const i32 left = tile.inside[row] - at;
+    if (!exists || left <= 0) continue;
+    to += at * static_cast<i64>(element_bytes);
+    if (first == 0 && left >= static_cast<i32>(vector)) {
+      store_raw<16>(to, value);
+    } else {
+      store_some(to, element_bytes, value, first, least(left, vector));
     }
   }
 }
