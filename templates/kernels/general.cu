@@ -262,7 +262,9 @@ __device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, 
   if (Destination::contiguous && own.whole()) {
     store_raw<Destination::alignment>(own.to, result);
   } else {
-    store_some(own.to, view.step[row], result, own.first, own.last);
+    // A row of one element is contiguous, whatever its step.
+    const i64 step = Destination::contiguous ? i64{sizeof(Destination::Element)} : view.step[row];
+    store_some(own.to, step, result, own.first, own.last);
   }
 }
 
