@@ -130,10 +130,13 @@ class Text(unittest.TestCase):
     def test_failures_and_absences_are_named(self):
         report = table_of(1.1)
         report["absent"]["jax"] = "ImportError: none"
-        report["results"][0]["errors"] = {"compile": "RuntimeError: no"}
+        for result in report["results"][:3]:
+            result["errors"] = {"compile": "RuntimeError: no"}
+        report["results"][4]["skipped"] = {"cupy": "has none"}
         report["left_out"], report["why_left_out"] = 7, "--limit 1 s was over"
         text = table.whole(report)
-        for part in ("no jax: ImportError: none", "compile: RuntimeError: no", "7 cases left out",
+        for part in ("no jax: ImportError: none", "cupy not measured: peers: (4,1)->(1,0) f32: has none",
+                     "compile failed: peers: (0,1)->(1,0) f32 and 2 more: RuntimeError: no", "7 cases left out",
                      "table of peers f32", "missed: table of peers f32"):
             self.assertIn(part, text)
 

@@ -57,6 +57,16 @@ def means(report):
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
+def _reasons(report, key, what):
+    """Who did not take part in what and why: a line a contestant and reason."""
+    cases = {}
+    for result in report["results"]:
+        for name, why in result.get(key, {}).items():
+            cases.setdefault((name, why), []).append(result["label"])
+    return [f"{name} {what}: {labels[0]}" + (f" and {len(labels) - 1} more" if labels[1:] else "") + f": {why}"
+            for (name, why), labels in cases.items()]
+
+
 def verdict(report):
     """Targets met and missed, what was not measured, and who failed where."""
     found, unknown = r.targets(report)
@@ -70,9 +80,7 @@ def verdict(report):
         lines.append(f"  not measured: {shown}")
     for name, why in report.get("absent", {}).items():
         lines.append(f"no {name}: {why}")
-    for result in report["results"]:
-        for name, why in result.get("errors", {}).items():
-            lines.append(f"{result['label']}: {name}: {why}")
+    lines += _reasons(report, "errors", "failed") + _reasons(report, "skipped", "not measured")
     if report.get("left_out"):
         lines.append(f"{report['left_out']} cases left out: {report['why_left_out']}")
     return "\n".join(lines)
