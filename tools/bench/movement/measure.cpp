@@ -10,6 +10,7 @@
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -92,8 +93,11 @@ void Measurement::measure_case(const Case& c, nlohmann::ordered_json& entry) {
   const double driver = times[1].median();
   const std::string kernels = [&] {
     std::vector<std::string> names;
-    for (const auto& step : entry["notes"]["tmajit"]["steps"]) names.push_back(step["kernel"]);
-    return fmt::format("{}", fmt::join(names, "+"));
+    for (const auto& step : entry["notes"]["tmajit"]["steps"]) {
+      const std::string name = step["choice"].get<std::string>().empty() ? step["kernel"] : step["choice"];
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(names, "; "));
   }();
   report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}", c.label(),
                            gigabytes_per_second(moved.bytes(), ours), 100 * times[0].spread(),
