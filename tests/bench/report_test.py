@@ -116,7 +116,10 @@ class Text(unittest.TestCase):
         row = table.row(report, report["results"][0])
         # 8000 bytes in 2, 1.9, 20 and 3 microseconds; ratios to the driver and the best peer.
         self.assertEqual(row.split()[3:], ["4", "4", "0", "3", "0.950", "1.50", "2.00"])
-        self.assertEqual(len(row), len(table.header(report)))
+        self.assertEqual(len(row), table.header(report).rindex("us") + 2)
+        step = {"kernel": "transpose", "choice": "transpose 64x64"}
+        report["results"][0]["notes"] = {"tmajit": {"steps": [step, step]}}
+        self.assertTrue(table.row(report, report["results"][0]).endswith("  transpose 64x64"))
 
     def test_what_was_not_measured_is_a_dash(self):
         report = table_of(1.5)
@@ -130,10 +133,13 @@ class Text(unittest.TestCase):
     def test_failures_and_absences_are_named(self):
         report = table_of(1.1)
         report["absent"]["jax"] = "ImportError: none"
-        report["results"][0]["errors"] = {"compile": "RuntimeError: no"}
+        for result in report["results"][:3]:
+            result["errors"] = {"compile": "RuntimeError: no"}
+        report["results"][4]["skipped"] = {"cupy": "has none"}
         report["left_out"], report["why_left_out"] = 7, "--limit 1 s was over"
         text = table.whole(report)
-        for part in ("no jax: ImportError: none", "compile: RuntimeError: no", "7 cases left out",
+        for part in ("no jax: ImportError: none", "cupy not measured: peers: (4,1)->(1,0) f32: has none",
+                     "compile failed: peers: (0,1)->(1,0) f32 and 2 more: RuntimeError: no", "7 cases left out",
                      "table of peers f32", "missed: table of peers f32"):
             self.assertIn(part, text)
 

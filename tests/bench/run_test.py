@@ -4,6 +4,7 @@ import io
 import itertools
 import json
 import os
+import subprocess
 import tempfile
 import time
 import types
@@ -240,6 +241,17 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("missed", out)
             self.assertTrue(picture.read_text().startswith("<svg"))
+
+    def test_results_of_the_program(self):
+        program = Path(find()).with_name("tmajit-movement")
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder) / "a.json"
+            subprocess.run([program, "--device", "sim", "--tiny", "--rounds", "1", "--only", "->(1,0) u8",
+                            "--json", results], check=True, stdout=subprocess.DEVNULL)
+            status, out, _ = self.call("--from", str(results))
+            self.assertEqual(status, 0)
+            self.assertIn("peers: (16384,16384)->(1,0) u8", out)
+            self.assertIn("simulated Hopper", out)
 
     def test_a_library_that_is_not_there(self):
         with self.assertRaises(TmajitError):

@@ -1,4 +1,4 @@
-/// Moves between random views on the GPU against a plain walk, and the bandwidth of well-known permutations.
+/// Moves between random views on the GPU against a plain walk; tools/bench/movement measures them.
 #include "gpu/support.hpp"
 #include "plan/canonical.hpp"
 #include "reference/random_maps.hpp"
@@ -10,9 +10,6 @@
 #include <map>
 #include <numeric>
 #include <vector>
-
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 using namespace tmajit;
 using reference::between, reference::one_in, reference::one_of;
@@ -28,15 +25,6 @@ ElementType type_of(std::uint32_t bytes) {
     case 4: return ElementType::u32;
     default: return ElementType::u64;
   }
-}
-
-TensorView permuted(const TensorView& view, const std::vector<std::uint32_t>& axes) {
-  TensorView result = view;
-  for (std::size_t d = 0; d < axes.size(); ++d) {
-    result.shape[d] = view.shape[axes[d]];
-    result.strides[d] = view.strides[axes[d]];
-  }
-  return result;
 }
 
 /// Elements from the first to the last that a view touches, both counted from its address.
@@ -144,50 +132,4 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
   std::cout << cases << " moves:";
   for (const auto& [kernel, count] : kernels) std::cout << " " << count << " by " << kernel;
   std::cout << "\n";
-}
-
-TEST_CASE("bandwidth of permutations", "[.bandwidth]") {
-  REQUIRE_HOPPER(device);
-  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
-  const std::vector<std::pair<Shape, std::vector<std::uint32_t>>> permutations{
-      {{16384, 16384}, {1, 0}},
-      {{32768, 32768}, {1, 0}},
-      {{8191, 8209}, {1, 0}},
-      {{64, 128, 256, 512}, {0, 2, 1, 3}},
-      {{64, 128, 256, 512}, {3, 2, 1, 0}},
-      {{64, 128, 256, 512}, {0, 3, 1, 2}},
-      {{64, 256, 512, 128}, {0, 3, 1, 2}},
-      {{32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
-      {{512, 512, 1024}, {2, 0, 1}},
-      {{32, 2048, 32, 128}, {0, 2, 1, 3}},
-  };
-  const Stream stream = device->create_stream();
-  for (const auto& [shape, axes] : permutations) {
-    for (const std::uint32_t bytes : {4U, 2U, 1U, 8U}) {
-      const TensorView from = permuted(TensorView::contiguous(type_of(bytes), shape), axes);
-      const TensorView to = TensorView::contiguous(type_of(bytes), std::span(from.shape).first(from.rank));
-      const std::uint64_t size = to.elements() * bytes;
-      const Buffer in(device, size);
-      const Buffer out(device, size);
-      device->fill(in.address(), std::byte{7}, size, stream);
-      const auto median = [&](const std::function<void()>& work) {
-        std::vector<float> times = device->time(stream, 12, work);
-        std::ranges::sort(times);
-        return times[times.size() / 2];
-      };
-      const auto gbps = [&](float milliseconds) { return 2e-6 * static_cast<double>(size) / milliseconds; };
-      const double copy = gbps(median([&] { device->copy(out.address(), in.address(), size, stream); }));
-      const Move move{{to, out.address()}, {{from, in.address()}}};
-      const MovePlan plan = plan_moves(runtime, std::span(&move, 1));
-      const double own = gbps(median([&] { plan(stream); }));
-      const StageTimes& times = plan.kernels().front().times();
-      std::cout << fmt::format(
-          "({}) -> ({}) {}-byte: {:.0f} GB/s, {:.3f} of a copy; {}; {} registers; compile {:.1f} load {:.2f} "
-          "ms\n",
-          fmt::join(shape, ","), fmt::join(axes, ","), bytes, own, own / copy,
-          plan.explain().steps.front().choice, plan.explain().steps.front().registers, times.compile,
-          times.load);
-    }
-  }
-  device->destroy_stream(stream);
 }

@@ -37,7 +37,6 @@ std::shared_ptr<tmajit::Device> open(const Options& options, Report& report) {
 
 void describe(const Options& options, const tmajit::Device& device, Report& report) {
   const tmajit::DeviceInfo& info = device.info();
-  report.json["tmajit"] = TMAJIT_VERSION_STRING;
   report.json["rounds"] = options.rounds;
   report.json["seed"] = options.seed;
   report.json["device"] = {{"name", info.name},
@@ -50,7 +49,9 @@ void describe(const Options& options, const tmajit::Device& device, Report& repo
     nvrtc = fmt::format("{}.{}", tmajit::compiler().major, tmajit::compiler().minor);
   } catch (const tmajit::Error&) {  // plans whose kernels are cached still work
   }
-  report.json["nvrtc"] = nvrtc;
+  report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
+  report.json["peers"] = nlohmann::ordered_json::array();
+  report.json["results"] = nlohmann::ordered_json::array();
   report.line(fmt::format("tmajit {}, NVRTC {}, {} with {} SMs, seed {}", TMAJIT_VERSION_STRING, nvrtc,
                           info.name, info.sm_count, options.seed));
 }

@@ -10,6 +10,7 @@
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -71,7 +72,7 @@ void Measurement::measure_case(const Case& c, nlohmann::ordered_json& entry) {
   device_->fill(destination.address(), std::byte{0xA5}, destination.bytes(), stream_.get());
 
   const tmajit::MovePlan plan = plan_case(runtime_, c, destination.address(), source.address());
-  entry["plan"] = describe(plan);
+  entry["notes"]["tmajit"] = describe(plan);
   plan(stream_.get());
   device_->synchronize(stream_.get());
   const std::string wrong = check(c, pattern, *device_, destination.address(), options_.seed, stream_.get());
@@ -92,8 +93,11 @@ void Measurement::measure_case(const Case& c, nlohmann::ordered_json& entry) {
   const double driver = times[1].median();
   const std::string kernels = [&] {
     std::vector<std::string> names;
-    for (const auto& step : entry["plan"]["steps"]) names.push_back(step["kernel"]);
-    return fmt::format("{}", fmt::join(names, "+"));
+    for (const auto& step : entry["notes"]["tmajit"]["steps"]) {
+      const std::string name = step["choice"].get<std::string>().empty() ? step["kernel"] : step["choice"];
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(names, "; "));
   }();
   report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}", c.label(),
                            gigabytes_per_second(moved.bytes(), ours), 100 * times[0].spread(),
@@ -146,7 +150,7 @@ bool Measurement::run() {
     try {
       measure_case(c, entry);
     } catch (const tmajit::Error& error) {
-      entry["error"] = error.what();
+      entry["errors"]["tmajit"] = error.what();
       // After a fault on a GPU the context is gone, and nothing further can be measured.
       lost = driver_ && error.code() == tmajit::ErrorCode::device_failed;
       if (error.code() == tmajit::ErrorCode::out_of_memory) {
@@ -161,7 +165,8 @@ bool Measurement::run() {
   }
   if (left_out > 0) {
     report_.json["left_out"] = left_out;
-    report_.line(fmt::format("{} cases left out: --limit {} s is over", left_out, options_.limit_s));
+    report_.json["why_left_out"] = fmt::format("--limit {:g} s was over", options_.limit_s);
+    report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
   }
   std::size_t missed = 0;
   for (const Target& target : targets_) missed += target.met() ? 0 : 1;

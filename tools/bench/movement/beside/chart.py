@@ -34,7 +34,7 @@ def _bar(x, y, gbps, kind):
 
 
 def _row(x, y, result):
-    """The bars of one case, with ours in numbers."""
+    """The bars of one case, with ours and the best peer in numbers."""
     parts = []
     best = r.best_peer(result)
     bars = [("ours", r.bandwidth(result, r.OURS)),
@@ -46,7 +46,9 @@ def _row(x, y, result):
     ours, ratio = bars[0][1], r.of_best_peer(result)
     if ours:
         note = f"{ours:.0f}" + (f" · {ratio:.2f}×" if ratio else "")
-        parts.append(_text(x + min(ours / FULL_SCALE, 1) * PANEL_WIDTH + 4, y + BAR, note, "small strong"))
+        parts.append(_text(x + PANEL_WIDTH + 4, y + BAR, note, "small strong"))
+    if best:
+        parts.append(_text(x + PANEL_WIDTH + 4, y + 2 * BAR + 4, f"{bars[1][1]:.0f} {best[0]}", "small"))
     return parts
 
 
@@ -67,7 +69,7 @@ def svg(report):
              f"<style>{STYLE}</style>",
              _text(10, 20, f"Permutations on one {report['device']['name']}, GB/s read plus written", "title")]
     x = 10
-    for kind, legend in (("ours", "tmajit (· of the best peer)"), ("best", "best peer"),
+    for kind, legend in (("ours", "tmajit, GB/s · ratio to the best peer"), ("best", "best peer"),
                          ("eager", "PyTorch eager")):
         parts.append(f'<rect x="{x}" y="31" width="10" height="10" rx="1.5" class="{kind}"/>')
         parts.append(_text(x + 15, 40, legend))

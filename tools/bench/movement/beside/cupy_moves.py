@@ -63,7 +63,7 @@ def _move(case, sources, destinations):
     elif operation == "slice":
         source = source[tuple(slice(*part) for part in case["slices"])]
     elif operation == "flip":
-        source = cupy.flip(source, axes)
+        source = cupy.flip(source, tuple(axes))
     return lambda: cupy.copyto(to, source)  # which broadcasts
 
 

@@ -46,7 +46,7 @@ def _formula(case):
         ]
         return lambda a: [jnp.pad(a, widths, constant_values=case["value"])]
     if operation == "flip":
-        return lambda a: [jnp.flip(a, axes)]
+        return lambda a: [jnp.flip(a, tuple(axes))]
     if operation == "concat":
         return lambda *parts: [jnp.concatenate(parts, axes[0])]
     if operation == "split":

@@ -14,10 +14,16 @@ def peers_of(report):
     return [name for name in r.PEERS if name in report["peers"]]
 
 
+def choices(result):
+    """The kernels of our plan."""
+    steps = result.get("notes", {}).get(r.OURS, {}).get("steps", [])
+    return "; ".join(dict.fromkeys(step["choice"] or step["kernel"] for step in steps))
+
+
 def header(report):
     names = [r.OURS, r.DRIVER, *peers_of(report)]
     columns = "".join(f"{name:>9}" for name in names)
-    return f"{'GB/s read plus written, medians':<{LABEL}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}"
+    return f"{'GB/s read plus written, medians':<{LABEL}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}  kernels"
 
 
 def row(report, result):
@@ -26,7 +32,7 @@ def row(report, result):
     cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>9}" for name in names)
     text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
             f"{_number(r.of_best_peer(result), '.2f'):>7}"
-            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}")
+            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}  {choices(result)}").rstrip()
     ours = r.microseconds(result, r.OURS)
     if ours and result["sector_bytes"] != result["bytes"]:
         text += f"\n{'  counted in 32-byte sectors':<{LABEL}}{result['sector_bytes'] / ours * 1e-3:>9.0f}"
@@ -57,6 +63,16 @@ def means(report):
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
+def _reasons(report, key, what):
+    """Who did not take part in what and why: a line a contestant and reason."""
+    cases = {}
+    for result in report["results"]:
+        for name, why in result.get(key, {}).items():
+            cases.setdefault((name, why), []).append(result["label"])
+    return [f"{name} {what}: {labels[0]}" + (f" and {len(labels) - 1} more" if labels[1:] else "") + f": {why}"
+            for (name, why), labels in cases.items()]
+
+
 def verdict(report):
     """Targets met and missed, what was not measured, and who failed where."""
     found, unknown = r.targets(report)
@@ -70,9 +86,7 @@ def verdict(report):
         lines.append(f"  not measured: {shown}")
     for name, why in report.get("absent", {}).items():
         lines.append(f"no {name}: {why}")
-    for result in report["results"]:
-        for name, why in result.get("errors", {}).items():
-            lines.append(f"{result['label']}: {name}: {why}")
+    lines += _reasons(report, "errors", "failed") + _reasons(report, "skipped", "not measured")
     if report.get("left_out"):
         lines.append(f"{report['left_out']} cases left out: {report['why_left_out']}")
     return "\n".join(lines)
