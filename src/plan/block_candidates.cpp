@@ -16,6 +16,11 @@ std::uint32_t round_to(std::uint64_t extent, std::uint64_t unit, std::uint64_t m
   return static_cast<std::uint32_t>(std::min(round_up(extent, unit), most));
 }
 
+/// What tiles of at most `most` (a multiple of `unit`) take of an extent, if all take about the same.
+std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit) {
+  return static_cast<std::uint32_t>(round_up(ceil_div(extent, ceil_div(extent, most)), unit));
+}
+
 /// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
 /// first, then, where the tile takes all of that, the dimension that goes on where it ends.
 void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t operand,
@@ -29,7 +34,7 @@ void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t opera
     const bool contiguous = k + 1 == order.size();
     const std::uint64_t room = std::max<std::uint64_t>(wanted / run, 1);
     const auto take =
-        round_to(nest.shape[d], contiguous ? unit : 1, contiguous ? round_up(room, unit) : room);
+        share_of(nest.shape[d], contiguous ? round_up(room, unit) : room, contiguous ? unit : 1);
     kernel.box[d] = std::max(kernel.box[d], take);
     run *= kernel.box[d];
     if (kernel.box[d] < nest.shape[d] || run >= wanted) return;
@@ -49,7 +54,8 @@ MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tunin
     left /= kernel.box[d];
   }
   kernel.threads = tuning.threads;
-  return {kernel, nest, {}};
+  kernel.turns = tuning.turns;
+  return {kernel, nest};
 }
 
 MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t column,
@@ -88,7 +94,7 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   const std::uint64_t most = tuning.threads + tuning.threads / 4;
   kernel.threads =
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
-  return {kernel, nest, {}};
+  return {kernel, nest};
 }
 
 TMAJIT_END

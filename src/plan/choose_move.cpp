@@ -1,11 +1,30 @@
 #include "plan/move_kernel.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
+
+/// Sides of tiles in bytes, the destination's first. 256 is best for what fills the chip many times over;
+/// less for what does not, or where a side meets many rows that are far apart.
+constexpr MoveTuning block_tunings[] = {
+    {.destination_run = 256, .source_run = 256}, {.destination_run = 128, .source_run = 256},
+    {.destination_run = 256, .source_run = 128}, {.destination_run = 512, .source_run = 128},
+    {.destination_run = 128, .source_run = 512}, {.destination_run = 512, .source_run = 256},
+    {.destination_run = 256, .source_run = 512}, {.destination_run = 128, .source_run = 128},
+    {.destination_run = 64, .source_run = 128},  {.destination_run = 64, .source_run = 64},
+    {.destination_run = 32, .source_run = 64},
+};
+constexpr MoveTuning row_tunings[] = {
+    {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
+    {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
+    {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
+};
 
 /// The dimension in which a source is contiguous; the rank if there is none.
 std::uint32_t contiguous_dimension(const MoveProblem& problem, std::uint32_t operand) {
@@ -37,20 +56,43 @@ bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
 
 std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   std::vector<MoveCandidate> candidates;
-  const auto add = [&](MoveCandidate candidate) {
+  const auto add = [&](const MoveCandidate& candidate) {
     const auto same = [&](const MoveCandidate& other) { return other.kernel == candidate.kernel; };
-    if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(candidate));
+    if (std::ranges::none_of(candidates, same)) candidates.push_back(candidate);
   };
   const std::uint32_t rank = problem.nest.rank;
   const std::uint32_t column = contiguous_dimension(problem, 1);
   if (moves_blocks(problem) && column != rank - 1 && is_worth_blocks(problem, column)) {
-    add(transpose_candidate(problem, column, {}));
+    for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
-    add(rows_candidate(problem, {.threads = 128, .turns = 2}));
+    for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
   } else {
-    add(general_candidate(problem, {}));
+    const MoveCandidate first = general_candidate(problem, {});
+    add(first);
+    if (first.kernel.has_image()) {
+      for (const MoveTuning& tuning : block_tunings) add(general_candidate(problem, tuning));
+    } else {
+      for (const MoveTuning& tuning : row_tunings) add(general_candidate(problem, tuning));
+    }
   }
   return candidates;
+}
+
+std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel) {
+  const auto log = [](std::uint64_t n) { return std::bit_width(n | 1) - 1; };
+  const auto extent = [&](std::uint32_t d) { return d < problem.nest.rank ? problem.nest.shape[d] : 1; };
+  std::string text = fmt::format("{} {}B rank {}", name(kernel.method), kernel.element_bytes, kernel.rank);
+  if (kernel.staggered) text += " staggered";
+  if (kernel.method == MoveMethod::general) {
+    for (std::uint32_t i = 0; i < kernel.sources; ++i) {
+      text += fmt::format(" {}:{}B", name(kernel.source[i].access), size_of(kernel.source[i].type));
+    }
+  }
+  text += fmt::format(" row 2^{}", log(extent(kernel.rank - 1)));
+  if (kernel.method == MoveMethod::transpose || kernel.has_image()) {
+    text += fmt::format(" column 2^{}", log(extent(kernel.column)));
+  }
+  return text + fmt::format(" bytes 2^{}", log(problem.bytes_read() + problem.bytes_written()));
 }
 
 TMAJIT_END

@@ -46,7 +46,7 @@ class GeneralPlanner {
     }
     kernel_.backwards = nest_.backwards;
     if (!problem_.coordinates) kernel_.backwards = {};
-    return {kernel_, nest_, {}};
+    return {kernel_, nest_};
   }
 
  private:

@@ -64,6 +64,7 @@ std::vector<std::byte> views(const MoveKernel& kernel, const CanonicalNest& nest
     const auto size = static_cast<std::int64_t>(problem.element_bytes(i));
     const std::int64_t turned = nest.operand[i].offset - problem.nest.operand[i].offset;
     append(bytes, problem.address[i] + static_cast<DevicePtr>(turned * size));
+    append(bytes, problem.low[i]);
     append(bytes, problem.high[i]);
     for (std::uint32_t d = 0; d < kernel.rank; ++d) {
       append(bytes, d < nest.rank ? nest.operand[i].strides[d] * size : std::int64_t{0});
@@ -93,6 +94,15 @@ std::string_view name(MoveMethod method) noexcept {
   }
 }
 
+std::string_view name(SourceAccess access) noexcept {
+  switch (access) {
+    case SourceAccess::run: return "run";
+    case SourceAccess::repeat: return "repeat";
+    case SourceAccess::elements: return "elements";
+    default: return "image";
+  }
+}
+
 std::uint32_t MoveKernel::shared_bytes() const noexcept {
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < sources; ++i) {
@@ -116,9 +126,34 @@ std::uint32_t MoveKernel::image_bytes() const noexcept {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
 }
 
+bool MoveKernel::has_image() const noexcept {
+  return std::any_of(source.begin(), source.begin() + sources,
+                     [](const SourcePlan& plan) { return plan.access == SourceAccess::image; });
+}
+
+std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = 0; d < rank; ++d) elements *= box[d];
+  const std::uint64_t in_tile = elements * element_bytes;
+  switch (method) {
+    case MoveMethod::rows: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * turns);
+    case MoveMethod::transpose: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * chunk);
+    default: break;
+  }
+  std::uint64_t bytes = 0;
+  const std::uint64_t at_once = std::min(elements, std::uint64_t{threads} * turns * chunk);
+  for (std::uint32_t i = 0; i < sources; ++i) {
+    if (source[i].access == SourceAccess::repeat) continue;
+    bytes += (source[i].access == SourceAccess::image ? elements : at_once) * size_of(source[i].type);
+  }
+  return bytes;
+}
+
 std::string MoveKernel::choice() const {
-  return fmt::format("{} {}, {} threads", name(method), fmt::join(box.begin(), box.begin() + rank, "x"),
-                     threads);
+  std::string text = fmt::format("{} {}, {} threads", name(method),
+                                 fmt::join(box.begin(), box.begin() + rank, "x"), threads);
+  if (method == MoveMethod::general && !has_image()) text += fmt::format(" of {} chunks", turns);
+  return text;
 }
 
 std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel, const CanonicalNest& nest,

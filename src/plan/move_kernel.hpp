@@ -26,6 +26,8 @@ enum class MoveMethod : std::uint8_t {
 /// How a `general` kernel's threads come by the elements of a source (templates/device/views.cuh).
 enum class SourceAccess : std::uint32_t { run, repeat, elements, image };
 
+[[nodiscard]] std::string_view name(SourceAccess) noexcept;
+
 /// One source of a `general` kernel. Dimensions are those of the nest.
 struct SourcePlan {
   ElementType type = ElementType::u8;
@@ -77,6 +79,9 @@ struct MoveKernel {
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// Static shared memory that the transpose's image takes, bytes.
   [[nodiscard]] std::uint32_t image_bytes() const noexcept;
+  /// Bytes of loads that a CTA has in flight.
+  [[nodiscard]] std::uint64_t bytes_in_flight() const noexcept;
+  [[nodiscard]] bool has_image() const noexcept;
   /// "transpose 64x64, 256 threads": what was free to choose.
   [[nodiscard]] std::string choice() const;
 };
@@ -85,7 +90,6 @@ struct MoveKernel {
 struct MoveCandidate {
   MoveKernel kernel;
   CanonicalNest nest;
-  std::string why;  ///< one sentence
 };
 
 /// What is free to choose for speed.
@@ -98,9 +102,13 @@ struct MoveTuning {
   friend bool operator==(const MoveTuning&, const MoveTuning&) = default;
 };
 
-/// The tuned choices worth trying for a problem, each with its kernel; the first is right for most large
-/// tensors. The nest is not empty.
+/// The kernels worth considering for a problem; the first is right for most large tensors. The nest is not
+/// empty.
 [[nodiscard]] std::vector<MoveCandidate> move_candidates(const MoveProblem& problem);
+
+/// What moves have in common whose fastest candidate is likely the same: "transpose 4B rank 2 row 2^14 column
+/// 2^14 bytes 2^31".
+[[nodiscard]] std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel);
 
 /// The kernel of a method that can take the problem, by these choices.
 [[nodiscard]] MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tuning);

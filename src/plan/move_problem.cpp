@@ -72,14 +72,15 @@ void check_addresses(const MoveProblem& problem) {
   }
 }
 
-/// Where the last byte of a view's elements ends.
-DevicePtr end_of(const Tensor& tensor) {
-  DevicePtr end = tensor.address + size_of(tensor.view.type);
+/// The bytes that a view's elements lie in.
+void find_span(const Tensor& tensor, DevicePtr& low, DevicePtr& high) {
+  low = tensor.address;
+  high = tensor.address + size_of(tensor.view.type);
   for (std::uint32_t d = 0; d < tensor.view.rank; ++d) {
-    const std::int64_t stride = std::max<std::int64_t>(tensor.view.strides[d], 0);
-    end += static_cast<DevicePtr>(stride) * (tensor.view.shape[d] - 1) * size_of(tensor.view.type);
+    const std::int64_t stride = tensor.view.strides[d];
+    (stride < 0 ? low : high) +=
+        static_cast<DevicePtr>(stride) * (tensor.view.shape[d] - 1) * size_of(tensor.view.type);
   }
-  return end;
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ MoveProblem move_problem(const Move& move) {
     problem.type[i] = views[i].type;
     const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
     problem.address[i] = addresses[i] + static_cast<DevicePtr>(offset);
-    problem.high[i] = end_of(i == 0 ? move.destination : move.sources[i - 1]);
+    find_span(i == 0 ? move.destination : move.sources[i - 1], problem.low[i], problem.high[i]);
   }
   check_addresses(problem);
   return problem;

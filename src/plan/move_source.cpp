@@ -23,15 +23,6 @@ std::string extent_function(std::string_view name, const auto& values, std::uint
                      fmt::join(values.begin(), values.begin() + count, ", "));
 }
 
-std::string_view access_name(SourceAccess access) {
-  switch (access) {
-    case SourceAccess::run: return "run";
-    case SourceAccess::repeat: return "repeat";
-    case SourceAccess::elements: return "elements";
-    default: return "image";
-  }
-}
-
 /// Bits that nothing is computed from are named by their size alone.
 std::string type_text(ElementType type, bool bits) {
   return bits ? fmt::format("u{}", 8 * size_of(type)) : std::string(device_type(type));
@@ -77,7 +68,7 @@ std::string source_facts(const MoveKernel& kernel, std::uint32_t i, bool compute
   const SourcePlan& plan = kernel.source[i];
   std::string out = fmt::format("template <>\nstruct Source<{}> {{\n", i);
   out += fmt::format("  using Element = {};\n", type_text(plan.type, !computes));
-  out += fmt::format("  static constexpr Access access = Access::{};\n", access_name(plan.access));
+  out += fmt::format("  static constexpr Access access = Access::{};\n", name(plan.access));
   if (plan.access == SourceAccess::run) {
     out += fmt::format("  static constexpr i32 stride = {};  // elements, along the row\n", plan.stride);
   }

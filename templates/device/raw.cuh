@@ -101,6 +101,30 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
   }
 }
 
+// Elements `first` to `last` of `value`, next to each other, to an address that is a multiple of four: by whole
+// words where all of one is there.
+template <u32 element_bytes, u32 n>
+__device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& value, u32 first, u32 last) {
+  constexpr u32 in_word = element_bytes < 4 ? 4 / element_bytes : 1;
+  constexpr u32 step = element_bytes < 4 ? 4 : element_bytes;
+#pragma unroll
+  for (u32 k = 0; k < n; k += in_word, to += step) {
+    if (k >= first && k + in_word <= last) {
+      if constexpr (element_bytes == 8) {
+        *reinterpret_cast<u64*>(to) = value.get(k);
+      } else {
+        *reinterpret_cast<u32*>(to) = value.word[k / in_word];
+      }
+    } else if (in_word > 1) {
+#pragma unroll
+      for (u32 i = k; i < k + in_word; ++i) {
+        using Element = typename Bits<element_bytes>::Type;
+        if (i >= first && i < last) reinterpret_cast<Element*>(to)[i - k] = value.get(i);
+      }
+    }
+  }
+}
+
 // Whole elements to an address that is a multiple of `alignment`.
 template <u32 alignment, u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& value) {

@@ -15,7 +15,8 @@ enum class Access : u32 {
 template <u32 rank>
 struct View {
   u8* first;       // the element with all indices 0
-  const u8* high;  // where the last of its bytes ends
+  const u8* low;   // all its bytes lie in [low, high)
+  const u8* high;
   i64 step[rank];  // bytes from one index to the next
 };
 

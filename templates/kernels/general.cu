@@ -190,16 +190,17 @@ __device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& 
   }
 }
 
-// Elements `From::stride` apart, picked from the words that hold them; false if those words might reach
-// beyond the source.
+// Elements `From::stride` apart, picked from the words that hold them; also, where only some are in the tile,
+// their neighbours in memory. False if those words reach beyond the source.
 template <class From>
 __device__ __forceinline__ bool load_run(Chosen<From>& out, const View<rank>& view, const u8* from) {
   constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
   constexpr u32 element_bytes = sizeof(typename From::Element);
   Raw<element_bytes, (chunk - 1) * distance + 1> run;
   if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
+  if (from < view.low) return false;
   if constexpr (From::alignment >= 4) {
-    if (run.bytes % 4 != 0 && from + 4 * run.words > view.high) return false;
+    if (from + 4 * run.words > view.high) return false;
     load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
   } else {
     if (from + 4 * run.words + 4 > view.high) return false;
@@ -253,7 +254,7 @@ __device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, 
     }
   } else {
     const u8* from = own.in(view, tile);
-    if (first == 0 && last == chunk && load_run<From>(out, view, from)) return;
+    if (load_run<From>(out, view, from)) return;
     out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
   }
 }
@@ -261,6 +262,8 @@ __device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, 
 __device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, const Result& result) {
   if (Destination::contiguous && own.whole()) {
     store_raw<Destination::alignment>(own.to, result);
+  } else if constexpr (Destination::contiguous && Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
+    store_next(own.to, result, own.first, own.last);
   } else {
     // A row of one element is contiguous, whatever its step.
     const i64 step = Destination::contiguous ? i64{sizeof(Destination::Element)} : view.step[row];
@@ -325,10 +328,10 @@ __device__ __forceinline__ void surround(Result& result, const Window<rank>& win
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
   const auto around = raw<Destination::Element, 2>(pack).get(0);
+  Result padded_result{};
 #pragma unroll
-  for (u32 k = 0; k < chunk; ++k) {
-    if (k < first || k >= last) result.set(k, around);
-  }
+  for (u32 k = 0; k < chunk; ++k) padded_result.set(k, k < first || k >= last ? around : result.get(k));
+  result = padded_result;
 }
 
 // The results of a chunk; its elements from `first` to `last` came from the sources.

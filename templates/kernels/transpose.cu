@@ -149,28 +149,31 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       to += static_cast<i64>(index[d]) * views.destination_step[d];
       exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
     }
-    i32 at = static_cast<i32>(index[row] * vector);
+    // Bytes of the row since a multiple of 16, by which the vector begins before its place in the tile.
+    const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % 16 : 0;
+    const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
+    const i32 left = tile.inside[row] - at;
+    if (!exists || left <= 0) continue;
+    const u32 first = staggered && at < 0 && tile.origin == 0 ? -at : 0;
+    const u32 last = least(left, vector);
+
     Vector value;
     if constexpr (staggered) {
-      const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % 16;  // bytes since a multiple of 16
-      at -= past / element_bytes;
-      // From here the image is read a block before `position`, less what lies past.
-      if (past == 0) ++position;
-      value = shifted(image[swizzled(position, index[column])],
-                      image[swizzled(past == 0 ? position : position + 1, index[column])], (16 - past) % 16);
+      // It ends in the block of its place and begins in the one before; only what exists was put there.
+      const u32 begins = first > 0 ? position + 1 : position;
+      const u32 ends = past == 0 || last > past / element_bytes ? position + 1 : position;
+      value = shifted(image[swizzled(past == 0 ? ends : begins, index[column])], image[swizzled(ends, index[column])],
+                      (16 - past) % 16);
     } else {
       const Vector16 whole = image[swizzled(position, index[column])];
 #pragma unroll
       for (u32 k = 0; k < 4; ++k) value.word[k] = whole.word[k];
     }
-    const u32 first = staggered && at < 0 && tile.origin == 0 ? -at : 0;
-    const i32 left = tile.inside[row] - at;
-    if (!exists || left <= 0) continue;
     to += at * static_cast<i64>(element_bytes);
-    if (first == 0 && left >= static_cast<i32>(vector)) {
+    if (first == 0 && last == vector) {
       store_raw<16>(to, value);
     } else {
-      store_some(to, element_bytes, value, first, least(left, vector));
+      store_next(to, value, first, last);
     }
   }
 }
