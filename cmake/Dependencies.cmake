@@ -27,6 +27,9 @@ target_link_libraries(tmajit_llvm INTERFACE $<BUILD_INTERFACE:LLVMSupport>)
 # Support names z3, zlib and terminfo; who uses nothing of them should not need them at run time.
 target_link_options(tmajit_llvm INTERFACE -Wl,--as-needed)
 
+# JSON, header-only: tuning files, and what jitc prints.
+find_package(nlohmann_json CONFIG REQUIRED)
+
 # cuda.h and nvrtc.h, only for their types: both libraries are loaded at run time.
 set(TMAJIT_CUDA_HOME "" CACHE PATH "The only CUDA toolkit to look at; empty searches the usual places")
 include(FindCudaParts)
@@ -43,9 +46,6 @@ target_compile_definitions(tmajit_cuda_headers INTERFACE TMAJIT_NVRTC_HINT="${TM
 
 if(TMAJIT_BUILD_TOOLS)
   find_package(CLI11 CONFIG REQUIRED)
-endif()
-if(TMAJIT_BUILD_TOOLS OR TMAJIT_BUILD_TESTS)
-  find_package(nlohmann_json CONFIG REQUIRED)
 endif()
 if(TMAJIT_BUILD_TESTS)
   find_package(Catch2 3 CONFIG REQUIRED)

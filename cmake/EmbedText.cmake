@@ -9,3 +9,14 @@ function(tmajit_embed_text output folder)
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedTextScript.cmake
     VERBATIM)
 endfunction()
+
+# tmajit_embed_file(<output.cpp> <file> <function> <header>): the text of one file as what the function, declared in
+# the header, returns.
+function(tmajit_embed_file output file function header)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DFILE=${file} -DFUNCTION=${function} -DHEADER=${header}
+            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
+    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/EmbedFileScript.cmake
+    VERBATIM)
+endfunction()

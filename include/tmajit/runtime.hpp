@@ -110,8 +110,12 @@ class TMAJIT_API Runtime {
   [[nodiscard]] Kernel kernel(std::string_view recipe, const std::function<Source()>& make,
                               std::uint32_t shared_bytes = 0);
 
-  /// Choices for moves: those that are shipped, and those of the file `tuning.json` in the cache directory.
+  /// Choices for moves: those that are shipped, and over them those of the file `tuning.json` in the cache
+  /// directory, which is read when they are first asked for. A file that is broken is logged and left alone.
   [[nodiscard]] TuningTable& tuning() noexcept;
+  /// Adds a choice to tuning() and, beside what other processes have stored meanwhile, to that file if there
+  /// is a cache directory. False if the file is broken or could not be written; the reason is logged.
+  bool remember(const TunedChoice& choice);
   /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
   /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
   /// without a GPU; on the simulator times mean nothing.

@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 
 /// What lies where in a cache folder: entries/ab/cdef…, compilers/0123456789abcdef, and unpublished files in
-/// pending/. Nothing else in the folder is ever touched.
+/// pending/; tuned choices in tuning.json. Nothing else in the folder is ever touched.
 inline std::filesystem::path entries_folder(const std::filesystem::path& cache) {
   return cache / "entries";
 }
@@ -16,6 +16,10 @@ inline std::filesystem::path compilers_folder(const std::filesystem::path& cache
 }
 inline std::filesystem::path pending_folder(const std::filesystem::path& cache) {
   return cache / "pending";
+}
+
+inline std::filesystem::path tuning_path(const std::filesystem::path& cache) {
+  return cache / "tuning.json";
 }
 
 inline constexpr std::size_t entry_folder_digits = 2;  ///< 256 folders keep each one's listing short

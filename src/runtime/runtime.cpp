@@ -1,12 +1,13 @@
 #include "runtime/builder.hpp"
 #include "runtime/single_flight.hpp"
+#include "runtime/tuning_store.hpp"
 
 #include <utility>
 
 TMAJIT_BEGIN
 
 struct Runtime::State {
-  explicit State(RuntimeOptions options) : builder(std::move(options)) {}
+  explicit State(RuntimeOptions options) : tuning(options.cache_directory), builder(std::move(options)) {}
 
   // Takes `key`'s kernel from `table`, or makes it of what `recipe()` gives.
   template <class Key, class Recipe>
@@ -16,8 +17,8 @@ struct Runtime::State {
     }));
   }
 
+  TuningStore tuning;
   Builder builder;
-  TuningTable tuning;
   SingleFlight<KernelSpec, Kernel::State> specs;
   SingleFlight<CustomKernel, Kernel::State> customs;
   SingleFlight<std::string, Kernel::State> recipes;
@@ -45,7 +46,11 @@ Kernel Runtime::kernel(std::string_view recipe, const std::function<Source()>& m
 }
 
 TuningTable& Runtime::tuning() noexcept {
-  return state_->tuning;
+  return state_->tuning.table();
+}
+
+bool Runtime::remember(const TunedChoice& choice) {
+  return state_->tuning.remember(choice);
 }
 
 const std::shared_ptr<Device>& Runtime::device() const noexcept {

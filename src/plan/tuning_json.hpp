@@ -1,0 +1,21 @@
+#pragma once
+
+#include <tmajit/tuning.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The text of a tuning file; a line a choice, so that differences between files can be read.
+[[nodiscard]] std::string format_tuning(std::span<const TunedChoice> choices);
+/// The choices of such a text, in its order. Throws Error{invalid_argument} that begins with `label` and says
+/// where the text is wrong. Keys that this version does not know are skipped.
+[[nodiscard]] std::vector<TunedChoice> parse_tuning(std::string_view text, std::string_view label);
+
+/// src/plan/shipped_tuning.json.
+[[nodiscard]] std::string_view shipped_tuning() noexcept;
+
+TMAJIT_END

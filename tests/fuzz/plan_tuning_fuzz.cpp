@@ -1,0 +1,23 @@
+#include <tmajit/error.hpp>
+#include <tmajit/tuning.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+/// Any bytes are a tuning file or one Error{invalid_argument} that leaves the table empty; what is accepted
+/// survives a round trip.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tmajit::TuningTable table;
+  try {
+    table.add_json({reinterpret_cast<const char*>(data), size});
+  } catch (const tmajit::Error& error) {
+    if (error.code() != tmajit::ErrorCode::invalid_argument || !table.all().empty()) std::abort();
+    return 0;
+  }
+  tmajit::TuningTable again;
+  again.add_json(table.json());
+  if (again.all() != table.all() || again.json() != table.json()) std::abort();
+  return 0;
+}

@@ -1,0 +1,169 @@
+#include "runtime/temporary_folder.hpp"
+#include "runtime/tuning_store.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/logging.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/sinks/ostream_sink.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+TunedChoice sample(std::string shape_class, double microseconds = 1) {
+  return {.chip = "NVIDIA H200",
+          .shape_class = std::move(shape_class),
+          .choice = "rows",
+          .microseconds = microseconds,
+          .version = TMAJIT_VERSION_STRING};
+}
+
+Runtime runtime_over(const std::filesystem::path& folder) {
+  return Runtime({.device = nullptr, .cache_directory = folder, .compile = {}});
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What tmajit logs while the object lives.
+class CapturedLog {
+ public:
+  CapturedLog() {
+    set_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_)));
+  }
+  ~CapturedLog() { set_logger(nullptr); }
+  CapturedLog(const CapturedLog&) = delete;
+  CapturedLog& operator=(const CapturedLog&) = delete;
+  [[nodiscard]] std::string text() const { return stream_.str(); }
+
+ private:
+  std::ostringstream stream_;
+};
+
+}  // namespace
+
+TEST_CASE("a choice that one runtime remembers the next one finds") {
+  const TemporaryFolder folder;
+  const auto cache = folder.path() / "deep" / "cache";
+  auto first = runtime_over(cache);
+  CHECK_FALSE(first.tuning().find("NVIDIA H200", "a").has_value());
+  CHECK_FALSE(std::filesystem::exists(cache));
+  CHECK(first.remember(sample("a")));
+  CHECK(first.tuning().find("NVIDIA H200", "a") == sample("a"));
+  auto next = runtime_over(cache);
+  CHECK(next.tuning().find("NVIDIA H200", "a") == sample("a"));
+  // Only what was measured here is in the file, not what is shipped.
+  TuningTable file;
+  file.load(cache / "tuning.json");
+  CHECK(file.all() == std::vector{sample("a")});
+  // Emptying the cache of kernels leaves it.
+  CHECK(DiskCache(cache).clear() == 0);
+  CHECK(std::filesystem::exists(cache / "tuning.json"));
+}
+
+TEST_CASE("the file is read when choices are first asked for, and goes over what is shipped") {
+  const TemporaryFolder folder;
+  auto runtime = runtime_over(folder.path());
+  TuningTable file;
+  for (const auto& shipped : TuningTable::shipped().all()) {
+    auto other = shipped;
+    other.choice = "measured here";
+    file.add(other);
+  }
+  file.add(sample("a"));
+  file.save(folder.path() / "tuning.json");
+  CHECK(runtime.tuning().all() == file.all());
+  file.add(sample("b"));
+  file.save(folder.path() / "tuning.json");
+  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", "b").has_value());
+}
+
+TEST_CASE("a runtime without a cache directory keeps choices in memory") {
+  Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
+  CHECK(runtime.tuning().all() == TuningTable::shipped().all());
+  CHECK(runtime.remember(sample("a")));
+  CHECK(runtime.tuning().find("NVIDIA H200", "a") == sample("a"));
+}
+
+TEST_CASE("a broken file is logged, ignored and left as it is") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "tuning.json";
+  const std::string broken = R"({"tmajit": "0.1.0", "choices": [{"chip": 7}]})";
+  std::ofstream(path) << broken;
+  auto runtime = runtime_over(folder.path());
+  const CapturedLog log;
+  CHECK(runtime.tuning().all() == TuningTable::shipped().all());
+  CHECK_THAT(log.text(), ContainsSubstring("tuned choices are not read: ") &&
+                             ContainsSubstring("tuning.json: choices[0]"));
+  CHECK_FALSE(runtime.remember(sample("a")));
+  CHECK_THAT(log.text(), ContainsSubstring("a tuned choice is not stored: "));
+  CHECK(runtime.tuning().find("NVIDIA H200", "a") == sample("a"));
+  CHECK(text_of(path) == broken);
+}
+
+TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "no folder";
+  auto runtime = runtime_over(folder.path() / "file");
+  const CapturedLog log;
+  CHECK_FALSE(runtime.remember(sample("a")));
+  CHECK_THAT(log.text(), ContainsSubstring("Not a directory"));
+  CHECK(runtime.tuning().find("NVIDIA H200", "a").has_value());
+}
+
+TEST_CASE("threads and processes that store choices at once lose none") {
+  const TemporaryFolder folder;
+  constexpr int processes = 4;
+  constexpr int threads = 3;
+  constexpr int choices = 10;
+  std::vector<::pid_t> children;
+  for (int process = 0; process < processes; ++process) {
+    const auto child = ::fork();
+    REQUIRE(child >= 0);
+    if (child != 0) {
+      children.push_back(child);
+      continue;
+    }
+    std::atomic<bool> stored = true;
+    {
+      TuningStore store(folder.path());
+      std::vector<std::jthread> running;
+      for (int thread = 0; thread < threads; ++thread) {
+        running.emplace_back([&, thread] {
+          for (int i = 0; i < choices; ++i) {
+            const auto name =
+                std::to_string(process) + "-" + std::to_string(thread) + "-" + std::to_string(i);
+            if (!store.remember(sample(name))) stored = false;
+          }
+        });
+      }
+    }
+    ::_exit(stored ? 0 : 1);
+  }
+  for (const auto child : children) {
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  TuningTable file;
+  file.load(folder.path() / "tuning.json");
+  CHECK(file.all().size() == processes * threads * choices);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()),
+                      std::filesystem::directory_iterator()) == 1);
+}
