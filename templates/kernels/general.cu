@@ -245,7 +245,9 @@ __device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, 
     const u8* from = own.in(view, tile);
     const Element same = *reinterpret_cast<const Element*>(from);
 #pragma unroll
-    for (u32 k = 0; k < chunk; ++k) out.set(k, same);
+    for (u32 k = 0; k < chunk; ++k) {
+      if (!padded || (k >= first && k < last)) out.set(k, same);  // the others are set to the padding
+    }
   } else if constexpr (From::access == Access::elements) {
     const u8* from = own.in(view, tile);
 #pragma unroll

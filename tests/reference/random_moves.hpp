@@ -68,7 +68,7 @@ using Buffers = std::vector<std::vector<std::byte>>;
 void apply(const RandomMove& move, Buffers& buffers);
 
 /// Where buffers after a move differ from what apply() left, in a sentence; empty if nowhere. Two NaNs of a
-/// cast's or a map's destination are equal.
+/// cast's, map's or pad's destination are equal.
 [[nodiscard]] std::string difference(const RandomMove& move, const Buffers& expected, Buffers found);
 
 }  // namespace reference

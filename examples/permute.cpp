@@ -1,0 +1,90 @@
+// Views moved to views: the keys out of an attention layer's projections, which come token by token as
+// [tokens, 3, heads, width] in f32, are laid out head by head as [heads, tokens, width] in bf16, scaled on
+// the way.
+//
+// One plan does it for every layer: only addresses change.
+#include "support/example.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdio>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::uint64_t tokens = 100;
+constexpr std::uint64_t heads = 6;
+constexpr std::uint64_t width = 64;
+
+/// A layer's keys as [heads, tokens, width], where they lie: nothing moves.
+Tensor keys_of(DevicePtr projections) {
+  constexpr std::array<std::uint64_t, 4> shape{tokens, 3, heads, width};
+  constexpr std::array<std::uint64_t, 3> without_parts{tokens, heads, width};
+  const Tensor all{TensorView::contiguous(ElementType::f32, shape), projections};
+  const Tensor keys = sliced(all, std::array{Slice{}, Slice{1, 2}});  // queries, keys, values
+  return permuted(reshaped(keys, without_parts), std::array{1U, 0U, 2U});
+}
+
+std::vector<float> random_projections(std::uint32_t seed) {
+  std::vector<float> values(tokens * 3 * heads * width);
+  for (float& value : values) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<float>(seed >> 25);  // times 1/8 exact in bf16
+  }
+  return values;
+}
+
+std::vector<std::uint16_t> expected(const std::vector<float>& projections) {
+  std::vector<std::uint16_t> keys;
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    for (std::uint64_t t = 0; t < tokens; ++t) {
+      for (std::uint64_t w = 0; w < width; ++w) {
+        const float key = projections[((t * 3 + 1) * heads + h) * width + w] * 0.125F;
+        keys.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(key) >> 16));
+      }
+    }
+  }
+  return keys;
+}
+
+void permute_keys(example::Session& session) {
+  if (session.compile_only()) {
+    throw Error(ErrorCode::unavailable, "a plan is made for a device's tensors; --device sim needs no GPU");
+  }
+  const std::array layers{random_projections(1), random_projections(2)};
+  const std::array projections{session.upload(layers[0]), session.upload(layers[1])};
+  constexpr std::array<std::uint64_t, 3> shape{heads, tokens, width};
+  const TensorView dense = TensorView::contiguous(ElementType::bf16, shape);
+  const Buffer keys = session.poisoned(dense.span_bytes());
+
+  const Tensor source = keys_of(projections[0].address());
+  const MovePlan plan = plan_map(session.runtime(), {dense, keys.address()}, "x * 0.125f", {&source, 1});
+  std::printf("%s", plan.explain().text().c_str());
+  plan();
+  example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[0]));
+
+  plan(std::array{keys.address()}, std::array{keys_of(projections[1].address()).address});
+  example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[1]));
+
+  // And back to token by token, in one call.
+  constexpr std::array<std::uint64_t, 3> by_token{tokens, heads, width};
+  const TensorView back = TensorView::contiguous(ElementType::bf16, by_token);
+  const Buffer result = session.poisoned(back.span_bytes());
+  permute(session.runtime(), {back, result.address()}, {dense, keys.address()}, std::array{1U, 0U, 2U});
+  const auto got = session.download<std::uint16_t>(result);
+  const auto head_by_head = expected(layers[1]);
+  std::vector<std::uint16_t> want(got.size());
+  for (std::uint64_t i = 0; i < want.size(); ++i) {
+    const std::uint64_t t = i / (heads * width);
+    const std::uint64_t h = i / width % heads;
+    want[i] = head_by_head[(h * tokens + t) * width + i % width];
+  }
+  example::expect_equal(got, want);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv, "Lays an attention layer's keys out head by head, in bf16.", permute_keys);
+}
