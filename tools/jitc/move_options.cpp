@@ -48,6 +48,12 @@ std::string move_names() {
   return fmt::format("copy, map, {}", fmt::join(only_moves, ", "));
 }
 
+void require_move_name(std::string_view word) {
+  if (word == "copy" || word == "map" || contains(only_moves, word)) return;
+  throw tmajit::Error(tmajit::ErrorCode::invalid_argument,
+                      fmt::format("there is no move \"{}\"; moves are {}", word, move_names()));
+}
+
 void add_move_options(CLI::App& command, MoveOptions& values) {
   const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
     command.add_option(name, value, description)->type_name(type)->group(moves_group);
