@@ -16,6 +16,7 @@ TEST_CASE("every command explains itself with examples") {
                                                                   {"cubin"},
                                                                   {"run"},
                                                                   {"explain"},
+                                                                  {"tune"},
                                                                   {"validate"},
                                                                   {"lint"},
                                                                   {"layout"},

@@ -138,6 +138,9 @@ TEST_CASE("a plan is explained without a GPU, of tensors that no memory here wou
 TEST_CASE("explain names the device that is not there, and refuses the simulated one") {
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "sim"}).status == 2);
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "gpu:77"}).status == 1);
+  const auto bulk = test::jitc({"explain", "bulk", "--shape", "9"});
+  CHECK(bulk.status == 2);
+  CHECK_THAT(bulk.err, ContainsSubstring("there is no move \"bulk\"; moves are copy, map, permute"));
   const auto nothing = test::jitc({"explain", "slice", "--slice", "5:5", "--shape", "9", "--device", "h200"});
   CHECK(nothing.status == 0);
   CHECK_THAT(nothing.out, ContainsSubstring("nothing to move"));

@@ -132,6 +132,7 @@ int run(int argc, const char* const* argv) {
   add_stage_commands(app, session);
   add_run_command(app, session);
   add_explain_command(app, session);
+  add_tune_command(app, session);
   add_validate_command(app, session);
   add_lint_command(app, session);
   add_layout_command(app, session);

@@ -20,6 +20,7 @@ struct Session {
 void add_stage_commands(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
+void add_tune_command(CLI::App& app, Session& session);
 void add_validate_command(CLI::App& app, Session& session);
 void add_lint_command(CLI::App& app, Session& session);
 void add_layout_command(CLI::App& app, Session& session);

@@ -48,20 +48,28 @@ std::string move_names() {
   return fmt::format("copy, map, {}", fmt::join(only_moves, ", "));
 }
 
+void require_move_name(std::string_view word) {
+  if (word == "copy" || word == "map" || contains(only_moves, word)) return;
+  throw tmajit::Error(tmajit::ErrorCode::invalid_argument,
+                      fmt::format("there is no move \"{}\"; moves are {}", word, move_names()));
+}
+
 void add_move_options(CLI::App& command, MoveOptions& values) {
   const auto add = [&](const char* name, std::string& value, const char* description, const char* type) {
     command.add_option(name, value, description)->type_name(type)->group(moves_group);
   };
-  add("--slice", values.slice, "Part of every input, Python's start:stop:step for each dimension",
-      "100:200,:,::-1");
+  add("--slice", values.slice,
+      "Part of every input, Python's start:stop:step for each dimension: 100:200,:,::-1", "SLICES");
   add("--flip", values.flip, "Then dimensions that are walked backwards", "0,2");
   add("--axes", values.axes, "Then the order of the dimensions: the result's dimension d is this one",
       "0,2,1,3");
   add("--broadcast", values.broadcast, "Then the shape to which inputs are repeated by NumPy's rules",
       "8x64x64");
   add("--pad", values.pad,
-      "Then what is added before every dimension, and after a colon behind it; negative numbers crop",
-      "1,1:2,2");
+      "Then how many elements are added before each dimension, and after a colon behind each: 1,1:2,2. "
+      "Without "
+      "a colon the same at both ends; negative numbers crop",
+      "WIDTHS");
   command
       .add_option("--pad-value", values.pad_value, "What it is filled with, converted to the element type")
       ->type_name("NUMBER")
@@ -80,7 +88,7 @@ void add_move_options(CLI::App& command, MoveOptions& values) {
       ->group(moves_group);
   command
       .add_flag("--plan", values.plan,
-                "Nothing but: copy and map are moves, whose kernel the planner chooses")
+                "copy and map are moves, whose kernel a planner chooses, even if nothing else says so")
       ->group(moves_group);
 }
 

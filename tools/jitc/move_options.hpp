@@ -33,6 +33,9 @@ inline constexpr auto moves_group = "Moves";
 /// The words that name moves, for help texts: "permute, slice …".
 [[nodiscard]] std::string move_names();
 
+/// Throws Error{invalid_argument} unless `word` is one of them.
+void require_move_name(std::string_view word);
+
 /// Adds the options of MoveOptions to `command`, in the group of moves. `values` must outlive the parse.
 void add_move_options(CLI::App& command, MoveOptions& values);
 /// The same of a command that takes kernel families, too: FAMILY names either.

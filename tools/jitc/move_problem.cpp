@@ -67,6 +67,7 @@ std::vector<std::uint64_t> common_shape(std::span<const Tensor> tensors) {
 class Builder {
  public:
   Builder(const KernelOptions& tensors, const MoveOptions& options) : tensors_(tensors), options_(options) {
+    require_move_name(tensors.family);
     problem_.operation = tensors.family;
   }
 

@@ -33,8 +33,9 @@ void add_tensor_options(CLI::App& command, KernelOptions& values) {
       ->type_name("TYPE")
       ->group(tensors_group);
   command
-      .add_option("--shape", values.shape,
-                  "Shape of the inputs, row-major; default: the files', else the box, else 4096x4096")
+      .add_option(
+          "--shape", values.shape,
+          "Shape of the inputs, row-major; default: the files'; a family's else the box's, else 4096x4096")
       ->type_name("128x64")
       ->group(tensors_group);
   command
@@ -49,7 +50,7 @@ void add_tensor_options(CLI::App& command, KernelOptions& values) {
       ->group(tensors_group);
   command
       .add_option("--inputs", values.inputs,
-                  "Inputs of a map without files; default: as many as --expr reads")
+                  "Inputs of a map or concat without files; default: as many as --expr reads, or 2")
       ->type_name("1…8")
       ->group(tensors_group);
   command

@@ -48,10 +48,19 @@ GpuSearch find_hopper() {
                       gpus.front().compute_major, gpus.front().compute_minor)};
 }
 
+std::shared_ptr<tmajit::Device> open_named_gpu(const std::string& text, std::string_view otherwise) {
+  if (const auto ordinal = parse_ordinal(text)) return tmajit::open_gpu(*ordinal);
+  if (text != "gpu") return nullptr;
+  const auto found = find_hopper();
+  if (found.ordinal) return tmajit::open_gpu(*found.ordinal);
+  throw Error(ErrorCode::unavailable,
+              fmt::format("no Hopper GPU to run on: {}; {}, and jitc doctor says what this machine has",
+                          found.why, otherwise));
+}
+
 DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
                            bool wants_simulation) {
-  const auto ordinal = parse_ordinal(text);
-  if (text != "auto" && text != "gpu" && text != "sim" && !ordinal) {
+  if (text != "auto" && text != "gpu" && text != "sim" && !parse_ordinal(text)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …", text));
   }
@@ -62,15 +71,12 @@ DeviceChoice select_device(const std::string& text, const SimulationOptions& sim
                             "--device sim",
                             text));
   }
-  if (ordinal) return {tmajit::open_gpu(*ordinal), nullptr, {}};
-  auto found = find_hopper();
+  if (auto gpu = open_named_gpu(text, "--device sim runs the kernel without one"))
+    return {std::move(gpu), nullptr, {}};
+  const auto found = find_hopper();
   if (found.ordinal) return {tmajit::open_gpu(*found.ordinal), nullptr, {}};
   // What to do about it follows a semicolon; nothing need be done here.
-  if (text == "auto") return simulate(simulation, found.why.substr(0, found.why.find(';')));
-  throw Error(ErrorCode::unavailable,
-              fmt::format("no Hopper GPU to run on: {}; --device sim runs the kernel without one, and jitc "
-                          "doctor says what this machine has",
-                          found.why));
+  return simulate(simulation, found.why.substr(0, found.why.find(';')));
 }
 
 }  // namespace jitc

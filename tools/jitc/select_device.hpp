@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace jitc {
 
@@ -23,6 +24,11 @@ struct GpuSearch {
   std::string why;
 };
 [[nodiscard]] GpuSearch find_hopper();
+
+/// The GPU that "gpu" or "gpu:N" names; null for another text. Throws Error{unavailable} where there is none,
+/// and says `otherwise`, what would do without one.
+[[nodiscard]] std::shared_ptr<tmajit::Device> open_named_gpu(const std::string& text,
+                                                             std::string_view otherwise);
 
 /// The device that --device names: "gpu", "gpu:N", "sim", or "auto": the first Hopper GPU, else the simulated
 /// device, which `wants_simulation` takes at once. Throws Error{invalid_argument} for another text, or a GPU

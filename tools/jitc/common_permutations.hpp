@@ -1,0 +1,35 @@
+#pragma once
+
+#include <tmajit/tensor_view.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace jitc {
+
+/// A permutation that programs do often; what `jitc tune --all` measures.
+struct CommonPermutation {
+  std::uint32_t rank = 0;
+  std::array<std::uint64_t, tmajit::max_view_rank> extents{};
+  std::array<std::uint32_t, tmajit::max_view_rank> order{};
+
+  [[nodiscard]] std::span<const std::uint64_t> shape() const { return std::span(extents).first(rank); }
+  [[nodiscard]] std::span<const std::uint32_t> axes() const { return std::span(order).first(rank); }
+};
+
+inline constexpr std::array common_permutations{
+    CommonPermutation{2, {16384, 16384}, {1, 0}},
+    CommonPermutation{2, {32768, 32768}, {1, 0}},
+    CommonPermutation{2, {8191, 8209}, {1, 0}},               // prime extents: nothing is aligned
+    CommonPermutation{4, {64, 128, 256, 512}, {0, 2, 1, 3}},  // the innermost dimension stays
+    CommonPermutation{4, {64, 128, 256, 512}, {3, 2, 1, 0}},
+    CommonPermutation{4, {64, 128, 256, 512}, {0, 3, 1, 2}},  // NHWC to NCHW
+    CommonPermutation{4, {64, 256, 512, 128}, {0, 3, 1, 2}},  // the same, of few channels
+    CommonPermutation{5, {32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
+    CommonPermutation{3, {512, 512, 1024}, {2, 0, 1}},
+    CommonPermutation{4, {32, 2048, 32, 128}, {0, 2, 1, 3}},  // BSHD to BHSD
+};
+
+}  // namespace jitc
