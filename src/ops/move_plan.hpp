@@ -2,6 +2,7 @@
 
 #include "ops/given_tensors.hpp"
 #include "plan/canonical.hpp"
+#include "plan/cost_model.hpp"
 #include "plan/move_kernel.hpp"
 
 #include <tmajit/move.hpp>
@@ -17,7 +18,16 @@ struct PlannedMove {
   Kernel loaded;
   LaunchShape shape;
   std::vector<std::vector<std::byte>> parameters;  ///< for the addresses it was planned with
+  bool tuned = false;                              ///< chosen by a measurement
+
+  void launch(Stream stream) const;
 };
+
+/// A problem with the kernel of one of its candidates, compiled and loaded.
+[[nodiscard]] PlannedMove planned_with(Runtime& runtime, const MoveProblem& problem,
+                                       const MoveCandidate& candidate);
+/// What the runtime's device is, as far as planning goes.
+[[nodiscard]] Chip planning_chip(const Runtime& runtime);
 
 struct MovePlan::State {
   Runtime* runtime = nullptr;

@@ -5,6 +5,7 @@
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -13,27 +14,46 @@
 TMAJIT_BEGIN
 namespace {
 
-PlannedMove plan_one(Runtime& runtime, MoveProblem problem) {
-  MoveCandidate chosen = std::move(move_candidates(problem).front());
-  const MoveKernel& kernel = chosen.kernel;
-  Kernel loaded = runtime.kernel(
-      move_recipe(kernel, problem.expression), [&] { return move_source(kernel, problem.expression); },
-      kernel.shared_bytes());
-  const LaunchShape shape = move_shape(kernel, chosen.nest);
-  auto parameters = move_parameters(kernel, chosen.nest, problem);
-  return {std::move(problem), std::move(chosen), std::move(loaded), shape, std::move(parameters)};
-}
+using Clock = std::chrono::steady_clock;
 
-void launch(const PlannedMove& planned, Stream stream) {
-  std::array<void*, 2> pointers{};
-  for (std::size_t i = 0; i < planned.parameters.size(); ++i) {
-    // The driver takes pointers to non-const, and reads only.
-    pointers[i] = const_cast<std::byte*>(planned.parameters[i].data());
-  }
-  planned.loaded.launch(planned.shape, std::span(pointers).first(planned.parameters.size()), stream);
+/// The tuned candidate of the problem's class, if one was measured on this chip.
+const MoveCandidate* find_tuned(Runtime& runtime, const MoveProblem& problem,
+                                const std::vector<MoveCandidate>& candidates) {
+  const Device* device = runtime.device().get();
+  if (device == nullptr) return nullptr;
+  const auto tuned =
+      runtime.tuning().find(device->info().name, shape_class(problem, candidates.front().kernel));
+  if (!tuned) return nullptr;
+  const auto same = [&](const MoveCandidate& candidate) {
+    return candidate.kernel.choice() == tuned->choice;
+  };
+  const auto found = std::ranges::find_if(candidates, same);
+  return found == candidates.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+Chip planning_chip(const Runtime& runtime) {
+  return runtime.device() ? chip_of(runtime.device()->info()) : Chip{};
+}
+
+PlannedMove planned_with(Runtime& runtime, const MoveProblem& problem, const MoveCandidate& candidate) {
+  const MoveKernel& kernel = candidate.kernel;
+  Kernel loaded = runtime.kernel(
+      move_recipe(kernel, problem.expression), [&] { return move_source(kernel, problem.expression); },
+      kernel.shared_bytes());
+  return {problem, candidate, std::move(loaded), move_shape(kernel, candidate.nest),
+          move_parameters(kernel, candidate.nest, problem)};
+}
+
+void PlannedMove::launch(Stream stream) const {
+  std::array<void*, 2> pointers{};
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    // The driver takes pointers to non-const, and reads only.
+    pointers[i] = const_cast<std::byte*>(parameters[i].data());
+  }
+  loaded.launch(shape, std::span(pointers).first(parameters.size()), stream);
+}
 
 MovePlan::MovePlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
@@ -48,19 +68,29 @@ MovePlan plan_moves(Runtime& runtime, std::span<const Move> moves, GivenTensors 
   state->runtime = &runtime;
   state->given = std::move(given);
   state->moves.assign(moves.begin(), moves.end());
+  const Chip chip = planning_chip(runtime);
+  Clock::duration planning{};
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    MoveProblem problem = move_problem(moves[i]);
+    const Clock::time_point start = Clock::now();
+    const MoveProblem problem = move_problem(moves[i]);
     if (problem.nest.empty()) continue;
+    const std::vector<MoveCandidate> candidates = move_candidates(problem);
+    const MoveCandidate* tuned = find_tuned(runtime, problem, candidates);
+    const MoveCandidate& chosen = tuned != nullptr ? *tuned : candidates[choose(candidates, problem, chip)];
+    planning += Clock::now() - start;
+
     state->bytes += problem.bytes_read() + problem.bytes_written();
-    state->planned.push_back(plan_one(runtime, std::move(problem)));
+    state->planned.push_back(planned_with(runtime, problem, chosen));
+    state->planned.back().tuned = tuned != nullptr;
     state->move_of.push_back(i);
     state->kernels.push_back(state->planned.back().loaded);
   }
+  state->planning_us = std::chrono::duration<double, std::micro>(planning).count();
   return MovePlan(std::move(state));
 }
 
 void MovePlan::operator()(Stream stream) const {
-  for (const PlannedMove& planned : state_->planned) launch(planned, stream);
+  for (const PlannedMove& planned : state_->planned) planned.launch(stream);
 }
 
 void MovePlan::operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,

@@ -1,8 +1,7 @@
-#include <tmajit/tensor.hpp>
-
 #include "ops/views.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/tensor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -135,7 +134,8 @@ bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<s
 Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (axes.size() != rank) {
-    refuse(fmt::format("{} axes for {} of {} dimensions; one a dimension is needed", axes.size(), what, rank));
+    refuse(
+        fmt::format("{} axes for {} of {} dimensions; one a dimension is needed", axes.size(), what, rank));
   }
   std::array<bool, max_view_rank> seen{};
   Tensor result = tensor;
@@ -208,10 +208,11 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
     if (extent == shape[d]) {
       result.view.strides[d] = tensor.view.strides[d - missing];
     } else if (extent != 1) {
-      refuse(fmt::format("{} of shape {} cannot be broadcast to {}: dimension {} has {} elements, where {}{} "
-                         "would fit",
-                         what, shape_text(from), shape_text(shape), d - missing, extent,
-                         shape[d] == 1 ? "" : "1 or ", shape[d]));
+      refuse(
+          fmt::format("{} of shape {} cannot be broadcast to {}: dimension {} has {} elements, where {}{} "
+                      "would fit",
+                      what, shape_text(from), shape_text(shape), d - missing, extent,
+                      shape[d] == 1 ? "" : "1 or ", shape[d]));
     }
   }
   return result;
@@ -231,9 +232,10 @@ Tensor reshaped(const Tensor& tensor, std::span<const std::uint64_t> shape) {
   }
   if (count == 0) return result;
   if (!lay_out(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
-    refuse(fmt::format("{} cannot become {} where it lies: no strides describe that; copy it to a "
-                       "contiguous tensor first",
-                       view_text(tensor.view), shape_text(shape)));
+    refuse(
+        fmt::format("{} cannot become {} where it lies: no strides describe that; copy it to a "
+                    "contiguous tensor first",
+                    view_text(tensor.view), shape_text(shape)));
   }
   return result;
 }

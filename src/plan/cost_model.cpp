@@ -55,6 +55,8 @@ std::uint64_t tiles_of(const MoveCandidate& candidate) {
 
 Chip chip_of(const DeviceInfo& info) noexcept {
   Chip chip;
+  // The simulated device plans for the chip that the numbers were measured on.
+  if (info.ordinal < 0) return chip;
   if (info.sm_count > 0) chip.sms = info.sm_count;
   const std::string_view name = info.name;
   if (name.find("H100") != std::string_view::npos) chip.gbps = 2900;
@@ -86,7 +88,7 @@ double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, co
   memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(in_flight, 1.0)));
 
   // The last wave: SMs that wait for it do nothing.
-  const double waves = tiles / (double{resident} * chip.sms);
+  const double waves = tiles / (static_cast<double>(resident) * chip.sms);
   if (waves > 1) memory *= std::ceil(waves) / waves * 0.25 + 0.75;
 
   // An SM's share, where there are too few tiles to fill the chip.
