@@ -16,9 +16,16 @@ std::uint32_t round_to(std::uint64_t extent, std::uint64_t unit, std::uint64_t m
   return static_cast<std::uint32_t>(std::min(round_up(extent, unit), most));
 }
 
-/// What tiles of at most `most` (a multiple of `unit`) take of an extent, if all take about the same.
+/// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
+/// empty, three quarters or half of it. So few choices, that most extents share their kernels.
 std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit) {
-  return static_cast<std::uint32_t>(round_up(ceil_div(extent, ceil_div(extent, most)), unit));
+  if (extent <= most) return static_cast<std::uint32_t>(round_up(extent, unit));
+  const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
+  std::uint64_t best = most;
+  for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
+    if (side > 0 && waste(side) < waste(best)) best = side;
+  }
+  return static_cast<std::uint32_t>(best);
 }
 
 /// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
@@ -55,6 +62,7 @@ MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tunin
   }
   kernel.threads = tuning.threads;
   kernel.turns = tuning.turns;
+  kernel.choose_offsets(problem);
   return {kernel, nest};
 }
 
@@ -94,6 +102,7 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   const std::uint64_t most = tuning.threads + tuning.threads / 4;
   kernel.threads =
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
+  kernel.choose_offsets(problem);
   return {kernel, nest};
 }
 

@@ -40,7 +40,8 @@ double run_bytes(const MoveCandidate& candidate, const MoveProblem& problem, std
 /// The part of the memory's speed that pieces of so many bytes reach: 0.98 at 256, 0.87 at 128, as measured
 /// with transposes.
 double run_efficiency(double bytes) {
-  return bytes / (bytes + 18);
+  const double counted = std::min(bytes, 256.0);
+  return counted / (counted + 18);
 }
 
 std::uint64_t tiles_of(const MoveCandidate& candidate) {
@@ -67,7 +68,16 @@ Chip chip_of(const DeviceInfo& info) noexcept {
 std::uint32_t resident_ctas(const MoveKernel& kernel) noexcept {
   constexpr std::uint32_t shared_of_sm = 227 * 1024;
   const std::uint32_t shared = kernel.shared_bytes() + kernel.image_bytes() + 1024;
-  return std::clamp(std::min(2048 / std::max(kernel.threads, 1U), shared_of_sm / shared), 1U, 32U);
+  // Blocks are held in registers: so many a thread, as compiled.
+  constexpr std::uint32_t registers_of_sm = 65536;
+  const std::uint32_t registers = kernel.method != MoveMethod::transpose ? 32
+                                  : kernel.element_bytes == 1            ? 96
+                                  : kernel.element_bytes == 2            ? 72
+                                                                         : 40;
+  const std::uint32_t threads = std::max(kernel.threads, 1U);
+  const std::uint32_t fit =
+      std::min({2048 / threads, shared_of_sm / shared, registers_of_sm / (registers * threads)});
+  return std::clamp(fit, 1U, 32U);
 }
 
 double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, const Chip& chip) noexcept {

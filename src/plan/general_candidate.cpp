@@ -44,6 +44,7 @@ class GeneralPlanner {
     for (std::uint32_t i = 0; i < kernel_.sources; ++i) {
       if (kernel_.source[i].access == SourceAccess::image) shared = lay_image(i, shared);
     }
+    kernel_.choose_offsets(problem_);
     kernel_.backwards = nest_.backwards;
     if (!problem_.coordinates) kernel_.backwards = {};
     return {kernel_, nest_};

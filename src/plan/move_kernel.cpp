@@ -5,7 +5,10 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -36,6 +39,14 @@ void align(std::vector<std::byte>& bytes, std::size_t to) {
   bytes.resize(round_up(bytes.size(), to));
 }
 
+/// Divider of templates/device/divider.cuh.
+void append_divider(std::vector<std::byte>& bytes, std::uint64_t divisor) {
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(divisor - 1));
+  append(bytes, static_cast<std::uint32_t>(divisor));
+  append(bytes, static_cast<std::uint32_t>(ceil_div(std::uint64_t{1} << (31 + bits), divisor)));
+  append(bytes, bits - 1);
+}
+
 /// ViewPair of templates/device/view_pair.cuh.
 std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& problem) {
   std::vector<std::byte> bytes;
@@ -46,7 +57,7 @@ std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& pr
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(0, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, extent(problem.nest, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
-    append(bytes, static_cast<std::uint32_t>(tiles(kernel, problem.nest, d)));
+    append_divider(bytes, std::max<std::uint64_t>(tiles(kernel, problem.nest, d), 1));
   }
   return bytes;
 }
@@ -57,7 +68,7 @@ std::vector<std::byte> views(const MoveKernel& kernel, const CanonicalNest& nest
   std::vector<std::byte> bytes;
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, extent(nest, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
-    append(bytes, static_cast<std::uint32_t>(tiles(kernel, nest, d)));
+    append_divider(bytes, std::max<std::uint64_t>(tiles(kernel, nest, d), 1));
   }
   align(bytes, sizeof(DevicePtr));
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
@@ -147,6 +158,18 @@ std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
     bytes += (source[i].access == SourceAccess::image ? elements : at_once) * size_of(source[i].type);
   }
   return bytes;
+}
+
+void MoveKernel::choose_offsets(const MoveProblem& problem) noexcept {
+  wide_offsets = false;
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    std::uint64_t reach = 0;
+    for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+      const auto step = static_cast<std::uint64_t>(std::abs(problem.step(i, d)));
+      reach = sat_add(reach, sat_mul(step, std::uint64_t{box[d]} + chunk));
+    }
+    wide_offsets = wide_offsets || reach > std::numeric_limits<std::int32_t>::max();
+  }
 }
 
 std::string MoveKernel::choice() const {

@@ -55,6 +55,7 @@ struct MoveKernel {
   std::uint32_t rank = 1;           ///< at least 1
   std::uint32_t column = 0;         ///< the dimension in which the source (of an image) is contiguous
   std::uint32_t threads = 0;
+  bool wide_offsets = false;                                ///< offsets in a tile take more than 32 bits
   std::array<std::uint32_t, max_view_rank> box{};           ///< elements of a tile
   std::array<std::uint32_t, max_view_rank> source_order{};  ///< transpose: dimensions by the source's strides
 
@@ -75,6 +76,8 @@ struct MoveKernel {
 
   friend bool operator==(const MoveKernel&, const MoveKernel&) = default;
 
+  /// Sets `wide_offsets`, for a box that is chosen.
+  void choose_offsets(const MoveProblem& problem) noexcept;
   /// Dynamic shared memory, bytes.
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// Static shared memory that the transpose's image takes, bytes.

@@ -4,6 +4,7 @@
 #include "plan/move_kernel.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 
 #include <spdlog/fmt/fmt.h>
@@ -64,6 +65,12 @@ std::string index_function(std::string_view prefix, std::string_view name, const
   return out + fmt::format("{}}}\n", indent);
 }
 
+Numbers in_order() {
+  Numbers order{};
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
 std::string source_facts(const MoveKernel& kernel, std::uint32_t i, bool computes) {
   const SourcePlan& plan = kernel.source[i];
   std::string out = fmt::format("template <>\nstruct Source<{}> {{\n", i);
@@ -101,12 +108,10 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
   std::string out =
       fmt::format("constexpr u32 chunk = {};  // elements that a thread does at a time\n", kernel.chunk);
   out += fmt::format("constexpr u32 turns = {};  // chunks that it has in flight\n", kernel.turns);
-  Numbers order{};
   Numbers chunks = kernel.box;
-  for (std::uint32_t d = 0; d < kernel.rank; ++d) order[d] = d;
   chunks[kernel.rank - 1] /= kernel.chunk;
   out += "// Chunk n of the tile.\n";
-  out += index_function("", "chunk_index", order, chunks, kernel.rank, {block_column(kernel, chunks)});
+  out += index_function("", "chunk_index", in_order(), chunks, kernel.rank, {block_column(kernel, chunks)});
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
   out += fmt::format("constexpr bool padded = {};\n", kernel.padded);
   out += fmt::format("constexpr bool computes = {};\n", computes);
@@ -137,8 +142,6 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
 std::string transpose_facts(const MoveKernel& kernel) {
   const std::uint32_t vector = 16 / kernel.element_bytes;
   const std::uint32_t row = kernel.rank - 1;
-  Numbers order{};
-  for (std::uint32_t d = 0; d < kernel.rank; ++d) order[d] = d;
   Numbers vectors = kernel.box;
   vectors[row] /= vector;
   Numbers blocks = vectors;
@@ -149,7 +152,7 @@ std::string transpose_facts(const MoveKernel& kernel) {
   out += "// Block n of the tile, in the order of the source's memory.\n";
   out += index_function("", "block_index", kernel.source_order, blocks, kernel.rank, {});
   out += "// Vector n of the tile, in the order of the destination's.\n";
-  return out + index_function("", "vector_index", order, vectors, kernel.rank, {});
+  return out + index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
 }
 
 std::string facts(const MoveKernel& kernel, bool computes) {
@@ -157,10 +160,17 @@ std::string facts(const MoveKernel& kernel, bool computes) {
   out += fmt::format("constexpr u32 rank = {};\n", kernel.rank);
   out += fmt::format("constexpr u32 threads = {};\n", kernel.threads);
   out += extent_function("box", kernel.box, kernel.rank) + "  // elements of a tile, outermost first\n";
+  out += fmt::format("using Offset = {};  // bytes, in a tile\n", kernel.wide_offsets ? "i64" : "i32");
   if (kernel.method == MoveMethod::general) {
     out += general_facts(kernel, computes);
   } else {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
+  }
+  if (kernel.method == MoveMethod::rows) {
+    Numbers vectors = kernel.box;
+    vectors[kernel.rank - 1] /= 16 / kernel.element_bytes;
+    out += "// Vector n of the tile.\n";
+    out += index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
   }
   if (kernel.method == MoveMethod::transpose) {
     out += fmt::format("constexpr u32 row = {};     // contiguous in the destination\n", kernel.rank - 1);
@@ -245,7 +255,8 @@ std::string move_recipe(const MoveKernel& kernel, std::string_view expression) {
     recipe.append(reinterpret_cast<const char*>(&value), sizeof value);
   };
   // Field by field: between fields a struct has bytes that mean nothing.
-  put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads);
+  put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads),
+      put(kernel.wide_offsets);
   put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.chunk), put(kernel.turns);
   put(kernel.contiguous), put(kernel.alignment), put(kernel.staggered), put(kernel.padded);
   put(kernel.sources), put(kernel.coordinates), put(kernel.wide_coordinates), put(kernel.dimension_of);

@@ -1,5 +1,6 @@
 // Two views of one shape, and the tile of them that a CTA moves.
 #pragma once
+#include "tmajit/divider.cuh"
 #include "tmajit/types.cuh"
 
 namespace tmajit {
@@ -13,7 +14,7 @@ struct ViewPair {
   i64 source_step[rank];  // bytes from one index to the next
   i64 destination_step[rank];
   u64 extent[rank];
-  u32 tiles[rank];
+  Divider tiles[rank];
 };
 
 // Where a CTA's tile begins, how much of it lies inside, and its first element in both views. CTAs take tiles
@@ -30,8 +31,9 @@ struct TilePair {
     u32 tile = blockIdx.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
-      const u32 index = d == 0 ? tile : tile % views.tiles[d];
-      tile /= views.tiles[d];
+      const u32 outer = d == 0 ? 0 : views.tiles[d].quotient(tile);
+      const u32 index = tile - outer * views.tiles[d].divisor;
+      tile = outer;
       const u64 first = static_cast<u64>(index) * box.at[d];
       if (d == rank - 1) origin = first;
       const i64 left = static_cast<i64>(views.extent[d] - first);

@@ -1,5 +1,6 @@
 // A destination and its sources as views of one shape, and the tile of them that a CTA computes.
 #pragma once
+#include "tmajit/divider.cuh"
 #include "tmajit/types.cuh"
 
 namespace tmajit {
@@ -24,7 +25,7 @@ struct View {
 template <u32 rank, u32 sources>
 struct Views {
   u64 extent[rank];
-  u32 tiles[rank];
+  Divider tiles[rank];
   View<rank> destination;
   View<rank> source[sources];
 };
@@ -48,8 +49,9 @@ struct Tile {
     u32 tile = blockIdx.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
-      const u32 index = d == 0 ? tile : tile % views.tiles[d];
-      tile /= views.tiles[d];
+      const u32 outer = d == 0 ? 0 : views.tiles[d].quotient(tile);
+      const u32 index = tile - outer * views.tiles[d].divisor;
+      tile = outer;
       origin[d] = static_cast<u64>(index) * box.at[d];
       const i64 left = static_cast<i64>(views.extent[d] - origin[d]);
       inside[d] = static_cast<i32>(left < box.at[d] ? left : box.at[d]);

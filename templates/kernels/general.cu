@@ -6,7 +6,7 @@
 // anywhere, each row's chunks begin at boundaries of its memory, so that stores are whole in every row but for
 // its ends. A source whose memory runs along another dimension comes through an image in shared memory.
 //
-// Facts of the kernel, from its prelude: rank, threads, chunk, turns, chunk_index, staggered, padded, computes, box,
+// Facts of the kernel, from its prelude: rank, threads, Offset, chunk, turns, chunk_index, staggered, padded, computes, box,
 // Destination, Source<i>, AllSources and, if it computes, Coordinate, coordinates, dimension_of, backwards, evaluate().
 #include "tmajit/async_copy.cuh"
 #include "tmajit/element.cuh"
@@ -42,9 +42,10 @@ struct Chunk {
 
   __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
   __device__ __forceinline__ const u8* in(const View<rank>& view, const u8* tile) const {
+    Offset offset = 0;
 #pragma unroll
-    for (u32 d = 0; d < rank; ++d) tile += at[d] * view.step[d];
-    return tile;
+    for (u32 d = 0; d < rank; ++d) offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
+    return tile + offset;
   }
 };
 
@@ -66,7 +67,7 @@ __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], con
 __device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& tile, u8* destination, u32 n) {
   constexpr u32 element_bytes = sizeof(Destination::Element);
   Chunk own;
-  own.to = destination;
+  Offset offset = 0;
   bool exists = n < chunks_in_tile();
   u32 index[rank];
   chunk_index(n, index);
@@ -75,16 +76,17 @@ __device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& 
     own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
     if (d == row) continue;
     exists = exists && own.at[d] < tile.inside[d];
-    own.to += own.at[d] * views.destination.step[d];
+    offset += static_cast<Offset>(own.at[d]) * static_cast<Offset>(views.destination.step[d]);
   }
+  own.to = destination + offset;
   own.first = 0;
   if constexpr (staggered) {
     const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.to));
     own.at[row] -= line % (chunk * element_bytes) / element_bytes;
     if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
   }
-  own.to += Destination::contiguous ? own.at[row] * static_cast<i64>(element_bytes)
-                                    : own.at[row] * views.destination.step[row];
+  own.to += static_cast<Offset>(own.at[row]) *
+            static_cast<Offset>(Destination::contiguous ? i64{element_bytes} : views.destination.step[row]);
   const i32 left = tile.inside[row] - own.at[row];
   own.last = exists && left > 0 ? least(left, chunk) : 0;
   return own;
@@ -139,7 +141,7 @@ __device__ __forceinline__ void load_image(const View<rank>& view, const Tile<ra
 #pragma unroll
       for (u32 d = 0; d < rank; ++d) {
         if (From::lines().at[d] == 1) continue;
-        from += static_cast<i64>(index[d]) * view.step[d];
+        from += static_cast<Offset>(index[d]) * static_cast<Offset>(view.step[d]);
         to += index[d] * From::image_step().at[d] + (d == row ? index[d] / chunk * From::skew : 0);
         exists = exists && index[d] >= begin(d) && static_cast<i32>(index[d]) < end(d);
       }

@@ -10,7 +10,7 @@
 // tile then begins up to a vector before its origin, and its image holds one more block in front.
 //
 // Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_alignment, staggered,
-// threads, block_index, vector_index.
+// threads, Offset, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/view_pair.cuh"
@@ -57,12 +57,14 @@ __device__ __forceinline__ Vector16 load_line(const u8* from) {
   return value;
 }
 
-// What exists of a block at the tile's edge. Its lines wait in local memory: this is rare, and short to
+constexpr u32 line_bytes = source_alignment < 4 ? 20 : 16;  // that load_line() reads, at most
+
+// What exists of a block at the end of the source. Its lines wait in local memory: this is rare, and short to
 // compile.
-__device__ __noinline__ void load_edge(Vector16 (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
+__device__ __noinline__ void load_end(Vector16 (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i, from += step) {
-    line[i] = i >= lines ? Vector16{} : load_part<element_bytes>(from, count);
+    line[i] = i < lines ? load_part<element_bytes>(from, count) : Vector16{};
   }
 }
 
@@ -75,7 +77,7 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
     u32 index[rank];
     block_index(n, index);
     i32 at[rank];
-    const u8* from = tile.source;
+    Offset offset = 0;
     u32 position = 0;
     bool exists = true;
 #pragma unroll
@@ -83,24 +85,28 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
       at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
       position += d == row ? index[d] : at[d] * image_step(d);
       if (d == row) at[d] -= before * vector;
-      from += at[d] * views.source_step[d];
+      offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
       exists = exists && at[d] < tile.inside[d];
     }
     if (staggered) exists = exists && (at[row] >= 0 || tile.origin > 0);
     if (!exists) continue;
 
+    // Vectors at the tile's edge take their neighbours in memory with them. Only at the very end of the source
+    // there might be none.
     Block<vector> block;
-    const i32 lines = tile.inside[row] - at[row];
-    const i32 count = tile.inside[column] - at[column];
-    // Unaligned loads fetch whole words: the last of them must not lie behind the source.
-    const u8* last = from + (vector - 1) * (views.source_step[row] > 0 ? views.source_step[row] : 0);
-    const bool inside = source_alignment >= 4 || last + 20 <= views.source_end;
-    if (lines >= static_cast<i32>(vector) && count >= static_cast<i32>(vector) && inside) {
+    const u8* from = tile.source + offset;
+    const Offset step = static_cast<Offset>(views.source_step[row]);
+    const u32 lines = least(tile.inside[row] - at[row], vector);
+    const u8* last = from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
+    if (last + line_bytes <= views.source_end) {
 #pragma unroll
-      for (u32 i = 0; i < vector; ++i) block.row[i] = load_line(from + i * views.source_step[row]);
+      for (u32 i = 0; i < vector; ++i) {
+        block.row[i] = {};
+        if (i < lines) block.row[i] = load_line(from + static_cast<Offset>(i) * step);
+      }
     } else {
       Vector16 line[vector];
-      load_edge(line, from, views.source_step[row], lines, count < static_cast<i32>(vector) ? count : vector);
+      load_end(line, from, views.source_step[row], lines, least(tile.inside[column] - at[column], vector));
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
     }
@@ -139,16 +145,17 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
     if (stored_vectors % threads != 0 && n >= stored_vectors) return;
     u32 index[rank];
     vector_index(n, index);
-    u8* to = tile.destination;
+    Offset offset = 0;
     u32 position = index[row];
     bool exists = true;
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) {
       if (d == row) continue;
       position += index[d] * image_step(d);
-      to += static_cast<i64>(index[d]) * views.destination_step[d];
+      offset += static_cast<Offset>(index[d]) * static_cast<Offset>(views.destination_step[d]);
       exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
     }
+    u8* to = tile.destination + offset;
     // Bytes of the row since a multiple of 16, by which the vector begins before its place in the tile.
     const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % 16 : 0;
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
@@ -169,7 +176,7 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
 #pragma unroll
       for (u32 k = 0; k < 4; ++k) value.word[k] = whole.word[k];
     }
-    to += at * static_cast<i64>(element_bytes);
+    to += at * static_cast<i32>(element_bytes);
     if (first == 0 && last == vector) {
       store_raw<16>(to, value);
     } else {
