@@ -74,7 +74,6 @@ void add_step(Page& page, const MoveStep& step) {
   if (!step.why.empty()) page.row("why", step.why);
   page.row("canonical", step.canonical);
   for (std::size_t i = 0; i < step.rewrites.size(); ++i) page.row(i == 0 ? "rewrites" : "", step.rewrites[i]);
-  if (step.rewrites.empty()) page.row("rewrites", "none: the views are canonical as they are");
   page.row("tiles", fmt::format("{} tile{} of {} in {}", step.tiles, plural(step.tiles),
                                 step.tile.empty() ? "1" : fmt::to_string(fmt::join(step.tile, "x")),
                                 step.shape.empty() ? "1" : fmt::to_string(fmt::join(step.shape, "x"))));

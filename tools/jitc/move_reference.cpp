@@ -26,8 +26,8 @@ std::span<const std::int64_t> strides(const TensorView& view) {
   return std::span(view.strides).first(view.rank);
 }
 std::byte* memory(const Tensor& tensor) {
-  return reinterpret_cast<std::byte*>(
-      tensor.address);  // NOLINT(performance-no-int-to-ptr): host memory by contract
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
+  return reinterpret_cast<std::byte*>(tensor.address);
 }
 
 void copy(const Tensor& destination, const Tensor& source) {

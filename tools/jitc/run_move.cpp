@@ -260,6 +260,7 @@ int run_move(const RunOptions& options, bool json) {
       found.push_back(copy_out(*device, arrays.outputs[i].address(), problem.outputs[i].memory.bytes));
     }
     if (options.check) right = check(problem, arrays, found, report, json);
+    const Progress progress("writing");
     for (std::size_t i = 0; right && i < files.size(); ++i) {
       const auto& view = problem.outputs[i].view;
       gather(reserved[i], found[i], problem.outputs[i].memory, view);

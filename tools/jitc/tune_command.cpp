@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -47,14 +48,17 @@ struct TuneCommandOptions {
 /// A move that was measured.
 struct Tuned {
   std::string move;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< read and written by the largest step
+  std::string planned;      ///< the choice of that step before
   TuneReport report;
 
   [[nodiscard]] const TuneReport::Candidate& winner() const { return report.candidates.front(); }
-  /// The one that is taken without a measurement.
-  [[nodiscard]] const TuneReport::Candidate& predicted() const {
-    return *std::min_element(report.candidates.begin(), report.candidates.end(),
-                             [](const auto& a, const auto& b) { return a.predicted_us < b.predicted_us; });
+  /// How many times as long the plan's kernel took before; nothing if it was not among the candidates.
+  [[nodiscard]] std::optional<double> gain() const {
+    for (const auto& candidate : report.candidates) {
+      if (candidate.choice == planned) return candidate.microseconds / winner().microseconds;
+    }
+    return std::nullopt;
   }
 };
 
@@ -115,16 +119,19 @@ Tuned tune_one(tmajit::Runtime& runtime, const MoveProblem& problem, const TuneC
   const auto plan = make_plan(
       runtime, problem.moves(std::span(addresses).first(inputs), std::span(addresses).subspan(inputs)));
 
-  Tuned tuned{.move = describe(problem), .report = {}};
+  Tuned tuned{.move = describe(problem), .planned = {}, .report = {}};
+  for (const auto& step : plan.explain().steps) {
+    const auto bytes = step.bytes_read + step.bytes_written;
+    if (bytes <= tuned.bytes) continue;
+    tuned.bytes = bytes;
+    tuned.planned = step.choice;
+  }
   Progress progress(position);
   const auto note = [&](std::uint32_t done, std::uint32_t candidates, std::string_view choice) {
     progress.note(fmt::format("candidate {} of {}: {}", done + 1, candidates, choice));
   };
   tuned.report =
       runtime.tune(plan, {.repeats = options.repeat, .progress = note, .store = !options.compiler.no_cache});
-  for (const auto& step : plan.explain().steps) {
-    tuned.bytes = std::max(tuned.bytes, step.bytes_read + step.bytes_written);
-  }
   return tuned;
 }
 
@@ -146,13 +153,13 @@ std::string candidate_table(const Tuned& tuned) {
 /// The winner of each of several moves.
 std::string winner_table(std::span<const Tuned> all) {
   std::vector<std::vector<std::string>> rows{
-      {"MOVE", "CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s", "OVER THE MODEL'S CHOICE"}};
+      {"MOVE", "CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s", "GAIN"}};
   for (const auto& tuned : all) {
     if (tuned.report.candidates.empty()) continue;
     const auto& winner = tuned.winner();
     rows.push_back({tuned.move, winner.choice, fmt::format("{:.1f}", winner.predicted_us),
                     fmt::format("{:.1f}", winner.microseconds), speed(tuned, winner.microseconds),
-                    fmt::format("{:.3f}", tuned.predicted().microseconds / winner.microseconds)});
+                    tuned.gain() ? fmt::format("{:.3f}", *tuned.gain()) : ""});
   }
   return format_table(rows, columns(STDOUT_FILENO));
 }
@@ -166,6 +173,7 @@ Json to_json(const Tuned& tuned) {
   }
   return {{"move", tuned.move},
           {"bytes", tuned.bytes},
+          {"planned", tuned.planned},
           {"shape_class", tuned.report.shape_class},
           {"candidates", candidates}};
 }

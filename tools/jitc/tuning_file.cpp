@@ -36,6 +36,7 @@ std::filesystem::path tuning_file(const CompilerOptions& options) {
 std::vector<KnownChoice> known_choices(const CompilerOptions& options) {
   const auto own = own_choices(options).all();
   std::vector<KnownChoice> choices;
+  choices.reserve(own.size());
   for (const auto& choice : own) choices.push_back({.choice = choice});
   for (const auto& choice : TuningTable::shipped().all()) {
     const bool replaced = std::any_of(own.begin(), own.end(), [&](const TunedChoice& mine) {
