@@ -57,7 +57,7 @@ void check_same_shape(const Tensor& destination, const Tensor& source, const Nam
   const std::string where = [&] {
     if (to.size() != from.size())
       return fmt::format("it has {} dimensions instead of {}", from.size(), to.size());
-    const auto d = std::ranges::mismatch(to, from).in1 - to.begin();
+    const auto d = static_cast<std::size_t>(std::ranges::mismatch(to, from).in1 - to.begin());
     return fmt::format("dimension {} has {} elements instead of {}", d, source.view.shape[d],
                        destination.view.shape[d]);
   }();

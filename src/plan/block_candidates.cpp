@@ -77,8 +77,10 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   std::array<std::uint32_t, max_view_rank> order{};
   std::iota(order.begin(), order.begin() + nest.rank, 0U);
   kernel.source_order = order;
-  // A broadcast dimension goes on nowhere: it counts as the farthest.
+  // A broadcast dimension goes on nowhere: it counts as the farthest. Where elements lie on each other others
+  // may be as near as the column.
   const auto distance = [&](std::uint32_t d) {
+    if (d == column) return std::uint64_t{0};
     const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[1].strides[d]));
     return stride == 0 ? std::numeric_limits<std::uint64_t>::max() : stride;
   };

@@ -103,7 +103,11 @@ class GeneralPlanner {
     if (extent(row()) < 2) return false;
     for (std::uint32_t d = 0; d < row(); ++d) {
       if (std::abs(stride(operand, d)) == 1 && extent(d) > 1) {
-        if (stride(operand, d) < 0) turn_round(d);
+        if (stride(operand, d) < 0) {
+          if (image_along_[d]) continue;  // another's lines would then run backwards
+          turn_round(d);
+        }
+        image_along_[d] = true;
         if (images_ == 0) kernel_.column = d;
         return true;
       }
@@ -258,6 +262,7 @@ class GeneralPlanner {
   CanonicalNest nest_;
   MoveKernel kernel_;
   std::uint32_t images_ = 0;
+  std::array<bool, max_view_rank> image_along_{};  ///< dimensions that lines of an image run along
 };
 
 }  // namespace

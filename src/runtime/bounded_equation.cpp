@@ -28,15 +28,16 @@ std::uint64_t inverse(std::uint64_t a, std::uint64_t m) noexcept {
   return x < 0 ? m - (0 - static_cast<std::uint64_t>(x)) : static_cast<std::uint64_t>(x);
 }
 
-/// Sorted by coefficient, in as few terms as take the same values: c·x + k·c·y takes every multiple of c up to
-/// its largest if x reaches k − 1. Returns how many are left.
+/// Sorted by coefficient, in as few terms as take the same values: c·x + k·c·y takes every multiple of c up
+/// to its largest if x reaches k − 1. Returns how many are left.
 std::size_t merge(std::span<BoundedTerm> terms) noexcept {
   const auto end = std::remove_if(terms.begin(), terms.end(), [](const BoundedTerm& term) {
     return term.coefficient == 0 || term.most == 0;
   });
   // Few terms: an insertion sort is the fastest.
   for (auto i = terms.begin(); i != end; ++i) {
-    for (auto j = i; j != terms.begin() && j->coefficient < (j - 1)->coefficient; --j) std::swap(*j, *(j - 1));
+    for (auto j = i; j != terms.begin() && j->coefficient < (j - 1)->coefficient; --j)
+      std::swap(*j, *(j - 1));
   }
   std::size_t count = 0;
   for (auto term = terms.begin(); term != end; ++term) {
@@ -94,8 +95,8 @@ class Search {
     if (target % level.common != 0) return Solvable::no;
     const std::uint64_t uncovered = target > level.reach_below ? target - level.reach_below : 0;
     const std::uint64_t lowest = uncovered / level.coefficient + (uncovered % level.coefficient != 0 ? 1 : 0);
-    const auto residue = static_cast<std::uint64_t>(Wide{target / level.common % level.step} * level.inverse %
-                                                    level.step);
+    const auto residue =
+        static_cast<std::uint64_t>(Wide{target / level.common % level.step} * level.inverse % level.step);
     const std::uint64_t ahead = (residue + level.step - lowest % level.step) % level.step;
     if (lowest > highest || ahead > highest - lowest) return Solvable::no;
     if (index == 1) return Solvable::yes;  // the one term left takes every multiple of its coefficient

@@ -99,8 +99,8 @@ Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView&
 }
 
 Overlap self_overlap(const PlacedView& tensor) noexcept {
-  // Two indices of one element differ by a vector of differences whose steps add up to 0. Its dimension of the
-  // largest stride, d, can be taken to go up by at least 1; the smaller ones go up or down.
+  // Two indices of one element differ by a vector of differences whose steps add up to 0. Its dimension of
+  // the largest stride, d, can be taken to go up by at least 1; the smaller ones go up or down.
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (is_empty(view)) return Overlap::none;

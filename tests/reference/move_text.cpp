@@ -98,8 +98,8 @@ std::string describe(const RandomMove& move) {
 }
 
 std::string difference(const RandomMove& move, const Buffers& expected, Buffers found) {
-  const bool converts =
-      move.operation == Operation::cast || move.operation == Operation::map || move.operation == Operation::pad;
+  const bool converts = move.operation == Operation::cast || move.operation == Operation::map ||
+                        move.operation == Operation::pad;
   if (converts) {
     const BufferView& to = move.destinations[0];
     if (found[to.buffer] != expected[to.buffer]) forgive_nans(to, expected[to.buffer], found[to.buffer]);
