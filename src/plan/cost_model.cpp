@@ -99,7 +99,7 @@ double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, co
 
   // The last wave: SMs that wait for it do nothing.
   const double waves = tiles / (static_cast<double>(resident) * chip.sms);
-  if (waves > 1) memory *= std::ceil(waves) / waves * 0.25 + 0.75;
+  if (waves > 1) memory *= std::ceil(waves) / waves * 0.5 + 0.5;
 
   // An SM's share, where there are too few tiles to fill the chip.
   const double of_sm = std::ceil(tiles / chip.sms);

@@ -91,8 +91,8 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
     if (staggered) exists = exists && (at[row] >= 0 || tile.origin > 0);
     if (!exists) continue;
 
-    // Vectors at the tile's edge take their neighbours in memory with them. Only at the very end of the source
-    // there might be none.
+    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
+    // that do not exist: what it brings is not stored. Only at the very end of the source there is no neighbour.
     Block<vector> block;
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
@@ -101,8 +101,7 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
     if (last + line_bytes <= views.source_end) {
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) {
-        block.row[i] = {};
-        if (i < lines) block.row[i] = load_line(from + static_cast<Offset>(i) * step);
+        block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
       }
     } else {
       Vector16 line[vector];

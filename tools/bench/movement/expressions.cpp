@@ -16,9 +16,10 @@ std::function<std::string(ElementType)> always(std::string text) {
   return [text = std::move(text)](ElementType) { return text; };
 }
 
+/// The approximate exponential and quotient, as the compilers beside us take them, too.
 std::string silu(ElementType type) {
   return type == ElementType::f64 ? "x0 / (1.0 + exp(-x0)) * x1 + 1.0"
-                                  : "x0 / (1.0f + expf(-x0)) * x1 + 1.0f";
+                                  : "__fdividef(x0, 1.0f + __expf(-x0)) * x1 + 1.0f";
 }
 
 const std::vector<Expression>& expressions() {
