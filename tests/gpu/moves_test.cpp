@@ -16,7 +16,7 @@ TEST_CASE("random moves of every kind equal the reference, every byte around the
       runtime,
       {.seed = gpu::seed(),
        .cases = cases,
-       .patterns = gpu::from_environment("TMAJIT_PATTERNS", std::max<std::uint64_t>(cases / 20, 200)),
+       .patterns = gpu::from_environment("TMAJIT_PATTERNS", std::max<std::uint64_t>(cases / 10, 200)),
        .threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U)});
   std::cout << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
