@@ -95,6 +95,8 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   kernel.chunk = unit;
   kernel.staggered = problem.alignment(0, nest.rank - 1) < vector_bytes;
   kernel.alignment = problem.alignment(1, column);
+  kernel.whole = !kernel.staggered && kernel.alignment == vector_bytes &&
+                 nest.shape[nest.rank - 1] % unit == 0 && nest.shape[column] % unit == 0;
 
   // A block a thread, also where a staggered row adds some.
   std::uint64_t blocks = ceil_div(kernel.box[nest.rank - 1], unit) + (kernel.staggered ? 1 : 0);

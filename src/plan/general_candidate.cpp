@@ -69,6 +69,7 @@ class GeneralPlanner {
     kernel_.staggered = kernel_.contiguous && aligned < std::min(bytes, vector_bytes);
     kernel_.alignment = kernel_.staggered ? bytes : std::min(aligned, bytes);
     kernel_.alignment = std::min(kernel_.alignment, vector_bytes);
+    kernel_.whole = !kernel_.staggered && !nest_.windowed && extent(row()) % kernel_.chunk == 0;
   }
 
   void choose_access(std::uint32_t i) {

@@ -61,6 +61,7 @@ struct MoveKernel {
 
   // general:
   ElementType type = ElementType::u8;  ///< of the destination
+  bool whole = false;                  ///< no vector, block or chunk is at an edge that cuts it
   std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time
   std::uint32_t turns = 0;             ///< chunks that it has in flight
   bool contiguous = false;             ///< the destination's last dimension is

@@ -113,6 +113,7 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
   out += "// Chunk n of the tile.\n";
   out += index_function("", "chunk_index", in_order(), chunks, kernel.rank, {block_column(kernel, chunks)});
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
+  out += fmt::format("constexpr bool whole = {};  // no chunk is cut by an edge\n", kernel.whole);
   out += fmt::format("constexpr bool padded = {};\n", kernel.padded);
   out += fmt::format("constexpr bool computes = {};\n", computes);
   out += fmt::format(
@@ -149,6 +150,7 @@ std::string transpose_facts(const MoveKernel& kernel) {
   blocks[kernel.column] /= vector;
   std::string out = fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
+  out += fmt::format("constexpr bool whole = {};  // no block is cut by an edge\n", kernel.whole);
   out += "// Block n of the tile, in the order of the source's memory.\n";
   out += index_function("", "block_index", kernel.source_order, blocks, kernel.rank, {});
   out += "// Vector n of the tile, in the order of the destination's.\n";
@@ -257,7 +259,8 @@ std::string move_recipe(const MoveKernel& kernel, std::string_view expression) {
   // Field by field: between fields a struct has bytes that mean nothing.
   put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads),
       put(kernel.wide_offsets);
-  put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.chunk), put(kernel.turns);
+  put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.whole), put(kernel.chunk),
+      put(kernel.turns);
   put(kernel.contiguous), put(kernel.alignment), put(kernel.staggered), put(kernel.padded);
   put(kernel.sources), put(kernel.coordinates), put(kernel.wide_coordinates), put(kernel.dimension_of);
   put(kernel.backwards);

@@ -6,7 +6,7 @@
 // anywhere, each row's chunks begin at boundaries of its memory, so that stores are whole in every row but for
 // its ends. A source whose memory runs along another dimension comes through an image in shared memory.
 //
-// Facts of the kernel, from its prelude: rank, threads, Offset, chunk, turns, chunk_index, staggered, padded, computes, box,
+// Facts of the kernel, from its prelude: rank, threads, Offset, chunk, turns, whole, chunk_index, staggered, padded, computes, box,
 // Destination, Source<i>, AllSources and, if it computes, Coordinate, coordinates, dimension_of, backwards, evaluate().
 #include "tmajit/async_copy.cuh"
 #include "tmajit/element.cuh"
@@ -88,7 +88,7 @@ __device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& 
   own.to += static_cast<Offset>(own.at[row]) *
             static_cast<Offset>(Destination::contiguous ? i64{element_bytes} : views.destination.step[row]);
   const i32 left = tile.inside[row] - own.at[row];
-  own.last = exists && left > 0 ? least(left, chunk) : 0;
+  own.last = exists && left > 0 ? (whole ? chunk : least(left, chunk)) : 0;
   return own;
 }
 
@@ -200,9 +200,9 @@ __device__ __forceinline__ bool load_run(Chosen<From>& out, const View<rank>& vi
   constexpr u32 element_bytes = sizeof(typename From::Element);
   Raw<element_bytes, (chunk - 1) * distance + 1> run;
   if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
-  if (from < view.low) return false;
+  if (!whole && from < view.low) return false;
   if constexpr (From::alignment >= 4) {
-    if (from + 4 * run.words > view.high) return false;
+    if ((!whole || run.bytes % 4 != 0) && from + 4 * run.words > view.high) return false;
     load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
   } else {
     if (from + 4 * run.words + 4 > view.high) return false;
@@ -258,13 +258,13 @@ __device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, 
     }
   } else {
     const u8* from = own.in(view, tile);
-    if (load_run<From>(out, view, from)) return;
+    if (load_run<From>(out, view, from) || (whole && From::alignment >= 4)) return;
     out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
   }
 }
 
 __device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, const Result& result) {
-  if (Destination::contiguous && own.whole()) {
+  if (Destination::contiguous && (whole || own.whole())) {
     store_raw<Destination::alignment>(own.to, result);
   } else if constexpr (Destination::contiguous && Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
     store_next(own.to, result, own.first, own.last);

@@ -9,7 +9,7 @@
 // Where the destination's rows begin anywhere, each row's vectors begin at multiples of 16 of its memory: a
 // tile then begins up to a vector before its origin, and its image holds one more block in front.
 //
-// Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_alignment, staggered,
+// Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_alignment, staggered, whole,
 // threads, Offset, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
@@ -97,11 +97,11 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
     const u32 lines = least(tile.inside[row] - at[row], vector);
-    const u8* last = from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
-    if (last + line_bytes <= views.source_end) {
+    const u8* last = whole ? from : from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
+    if (whole || last + line_bytes <= views.source_end) {
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) {
-        block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
+        block.row[i] = load_line(from + static_cast<Offset>(whole ? i : least(i, lines - 1)) * step);
       }
     } else {
       Vector16 line[vector];
@@ -176,7 +176,7 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       for (u32 k = 0; k < 4; ++k) value.word[k] = whole.word[k];
     }
     to += at * static_cast<i32>(element_bytes);
-    if (first == 0 && last == vector) {
+    if (whole || (first == 0 && last == vector)) {
       store_raw<16>(to, value);
     } else {
       store_next(to, value, first, last);
