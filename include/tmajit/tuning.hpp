@@ -60,8 +60,9 @@ class TMAJIT_API TuningTable {
 };
 
 struct TuneOptions {
-  std::uint32_t repeats = 20;  ///< timed runs of each candidate
-  /// Called before each candidate with how many are done and how many there are; may be empty.
+  std::uint32_t repeats = 20;  ///< timed runs of each candidate, in three rounds over all of them
+  /// Called before each measurement with how many candidates' worth is done and how many there are; may be
+  /// empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view choice)> progress{};
   bool store = true;  ///< add the winner to the runtime's table, and to its file if it has one
 };

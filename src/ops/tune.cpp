@@ -8,12 +8,19 @@
 TMAJIT_BEGIN
 namespace {
 
-double median_us(Device& device, std::uint32_t repeats, const PlannedMove& planned) {
-  constexpr std::uint32_t warm_ups = 3;
-  for (std::uint32_t i = 0; i < warm_ups; ++i) planned.launch(nullptr);
-  std::vector<float> times = device.time(nullptr, std::max(repeats, 1U), [&] { planned.launch(nullptr); });
-  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-  return 1e3 * static_cast<double>(times[times.size() / 2]);
+constexpr std::uint32_t rounds = 3;  // what slows the chip for a while then slows no candidate alone
+
+void measure(Device& device, std::uint32_t repeats, const PlannedMove& planned, std::vector<float>& times) {
+  planned.launch(nullptr);
+  const std::vector<float> more =
+      device.time(nullptr, std::max(repeats / rounds, 1U), [&] { planned.launch(nullptr); });
+  times.insert(times.end(), more.begin(), more.end());
+}
+
+double median_us(std::vector<float>& times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return 1e3 * static_cast<double>(*middle);
 }
 
 const PlannedMove& largest(const std::vector<PlannedMove>& planned) {
@@ -35,15 +42,21 @@ TuneReport Runtime::tune(const MovePlan& plan, const TuneOptions& options) {
   const std::vector<MoveCandidate> candidates = move_candidates(step.problem);
   const Chip chip = planning_chip(*this);
   report.shape_class = shape_class(step.problem, candidates.front().kernel);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::string choice = candidates[i].kernel.choice();
-    if (options.progress) {
-      options.progress(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(candidates.size()), choice);
-    }
-    const PlannedMove planned = planned_with(*this, step.problem, candidates[i]);
-    report.candidates.push_back({.choice = choice,
+  const auto count = static_cast<std::uint32_t>(candidates.size());
+  std::vector<PlannedMove> planned;
+  for (const MoveCandidate& candidate : candidates) {
+    planned.push_back(planned_with(*this, step.problem, candidate));
+    planned.back().launch(nullptr);
+  }
+  std::vector<std::vector<float>> times(count);
+  for (std::uint32_t n = 0; n < rounds * count; ++n) {
+    if (options.progress) options.progress(n / rounds, count, candidates[n % count].kernel.choice());
+    measure(*device(), options.repeats, planned[n % count], times[n % count]);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    report.candidates.push_back({.choice = candidates[i].kernel.choice(),
                                  .predicted_us = predict_us(candidates[i], step.problem, chip),
-                                 .microseconds = median_us(*device(), options.repeats, planned)});
+                                 .microseconds = median_us(times[i])});
   }
   std::ranges::stable_sort(report.candidates, {}, &TuneReport::Candidate::microseconds);
   if (options.store) {
