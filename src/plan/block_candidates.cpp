@@ -60,8 +60,12 @@ MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tunin
     kernel.box[d] = round_to(nest.shape[d], d + 1 == nest.rank ? unit : 1, std::max<std::uint64_t>(left, 1));
     left /= kernel.box[d];
   }
+  std::uint64_t vectors = 1;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) vectors *= kernel.box[d];
+  vectors /= unit;
   kernel.threads = tuning.threads;
-  kernel.turns = tuning.turns;
+  // What the tile needs, not what was allowed: else one kernel would have several recipes.
+  kernel.turns = static_cast<std::uint32_t>(ceil_div(vectors, tuning.threads));
   kernel.choose_offsets(problem);
   return {kernel, nest};
 }

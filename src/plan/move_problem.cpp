@@ -144,7 +144,7 @@ std::uint64_t MoveProblem::bytes_read() const noexcept {
       if (nest.windowed) {
         const std::int64_t first = std::max<std::int64_t>(nest.window_first[d], 0);
         const std::int64_t end = std::min(nest.window_end[d], static_cast<std::int64_t>(nest.shape[d]));
-        extent = first < end ? static_cast<std::uint64_t>(end - first) : 0;
+        extent = first < end ? std::min(extent, static_cast<std::uint64_t>(end - first)) : 0;
       }
       elements = sat_mul(elements, extent);
     }

@@ -121,7 +121,7 @@ __device__ __forceinline__ void load_image(const View<rank>& view, const Tile<ra
   if constexpr (From::access == Access::image) {
     constexpr u32 line_units = From::pitch / unit;
     constexpr u32 outer = From::outer;  // of the dimensions that a line spans
-    const u32 missing = before > tile.origin[row] ? before - static_cast<u32>(tile.origin[row]) : 0;
+    const u32 missing = tile.origin[row] == 0 ? before : 0;  // other tiles begin a chunk or more from the row's start
     const auto begin = [&](u32 d) { return d == row ? missing : 0; };
     const auto end = [&](u32 d) { return tile.inside[d] + static_cast<i32>(d == row ? before : 0); };
 

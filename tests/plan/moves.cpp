@@ -1,0 +1,202 @@
+#include "plan/moves.hpp"
+
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::one_of, reference::Random;
+
+namespace tests {
+
+Tensor dense(ElementType type, const Shape& shape, DevicePtr address) {
+  return {TensorView::contiguous(type, shape), address};
+}
+
+Tensor strided(ElementType type, const Shape& shape, const Strides& strides, DevicePtr address) {
+  return {TensorView::strided(type, shape, strides), address};
+}
+
+Move permutation(ElementType type, const Shape& source, const std::vector<std::uint32_t>& axes) {
+  const Tensor from = permuted(dense(type, source), axes);
+  const Shape shape(from.view.shape.begin(), from.view.shape.begin() + from.view.rank);
+  return {.destination = dense(type, shape, to_address), .sources = {from}};
+}
+
+std::string traits(const MoveKernel& kernel) {
+  std::string text(name(kernel.method));
+  if (kernel.whole) text += " whole";
+  if (kernel.staggered) text += " staggered";
+  if (kernel.padded) text += " padded";
+  if (kernel.wide_offsets) text += " wide";
+  if (kernel.method == MoveMethod::transpose) text += fmt::format(" column {}", kernel.column);
+  if (kernel.method != MoveMethod::general) return text;
+  if (!kernel.contiguous) text += " strided";
+  if (kernel.coordinates > 0) text += fmt::format(" g{}", kernel.coordinates);
+  for (std::uint32_t i = 0; i < kernel.sources; ++i) {
+    const SourcePlan& plan = kernel.source[i];
+    text += fmt::format(" {}", name(plan.access));
+    if (plan.access == SourceAccess::run) text += fmt::format(":{}", plan.stride);
+    if (plan.access == SourceAccess::image && plan.row_in_line) text += ":row";
+  }
+  return text;
+}
+
+std::vector<KnownMove> known_moves() {
+  constexpr auto u8 = ElementType::u8;
+  constexpr auto f16 = ElementType::f16;
+  constexpr auto f32 = ElementType::f32;
+  constexpr auto f64 = ElementType::f64;
+  const auto to = [](ElementType type, const Shape& shape, DevicePtr shift = 0) {
+    return dense(type, shape, to_address + shift);
+  };
+  const Tensor square = dense(f32, {4096, 4096});
+  const Tensor turned = permuted(square, std::vector<std::uint32_t>{1, 0});
+  const auto pad = [](std::vector<std::int64_t> before) { return Padding{std::move(before), 1.5}; };
+  return {
+      // Both contiguous in the last dimension, all at multiples of 16 bytes.
+      {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows"},
+      {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows"},
+      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows"},
+      {"a row repeated", {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {0, 1})}}, "rows"},
+      {"rows 2 GiB apart",
+       {to(u8, {8, 64}), {strided(u8, {8, 64}, {std::int64_t{1} << 31, 1})}},
+       "rows wide"},
+
+      // Contiguous in different dimensions.
+      {"transpose", permutation(f32, {4096, 4096}, {1, 0}), "transpose whole column 0"},
+      {"transpose, cut blocks", permutation(f16, {1000, 1004}, {1, 0}), "transpose column 0"},
+      {"transpose, odd rows", permutation(u8, {1001, 1003}, {1, 0}), "transpose staggered column 0"},
+      {"transpose of 8 bytes", permutation(f64, {512, 256}, {1, 0}), "transpose whole column 0"},
+      {"NCHW to NHWC", permutation(f16, {8, 64, 56, 56}, {0, 2, 3, 1}), "transpose whole column 1"},
+      {"three turned round", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
+      {"a column repeated",
+       {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
+       "transpose whole column 0"},
+
+      // Everything else.
+      {"source 4 bytes off",
+       {to(f32, {4096, 64}), {dense(f32, {4096, 64}, from_address + 4)}},
+       "general whole run:1"},
+      {"destination 4 bytes off",
+       {to(f32, {4096, 64}, 4), {dense(f32, {4096, 64})}},
+       "general staggered run:1"},
+      {"odd bytes", {to(u8, {999}, 1), {dense(u8, {999})}}, "general staggered run:1"},
+      {"single element", {to(f32, {1, 1}), {dense(f32, {1, 1})}}, "general repeat"},
+      {"one element everywhere",
+       {to(f32, {256, 1024}), {strided(f32, {256, 1024}, {0, 0})}},
+       "general whole repeat"},
+      {"rows backwards",
+       {to(f32, {64, 1024}), {strided(f32, {64, 1024}, {1024, -1}, from_address + 4092)}},
+       "general whole run:-1"},
+      {"every second f32",
+       {to(f32, {64, 512}), {strided(f32, {64, 512}, {1024, 2})}},
+       "general whole elements"},
+      {"every third byte", {to(u8, {64, 512}), {strided(u8, {64, 512}, {1600, 3})}}, "general whole run:3"},
+      {"every ninth byte",
+       {to(u8, {64, 512}), {strided(u8, {64, 512}, {4608, 9})}},
+       "general whole elements"},
+      {"into every second byte",
+       {strided(u8, {64, 512}, {1024, 2}, to_address), {dense(u8, {64, 512})}},
+       "general whole strided run:1"},
+      {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0}), "general staggered run:2"},
+      {"two columns of a wide matrix",
+       {to(u8, {2, 1008}), {strided(u8, {2, 1008}, {1, 64})}},
+       "general whole image"},
+      {"columns backwards",
+       {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)}},
+       "general whole image"},
+      {"padded", {to(f16, {130, 136}), {dense(f16, {128, 128})}, {}, pad({1, 2})}, "general padded run:1"},
+      {"padded transpose",
+       {to(f32, {128, 132}), {permuted(dense(f32, {128, 128}), std::vector{1U, 0U})}, {}, pad({0, 1})},
+       "general padded elements"},
+      {"padded repeats",
+       {to(u8, {4, 20}), {strided(u8, {4, 5}, {5, 0})}, {}, pad({0, 3})},
+       "general staggered padded repeat"},
+
+      // Computed.
+      {"sum", {to(f32, {4096, 4096}), {square, square}, "x0 + x1"}, "general whole run:1 run:1"},
+      {"sum with a transpose",
+       {to(f32, {4096, 4096}), {square, turned}, "x0 + x1"},
+       "general whole run:1 image"},
+      {"sum of transposes, one backwards",
+       {to(f32, {512, 512}),
+        {strided(f32, {512, 512}, {1, 512}), strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)},
+        "x0 - x1"},
+       "general whole image elements"},
+      {"sum with a staggered transpose",
+       {to(f32, {512, 510}, 4), {permuted(dense(f32, {510, 512}), std::vector{1U, 0U})}, "x * 2"},
+       "general staggered image"},
+      {"lines through the row",
+       {to(f16, {64, 8, 16}), {strided(f16, {64, 8, 16}, {128, 1, 8})}, "x + x"},
+       "general whole image:row"},
+      {"bias",
+       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f16, {512, 1024}, {0, 1})}, "x0 + x1"},
+       "general whole run:1 run:1"},
+      {"scale of rows",
+       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f32, {512, 1024}, {1, 0})}, "x0 * x1"},
+       "general whole run:1 repeat"},
+      {"cast", {to(f32, {512, 1024}), {dense(f16, {512, 1024})}, "x"}, "general whole run:1"},
+      {"coordinates",
+       {to(f32, {3, 512, 1024}), {dense(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]"},
+       "general whole g3 run:1"},
+      {"coordinates of a staggered row",
+       {to(u8, {31, 33}), {dense(f64, {31, 33})}, "x + g[1]"},
+       "general staggered g2 run:1"},
+  };
+}
+
+MoveProblem random_problem(std::uint64_t seed) {
+  Random random(seed);
+  const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));
+  Shape shape(rank);
+  for (std::uint64_t& extent : shape) {
+    extent = one_in(random, 3) ? between(random, 1, 9) : between(random, 1, 3000);
+  }
+  const std::uint64_t kind = between(random, 0, 2);  // bits, padded bits, computed
+
+  const auto tensor = [&](ElementType type, DevicePtr address, bool repeatable) {
+    std::vector<std::uint32_t> order(rank);
+    std::iota(order.begin(), order.end(), 0U);
+    if (!one_in(random, 3)) std::ranges::shuffle(order, random);
+    Strides strides(rank);
+    std::int64_t next = one_in(random, 4) ? static_cast<std::int64_t>(between(random, 2, 9)) : 1;
+    std::int64_t first = 0;
+    for (std::uint32_t k = rank; k-- > 0;) {
+      const std::uint32_t d = order[k];
+      strides[d] = next;
+      next *= static_cast<std::int64_t>(shape[d] + (one_in(random, 4) ? between(random, 1, 9) : 0));
+      if (repeatable && one_in(random, 5)) strides[d] = 0;
+      if (one_in(random, 5)) strides[d] = -strides[d];
+      if (strides[d] < 0) first -= strides[d] * static_cast<std::int64_t>(shape[d] - 1);
+    }
+    const std::uint64_t shift = one_in(random, 2) ? 0 : between(random, 0, 15);
+    return strided(type, shape, strides, address + (static_cast<DevicePtr>(first) + shift) * size_of(type));
+  };
+
+  Move move{.destination = tensor(one_of(random, all_element_types), to_address, false), .sources = {}};
+  const ElementType type = move.destination.view.type;
+  if (kind == 2) {
+    const std::uint64_t sources = between(random, 1, max_operands - 1);
+    for (std::uint64_t i = 0; i < sources; ++i) {
+      move.sources.push_back(tensor(one_of(random, all_element_types), from_address, true));
+    }
+    move.expression = one_in(random, 3) ? "x0 + g[0]" : "x0";
+  } else {
+    move.sources.push_back(tensor(type, from_address, true));
+    if (kind == 1) {
+      Padding padding{.before = {}, .value = 1};
+      for (std::uint32_t d = 0; d < rank; ++d) {
+        padding.before.push_back(static_cast<std::int64_t>(between(random, 0, 8)) - 4);
+      }
+      move.padding = padding;
+    }
+  }
+  return move_problem(move);
+}
+
+}  // namespace tests
