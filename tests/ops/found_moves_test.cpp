@@ -110,9 +110,9 @@ class FoundMove {
 }  // namespace
 
 TEST_CASE("found: a staggered row's last tile, which begins outside, writes nothing") {
-  // 8192 elements are a whole number of every candidate's tiles; a row that begins at a multiple of 16 then
-  // leaves nothing for the tile that others need for their ends. Rows begin at every place from 0 to 15.
-  FoundMove move(operand(u8, {16, 8192}, {8193, 1}), {operand(u8, {16, 8192}, {8192, 1})});
+  // Rows end 5 elements before the end of a tile, whichever the candidate, and begin at every place from 0 to
+  // 15 of 16: those that begin early leave nothing for the tile that the others need for their ends.
+  FoundMove move(operand(u8, {16, 8187}, {8193, 1}), {operand(u8, {16, 8187}, {8192, 1})});
   reference::copy(move.host(0), move.host(1));
   move.check("general");
 }
@@ -148,8 +148,11 @@ TEST_CASE("found: one source's lines run forwards, another's along the same dime
   };
   for (const std::int64_t first : {1, -1}) {
     INFO("the first source's step is " << first);
-    FoundMove move(operand(u16, {40, 48}, {48, 1}),
-                   {operand(u16, {40, 48}, {first, 40}), operand(u16, {40, 48}, {-first, 40})}, "x0 - x1");
+    // Odd rows of several tiles: images hold what comes before a tile, too. Sources repeat in the first
+    // dimension.
+    FoundMove move(operand(u16, {2, 24, 151}, {24 * 151, 151, 1}),
+                   {operand(u16, {2, 24, 151}, {0, first, 24}), operand(u16, {2, 24, 151}, {0, -first, 24})},
+                   "x0 - x1");
     reference::map(move.host(0), std::vector{move.host(1), move.host(2)}, minus);
     move.check("general");
   }

@@ -38,7 +38,29 @@ std::uint64_t most_of_box(const MoveCandidate& candidate, std::uint32_t d) {
   return by_vectors ? rounded(extent, vector) : extent;
 }
 
+/// What kernels rely on: the lines of images and of a transpose's blocks run forwards in memory, without
+/// gaps.
+void check_lines(const MoveCandidate& candidate) {
+  const MoveKernel& kernel = candidate.kernel;
+  if (kernel.method == MoveMethod::transpose) {
+    CHECK(kernel.column + 1 < kernel.rank);
+    CHECK(kernel.source_order[kernel.rank - 1] == kernel.column);
+    CHECK(candidate.nest.operand[1].strides[kernel.column] == 1);
+  }
+  if (kernel.method != MoveMethod::general) return;
+  for (std::uint32_t i = 0; i < kernel.sources; ++i) {
+    const SourcePlan& plan = kernel.source[i];
+    if (plan.access != SourceAccess::image) continue;
+    INFO("source " << i);
+    CHECK(plan.run >= 1);
+    CHECK(candidate.nest.operand[i + 1].strides[plan.order[kernel.rank - 1]] == 1);
+    CHECK(plan.pitch % 16 == 0);
+    CHECK(plan.offset % 16 == 0);
+  }
+}
+
 void check_limits(const MoveCandidate& candidate) {
+  check_lines(candidate);
   const MoveKernel& kernel = candidate.kernel;
   CHECK(kernel.shared_bytes() <= most_shared);
   CHECK(kernel.image_bytes() <= most_of_cta);

@@ -4,7 +4,7 @@
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 
-#include <set>
+#include <algorithm>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -42,5 +42,34 @@ TEST_CASE("the kernel of every known move compiles as it is, without warnings") 
     CHECK_THAT(source.text, ContainsSubstring(source.entry + "("));
     CHECK(source.expression == move.expression);
     check_compiles(source, kernel);
+  }
+}
+
+TEST_CASE("every candidate of a transpose of bytes compiles, those with the largest images too") {
+  const MoveProblem problem = move_problem(tests::permutation(ElementType::u8, {1001, 1003}, {1, 0}));
+  std::uint32_t largest = 0;
+  for (const MoveCandidate& candidate : move_candidates(problem)) {
+    INFO(candidate.kernel.choice());
+    check_compiles(source_of(problem, candidate.kernel), candidate.kernel);
+    largest = std::max(largest, candidate.kernel.image_bytes());
+  }
+  CHECK(largest > 96 * 1024);
+}
+
+TEST_CASE(
+    "the source of a kernel names what it was made for, and its expression stands on a line of its own") {
+  Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
+            .sources = {tests::dense(ElementType::f32, {512, 512})},
+            .expression = "x * 2 +"};
+  const MoveProblem problem = move_problem(move);
+  const MoveKernel kernel = move_candidates(problem).front().kernel;
+  const Source source = source_of(problem, kernel);
+  CHECK(source.entry == "tmajit_general");
+  CHECK_THAT(source.text, ContainsSubstring("#line 1 \"expression\"\nx * 2 +\n"));
+  try {
+    (void)compile(source);
+    FAIL_CHECK("an expression that ends in an operator compiled");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::compile_failed);
   }
 }

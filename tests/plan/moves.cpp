@@ -36,7 +36,8 @@ std::string traits(const MoveKernel& kernel) {
   if (kernel.method == MoveMethod::transpose) text += fmt::format(" column {}", kernel.column);
   if (kernel.method != MoveMethod::general) return text;
   if (!kernel.contiguous) text += " strided";
-  if (kernel.coordinates > 0) text += fmt::format(" g{}", kernel.coordinates);
+  if (kernel.coordinates > 0)
+    text += fmt::format(" g{}{}", kernel.coordinates, kernel.wide_coordinates ? ":64" : "");
   for (std::uint32_t i = 0; i < kernel.sources; ++i) {
     const SourcePlan& plan = kernel.source[i];
     text += fmt::format(" {}", name(plan.access));
@@ -96,6 +97,9 @@ std::vector<KnownMove> known_moves() {
       {"every second f32",
        {to(f32, {64, 512}), {strided(f32, {64, 512}, {1024, 2})}},
        "general whole elements"},
+      {"elements 4 GiB apart",
+       {to(f32, {4, 64}), {strided(f32, {4, 64}, {std::int64_t{1} << 30, 2})}},
+       "general whole wide elements"},
       {"every third byte", {to(u8, {64, 512}), {strided(u8, {64, 512}, {1600, 3})}}, "general whole run:3"},
       {"every ninth byte",
        {to(u8, {64, 512}), {strided(u8, {64, 512}, {4608, 9})}},
@@ -144,6 +148,9 @@ std::vector<KnownMove> known_moves() {
       {"coordinates",
        {to(f32, {3, 512, 1024}), {dense(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]"},
        "general whole g3 run:1"},
+      {"coordinates beyond 32 bits",
+       {to(u8, {1ULL << 33}), {dense(u8, {1ULL << 33})}, "g[0] % 251"},
+       "general whole g1:64 run:1"},
       {"coordinates of a staggered row",
        {to(u8, {31, 33}), {dense(f64, {31, 33})}, "x + g[1]"},
        "general staggered g2 run:1"},
