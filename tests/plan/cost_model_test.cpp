@@ -110,7 +110,7 @@ TEST_CASE("the first candidate is taken where a tensor fills the chip many times
 }
 
 TEST_CASE("small tensors get smaller tiles, for more SMs") {
-  for (const std::uint64_t side : {128, 256, 512}) {
+  for (const std::uint64_t side : {128U, 256U, 512U}) {
     INFO(side);
     for (const Move& move :
          {permutation(f32, {side, side}, {1, 0}), permutation(ElementType::f16, {side, side}, {1, 0})}) {
