@@ -228,7 +228,7 @@ class Draw {
       // A stop before the beginning would count from the end; left out it is the beginning.
       if (*slice.stop < 0) slice.stop = std::nullopt;
       if (step > 0 && after == 0 && count != 0) slice.stop = std::nullopt;
-      if (step > 0 && before != 0 && one_in(vary_, 2))
+      if (step > 0 && count != 0 && before != 0 && one_in(vary_, 2))
         *slice.start -= static_cast<std::int64_t>(source.back());
       move_.slices.push_back(slice);
     }
