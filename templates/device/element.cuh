@@ -99,6 +99,16 @@ struct alignas(count * sizeof(T)) Pack {
   __device__ __forceinline__ void encode(const Value<T> (&values)[count]) {
 #pragma unroll
     for (Word& word : words) word = 0;
+    if constexpr (is_paired<T> && sizeof(T) == 1 && count % 4 == 0) {
+      // One permutation a word: of two halves that are put together by shifts, ptxas of CUDA 13.0 loses one where
+      // all of them are equal.
+#pragma unroll
+      for (u32 i = 0; i < count; i += 4) {
+        words[i / 4] = __byte_perm(encode_pair<T>({values[i], values[i + 1]}),
+                                   encode_pair<T>({values[i + 2], values[i + 3]}), 0x5410);
+      }
+      return;
+    }
 #pragma unroll
     for (u32 i = 0; i < count; i += 2) {
       if constexpr (is_paired<T>) {
