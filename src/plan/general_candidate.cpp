@@ -109,6 +109,7 @@ class GeneralPlanner {
           turn_round(d);
         }
         image_along_[d] = true;
+        line_along_[operand - 1] = d;
         if (images_ == 0) kernel_.column = d;
         return true;
       }
@@ -171,7 +172,9 @@ class GeneralPlanner {
     std::array<std::uint32_t, max_view_rank> order{};
     std::iota(order.begin(), order.begin() + kernel_.rank, 0U);
     // A broadcast dimension goes on nowhere: it counts as the farthest.
+    // Where elements lie on each other others may be as near as the one that lines run along.
     const auto distance = [&](std::uint32_t d) {
+      if (d == line_along_[operand - 1]) return std::uint64_t{0};
       const auto step = static_cast<std::uint64_t>(std::abs(stride(operand, d)));
       return step == 0 ? std::numeric_limits<std::uint64_t>::max() : step;
     };
@@ -263,7 +266,8 @@ class GeneralPlanner {
   CanonicalNest nest_;
   MoveKernel kernel_;
   std::uint32_t images_ = 0;
-  std::array<bool, max_view_rank> image_along_{};  ///< dimensions that lines of an image run along
+  std::array<std::uint32_t, max_operands - 1> line_along_{};  ///< of an image: the dimension of its lines
+  std::array<bool, max_view_rank> image_along_{};             ///< dimensions that lines of an image run along
 };
 
 }  // namespace
