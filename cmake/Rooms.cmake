@@ -15,6 +15,8 @@ function(tmajit_add_test name)
   add_executable(test_${name} ${arg_SOURCES})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  # Tests are compiled more often than they are waited for; what they test is compiled as always.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)
