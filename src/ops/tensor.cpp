@@ -20,7 +20,7 @@ constexpr std::string_view the_tensor = "the tensor";
 }
 
 /// `tensor`'s address moved by `steps` elements of dimension d. Modulo 2^64, so that walking back undoes it
-/// even where an address is only a placeholder.
+/// even where an address does not stand for memory yet.
 DevicePtr moved(const Tensor& tensor, std::uint32_t d, std::int64_t steps) {
   return tensor.address + static_cast<std::uint64_t>(steps) *
                               static_cast<std::uint64_t>(tensor.view.strides[d]) * size_of(tensor.view.type);
