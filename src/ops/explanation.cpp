@@ -22,6 +22,14 @@ std::string why(const PlannedMove& planned) {
           "in "
           "registers and meet in shared memory{}.",
           kernel.column, kernel.rank - 1, kernel.staggered ? ", at any alignment" : "");
+    case MoveMethod::engine_rows:
+      return "Both views are contiguous in the last dimension and fit tensor maps: the copy engine loads and "
+             "stores boxes.";
+    case MoveMethod::engine_transpose:
+      return fmt::format(
+          "The source is contiguous in dimension {}, the destination in dimension {}: the copy engine loads "
+          "swizzled boxes, threads transpose blocks in registers and store them.",
+          kernel.column, kernel.rank - 1);
     default: break;
   }
   if (kernel.padded) return "A part of the destination is filled, the rest comes from the source.";
@@ -52,7 +60,7 @@ MoveStep explain_step(const PlannedMove& planned, const Move& move, const Chip& 
                 .tile = {kernel.box.begin(), kernel.box.begin() + kernel.rank},
                 .tiles = planned.shape.grid[0],
                 .threads = kernel.threads,
-                .stages = 1,
+                .stages = kernel.stages,
                 .shared_bytes = shared,
                 .registers = registers,
                 .ctas_per_sm = ctas,

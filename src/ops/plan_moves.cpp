@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -31,6 +32,19 @@ const MoveCandidate* find_tuned(Runtime& runtime, const MoveProblem& problem,
   return found == candidates.end() ? nullptr : &*found;
 }
 
+/// The bytes of a launch's parameters: tensor maps, encoded by the device that will read them, then the rest.
+std::vector<std::vector<std::byte>> parameters_of(Runtime& runtime, const MoveProblem& problem,
+                                                  const MoveCandidate& candidate) {
+  std::vector<std::vector<std::byte>> parameters;
+  for (const MoveMap& map : move_maps(candidate.kernel, problem)) {
+    const EncodedTensorMap encoded = runtime.device()->encode(map.spec, map.address);
+    parameters.emplace_back(encoded.opaque.begin(), encoded.opaque.end());
+  }
+  std::ranges::move(move_parameters(candidate.kernel, candidate.nest, problem),
+                    std::back_inserter(parameters));
+  return parameters;
+}
+
 }  // namespace
 
 Chip planning_chip(const Runtime& runtime) {
@@ -43,11 +57,11 @@ PlannedMove planned_with(Runtime& runtime, const MoveProblem& problem, const Mov
       move_recipe(kernel, problem.expression), [&] { return move_source(kernel, problem.expression); },
       kernel.shared_bytes());
   return {problem, candidate, std::move(loaded), move_shape(kernel, candidate.nest),
-          move_parameters(kernel, candidate.nest, problem)};
+          parameters_of(runtime, problem, candidate)};
 }
 
 void PlannedMove::launch(Stream stream) const {
-  std::array<void*, 2> pointers{};
+  std::array<void*, 3> pointers{};
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     // The driver takes pointers to non-const, and reads only.
     pointers[i] = const_cast<std::byte*>(parameters[i].data());

@@ -1,7 +1,9 @@
+#include "plan/engine_tiles.hpp"
 #include "plan/move_kernel.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -64,8 +66,10 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const std::uint32_t column = contiguous_dimension(problem, 1);
   if (moves_blocks(problem) && column != rank - 1 && is_worth_blocks(problem, column)) {
     for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+    std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
+    std::ranges::move(engine_rows_candidates(problem), std::back_inserter(candidates));
   } else {
     const MoveCandidate first = general_candidate(problem, {});
     add(first);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double launch_us = 0.9;           // of a kernel node in a graph, before its first load
 constexpr double memory_latency_us = 0.35;  // a load, a barrier and a store
+constexpr double engine_latency_us = 0.6;   // more, where the copy engine loads: a map and an mbarrier
 constexpr double sm_bytes_per_us = 90e3;    // that an SM moves, reads and writes together
 constexpr double wanted_in_flight = 40e3;   // bytes of loads an SM, for full speed
 constexpr double clearly = 0.97;            // of the first candidate's time
@@ -70,10 +71,12 @@ std::uint32_t resident_ctas(const MoveKernel& kernel) noexcept {
   const std::uint32_t shared = kernel.shared_bytes() + kernel.image_bytes() + 1024;
   // Blocks are held in registers: so many a thread, as compiled.
   constexpr std::uint32_t registers_of_sm = 65536;
-  const std::uint32_t registers = kernel.method != MoveMethod::transpose ? 32
-                                  : kernel.element_bytes == 1            ? 96
-                                  : kernel.element_bytes == 2            ? 72
-                                                                         : 40;
+  const bool has_blocks =
+      kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose;
+  const std::uint32_t registers = !has_blocks                 ? 32
+                                  : kernel.element_bytes == 1 ? 96
+                                  : kernel.element_bytes == 2 ? 72
+                                                              : 40;
   const std::uint32_t threads = std::max(kernel.threads, 1U);
   const std::uint32_t fit =
       std::min({2048 / threads, shared_of_sm / shared, registers_of_sm / (registers * threads)});
@@ -104,7 +107,8 @@ double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, co
   // An SM's share, where there are too few tiles to fill the chip.
   const double of_sm = std::ceil(tiles / chip.sms);
   const double tile_bytes = bytes / std::max(tiles, 1.0);
-  const double alone = memory_latency_us * std::ceil(of_sm / resident) + of_sm * tile_bytes / sm_bytes_per_us;
+  const double latency = memory_latency_us + (kernel.uses_engine() ? engine_latency_us : 0);
+  const double alone = latency * std::ceil(of_sm / resident) + of_sm * tile_bytes / sm_bytes_per_us;
   return launch_us + std::max(memory, alone);
 }
 

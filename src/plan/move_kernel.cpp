@@ -1,5 +1,6 @@
 #include "plan/move_kernel.hpp"
 
+#include "plan/engine_tiles.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -84,6 +85,34 @@ std::vector<std::byte> views(const MoveKernel& kernel, const CanonicalNest& nest
   return bytes;
 }
 
+/// EngineGrid of templates/device/engine_grid.cuh.
+std::vector<std::byte> engine_grid(const MoveKernel& kernel, const MoveProblem& problem) {
+  std::vector<std::byte> bytes;
+  std::uint64_t count = 1;
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) {
+    append_divider(bytes, tiles(kernel, problem.nest, d));
+    count = sat_mul(count, tiles(kernel, problem.nest, d));
+  }
+  append(bytes, static_cast<std::uint32_t>(count));
+  // A transpose's destination has no map.
+  const auto source = engine_map(kernel, problem, 1);
+  const auto destination =
+      kernel.method == MoveMethod::engine_rows ? engine_map(kernel, problem, 0) : std::nullopt;
+  for (const auto& map : {source, destination}) {
+    for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, map ? map->fold[d] : 0U);
+  }
+  return bytes;
+}
+
+/// DirectView of templates/device/engine_grid.cuh.
+std::vector<std::byte> direct_view(const MoveKernel& kernel, const MoveProblem& problem) {
+  std::vector<std::byte> bytes;
+  append(bytes, problem.address[0]);
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(0, d));
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, extent(problem.nest, d));
+  return bytes;
+}
+
 /// Window of templates/device/views.cuh.
 std::vector<std::byte> window(const MoveKernel& kernel, const CanonicalNest& nest, double value) {
   std::vector<std::byte> bytes;
@@ -101,6 +130,8 @@ std::string_view name(MoveMethod method) noexcept {
   switch (method) {
     case MoveMethod::rows: return "rows";
     case MoveMethod::transpose: return "transpose";
+    case MoveMethod::engine_rows: return "engine_rows";
+    case MoveMethod::engine_transpose: return "engine_transpose";
     default: return "general";
   }
 }
@@ -114,7 +145,12 @@ std::string_view name(SourceAccess access) noexcept {
   }
 }
 
+bool MoveKernel::uses_engine() const noexcept {
+  return method == MoveMethod::engine_rows || method == MoveMethod::engine_transpose;
+}
+
 std::uint32_t MoveKernel::shared_bytes() const noexcept {
+  if (uses_engine()) return engine_layout(*this).bytes;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < sources; ++i) {
     const SourcePlan& plan = source[i];
@@ -149,6 +185,8 @@ std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
   switch (method) {
     case MoveMethod::rows: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * turns);
     case MoveMethod::transpose: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * chunk);
+    case MoveMethod::engine_rows:
+    case MoveMethod::engine_transpose: return in_tile * stages;
     default: break;
   }
   std::uint64_t bytes = 0;
@@ -173,14 +211,31 @@ void MoveKernel::choose_offsets(const MoveProblem& problem) noexcept {
 }
 
 std::string MoveKernel::choice() const {
-  std::string text = fmt::format("{} {}, {} threads", name(method),
-                                 fmt::join(box.begin(), box.begin() + rank, "x"), threads);
+  const std::string boxes =
+      fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
+  if (method == MoveMethod::engine_rows) return fmt::format("{}, {} in flight", boxes, stages);
+  std::string text = fmt::format("{}, {} threads", boxes, threads);
+  if (method == MoveMethod::engine_transpose) text += fmt::format(", {} in flight", stages);
   if (method == MoveMethod::general && !has_image()) text += fmt::format(" of {} chunks", turns);
   return text;
 }
 
+std::vector<MoveMap> move_maps(const MoveKernel& kernel, const MoveProblem& problem) {
+  std::vector<MoveMap> maps;
+  if (!kernel.uses_engine()) return maps;
+  maps.push_back({engine_map(kernel, problem, 1).value().spec, problem.address[1]});
+  if (kernel.method == MoveMethod::engine_rows) {
+    maps.push_back({engine_map(kernel, problem, 0).value().spec, problem.address[0]});
+  }
+  return maps;
+}
+
 std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel, const CanonicalNest& nest,
                                                     const MoveProblem& problem) {
+  if (kernel.method == MoveMethod::engine_rows) return {engine_grid(kernel, problem)};
+  if (kernel.method == MoveMethod::engine_transpose) {
+    return {engine_grid(kernel, problem), direct_view(kernel, problem)};
+  }
   if (kernel.method != MoveMethod::general) return {view_pair(kernel, problem)};
   std::vector<std::vector<std::byte>> parameters{views(kernel, nest, problem)};
   if (kernel.padded) parameters.push_back(window(kernel, nest, problem.padding));
@@ -194,7 +249,7 @@ LaunchShape move_shape(const MoveKernel& kernel, const CanonicalNest& nest) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{} tiles; at most 2^31 - 1 are possible in one launch", ctas));
   }
-  return {.grid = {static_cast<std::uint32_t>(ctas), 1, 1},
+  return {.grid = {static_cast<std::uint32_t>(ceil_div(ctas, kernel.stages)), 1, 1},
           .block = {kernel.threads, 1, 1},
           .shared_bytes = kernel.shared_bytes()};
 }

@@ -16,9 +16,11 @@ TMAJIT_BEGIN
 
 /// How a kernel moves elements from views to another; one file each in templates/kernels/.
 enum class MoveMethod : std::uint8_t {
-  rows,       ///< 16 bytes at a time: both views contiguous in the last dimension
-  transpose,  ///< blocks through registers and shared memory: contiguous in different dimensions
-  general,    ///< any strides, alignments, types, expressions and paddings
+  rows,              ///< 16 bytes at a time: both views contiguous in the last dimension
+  transpose,         ///< blocks through registers and shared memory: contiguous in different dimensions
+  general,           ///< any strides, alignments, types, expressions and paddings
+  engine_rows,       ///< as rows, but the copy engine loads and stores
+  engine_transpose,  ///< as transpose, but the copy engine loads
 };
 
 [[nodiscard]] std::string_view name(MoveMethod) noexcept;
@@ -55,7 +57,8 @@ struct MoveKernel {
   std::uint32_t rank = 1;           ///< at least 1
   std::uint32_t column = 0;         ///< the dimension in which the source (of an image) is contiguous
   std::uint32_t threads = 0;
-  bool wide_offsets = false;                                ///< offsets in a tile take more than 32 bits
+  std::uint32_t stages = 1;   ///< engine: tiles that a CTA does, all of them in flight at once
+  bool wide_offsets = false;  ///< offsets in a tile take more than 32 bits
   std::array<std::uint32_t, max_view_rank> box{};           ///< elements of a tile
   std::array<std::uint32_t, max_view_rank> source_order{};  ///< transpose: dimensions by the source's strides
 
@@ -86,6 +89,7 @@ struct MoveKernel {
   /// Bytes of loads that a CTA has in flight.
   [[nodiscard]] std::uint64_t bytes_in_flight() const noexcept;
   [[nodiscard]] bool has_image() const noexcept;
+  [[nodiscard]] bool uses_engine() const noexcept;
   /// "transpose 64x64, 256 threads": what was free to choose.
   [[nodiscard]] std::string choice() const;
 };
@@ -125,7 +129,15 @@ struct MoveTuning {
 /// What tells its source from others: bytes.
 [[nodiscard]] std::string move_recipe(const MoveKernel& kernel, std::string_view expression);
 
-/// The bytes of its parameters, one after the other, for the problem and nest that it was made for.
+/// A tensor map that a launch takes, to be encoded by its device.
+struct MoveMap {
+  TensorMapSpec spec;
+  DevicePtr address = 0;
+};
+/// Its first parameters, if it goes through the copy engine: the source's map, then the destination's.
+[[nodiscard]] std::vector<MoveMap> move_maps(const MoveKernel& kernel, const MoveProblem& problem);
+
+/// The bytes of its parameters after those, one by one, for the problem and nest that it was made for.
 [[nodiscard]] std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel,
                                                                   const CanonicalNest& nest,
                                                                   const MoveProblem& problem);

@@ -1,6 +1,7 @@
 #include "codegen/include_expander.hpp"
 #include "codegen/prelude.hpp"
 #include "codegen/templates.hpp"
+#include "plan/engine_tiles.hpp"
 #include "plan/move_kernel.hpp"
 
 #include <algorithm>
@@ -160,12 +161,15 @@ std::string transpose_facts(const MoveKernel& kernel) {
 std::string facts(const MoveKernel& kernel, bool computes) {
   std::string out = "\n// ---- what this kernel is specialised for ----\nnamespace tmajit {\n\n";
   out += fmt::format("constexpr u32 rank = {};\n", kernel.rank);
-  out += fmt::format("constexpr u32 threads = {};\n", kernel.threads);
-  out += extent_function("box", kernel.box, kernel.rank) + "  // elements of a tile, outermost first\n";
-  out += fmt::format("using Offset = {};  // bytes, in a tile\n", kernel.wide_offsets ? "i64" : "i32");
+  if (kernel.method != MoveMethod::engine_rows)
+    out += fmt::format("constexpr u32 threads = {};\n", kernel.threads);
+  if (kernel.method != MoveMethod::engine_rows) {
+    out += extent_function("box", kernel.box, kernel.rank) + "  // elements of a tile, outermost first\n";
+    out += fmt::format("using Offset = {};  // bytes, in a tile\n", kernel.wide_offsets ? "i64" : "i32");
+  }
   if (kernel.method == MoveMethod::general) {
     out += general_facts(kernel, computes);
-  } else {
+  } else if (kernel.method != MoveMethod::engine_rows) {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
   }
   if (kernel.method == MoveMethod::rows) {
@@ -174,11 +178,12 @@ std::string facts(const MoveKernel& kernel, bool computes) {
     out += "// Vector n of the tile.\n";
     out += index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
   }
-  if (kernel.method == MoveMethod::transpose) {
+  if (kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose) {
     out += fmt::format("constexpr u32 row = {};     // contiguous in the destination\n", kernel.rank - 1);
     out += fmt::format("constexpr u32 column = {};  // contiguous in the source\n", kernel.column);
-    out += transpose_facts(kernel);
   }
+  if (kernel.method == MoveMethod::transpose) out += transpose_facts(kernel);
+  if (kernel.uses_engine()) out += engine_facts(kernel);
   return out + "\n}  // namespace tmajit\n";
 }
 
@@ -224,15 +229,17 @@ std::string entry_point(const MoveKernel& kernel, std::string_view entry) {
                              kernel.padded ? std::string("window")
                                            : fmt::format("tmajit::Window<{}>{{}}", kernel.rank));
   }
+  if (kernel.uses_engine()) return out + engine_entry(kernel);
   return out + fmt::format("{}ViewPair<{}> views) {{\n  tmajit::{}(views);\n}}\n", constant, kernel.rank,
                            kernel.method == MoveMethod::rows ? "move_rows" : "transpose_tile");
 }
 
 }  // namespace
 
-Source move_source(const MoveKernel& kernel, std::string_view expression) {
+Source move_source(const MoveKernel& planned, std::string_view expression) {
+  const MoveKernel kernel = as_words(planned);
   const bool computes = !expression.empty();
-  IncludeExpander expander;
+  IncludeExpander expander(kernel.uses_engine() ? map_order(kernel).rank() : 0);
   const std::string body =
       close_gaps(expander.strip(template_text(fmt::format("kernels/{}.cu", name(kernel.method)))));
   Source source;
@@ -249,7 +256,8 @@ Source move_source(const MoveKernel& kernel, std::string_view expression) {
   return source;
 }
 
-std::string move_recipe(const MoveKernel& kernel, std::string_view expression) {
+std::string move_recipe(const MoveKernel& planned, std::string_view expression) {
+  const MoveKernel kernel = as_words(planned);
   std::string recipe;
   recipe.reserve(2048);
   const auto put = [&](const auto& value) {
@@ -258,7 +266,7 @@ std::string move_recipe(const MoveKernel& kernel, std::string_view expression) {
   };
   // Field by field: between fields a struct has bytes that mean nothing.
   put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads),
-      put(kernel.wide_offsets);
+      put(kernel.stages), put(kernel.wide_offsets);
   put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.whole), put(kernel.chunk),
       put(kernel.turns);
   put(kernel.contiguous), put(kernel.alignment), put(kernel.staggered), put(kernel.padded);

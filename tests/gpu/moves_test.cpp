@@ -1,9 +1,14 @@
 /// Random moves of every kind on the GPU, against the reference: TMAJIT_CASES of them, of TMAJIT_PATTERNS
 /// patterns.
 #include "gpu/support.hpp"
+#include "ops/every_candidate.hpp"
 #include "ops/random_run.hpp"
 
+#include <tmajit/error.hpp>
+
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <thread>
 
 using namespace tmajit;
@@ -21,4 +26,43 @@ TEST_CASE("random moves of every kind equal the reference, every byte around the
   std::cout << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   CHECK(result.cases == cases);
+}
+
+TEST_CASE("every candidate of random permutations moves every element", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const std::uint64_t cases = gpu::from_environment("TMAJIT_CANDIDATE_CASES", 200);
+  const std::uint64_t seed = gpu::seed();
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  std::atomic<std::uint64_t> next = 0;
+  std::mutex mutex;
+  std::vector<std::string> failures;
+  std::map<std::string_view, std::uint64_t> counts;
+  const auto work = [&] {
+    for (std::uint64_t n = next++; n < cases; n = next++) {
+      const tests::RandomPermutation permutation = tests::random_permutation(seed + n, 100'000);
+      std::string wrong;
+      try {
+        tests::EveryCandidate move(runtime, permutation.destination, {permutation.source});
+        reference::copy(move.host(0), move.host(1));
+        for (const MoveCandidate& candidate : move.candidates()) {
+          if (wrong.empty()) wrong = move.run(candidate);
+          const std::lock_guard lock(mutex);
+          ++counts[name(candidate.kernel.method)];
+        }
+      } catch (const std::exception& error) {
+        wrong = error.what();
+      }
+      if (wrong.empty()) continue;
+      const std::lock_guard lock(mutex);
+      failures.push_back("case " + std::to_string(n) + ", " + permutation.text() + ": " + wrong);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, 16U); ++i) {
+      threads.emplace_back(work);
+    }
+  }
+  for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
+  for (const std::string& failure : failures) FAIL_CHECK(failure);
 }

@@ -1,110 +1,45 @@
 /// Moves that kernels once got wrong, found by random moves; small, without randomness, on the simulated
-/// device, which reports what lies outside of its allocations. Every candidate runs, whichever the cost model
-/// would take.
-#include "ops/move_plan.hpp"
-#include "plan/move_kernel.hpp"
-#include "reference/moves.hpp"
+/// device, which reports what lies outside of its allocations.
+#include "ops/every_candidate.hpp"
 
-#include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
-
-#include <memory>
-#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
+using tests::MoveOperand;
 
 namespace {
-
-using Shape = std::vector<std::uint64_t>;
-using Strides = std::vector<std::int64_t>;
-using Bytes = std::vector<std::byte>;
 
 constexpr auto u8 = ElementType::u8;
 constexpr auto u16 = ElementType::u16;
 constexpr auto f32 = ElementType::f32;
 
-/// A tensor and the first and last byte of an allocation that just holds it.
-struct Operand {
-  TensorView view;
-  std::uint64_t shift = 0;  ///< bytes from the allocation's beginning to its lowest element
-};
-
-Operand operand(ElementType type, const Shape& shape, const Strides& strides, std::uint64_t shift = 0) {
-  return {TensorView::strided(type, shape, strides), shift};
+MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
+                    const std::vector<std::int64_t>& strides, std::uint64_t shift = 0) {
+  return tests::move_operand(type, shape, strides, shift);
 }
 
-/// Bytes from an operand's lowest element to that with all indices 0, and to the end of the highest.
-struct Extent {
-  std::uint64_t first = 0;
-  std::uint64_t bytes = 0;
-};
-Extent extent_of(const TensorView& view) {
-  Extent extent{0, size_of(view.type)};
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    const std::int64_t last =
-        view.strides[d] * static_cast<std::int64_t>((view.shape[d] - 1) * size_of(view.type));
-    if (last < 0) extent.first += static_cast<std::uint64_t>(-last);
-    extent.bytes += static_cast<std::uint64_t>(last < 0 ? -last : last);
-  }
-  return extent;
-}
-
-/// One move, its tensors in allocations of their own on a simulated device and in host memory.
+/// A move on a simulated device of its own.
 class FoundMove {
  public:
-  FoundMove(const Operand& destination, const std::vector<Operand>& sources, std::string expression = {},
-            std::optional<Padding> padding = std::nullopt)
-      : move_{.destination = place(destination),
-              .sources = {},
-              .expression = std::move(expression),
-              .padding = std::move(padding)} {
-    for (const Operand& source : sources) move_.sources.push_back(place(source));
-  }
+  FoundMove(const MoveOperand& destination, const std::vector<MoveOperand>& sources,
+            std::string expression = {}, std::optional<Padding> padding = std::nullopt)
+      : move_(runtime_, destination, sources, std::move(expression), std::move(padding)) {}
 
-  [[nodiscard]] reference::HostView host(std::size_t i) {
-    const Tensor& tensor = i == 0 ? move_.destination : move_.sources[i - 1];
-    return {tensor.view, host_[i].data() + (tensor.address - buffers_[i].address())};
-  }
+  [[nodiscard]] reference::HostView host(std::size_t i) { return move_.host(i); }
 
-  /// Runs every candidate. The destination's bytes, gaps too, must be as in host memory, where the caller has
-  /// done the move.
+  /// The destination's bytes must be as in host memory, where the caller has done the move.
   void check(std::string_view kernel) {
-    const MoveProblem problem = move_problem(move_);
-    for (const MoveCandidate& candidate : move_candidates(problem)) {
-      INFO(candidate.kernel.choice());
+    for (const MoveCandidate& candidate : move_.candidates()) {
       CHECK(name(candidate.kernel.method) == kernel);
-      device_->copy_in(buffers_[0].address(), Bytes(host_[0].size(), fill), nullptr);
-      planned_with(runtime_, problem, candidate).launch(nullptr);
-      device_->synchronize(nullptr);
-      Bytes found(host_[0].size());
-      device_->copy_out(found, buffers_[0].address(), nullptr);
-      CHECK(found == host_[0]);
+      CHECK(move_.run(candidate) == "");
     }
   }
 
  private:
-  static constexpr std::byte fill{0xee};
-
-  Tensor place(const Operand& operand) {
-    const Extent extent = extent_of(operand.view);
-    const std::size_t i = buffers_.size();
-    buffers_.emplace_back(device_, operand.shift + extent.bytes);
-    host_.emplace_back(operand.shift + extent.bytes, fill);
-    // Sources hold what no two places near each other share; small, so that floats of them are finite.
-    if (i > 0) {
-      for (std::size_t n = 0; n < host_[i].size(); ++n) host_[i][n] = std::byte(n * 37 % 113);
-      device_->copy_in(buffers_[i].address(), host_[i], nullptr);
-    }
-    return {operand.view, buffers_[i].address() + operand.shift + extent.first};
-  }
-
-  std::shared_ptr<Device> device_ = make_sim_device({.threads = 1});
-  Runtime runtime_{{.device = device_, .cache_directory = std::nullopt}};
-  std::vector<Buffer> buffers_;
-  std::vector<Bytes> host_;
-  Move move_;
+  Runtime runtime_{{.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt}};
+  tests::EveryCandidate move_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 /// Which kernels the planner considers: the method that fits the views, few choices of sizes, and limits that
 /// hold for any problem.
+#include "plan/engine_tiles.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 
@@ -59,14 +60,27 @@ void check_lines(const MoveCandidate& candidate) {
   }
 }
 
+/// Boxes that the copy engine can load, in rows of whole 16-byte chunks.
+void check_engine(const MoveCandidate& candidate) {
+  const MoveKernel& kernel = candidate.kernel;
+  const EngineLayout layout = engine_layout(kernel);
+  CHECK(map_order(kernel).rank() <= max_map_rank);
+  CHECK(layout.part_bytes % 128 == 0);
+  CHECK(layout.load_bytes <= layout.parts * layout.part_bytes);
+  const std::uint32_t row = kernel.box[kernel.rank - 1] * kernel.element_bytes;
+  CHECK(row % 16 == 0);
+  CHECK(row <= rounded(candidate.nest.shape[kernel.rank - 1] * kernel.element_bytes, 16 * layout.parts));
+}
+
 void check_limits(const MoveCandidate& candidate) {
   check_lines(candidate);
   const MoveKernel& kernel = candidate.kernel;
-  CHECK(kernel.shared_bytes() <= most_shared);
+  CHECK(kernel.shared_bytes() <= (kernel.uses_engine() ? most_of_cta : most_shared));
   CHECK(kernel.image_bytes() <= most_of_cta);
   CHECK(kernel.threads % 32 == 0);
   CHECK(kernel.threads >= 32);
   CHECK(kernel.threads <= 1024);
+  if (kernel.uses_engine()) return check_engine(candidate);
   const std::uint32_t unit = kernel.method == MoveMethod::general ? kernel.chunk : 16 / kernel.element_bytes;
   CHECK(kernel.box[kernel.rank - 1] % unit == 0);
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
@@ -100,7 +114,7 @@ TEST_CASE("views of every known kind get the kernel that fits them") {
     const std::vector<MoveCandidate> candidates = candidates_of(move);
     REQUIRE(!candidates.empty());
     for (const MoveCandidate& candidate : candidates) {
-      CHECK(tests::traits(candidate.kernel) == traits);
+      if (!candidate.kernel.uses_engine()) CHECK(tests::traits(candidate.kernel) == traits);
       check_limits(candidate);
     }
   }

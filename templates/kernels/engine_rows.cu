@@ -1,0 +1,56 @@
+// engine_rows: moves a tensor between two views that share their contiguous dimension, the last, by the copy
+// engine alone.
+//
+// A CTA does `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
+// tile as soon as it has arrived. Nobody touches the data, so that no fence is needed, and elements are 8 bytes
+// whatever the tensor's are. A row longer than the 256 elements of a box is moved in `parts`.
+//
+// Facts of the kernel, from its prelude: rank, map_rank, stages, parts, part, part_bytes, load_bytes, source_box,
+// destination_box.
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/bulk_tensor.cuh"
+#include "tmajit/engine_grid.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/ring.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/tensor_map.cuh"
+
+namespace tmajit {
+
+__device__ __forceinline__ void engine_rows(const TensorMap& source, const TensorMap& destination,
+                                            const EngineGrid<rank>& grid) {
+  __shared__ u64 barriers[stages];
+  if (threadIdx.x != 0) return;
+  ptx::prefetch_tensor_map(source);
+  ptx::prefetch_tensor_map(destination);
+  const RingBarriers arrived{ptx::shared_address(barriers)};
+  arrived.init<stages>(1);
+  ptx::fence_mbarrier_init();
+
+  const u32 tiles = ptx::shared_address(aligned_shared_memory());
+  const u32 first = blockIdx.x * stages;
+#pragma unroll
+  for (u32 stage = 0; stage < stages; ++stage) {
+    if (first + stage >= grid.count) break;
+    Coordinates<map_rank> box = source_box(grid, TileIndex<rank>(grid, first + stage));
+    ptx::mbarrier::arrive_expect_tx(arrived[stage], load_bytes);
+#pragma unroll
+    for (u32 p = 0; p < parts; ++p, box.at[0] += part) {
+      ptx::tensor_load(tiles + (stage * parts + p) * part_bytes, source, box, arrived[stage]);
+    }
+  }
+#pragma unroll
+  for (u32 stage = 0; stage < stages; ++stage) {
+    if (first + stage >= grid.count) break;
+    Coordinates<map_rank> box = destination_box(grid, TileIndex<rank>(grid, first + stage));
+    ptx::mbarrier::wait(arrived[stage], 0);
+#pragma unroll
+    for (u32 p = 0; p < parts; ++p, box.at[0] += part) {
+      ptx::tensor_store(destination, box, tiles + (stage * parts + p) * part_bytes);
+    }
+  }
+  ptx::commit_group();
+  ptx::wait_group_read<0>();  // shared memory is given up; the writes complete with the grid
+}
+
+}  // namespace tmajit

@@ -1,0 +1,143 @@
+#include "ops/every_candidate.hpp"
+
+#include "reference/random_maps.hpp"
+
+#include <tmajit/element_type.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::one_of, reference::Random;
+
+namespace tests {
+namespace {
+
+constexpr std::byte fill{0xee};
+
+/// Bytes from an operand's lowest element to that with all indices 0, and to the end of the highest.
+struct Extent {
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
+};
+Extent extent_of(const TensorView& view) {
+  Extent extent{0, size_of(view.type)};
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    const std::int64_t last =
+        view.strides[d] * static_cast<std::int64_t>((view.shape[d] - 1) * size_of(view.type));
+    if (last < 0) extent.first += static_cast<std::uint64_t>(-last);
+    extent.bytes += static_cast<std::uint64_t>(last < 0 ? -last : last);
+  }
+  return extent;
+}
+
+}  // namespace
+
+MoveOperand move_operand(ElementType type, const std::vector<std::uint64_t>& shape,
+                         const std::vector<std::int64_t>& strides, std::uint64_t shift) {
+  return {TensorView::strided(type, shape, strides), shift};
+}
+
+EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
+                               const std::vector<MoveOperand>& sources, std::string expression,
+                               std::optional<Padding> padding)
+    : runtime_(runtime),
+      move_{.destination = place(destination),
+            .sources = {},
+            .expression = std::move(expression),
+            .padding = std::move(padding)} {
+  for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
+  problem_ = move_problem(move_);
+  candidates_ = move_candidates(problem_);
+}
+
+reference::HostView EveryCandidate::host(std::size_t i) {
+  const Tensor& tensor = i == 0 ? move_.destination : move_.sources[i - 1];
+  return {tensor.view, host_[i].data() + (tensor.address - buffers_[i].address())};
+}
+
+std::string EveryCandidate::run(const MoveCandidate& candidate) {
+  Device& device = *runtime_.device();
+  device.copy_in(buffers_[0].address(), std::vector(host_[0].size(), fill), nullptr);
+  planned_with(runtime_, problem_, candidate).launch(nullptr);
+  device.synchronize(nullptr);
+  std::vector<std::byte> found(host_[0].size());
+  device.copy_out(found, buffers_[0].address(), nullptr);
+  device.synchronize(nullptr);
+  const auto [at, expected] = std::ranges::mismatch(found, host_[0]);
+  if (at == found.end()) return {};
+  std::ostringstream out;
+  out << candidate.kernel.choice() << ": byte " << at - found.begin() << " of " << found.size() << " is "
+      << std::to_integer<int>(*at) << ", not " << std::to_integer<int>(*expected);
+  return out.str();
+}
+
+Tensor EveryCandidate::place(const MoveOperand& operand) {
+  const Extent extent = extent_of(operand.view);
+  const std::size_t i = buffers_.size();
+  buffers_.emplace_back(runtime_.device(), operand.shift + extent.bytes);
+  host_.emplace_back(operand.shift + extent.bytes, fill);
+  // Sources hold what no two places near each other share; small, so that floats of them are finite.
+  if (i > 0) {
+    for (std::size_t n = 0; n < host_[i].size(); ++n) host_[i][n] = std::byte(n * 37 % 113);
+    runtime_.device()->copy_in(buffers_[i].address(), host_[i], nullptr);
+  }
+  return {operand.view, buffers_[i].address() + operand.shift + extent.first};
+}
+
+RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elements) {
+  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
+  Random random(seed);
+  const ElementType type = one_of(random, types);
+  const std::uint64_t vector = 16 / size_of(type);
+  const auto rank = static_cast<std::uint32_t>(between(random, 1, max_view_rank));
+  const bool aligned = one_in(random, 2);
+  std::vector<std::uint64_t> shape(rank, 1);
+  std::uint64_t elements = 1;
+  // The dimensions that will be contiguous get most of the elements.
+  const auto other = static_cast<std::uint32_t>(between(random, 0, rank - 1));
+  for (std::uint32_t k = 0; k < rank; ++k) {
+    const std::uint32_t d = k == 0 ? rank - 1 : k == 1 ? other : k - 1;
+    if (shape[d] > 1) continue;
+    const std::uint64_t most = std::max<std::uint64_t>(most_elements / elements, 1);
+    shape[d] = between(random, 1, std::min<std::uint64_t>(most, k < 2 ? 400 : 9));
+    if (aligned && k < 2) shape[d] = (shape[d] + vector - 1) / vector * vector;
+    elements *= shape[d];
+  }
+  std::vector<std::uint32_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0U);
+  std::shuffle(axes.begin(), axes.end(), random);
+  // The other long dimension is where the destination is contiguous, as often as not.
+  if (one_in(random, 2)) std::iter_swap(std::ranges::find(axes, other), axes.end() - 1);
+
+  RandomPermutation result;
+  std::vector<std::int64_t> strides(rank);
+  std::int64_t step = 1;
+  for (std::uint32_t d = rank; d-- > 0;) {
+    strides[d] = step;
+    step *= static_cast<std::int64_t>(shape[d]);
+    if (one_in(random, 8)) step += static_cast<std::int64_t>(aligned ? vector : 3);
+  }
+  const std::uint64_t shift = aligned ? 0 : between(random, 0, 3) * size_of(type);
+  std::vector<std::uint64_t> to_shape;
+  std::vector<std::int64_t> from_strides;
+  for (const std::uint32_t axis : axes) {
+    to_shape.push_back(shape[axis]);
+    from_strides.push_back(strides[axis]);
+  }
+  result.source = move_operand(type, to_shape, from_strides, shift);
+  result.destination = {TensorView::contiguous(type, to_shape), shift};
+  return result;
+}
+
+std::string RandomPermutation::text() const {
+  std::ostringstream out;
+  out << name(source.view.type) << ", shift " << source.shift << ":";
+  for (std::uint32_t d = 0; d < source.view.rank; ++d) {
+    out << ' ' << source.view.shape[d] << " (" << source.view.strides[d] << ')';
+  }
+  return out.str();
+}
+
+}  // namespace tests

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "ops/move_plan.hpp"
+#include "plan/move_kernel.hpp"
+#include "reference/moves.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tests {
+
+/// A tensor, in an allocation that just holds it.
+struct MoveOperand {
+  tmajit::TensorView view;
+  std::uint64_t shift = 0;  ///< bytes from the allocation's beginning to its lowest element
+};
+
+[[nodiscard]] MoveOperand move_operand(tmajit::ElementType type, const std::vector<std::uint64_t>& shape,
+                                       const std::vector<std::int64_t>& strides, std::uint64_t shift = 0);
+
+/// One move, its tensors in allocations of their own on a device and in host memory; every candidate of the
+/// planner runs, whichever the cost model would take.
+class EveryCandidate {
+ public:
+  EveryCandidate(tmajit::Runtime& runtime, const MoveOperand& destination,
+                 const std::vector<MoveOperand>& sources, std::string expression = {},
+                 std::optional<tmajit::Padding> padding = std::nullopt);
+
+  /// The destination, then the sources, for the caller to do the move in host memory.
+  [[nodiscard]] reference::HostView host(std::size_t i);
+
+  /// What is wrong with a candidate's bytes, gaps of the destination too; empty if nothing is.
+  [[nodiscard]] std::string run(const tmajit::MoveCandidate& candidate);
+  [[nodiscard]] const tmajit::MoveProblem& problem() const { return problem_; }
+  [[nodiscard]] const std::vector<tmajit::MoveCandidate>& candidates() const { return candidates_; }
+
+ private:
+  [[nodiscard]] tmajit::Tensor place(const MoveOperand& operand);
+
+  tmajit::Runtime& runtime_;
+  std::vector<tmajit::Buffer> buffers_;
+  std::vector<std::vector<std::byte>> host_;
+  tmajit::Move move_;
+  tmajit::MoveProblem problem_;
+  std::vector<tmajit::MoveCandidate> candidates_;
+};
+
+/// A permutation of a tensor that is dense or has gaps behind rows, of random rank, extents and element size,
+/// as often as not so that every stride is a multiple of 16 bytes.
+struct RandomPermutation {
+  MoveOperand destination;
+  MoveOperand source;
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elements);
+
+}  // namespace tests

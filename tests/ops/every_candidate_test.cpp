@@ -1,0 +1,63 @@
+/// Every candidate of the planner, through the copy engine and not, for random permutations on the simulated
+/// device, which reports what its kernels do wrong.
+#include "ops/every_candidate.hpp"
+
+#include "plan/engine_tiles.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("more dimensions than a tensor map has share its outermost one") {
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  // (4, 2, 0, 3, 1, 5) of 3x2x5x4x3x32 and (5, 2, 4, 3, 1, 0) of 16x3x2x4x3x32: nothing merges.
+  const tests::RandomPermutation moves[] = {
+      {tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {3840, 768, 256, 64, 32, 1}),
+       tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {32, 384, 3840, 96, 1920, 1})},
+      {tests::move_operand(ElementType::f32, {32, 2, 3, 4, 3, 16}, {1152, 576, 192, 48, 16, 1}),
+       tests::move_operand(ElementType::f32, {32, 2, 3, 4, 3, 16}, {1, 384, 32, 96, 768, 2304})}};
+  for (const auto& [destination, source] : moves) {
+    tests::EveryCandidate move(runtime, destination, {source});
+    reference::copy(move.host(0), move.host(1));
+    std::uint32_t shared = 0;
+    for (const MoveCandidate& candidate : move.candidates()) {
+      CHECK(move.run(candidate) == "");
+      if (candidate.kernel.uses_engine() && map_order(candidate.kernel).shared) ++shared;
+    }
+    CHECK(shared > 0);
+  }
+}
+
+TEST_CASE("every candidate of random permutations moves every element, and nothing is reported") {
+  const char* text = std::getenv("TMAJIT_CASES");
+  const std::uint64_t cases = text == nullptr ? 40 : std::strtoull(text, nullptr, 0);
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  SimOptions options{.threads = 1};
+  options.mode = SimOptions::Mode::random;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  std::map<std::string_view, std::uint64_t> counts;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const tests::RandomPermutation permutation = tests::random_permutation(seed + n, 12'000);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << permutation.text());
+    try {
+      tests::EveryCandidate move(runtime, permutation.destination, {permutation.source});
+      reference::copy(move.host(0), move.host(1));
+      for (const MoveCandidate& candidate : move.candidates()) {
+        CHECK(move.run(candidate) == "");
+        ++counts[name(candidate.kernel.method)];
+      }
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
+}
