@@ -1,19 +1,38 @@
 # Every library the project stands on, as one interface target each.
 find_package(Threads REQUIRED)
 
-# Logging. Header-only, with fmt's headers too: the library then needs no shared fmt at run time, and the
-# host application's own logger crosses the boundary as a plain spdlog::logger.
+# Logging. Header-only, and fmt inside: the library then needs no shared fmt at run time, and the host
+# application's own logger crosses the boundary as a plain spdlog::logger.
 find_package(spdlog CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 add_library(tmajit_spdlog INTERFACE)
 add_library(tmajit::spdlog ALIAS tmajit_spdlog)
-target_compile_definitions(tmajit_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY=1)
+target_compile_definitions(tmajit_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+set(fmt_dirs)
 foreach(lib spdlog::spdlog fmt::fmt)
   get_target_property(dirs ${lib} INTERFACE_INCLUDE_DIRECTORIES)
   if(dirs)
+    list(APPEND fmt_dirs ${dirs})
     target_include_directories(tmajit_spdlog SYSTEM INTERFACE $<BUILD_INTERFACE:${dirs}>)
   endif()
 endforeach()
+# Compiled once where our file fits this version of fmt; else every file compiles its own.
+list(REMOVE_DUPLICATES fmt_dirs)
+try_compile(TMAJIT_FMT_COMPILED ${CMAKE_CURRENT_BINARY_DIR}/fmt_check
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp ${CMAKE_CURRENT_LIST_DIR}/fmt/check.cpp
+  CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${fmt_dirs}"
+  COMPILE_DEFINITIONS -DSPDLOG_FMT_EXTERNAL
+  LINK_LIBRARIES Threads::Threads
+  CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
+if(TMAJIT_FMT_COMPILED)
+  add_library(tmajit_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp)
+  target_include_directories(tmajit_fmt SYSTEM PRIVATE ${fmt_dirs})
+  target_compile_features(tmajit_fmt PRIVATE cxx_std_20)
+  set_target_properties(tmajit_fmt PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  target_link_libraries(tmajit_spdlog INTERFACE $<BUILD_INTERFACE:tmajit_fmt>)
+else()
+  target_compile_definitions(tmajit_spdlog INTERFACE FMT_HEADER_ONLY=1)
+endif()
 target_link_libraries(tmajit_spdlog INTERFACE Threads::Threads)
 
 # LLVM Support, statically: diagnostics with carets, SHA-256, text utilities. Its package compiles C to look for

@@ -104,8 +104,9 @@ MoveProblem move_problem(const Move& move) {
     for (std::uint32_t d = 0; d < source.rank; ++d) {
       window.first[d] = move.padding->before[d];
       window.extent[d] = source.shape[d];
-      const std::int64_t shift = move.padding->before[d] * source.strides[d];
-      addresses[1] -= static_cast<DevicePtr>(shift * static_cast<std::int64_t>(size_of(source.type)));
+      // Where nothing of the source is reached the address may be anything: it may wrap.
+      addresses[1] -= static_cast<DevicePtr>(move.padding->before[d]) *
+                      static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
     }
     source.shape = views[0].shape;
     options.window = &window;

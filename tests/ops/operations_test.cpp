@@ -106,6 +106,30 @@ TEST_CASE("parts that do not make the whole are refused") {
                     ContainsSubstring("part 1 of the source of shape 3x3 cannot be broadcast to 2x3"));
 }
 
+TEST_CASE("tensors that reach further than offsets do are refused") {
+  const auto refused = [](const Tensor& destination, const Tensor& source) {
+    CHECK_THROWS_WITH(plan_copy(runtime(), destination, source), ContainsSubstring("at most 2^62"));
+  };
+  const auto tensor = [](const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& strides,
+                         DevicePtr address) {
+    return Tensor{TensorView::strided(ElementType::f32, shape, strides), address};
+  };
+  const Tensor to = dense({2, 4}, here);
+  refused(to, tensor({2, 4}, {INT64_MAX, 1}, there));
+  refused(to, tensor({2, 4}, {INT64_MIN, 1}, there));
+  refused(to, tensor({1, 4}, {INT64_MIN, 1}, there));
+  refused(to, tensor({2, 4}, {std::int64_t{1} << 60, std::int64_t{1} << 60}, there));
+  refused(tensor({1ULL << 61, 4}, {4, 1}, here), tensor({1ULL << 61, 4}, {0, 1}, there));
+  refused(tensor({UINT64_MAX}, {1}, here), tensor({UINT64_MAX}, {0}, there));
+  CHECK_THROWS_WITH(plan_pad(runtime(), to, tensor({1ULL << 63, 1}, {0, 1}, there), {.before = {0, 0}}),
+                    ContainsSubstring("at most 2^62"));
+  // Far away in a padding is legal: nothing of the source is reached.
+  CHECK_NOTHROW(static_cast<void>(
+      plan_pad(runtime(), to, dense({2, 4}, there), {.before = {std::int64_t{1} << 62, 0}})));
+  CHECK_NOTHROW(static_cast<void>(
+      plan_pad(runtime(), to, dense({2, 4}, there), {.before = {0, -(std::int64_t{1} << 62)}})));
+}
+
 TEST_CASE("tensors and moves that cannot be are refused") {
   const Tensor to = dense({4}, here);
   CHECK_THROWS_WITH(

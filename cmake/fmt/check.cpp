@@ -1,0 +1,16 @@
+// Whether format.cpp holds all that this version of fmt's headers leaves to it.
+#include <string>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+int main() {
+  const std::vector<int> numbers{1, 2};
+  const std::string text = fmt::format("{} {:.3f} {:e} {:#x} {} {:>8}", fmt::join(numbers, ","), 1.5, 2.5F, 255U,
+                                       fmt::ptr(&numbers), "text");
+  spdlog::stderr_logger_mt("check")->info("{}", text);
+  return text.empty() ? 1 : 0;
+}

@@ -1,0 +1,15 @@
+// fmt's own functions, compiled once: header-only, every file that formats would compile them again, which
+// doubles its time. Packages bring them as a shared library only, which users of ours should not need.
+#include <fmt/format-inl.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+// What fmt's headers declare and leave to its library.
+template auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
+template auto decimal_point_impl(locale_ref) -> char;
+template auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
+template auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
+
+}  // namespace detail
+FMT_END_NAMESPACE
