@@ -56,6 +56,12 @@ bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
 
 }  // namespace
 
+bool takes_blocks(const MoveProblem& problem) noexcept {
+  if (!moves_blocks(problem)) return false;
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  return column != problem.nest.rank - 1 && is_worth_blocks(problem, column);
+}
+
 std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   std::vector<MoveCandidate> candidates;
   const auto add = [&](const MoveCandidate& candidate) {
@@ -64,7 +70,7 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   };
   const std::uint32_t rank = problem.nest.rank;
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  if (moves_blocks(problem) && column != rank - 1 && is_worth_blocks(problem, column)) {
+  if (takes_blocks(problem)) {
     for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {

@@ -114,6 +114,10 @@ struct MoveTuning {
 /// empty.
 [[nodiscard]] std::vector<MoveCandidate> move_candidates(const MoveProblem& problem);
 
+/// Whether transpose kernels take the problem: views that are contiguous in different dimensions, both long
+/// enough for blocks.
+[[nodiscard]] bool takes_blocks(const MoveProblem& problem) noexcept;
+
 /// What moves have in common whose fastest candidate is likely the same: "transpose 4B rank 2 row 2^14 column
 /// 2^14 bytes 2^31".
 [[nodiscard]] std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel);

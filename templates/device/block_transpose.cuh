@@ -13,6 +13,10 @@ struct Block {
   Vector16 row[n];
 };
 
+__device__ __forceinline__ Block<1> transpose(const Block<1>& in) {
+  return in;
+}
+
 __device__ __forceinline__ Block<2> transpose(const Block<2>& in) {
   return {{{{in.row[0].word[0], in.row[0].word[1], in.row[1].word[0], in.row[1].word[1]}},
            {{in.row[0].word[2], in.row[0].word[3], in.row[1].word[2], in.row[1].word[3]}}}};

@@ -16,7 +16,7 @@ __device__ __forceinline__ void store16(u8* to, const Vector16& value) {
   *reinterpret_cast<Vector16*>(to) = value;
 }
 
-// The unsigned integer of so many bytes.
+// The unsigned integer of so many bytes, or what stands for one.
 template <u32 bytes>
 struct Bits;
 template <>
@@ -34,6 +34,11 @@ struct Bits<4> {
 template <>
 struct Bits<8> {
   using Type = u64;
+};
+
+template <>
+struct Bits<16> {
+  using Type = Vector16;
 };
 
 // Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a
@@ -68,15 +73,19 @@ struct ElementShifter {
   }
 };
 
-// The first `count` elements at `from`, fewer than a vector holds; zeros after them.
+// The first `count` elements at `from`, at least one and fewer than a vector holds; zeros after them.
 template <u32 element_bytes>
 __device__ __forceinline__ Vector16 load_part(const u8* from, u32 count) {
-  ElementShifter<element_bytes> shifter;
-  const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
+  if constexpr (element_bytes == 16) {
+    return load16(from);
+  } else {
+    ElementShifter<element_bytes> shifter;
+    const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
 #pragma unroll 1
-  for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
-  return {{static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32), static_cast<u32>(shifter.high),
-           static_cast<u32>(shifter.high >> 32)}};
+    for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
+    return {{static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32), static_cast<u32>(shifter.high),
+             static_cast<u32>(shifter.high >> 32)}};
+  }
 }
 
 // Stores the first `count` elements of `value`.
