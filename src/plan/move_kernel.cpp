@@ -165,10 +165,10 @@ std::uint32_t MoveKernel::shared_bytes() const noexcept {
 
 std::uint32_t MoveKernel::image_bytes() const noexcept {
   if (method != MoveMethod::transpose) return 0;
-  // As in templates/kernels/transpose.cu: one more block before a staggered row, and whole groups of eight.
-  const std::uint32_t vector = 16 / element_bytes;
-  const std::uint32_t unit = std::max(8 / vector, 1U);
-  std::uint64_t bytes = 16 * round_up(box[rank - 1] / vector + (staggered ? 1 : 0), unit);
+  // As in templates/kernels/transpose.cu: one more block before a staggered row, and all banks for a block's
+  // lines.
+  const std::uint32_t unit = std::max(128 / vector_bytes() / chunk, 1U);
+  std::uint64_t bytes = vector_bytes() * round_up(box[rank - 1] / chunk + (staggered ? 1 : 0), unit);
   for (std::uint32_t d = 0; d + 1 < rank; ++d) bytes = sat_mul(bytes, box[d]);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
 }
@@ -184,7 +184,8 @@ std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
   const std::uint64_t in_tile = elements * element_bytes;
   switch (method) {
     case MoveMethod::rows: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * turns);
-    case MoveMethod::transpose: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * chunk);
+    case MoveMethod::transpose:
+      return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * vector_bytes() * chunk);
     case MoveMethod::engine_rows:
     case MoveMethod::engine_transpose: return in_tile * stages;
     default: break;
@@ -211,8 +212,8 @@ void MoveKernel::choose_offsets(const MoveProblem& problem) noexcept {
 }
 
 std::string MoveKernel::choice() const {
-  const std::string boxes =
-      fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
+  std::string boxes = fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
+  if (method == MoveMethod::transpose && vector_bytes() == 8) boxes += " by 8";
   if (method == MoveMethod::engine_rows) return fmt::format("{}, {} in flight", boxes, stages);
   std::string text = fmt::format("{}, {} threads", boxes, threads);
   if (method == MoveMethod::engine_transpose) text += fmt::format(", {} in flight", stages);

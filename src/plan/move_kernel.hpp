@@ -65,7 +65,8 @@ struct MoveKernel {
   // general:
   ElementType type = ElementType::u8;  ///< of the destination
   bool whole = false;                  ///< no vector, block or chunk is at an edge that cuts it
-  std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time
+  std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time;
+                                       ///< of a transpose a vector's
   std::uint32_t turns = 0;             ///< chunks that it has in flight
   bool contiguous = false;             ///< the destination's last dimension is
   std::uint32_t alignment = 0;         ///< of its chunks, bytes
@@ -86,11 +87,14 @@ struct MoveKernel {
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// Static shared memory that the transpose's image takes, bytes.
   [[nodiscard]] std::uint32_t image_bytes() const noexcept;
+  /// Of one load or store of a transpose, and of a block's sides.
+  [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return chunk * element_bytes; }
   /// Bytes of loads that a CTA has in flight.
   [[nodiscard]] std::uint64_t bytes_in_flight() const noexcept;
   [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] bool uses_engine() const noexcept;
-  /// "transpose 64x64, 256 threads": what was free to choose.
+  /// "transpose 64x64, 256 threads", "transpose 64x64 by 8, 64 threads" with vectors of 8 bytes: what was
+  /// free to choose.
   [[nodiscard]] std::string choice() const;
 };
 
@@ -104,6 +108,7 @@ struct MoveCandidate {
 struct MoveTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
   std::uint32_t source_run = 256;       ///< and in a source that runs along another dimension
+  std::uint32_t vector_bytes = 16;      ///< of a transpose: 16, or 8 for elements of less than that
   std::uint32_t threads = 256;
   std::uint32_t turns =
       2;  ///< vectors or chunks of 16 bytes that a thread has in flight, where tiles are rows

@@ -3,6 +3,7 @@
 #include "codegen/templates.hpp"
 #include "plan/engine_tiles.hpp"
 #include "plan/move_kernel.hpp"
+#include "plan/tile_image.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -142,20 +143,17 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
 }
 
 std::string transpose_facts(const MoveKernel& kernel) {
-  const std::uint32_t vector = 16 / kernel.element_bytes;
-  const std::uint32_t row = kernel.rank - 1;
-  Numbers vectors = kernel.box;
-  vectors[row] /= vector;
-  Numbers blocks = vectors;
-  blocks[row] += kernel.staggered ? 1 : 0;
-  blocks[kernel.column] /= vector;
-  std::string out = fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
+  const TileImage image(kernel);
+  std::string out = fmt::format("constexpr u32 vector = {};  // elements of a block's side\n", kernel.chunk);
+  out += fmt::format("constexpr u32 swizzle = {};  // banks from one block of a column to the next\n",
+                     image.best_swizzle());
+  out += fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
   out += fmt::format("constexpr bool whole = {};  // no block is cut by an edge\n", kernel.whole);
   out += "// Block n of the tile, in the order of the source's memory.\n";
-  out += index_function("", "block_index", kernel.source_order, blocks, kernel.rank, {});
+  out += index_function("", "block_index", kernel.source_order, image.blocks(), kernel.rank, {});
   out += "// Vector n of the tile, in the order of the destination's.\n";
-  return out + index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
+  return out + index_function("", "vector_index", in_order(), image.vectors(), kernel.rank, {});
 }
 
 std::string facts(const MoveKernel& kernel, bool computes) {

@@ -1,12 +1,14 @@
-// Sixteen bytes in registers: what one load or store moves, whole or in part.
+// Sixteen or eight bytes in registers: what one load or store moves, whole or in part.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit {
 
-struct alignas(16) Vector16 {
-  u32 word[4];
+template <u32 bytes>
+struct alignas(bytes) Vector {
+  u32 word[bytes / 4];
 };
+using Vector16 = Vector<16>;
 
 __device__ __forceinline__ Vector16 load16(const u8* from) {
   return *reinterpret_cast<const Vector16*>(from);
@@ -74,17 +76,21 @@ struct ElementShifter {
 };
 
 // The first `count` elements at `from`, at least one and fewer than a vector holds; zeros after them.
-template <u32 element_bytes>
-__device__ __forceinline__ Vector16 load_part(const u8* from, u32 count) {
-  if constexpr (element_bytes == 16) {
-    return load16(from);
+template <u32 element_bytes, u32 bytes = 16>
+__device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
+  if constexpr (element_bytes == bytes) {
+    return *reinterpret_cast<const Vector<bytes>*>(from);
   } else {
     ElementShifter<element_bytes> shifter;
     const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
 #pragma unroll 1
     for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
-    return {{static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32), static_cast<u32>(shifter.high),
-             static_cast<u32>(shifter.high >> 32)}};
+    const u32 words[4] = {static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32),
+                          static_cast<u32>(shifter.high), static_cast<u32>(shifter.high >> 32)};
+    Vector<bytes> out;
+#pragma unroll
+    for (u32 w = 0; w < bytes / 4; ++w) out.word[w] = words[w];
+    return out;
   }
 }
 
