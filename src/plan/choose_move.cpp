@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -33,7 +34,10 @@ constexpr MoveTuning narrow_tunings[] = {
     {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
 };
-constexpr std::uint32_t widest_of_narrow = 8;  // bytes of an element
+constexpr std::size_t most_candidates = 32;        // for one problem: each takes kilobytes
+constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
+constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
+constexpr std::uint32_t widest_of_narrow = 8;      // bytes of an element
 constexpr MoveTuning row_tunings[] = {
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
     {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
@@ -66,6 +70,19 @@ bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
   return fills(problem.nest.shape[column]) && fills(problem.nest.shape[problem.nest.rank - 1]);
 }
 
+/// A transpose with its tiles taken in other orders, where that makes a difference.
+void add_orders(const MoveProblem& problem, MoveCandidate candidate, const auto& add) {
+  if (problem.bytes_written() < least_ordered) return;
+  MoveKernel& kernel = candidate.kernel;
+  const auto usual = kernel.tile_dimensions();
+  for (const TileOrder order : {TileOrder::source, TileOrder::square, TileOrder::grouped}) {
+    kernel.tile_order = order;
+    const bool groups =
+        kernel.tile_group() > 1 && kernel.box[kernel.column] < problem.nest.shape[kernel.column];
+    if (groups || kernel.tile_dimensions() != usual) add(candidate);
+  }
+}
+
 }  // namespace
 
 bool takes_blocks(const MoveProblem& problem) noexcept {
@@ -76,6 +93,7 @@ bool takes_blocks(const MoveProblem& problem) noexcept {
 
 std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   std::vector<MoveCandidate> candidates;
+  candidates.reserve(most_candidates);
   const auto add = [&](const MoveCandidate& candidate) {
     const auto same = [&](const MoveCandidate& other) { return other.kernel == candidate.kernel; };
     if (std::ranges::none_of(candidates, same)) candidates.push_back(candidate);
@@ -84,6 +102,9 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const std::uint32_t column = contiguous_dimension(problem, 1);
   if (takes_blocks(problem)) {
     for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
+      add_orders(problem, transpose_candidate(problem, column, tuning), add);
+    }
     if (problem.element_bytes(0) <= widest_of_narrow) {
       for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
     }

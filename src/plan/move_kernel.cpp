@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -28,6 +29,11 @@ std::uint64_t tiles(const MoveKernel& kernel, const CanonicalNest& nest, std::ui
   // A staggered row begins up to a chunk less one before its first tile.
   const std::uint64_t before = kernel.staggered && d + 1 == kernel.rank ? kernel.chunk - 1 : 0;
   return ceil_div(extent(nest, d) + before, kernel.box[d]);
+}
+
+/// What a CTA's number counts in a dimension: tiles or groups of them.
+std::uint64_t groups(const MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t d) {
+  return ceil_div(tiles(kernel, nest, d), d == kernel.column ? kernel.tile_group() : 1);
 }
 
 void append(std::vector<std::byte>& bytes, auto value) {
@@ -58,7 +64,7 @@ std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& pr
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(0, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, extent(problem.nest, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
-    append_divider(bytes, std::max<std::uint64_t>(tiles(kernel, problem.nest, d), 1));
+    append_divider(bytes, std::max<std::uint64_t>(groups(kernel, problem.nest, d), 1));
   }
   return bytes;
 }
@@ -136,6 +142,15 @@ std::string_view name(MoveMethod method) noexcept {
   }
 }
 
+std::string_view name(TileOrder order) noexcept {
+  switch (order) {
+    case TileOrder::destination: return "destination";
+    case TileOrder::source: return "source";
+    case TileOrder::square: return "square";
+    default: return "grouped";
+  }
+}
+
 std::string_view name(SourceAccess access) noexcept {
   switch (access) {
     case SourceAccess::run: return "run";
@@ -147,6 +162,16 @@ std::string_view name(SourceAccess access) noexcept {
 
 bool MoveKernel::uses_engine() const noexcept {
   return method == MoveMethod::engine_rows || method == MoveMethod::engine_transpose;
+}
+
+std::array<std::uint32_t, max_view_rank> MoveKernel::tile_dimensions() const noexcept {
+  if (tile_order == TileOrder::source) return source_order;
+  std::array<std::uint32_t, max_view_rank> dimensions{};
+  std::iota(dimensions.begin(), dimensions.begin() + rank, 0U);
+  if (tile_order == TileOrder::square) {
+    std::rotate(dimensions.begin() + column, dimensions.begin() + column + 1, dimensions.begin() + rank - 1);
+  }
+  return dimensions;
 }
 
 std::uint32_t MoveKernel::shared_bytes() const noexcept {
@@ -216,6 +241,7 @@ std::string MoveKernel::choice() const {
   if (method == MoveMethod::transpose && vector_bytes() == 8) boxes += " by 8";
   if (method == MoveMethod::engine_rows) return fmt::format("{}, {} in flight", boxes, stages);
   std::string text = fmt::format("{}, {} threads", boxes, threads);
+  if (tile_order != TileOrder::destination) text += fmt::format(", {} order", name(tile_order));
   if (method == MoveMethod::engine_transpose) text += fmt::format(", {} in flight", stages);
   if (method == MoveMethod::general && !has_image()) text += fmt::format(" of {} chunks", turns);
   return text;
@@ -244,8 +270,8 @@ std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel, co
 }
 
 LaunchShape move_shape(const MoveKernel& kernel, const CanonicalNest& nest) {
-  std::uint64_t ctas = 1;
-  for (std::uint32_t d = 0; d < kernel.rank; ++d) ctas = sat_mul(ctas, tiles(kernel, nest, d));
+  std::uint64_t ctas = kernel.tile_group();
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) ctas = sat_mul(ctas, groups(kernel, nest, d));
   if (ctas > max_grid) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{} tiles; at most 2^31 - 1 are possible in one launch", ctas));

@@ -156,6 +156,13 @@ std::string transpose_facts(const MoveKernel& kernel) {
   return out + index_function("", "vector_index", in_order(), image.vectors(), kernel.rank, {});
 }
 
+std::string tile_order_fact(const MoveKernel& kernel) {
+  const Numbers order = kernel.tile_dimensions();
+  return fmt::format("__device__ constexpr TileOrder<{0}> tile_order() {{ return {{{{{1}}}, {2}, {3}}}; }}\n",
+                     kernel.rank, fmt::join(order.begin(), order.begin() + kernel.rank, ", "), kernel.column,
+                     kernel.tile_group());
+}
+
 std::string facts(const MoveKernel& kernel, bool computes) {
   std::string out = "\n// ---- what this kernel is specialised for ----\nnamespace tmajit {\n\n";
   out += fmt::format("constexpr u32 rank = {};\n", kernel.rank);
@@ -169,6 +176,9 @@ std::string facts(const MoveKernel& kernel, bool computes) {
     out += general_facts(kernel, computes);
   } else if (kernel.method != MoveMethod::engine_rows) {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
+  }
+  if (kernel.method == MoveMethod::rows || kernel.method == MoveMethod::transpose) {
+    out += tile_order_fact(kernel);
   }
   if (kernel.method == MoveMethod::rows) {
     Numbers vectors = kernel.box;
@@ -265,8 +275,8 @@ std::string move_recipe(const MoveKernel& planned, std::string_view expression) 
   // Field by field: between fields a struct has bytes that mean nothing.
   put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads),
       put(kernel.stages), put(kernel.wide_offsets);
-  put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.whole), put(kernel.chunk),
-      put(kernel.turns);
+  put(kernel.box), put(kernel.source_order), put(kernel.tile_order), put(kernel.type), put(kernel.whole),
+      put(kernel.chunk), put(kernel.turns);
   put(kernel.contiguous), put(kernel.alignment), put(kernel.staggered), put(kernel.padded);
   put(kernel.sources), put(kernel.coordinates), put(kernel.wide_coordinates), put(kernel.dimension_of);
   put(kernel.backwards);

@@ -9,8 +9,8 @@
 // Where the destination's rows begin anywhere, each row's vectors begin at multiples of their size in its memory:
 // a tile then begins up to a vector before its origin, and its image holds one more block in front.
 //
-// Facts of the kernel, from its prelude: rank, element_bytes, vector, row, column, box, source_alignment, staggered,
-// whole, swizzle, threads, Offset, block_index, vector_index.
+// Facts of the kernel, from its prelude: rank, element_bytes, vector, row, column, box, tile_order, source_alignment,
+// staggered, whole, swizzle, threads, Offset, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/view_pair.cuh"
@@ -191,7 +191,7 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
 
 __device__ __forceinline__ void transpose_tile(const ViewPair<rank>& views) {
   __shared__ Line image[image_vectors];
-  const TilePair<rank> tile(views, box());
+  const TilePair<rank> tile(views, box(), tile_order());
   load_blocks(views, tile, image);
   __syncthreads();
   store_image(views, tile, image);
