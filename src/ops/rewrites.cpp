@@ -43,9 +43,15 @@ std::vector<std::string> rewrites(const Move& move, const PlannedMove& planned) 
   if (!std::ranges::is_sorted(kept, std::ranges::greater_equal{}, stride)) {
     out.emplace_back("Dimensions ordered by the destination's strides.");
   }
-  if (nest.rank < kept.size()) {
+  const std::uint32_t joined = planned.problem.joined;
+  const std::uint32_t merged = nest.rank + (joined > 1 ? 1 : 0);
+  if (merged < kept.size()) {
     out.push_back(
-        fmt::format("Dimensions that every view walks as one merged: {} become {}.", kept.size(), nest.rank));
+        fmt::format("Dimensions that every view walks as one merged: {} become {}.", kept.size(), merged));
+  }
+  if (joined > 1) {
+    out.push_back(fmt::format("{} elements of {} that stay together move as one of {} bytes.", joined,
+                              name(to.type), planned.problem.element_bytes(0)));
   }
   if (nest.windowed) out.emplace_back("The source seen as a window of the destination.");
   if (nest.operand != planned.problem.nest.operand) {

@@ -77,7 +77,7 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
                     .element_bytes = problem.element_bytes(0),
                     .rank = nest.rank,
                     .column = column};
-  const std::uint32_t unit = vector_bytes / kernel.element_bytes;
+  const std::uint32_t unit = tuning.vector_bytes / kernel.element_bytes;
   std::array<std::uint32_t, max_view_rank> order{};
   std::iota(order.begin(), order.begin() + nest.rank, 0U);
   kernel.source_order = order;
@@ -97,9 +97,9 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
            tuning.source_run / kernel.element_bytes);
 
   kernel.chunk = unit;
-  kernel.staggered = problem.alignment(0, nest.rank - 1) < vector_bytes;
-  kernel.alignment = problem.alignment(1, column);
-  kernel.whole = !kernel.staggered && kernel.alignment == vector_bytes &&
+  kernel.staggered = problem.alignment(0, nest.rank - 1) < tuning.vector_bytes;
+  kernel.alignment = std::min(problem.alignment(1, column), tuning.vector_bytes);
+  kernel.whole = !kernel.staggered && kernel.alignment == tuning.vector_bytes &&
                  nest.shape[nest.rank - 1] % unit == 0 && nest.shape[column] % unit == 0;
 
   // A block a thread, also where a staggered row adds some.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -22,6 +23,21 @@ constexpr MoveTuning block_tunings[] = {
     {.destination_run = 64, .source_run = 128},  {.destination_run = 64, .source_run = 64},
     {.destination_run = 32, .source_run = 64},
 };
+/// Vectors of 8 bytes make blocks a quarter as large: more of them in flight where a tensor is small, and
+/// kernels that compile sooner. Elements of 8 bytes are blocks by themselves, aligned wherever they begin.
+constexpr MoveTuning narrow_tunings[] = {
+    {.destination_run = 128, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 128, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
+    {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
+};
+constexpr std::size_t most_candidates = 32;        // for one problem: each takes kilobytes
+constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
+constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
+constexpr std::uint32_t widest_of_narrow = 8;      // bytes of an element
 constexpr MoveTuning row_tunings[] = {
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
     {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
@@ -54,18 +70,44 @@ bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
   return fills(problem.nest.shape[column]) && fills(problem.nest.shape[problem.nest.rank - 1]);
 }
 
+/// A transpose with its tiles taken in other orders, where that makes a difference.
+void add_orders(const MoveProblem& problem, MoveCandidate candidate, const auto& add) {
+  if (problem.bytes_written() < least_ordered) return;
+  MoveKernel& kernel = candidate.kernel;
+  const auto usual = kernel.tile_dimensions();
+  for (const TileOrder order : {TileOrder::source, TileOrder::square, TileOrder::grouped}) {
+    kernel.tile_order = order;
+    const bool groups =
+        kernel.tile_group() > 1 && kernel.box[kernel.column] < problem.nest.shape[kernel.column];
+    if (groups || kernel.tile_dimensions() != usual) add(candidate);
+  }
+}
+
 }  // namespace
+
+bool takes_blocks(const MoveProblem& problem) noexcept {
+  if (!moves_blocks(problem)) return false;
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  return column != problem.nest.rank - 1 && is_worth_blocks(problem, column);
+}
 
 std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   std::vector<MoveCandidate> candidates;
+  candidates.reserve(most_candidates);
   const auto add = [&](const MoveCandidate& candidate) {
     const auto same = [&](const MoveCandidate& other) { return other.kernel == candidate.kernel; };
     if (std::ranges::none_of(candidates, same)) candidates.push_back(candidate);
   };
   const std::uint32_t rank = problem.nest.rank;
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  if (moves_blocks(problem) && column != rank - 1 && is_worth_blocks(problem, column)) {
+  if (takes_blocks(problem)) {
     for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
+      add_orders(problem, transpose_candidate(problem, column, tuning), add);
+    }
+    if (problem.element_bytes(0) <= widest_of_narrow) {
+      for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
+    }
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -28,6 +29,11 @@ std::uint64_t tiles(const MoveKernel& kernel, const CanonicalNest& nest, std::ui
   // A staggered row begins up to a chunk less one before its first tile.
   const std::uint64_t before = kernel.staggered && d + 1 == kernel.rank ? kernel.chunk - 1 : 0;
   return ceil_div(extent(nest, d) + before, kernel.box[d]);
+}
+
+/// What a CTA's number counts in a dimension: tiles or groups of them.
+std::uint64_t groups(const MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t d) {
+  return ceil_div(tiles(kernel, nest, d), d == kernel.column ? kernel.tile_group() : 1);
 }
 
 void append(std::vector<std::byte>& bytes, auto value) {
@@ -58,7 +64,7 @@ std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& pr
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, problem.step(0, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) append(bytes, extent(problem.nest, d));
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
-    append_divider(bytes, std::max<std::uint64_t>(tiles(kernel, problem.nest, d), 1));
+    append_divider(bytes, std::max<std::uint64_t>(groups(kernel, problem.nest, d), 1));
   }
   return bytes;
 }
@@ -136,6 +142,15 @@ std::string_view name(MoveMethod method) noexcept {
   }
 }
 
+std::string_view name(TileOrder order) noexcept {
+  switch (order) {
+    case TileOrder::destination: return "destination";
+    case TileOrder::source: return "source";
+    case TileOrder::square: return "square";
+    default: return "grouped";
+  }
+}
+
 std::string_view name(SourceAccess access) noexcept {
   switch (access) {
     case SourceAccess::run: return "run";
@@ -147,6 +162,16 @@ std::string_view name(SourceAccess access) noexcept {
 
 bool MoveKernel::uses_engine() const noexcept {
   return method == MoveMethod::engine_rows || method == MoveMethod::engine_transpose;
+}
+
+std::array<std::uint32_t, max_view_rank> MoveKernel::tile_dimensions() const noexcept {
+  if (tile_order == TileOrder::source) return source_order;
+  std::array<std::uint32_t, max_view_rank> dimensions{};
+  std::iota(dimensions.begin(), dimensions.begin() + rank, 0U);
+  if (tile_order == TileOrder::square) {
+    std::rotate(dimensions.begin() + column, dimensions.begin() + column + 1, dimensions.begin() + rank - 1);
+  }
+  return dimensions;
 }
 
 std::uint32_t MoveKernel::shared_bytes() const noexcept {
@@ -165,10 +190,10 @@ std::uint32_t MoveKernel::shared_bytes() const noexcept {
 
 std::uint32_t MoveKernel::image_bytes() const noexcept {
   if (method != MoveMethod::transpose) return 0;
-  // As in templates/kernels/transpose.cu: one more block before a staggered row, and whole groups of eight.
-  const std::uint32_t vector = 16 / element_bytes;
-  const std::uint32_t unit = std::max(8 / vector, 1U);
-  std::uint64_t bytes = 16 * round_up(box[rank - 1] / vector + (staggered ? 1 : 0), unit);
+  // As in templates/kernels/transpose.cu: one more block before a staggered row, and all banks for a block's
+  // lines.
+  const std::uint32_t unit = std::max(128 / vector_bytes() / chunk, 1U);
+  std::uint64_t bytes = vector_bytes() * round_up(box[rank - 1] / chunk + (staggered ? 1 : 0), unit);
   for (std::uint32_t d = 0; d + 1 < rank; ++d) bytes = sat_mul(bytes, box[d]);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
 }
@@ -184,7 +209,8 @@ std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
   const std::uint64_t in_tile = elements * element_bytes;
   switch (method) {
     case MoveMethod::rows: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * turns);
-    case MoveMethod::transpose: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * chunk);
+    case MoveMethod::transpose:
+      return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * vector_bytes() * chunk);
     case MoveMethod::engine_rows:
     case MoveMethod::engine_transpose: return in_tile * stages;
     default: break;
@@ -211,10 +237,11 @@ void MoveKernel::choose_offsets(const MoveProblem& problem) noexcept {
 }
 
 std::string MoveKernel::choice() const {
-  const std::string boxes =
-      fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
+  std::string boxes = fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
+  if (method == MoveMethod::transpose && vector_bytes() == 8) boxes += " by 8";
   if (method == MoveMethod::engine_rows) return fmt::format("{}, {} in flight", boxes, stages);
   std::string text = fmt::format("{}, {} threads", boxes, threads);
+  if (tile_order != TileOrder::destination) text += fmt::format(", {} order", name(tile_order));
   if (method == MoveMethod::engine_transpose) text += fmt::format(", {} in flight", stages);
   if (method == MoveMethod::general && !has_image()) text += fmt::format(" of {} chunks", turns);
   return text;
@@ -243,8 +270,8 @@ std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel, co
 }
 
 LaunchShape move_shape(const MoveKernel& kernel, const CanonicalNest& nest) {
-  std::uint64_t ctas = 1;
-  for (std::uint32_t d = 0; d < kernel.rank; ++d) ctas = sat_mul(ctas, tiles(kernel, nest, d));
+  std::uint64_t ctas = kernel.tile_group();
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) ctas = sat_mul(ctas, groups(kernel, nest, d));
   if (ctas > max_grid) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("{} tiles; at most 2^31 - 1 are possible in one launch", ctas));

@@ -25,6 +25,20 @@ enum class MoveMethod : std::uint8_t {
 
 [[nodiscard]] std::string_view name(MoveMethod) noexcept;
 
+/// The order in which a transpose's CTAs take tiles. Those that run together should touch few places of
+/// memory that are far apart.
+enum class TileOrder : std::uint32_t {
+  destination,  ///< of the destination's memory
+  source,       ///< of the source's
+  square,       ///< of the destination's, but `column` is the fastest after the last dimension
+  grouped,      ///< of the destination's, by eights of `column`'s tiles
+};
+inline constexpr std::array all_tile_orders{TileOrder::destination, TileOrder::source, TileOrder::square,
+                                            TileOrder::grouped};
+
+/// "destination", "source", "square", "grouped".
+[[nodiscard]] std::string_view name(TileOrder) noexcept;
+
 /// How a `general` kernel's threads come by the elements of a source (templates/device/views.cuh).
 enum class SourceAccess : std::uint32_t { run, repeat, elements, image };
 
@@ -61,11 +75,13 @@ struct MoveKernel {
   bool wide_offsets = false;  ///< offsets in a tile take more than 32 bits
   std::array<std::uint32_t, max_view_rank> box{};           ///< elements of a tile
   std::array<std::uint32_t, max_view_rank> source_order{};  ///< transpose: dimensions by the source's strides
+  TileOrder tile_order = TileOrder::destination;            ///< of a transpose
 
   // general:
   ElementType type = ElementType::u8;  ///< of the destination
   bool whole = false;                  ///< no vector, block or chunk is at an edge that cuts it
-  std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time
+  std::uint32_t chunk = 0;             ///< elements along the last dimension that a thread does at a time;
+                                       ///< of a transpose a vector's
   std::uint32_t turns = 0;             ///< chunks that it has in flight
   bool contiguous = false;             ///< the destination's last dimension is
   std::uint32_t alignment = 0;         ///< of its chunks, bytes
@@ -86,11 +102,19 @@ struct MoveKernel {
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// Static shared memory that the transpose's image takes, bytes.
   [[nodiscard]] std::uint32_t image_bytes() const noexcept;
+  /// Of one load or store of a transpose, and of a block's sides.
+  [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return chunk * element_bytes; }
+  /// Dimensions in the order of `tile_order`, the fastest last.
+  [[nodiscard]] std::array<std::uint32_t, max_view_rank> tile_dimensions() const noexcept;
+  /// Tiles of `column` that come before all others.
+  [[nodiscard]] std::uint32_t tile_group() const noexcept { return tile_order == TileOrder::grouped ? 8 : 1; }
   /// Bytes of loads that a CTA has in flight.
   [[nodiscard]] std::uint64_t bytes_in_flight() const noexcept;
   [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] bool uses_engine() const noexcept;
-  /// "transpose 64x64, 256 threads": what was free to choose.
+  /// "transpose 64x64, 256 threads", "transpose 64x64 by 8, 64 threads" with vectors of 8 bytes, or
+  /// "transpose 64x64, 256 threads, source order": what was
+  /// free to choose.
   [[nodiscard]] std::string choice() const;
 };
 
@@ -104,6 +128,7 @@ struct MoveCandidate {
 struct MoveTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
   std::uint32_t source_run = 256;       ///< and in a source that runs along another dimension
+  std::uint32_t vector_bytes = 16;      ///< of a transpose: 16, or 8 for elements of less than that
   std::uint32_t threads = 256;
   std::uint32_t turns =
       2;  ///< vectors or chunks of 16 bytes that a thread has in flight, where tiles are rows
@@ -113,6 +138,10 @@ struct MoveTuning {
 /// The kernels worth considering for a problem; the first is right for most large tensors. The nest is not
 /// empty.
 [[nodiscard]] std::vector<MoveCandidate> move_candidates(const MoveProblem& problem);
+
+/// Whether transpose kernels take the problem: views that are contiguous in different dimensions, both long
+/// enough for blocks.
+[[nodiscard]] bool takes_blocks(const MoveProblem& problem) noexcept;
 
 /// What moves have in common whose fastest candidate is likely the same: "transpose 4B rank 2 row 2^14 column
 /// 2^14 bytes 2^31".

@@ -1,5 +1,6 @@
 #include "plan/move_problem.hpp"
 
+#include "plan/widen.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -121,7 +123,7 @@ MoveProblem move_problem(const Move& move) {
     find_span(i == 0 ? move.destination : move.sources[i - 1], problem.low[i], problem.high[i]);
   }
   check_addresses(problem);
-  return problem;
+  return widened(std::move(problem));
 }
 
 std::uint32_t MoveProblem::alignment(std::uint32_t operand, std::uint32_t along) const noexcept {

@@ -19,11 +19,12 @@ struct MoveProblem {
   std::array<DevicePtr, max_operands> high{};
   std::string expression;    ///< empty: bits as they are
   bool coordinates = false;  ///< the expression reads g
+  std::uint32_t joined = 1;  ///< elements of `type` that are one of the nest's (widened())
   double padding = 0;
 
   [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - 1; }
   [[nodiscard]] std::uint32_t element_bytes(std::uint32_t operand) const noexcept {
-    return size_of(type[operand]);
+    return size_of(type[operand]) * joined;
   }
   /// Bytes from one index of a dimension to the next.
   [[nodiscard]] std::int64_t step(std::uint32_t operand, std::uint32_t d) const noexcept {
@@ -37,8 +38,8 @@ struct MoveProblem {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
 };
 
-/// Throws what canonical() throws, and Error{invalid_argument} for numbers of sources, types and paddings
-/// that do not go together.
+/// In the widest elements that help. Throws what canonical() throws, and Error{invalid_argument} for numbers
+/// of sources, types and paddings that do not go together.
 [[nodiscard]] MoveProblem move_problem(const Move& move);
 
 TMAJIT_END

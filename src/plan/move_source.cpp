@@ -3,6 +3,7 @@
 #include "codegen/templates.hpp"
 #include "plan/engine_tiles.hpp"
 #include "plan/move_kernel.hpp"
+#include "plan/tile_image.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -142,20 +143,24 @@ std::string general_facts(const MoveKernel& kernel, bool computes) {
 }
 
 std::string transpose_facts(const MoveKernel& kernel) {
-  const std::uint32_t vector = 16 / kernel.element_bytes;
-  const std::uint32_t row = kernel.rank - 1;
-  Numbers vectors = kernel.box;
-  vectors[row] /= vector;
-  Numbers blocks = vectors;
-  blocks[row] += kernel.staggered ? 1 : 0;
-  blocks[kernel.column] /= vector;
-  std::string out = fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
+  const TileImage image(kernel);
+  std::string out = fmt::format("constexpr u32 vector = {};  // elements of a block's side\n", kernel.chunk);
+  out += fmt::format("constexpr u32 swizzle = {};  // banks from one block of a column to the next\n",
+                     image.best_swizzle());
+  out += fmt::format("constexpr u32 source_alignment = {};  // bytes\n", kernel.alignment);
   out += fmt::format("constexpr bool staggered = {};\n", kernel.staggered);
   out += fmt::format("constexpr bool whole = {};  // no block is cut by an edge\n", kernel.whole);
   out += "// Block n of the tile, in the order of the source's memory.\n";
-  out += index_function("", "block_index", kernel.source_order, blocks, kernel.rank, {});
+  out += index_function("", "block_index", kernel.source_order, image.blocks(), kernel.rank, {});
   out += "// Vector n of the tile, in the order of the destination's.\n";
-  return out + index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
+  return out + index_function("", "vector_index", in_order(), image.vectors(), kernel.rank, {});
+}
+
+std::string tile_order_fact(const MoveKernel& kernel) {
+  const Numbers order = kernel.tile_dimensions();
+  return fmt::format("__device__ constexpr TileOrder<{0}> tile_order() {{ return {{{{{1}}}, {2}, {3}}}; }}\n",
+                     kernel.rank, fmt::join(order.begin(), order.begin() + kernel.rank, ", "), kernel.column,
+                     kernel.tile_group());
 }
 
 std::string facts(const MoveKernel& kernel, bool computes) {
@@ -171,6 +176,9 @@ std::string facts(const MoveKernel& kernel, bool computes) {
     out += general_facts(kernel, computes);
   } else if (kernel.method != MoveMethod::engine_rows) {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
+  }
+  if (kernel.method == MoveMethod::rows || kernel.method == MoveMethod::transpose) {
+    out += tile_order_fact(kernel);
   }
   if (kernel.method == MoveMethod::rows) {
     Numbers vectors = kernel.box;
@@ -267,8 +275,8 @@ std::string move_recipe(const MoveKernel& planned, std::string_view expression) 
   // Field by field: between fields a struct has bytes that mean nothing.
   put(kernel.method), put(kernel.element_bytes), put(kernel.rank), put(kernel.column), put(kernel.threads),
       put(kernel.stages), put(kernel.wide_offsets);
-  put(kernel.box), put(kernel.source_order), put(kernel.type), put(kernel.whole), put(kernel.chunk),
-      put(kernel.turns);
+  put(kernel.box), put(kernel.source_order), put(kernel.tile_order), put(kernel.type), put(kernel.whole),
+      put(kernel.chunk), put(kernel.turns);
   put(kernel.contiguous), put(kernel.alignment), put(kernel.staggered), put(kernel.padded);
   put(kernel.sources), put(kernel.coordinates), put(kernel.wide_coordinates), put(kernel.dimension_of);
   put(kernel.backwards);

@@ -1,5 +1,4 @@
-// A square block of elements transposed in registers: `n` vectors of `n` elements, n = 16 / bytes of an
-// element.
+// A square block of elements transposed in registers: as many vectors as one of them has elements.
 //
 // Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute
 // each.
@@ -8,33 +7,36 @@
 
 namespace tmajit {
 
-template <u32 n>
+template <u32 element_bytes, u32 bytes>
 struct Block {
-  Vector16 row[n];
+  static constexpr u32 side = bytes / element_bytes;
+  static constexpr u32 words = bytes / 4;
+
+  Vector<bytes> row[side];
 };
 
-__device__ __forceinline__ Block<2> transpose(const Block<2>& in) {
-  return {{{{in.row[0].word[0], in.row[0].word[1], in.row[1].word[0], in.row[1].word[1]}},
-           {{in.row[0].word[2], in.row[0].word[3], in.row[1].word[2], in.row[1].word[3]}}}};
-}
-
-__device__ __forceinline__ Block<4> transpose(const Block<4>& in) {
-  Block<4> out;
+template <u32 element_bytes, u32 bytes>
+__device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<element_bytes, bytes>& in) {
+  constexpr u32 each = element_bytes / 4;  // words
+  Block<element_bytes, bytes> out;
 #pragma unroll
-  for (u32 i = 0; i < 4; ++i) {
+  for (u32 i = 0; i < in.side; ++i) {
 #pragma unroll
-    for (u32 j = 0; j < 4; ++j) out.row[j].word[i] = in.row[i].word[j];
+    for (u32 j = 0; j < in.side * each; ++j) {
+      out.row[j / each].word[i * each + j % each] = in.row[i].word[j];
+    }
   }
   return out;
 }
 
 // Word k of a row holds columns 2k and 2k + 1; word m of a result rows 2m and 2m + 1.
-__device__ __forceinline__ Block<8> transpose(const Block<8>& in) {
-  Block<8> out;
+template <u32 bytes>
+__device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) {
+  Block<2, bytes> out;
 #pragma unroll
-  for (u32 k = 0; k < 4; ++k) {
+  for (u32 k = 0; k < in.words; ++k) {
 #pragma unroll
-    for (u32 m = 0; m < 4; ++m) {
+    for (u32 m = 0; m < in.words; ++m) {
       const u32 upper = in.row[2 * m].word[k];
       const u32 lower = in.row[2 * m + 1].word[k];
       out.row[2 * k].word[m] = __byte_perm(upper, lower, 0x5410);
@@ -45,12 +47,13 @@ __device__ __forceinline__ Block<8> transpose(const Block<8>& in) {
 }
 
 // Four rows of a word are a 4 x 4 block of bytes: pairs of rows are interleaved, then pairs of pairs.
-__device__ __forceinline__ Block<16> transpose(const Block<16>& in) {
-  Block<16> out;
+template <u32 bytes>
+__device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) {
+  Block<1, bytes> out;
 #pragma unroll
-  for (u32 k = 0; k < 4; ++k) {
+  for (u32 k = 0; k < in.words; ++k) {
 #pragma unroll
-    for (u32 m = 0; m < 4; ++m) {
+    for (u32 m = 0; m < in.words; ++m) {
       const u32 a = in.row[4 * m].word[k];
       const u32 b = in.row[4 * m + 1].word[k];
       const u32 c = in.row[4 * m + 2].word[k];

@@ -110,12 +110,14 @@ __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& 
 #pragma unroll
   for (u32 k = 0; k < n; k += in_word, to += step) {
     if (k >= first && k + in_word <= last) {
-      if constexpr (element_bytes == 8) {
+      if constexpr (element_bytes == 16) {
+        store16(to, {{value.word[0], value.word[1], value.word[2], value.word[3]}});
+      } else if constexpr (element_bytes == 8) {
         *reinterpret_cast<u64*>(to) = value.get(k);
       } else {
         *reinterpret_cast<u32*>(to) = value.word[k / in_word];
       }
-    } else if (in_word > 1) {
+    } else if constexpr (in_word > 1) {
 #pragma unroll
       for (u32 i = k; i < k + in_word; ++i) {
         using Element = typename Bits<element_bytes>::Type;

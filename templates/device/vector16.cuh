@@ -1,12 +1,14 @@
-// Sixteen bytes in registers: what one load or store moves, whole or in part.
+// Sixteen or eight bytes in registers: what one load or store moves, whole or in part.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit {
 
-struct alignas(16) Vector16 {
-  u32 word[4];
+template <u32 bytes>
+struct alignas(bytes) Vector {
+  u32 word[bytes / 4];
 };
+using Vector16 = Vector<16>;
 
 __device__ __forceinline__ Vector16 load16(const u8* from) {
   return *reinterpret_cast<const Vector16*>(from);
@@ -16,7 +18,7 @@ __device__ __forceinline__ void store16(u8* to, const Vector16& value) {
   *reinterpret_cast<Vector16*>(to) = value;
 }
 
-// The unsigned integer of so many bytes.
+// The unsigned integer of so many bytes, or what stands for one.
 template <u32 bytes>
 struct Bits;
 template <>
@@ -34,6 +36,11 @@ struct Bits<4> {
 template <>
 struct Bits<8> {
   using Type = u64;
+};
+
+template <>
+struct Bits<16> {
+  using Type = Vector16;
 };
 
 // Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a
@@ -68,15 +75,23 @@ struct ElementShifter {
   }
 };
 
-// The first `count` elements at `from`, fewer than a vector holds; zeros after them.
-template <u32 element_bytes>
-__device__ __forceinline__ Vector16 load_part(const u8* from, u32 count) {
-  ElementShifter<element_bytes> shifter;
-  const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
+// The first `count` elements at `from`, at least one and fewer than a vector holds; zeros after them.
+template <u32 element_bytes, u32 bytes = 16>
+__device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
+  if constexpr (element_bytes == bytes) {
+    return *reinterpret_cast<const Vector<bytes>*>(from);
+  } else {
+    ElementShifter<element_bytes> shifter;
+    const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
 #pragma unroll 1
-  for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
-  return {{static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32), static_cast<u32>(shifter.high),
-           static_cast<u32>(shifter.high >> 32)}};
+    for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
+    const u32 words[4] = {static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32),
+                          static_cast<u32>(shifter.high), static_cast<u32>(shifter.high >> 32)};
+    Vector<bytes> out;
+#pragma unroll
+    for (u32 w = 0; w < bytes / 4; ++w) out.word[w] = words[w];
+    return out;
+  }
 }
 
 // Stores the first `count` elements of `value`.

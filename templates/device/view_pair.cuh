@@ -14,11 +14,20 @@ struct ViewPair {
   i64 source_step[rank];  // bytes from one index to the next
   i64 destination_step[rank];
   u64 extent[rank];
-  Divider tiles[rank];
+  Divider tiles[rank];  // or groups of them
 };
 
-// Where a CTA's tile begins, how much of it lies inside, and its first element in both views. CTAs take tiles
-// in the order of the destination.
+// The order in which CTAs take tiles: first `group` of dimension `grouped`, then groups and other dimensions, the
+// last of them fastest.
+template <u32 rank>
+struct TileOrder {
+  u32 dimension[rank];
+  u32 grouped;
+  u32 group;
+};
+
+// Where a CTA's tile begins, how much of it lies inside, and its first element in both views. Of a group that the
+// views end in, the last tiles lie outside.
 template <u32 rank>
 struct TilePair {
   const u8* source;
@@ -26,13 +35,17 @@ struct TilePair {
   u64 origin;        // index of the tile's first element in the last dimension
   i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
 
-  __device__ __forceinline__ TilePair(const ViewPair<rank>& views, const Extent<rank>& box)
+  __device__ __forceinline__ TilePair(const ViewPair<rank>& views, const Extent<rank>& box,
+                                      const TileOrder<rank>& order)
       : source(views.source), destination(views.destination) {
-    u32 tile = blockIdx.x;
+    const u32 in_group = blockIdx.x % order.group;
+    u32 tile = blockIdx.x / order.group;
 #pragma unroll
-    for (u32 d = rank; d-- > 0;) {
-      const u32 outer = d == 0 ? 0 : views.tiles[d].quotient(tile);
-      const u32 index = tile - outer * views.tiles[d].divisor;
+    for (u32 k = rank; k-- > 0;) {
+      const u32 d = order.dimension[k];
+      const u32 outer = k == 0 ? 0 : views.tiles[d].quotient(tile);
+      u32 index = tile - outer * views.tiles[d].divisor;
+      if (d == order.grouped) index = index * order.group + in_group;
       tile = outer;
       const u64 first = static_cast<u64>(index) * box.at[d];
       if (d == rank - 1) origin = first;

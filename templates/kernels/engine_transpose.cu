@@ -50,7 +50,7 @@ __device__ __forceinline__ void store_tile(const DirectView<rank>& destination, 
       exists = exists && static_cast<i32>(index[d]) < inside[d];
     }
     if (!exists) continue;
-    Block<vector> block;
+    Block<element_bytes, 16> block;
     const u32 line = block_line(index);
 #pragma unroll
     for (u32 i = 0; i < vector; ++i) block.row[i] = load_chunk(image, line + i, index[column] / vector);

@@ -1,7 +1,8 @@
 // rows: moves a tensor between two views that share their contiguous dimension, the last.
 //
 // A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
-// stores. Facts of the kernel, from its prelude: rank, element_bytes, box, threads, Offset, vector_index.
+// stores. Facts of the kernel, from its prelude: rank, element_bytes, box, tile_order, threads, Offset,
+// vector_index.
 #include "tmajit/vector16.cuh"
 #include "tmajit/view_pair.cuh"
 
@@ -17,7 +18,7 @@ __device__ constexpr u32 vectors_in_tile() {
 constexpr u32 turns = (vectors_in_tile() + threads - 1) / threads;
 
 __device__ __forceinline__ void move_rows(const ViewPair<rank>& views) {
-  const TilePair<rank> tile(views, box());
+  const TilePair<rank> tile(views, box(), tile_order());
   Vector16 value[turns];
   u8* to[turns];
   i32 count[turns];  // elements of the vector that exist

@@ -3,23 +3,25 @@
 //
 // A CTA does one tile, a box over all dimensions. A thread loads a block of elements along `column`, transposes
 // it in registers, and puts it into an image of the tile in the destination's order in shared memory. Then the
-// threads store that image, 16 bytes along `row` at a time. The image is swizzled so that neither way meets a
+// threads store that image, a vector along `row` at a time. The image is swizzled so that neither way meets a
 // bank twice.
 //
-// Where the destination's rows begin anywhere, each row's vectors begin at multiples of 16 of its memory: a
-// tile then begins up to a vector before its origin, and its image holds one more block in front.
+// Where the destination's rows begin anywhere, each row's vectors begin at multiples of their size in its memory:
+// a tile then begins up to a vector before its origin, and its image holds one more block in front.
 //
-// Facts of the kernel, from its prelude: rank, element_bytes, row, column, box, source_alignment, staggered, whole,
-// threads, Offset, block_index, vector_index.
+// Facts of the kernel, from its prelude: rank, element_bytes, vector, row, column, box, tile_order, source_alignment,
+// staggered, whole, swizzle, threads, Offset, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/view_pair.cuh"
 
 namespace tmajit {
 
-constexpr u32 vector = 16 / element_bytes;
+constexpr u32 vector_bytes = vector * element_bytes;
+constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
 constexpr u32 before = staggered ? 1 : 0;  // blocks of a row before the tile
-using Vector = Raw<element_bytes, vector>;
+using Line = Vector<vector_bytes>;
+using Stored = Raw<element_bytes, vector>;
 
 // Blocks, or for other dimensions than `row` and `column` elements, of the tile in dimension d.
 __device__ constexpr u32 blocks(u32 d) {
@@ -30,10 +32,10 @@ __device__ constexpr u32 block_count() {
   for (u32 d = 0; d < rank; ++d) count *= blocks(d);
   return count;
 }
-// Vectors of the image from one index of dimension d to the next. What a block puts there is a multiple of
-// eight vectors long, so that the swizzle below holds.
+// Vectors of the image from one index of dimension d to the next. What a block puts there is as long as a
+// multiple of all banks, so that the swizzle below holds.
 __device__ constexpr u32 image_step(u32 d) {
-  constexpr u32 unit = vector < 8 ? 8 / vector : 1;
+  constexpr u32 unit = vector < banks ? banks / vector : 1;
   u32 step = 1;
   for (u32 k = d + 1; k < rank; ++k) step *= k == row ? (blocks(k) + unit - 1) / unit * unit : box().at[k];
   return step;
@@ -41,14 +43,14 @@ __device__ constexpr u32 image_step(u32 d) {
 constexpr u32 image_vectors = image_step(0) * (row == 0 ? blocks(0) : box().at[0]);
 constexpr u32 stored_vectors = block_count() / blocks(row) * (blocks(row) - before) * vector;
 
-// Neighbouring blocks of a load are a multiple of eight vectors apart in the image; the index of their
-// column keeps them off each other's banks.
+// Neighbouring blocks of a load are a multiple of all banks apart in the image; the index of their column keeps
+// them off each other's.
 __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
-  return position ^ (column_index / vector % 8);
+  return position ^ (column_index / vector * swizzle % banks);
 }
 
-__device__ __forceinline__ Vector16 load_line(const u8* from) {
-  Vector16 value;
+__device__ __forceinline__ Line load_line(const u8* from) {
+  Line value;
   if constexpr (source_alignment < 4) {
     load_words_anywhere(value.word, from);
   } else {
@@ -57,19 +59,19 @@ __device__ __forceinline__ Vector16 load_line(const u8* from) {
   return value;
 }
 
-constexpr u32 line_bytes = source_alignment < 4 ? 20 : 16;  // that load_line() reads, at most
+constexpr u32 line_bytes = vector_bytes + (source_alignment < 4 ? 4 : 0);  // that load_line() reads, at most
 
 // What exists of a block at the end of the source. Its lines wait in local memory: this is rare, and short to
 // compile.
-__device__ __noinline__ void load_end(Vector16 (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
+__device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i, from += step) {
-    line[i] = i < lines ? load_part<element_bytes>(from, count) : Vector16{};
+    line[i] = i < lines ? load_part<element_bytes, vector_bytes>(from, count) : Line{};
   }
 }
 
 __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            Vector16* image) {
+                                            Line* image) {
 #pragma unroll 1
   for (u32 start = 0; start < block_count(); start += threads) {
     const u32 n = start + threadIdx.x;
@@ -93,7 +95,7 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
 
     // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
     // that do not exist: what it brings is not stored. Only at the very end of the source there is no neighbour.
-    Block<vector> block;
+    Block<element_bytes, vector_bytes> block;
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
     const u32 lines = least(tile.inside[row] - at[row], vector);
@@ -104,7 +106,7 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
         block.row[i] = load_line(from + static_cast<Offset>(whole ? i : least(i, lines - 1)) * step);
       }
     } else {
-      Vector16 line[vector];
+      Line line[vector];
       load_end(line, from, views.source_step[row], lines, least(tile.inside[column] - at[column], vector));
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
@@ -116,28 +118,31 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
   }
 }
 
-// The 16 bytes that begin `bytes` after the first of `low`.
-__device__ __forceinline__ Vector shifted(const Vector16& low, const Vector16& high, u32 bytes) {
-  u32 word[8];
+// The vector that begins `bytes` after the first byte of `low`.
+__device__ __forceinline__ Stored shifted(const Line& low, const Line& high, u32 bytes) {
+  constexpr u32 words = vector_bytes / 4;
+  u32 word[2 * words];
 #pragma unroll
-  for (u32 k = 0; k < 4; ++k) {
+  for (u32 k = 0; k < words; ++k) {
     word[k] = low.word[k];
-    word[k + 4] = high.word[k];
+    word[k + words] = high.word[k];
+  }
+  if constexpr (words == 4) {
+#pragma unroll
+    for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
   }
 #pragma unroll
-  for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
+  for (u32 k = 0; k < words + 1; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
+  Stored result;
 #pragma unroll
-  for (u32 k = 0; k < 5; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
-  Vector result;
-#pragma unroll
-  for (u32 k = 0; k < 4; ++k) {
+  for (u32 k = 0; k < words; ++k) {
     result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
   }
   return result;
 }
 
 __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            const Vector16* image) {
+                                            const Line* image) {
 #pragma unroll 1
   for (u32 start = 0; start < stored_vectors; start += threads) {
     const u32 n = start + threadIdx.x;
@@ -155,29 +160,29 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
     }
     u8* to = tile.destination + offset;
-    // Bytes of the row since a multiple of 16, by which the vector begins before its place in the tile.
-    const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % 16 : 0;
+    // Bytes of the row since a multiple of a vector's, by which the vector begins before its place in the tile.
+    const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes : 0;
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
     const i32 left = tile.inside[row] - at;
     if (!exists || left <= 0) continue;
     const u32 first = staggered && at < 0 && tile.origin == 0 ? -at : 0;
     const u32 last = least(left, vector);
 
-    Vector value;
+    Stored value;
     if constexpr (staggered) {
       // It ends in the block of its place and begins in the one before; only what exists was put there.
       const u32 begins = first > 0 ? position + 1 : position;
       const u32 ends = past == 0 || last > past / element_bytes ? position + 1 : position;
       value = shifted(image[swizzled(past == 0 ? ends : begins, index[column])], image[swizzled(ends, index[column])],
-                      (16 - past) % 16);
+                      (vector_bytes - past) % vector_bytes);
     } else {
-      const Vector16 whole = image[swizzled(position, index[column])];
+      const Line line = image[swizzled(position, index[column])];
 #pragma unroll
-      for (u32 k = 0; k < 4; ++k) value.word[k] = whole.word[k];
+      for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
     }
     to += at * static_cast<i32>(element_bytes);
     if (whole || (first == 0 && last == vector)) {
-      store_raw<16>(to, value);
+      store_raw<vector_bytes>(to, value);
     } else {
       store_next(to, value, first, last);
     }
@@ -185,8 +190,8 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
 }
 
 __device__ __forceinline__ void transpose_tile(const ViewPair<rank>& views) {
-  __shared__ Vector16 image[image_vectors];
-  const TilePair<rank> tile(views, box());
+  __shared__ Line image[image_vectors];
+  const TilePair<rank> tile(views, box(), tile_order());
   load_blocks(views, tile, image);
   __syncthreads();
   store_image(views, tile, image);

@@ -79,6 +79,10 @@ std::vector<KnownMove> known_moves() {
       {"a column repeated",
        {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
        "transpose whole column 0"},
+      // Elements that stay together are one.
+      {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2}), "transpose whole column 0"},
+      {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2}), "transpose staggered column 0"},
+      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "general staggered run:1"},
 
       // Everything else.
       {"source 4 bytes off",

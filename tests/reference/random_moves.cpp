@@ -26,7 +26,10 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 class Draw {
  public:
   Draw(std::uint64_t pattern, std::uint64_t variation, const MoveLimits& limits)
-      : pattern_(seeded(pattern, 1)), vary_(seeded(pattern, 2 + variation)), limits_(limits) {}
+      : pattern_(seeded(pattern, 1)),
+        kept_(seeded(pattern, 0)),
+        vary_(seeded(pattern, 2 + variation)),
+        limits_(limits) {}
 
   RandomMove move() {
     move_.operation = one_of(pattern_, all_operations);
@@ -184,11 +187,27 @@ class Draw {
     move_.sources = {source};
   }
 
+  /// A few elements in the last dimension, which a permutation is to leave there: kernels may move them as
+  /// one.
+  void draw_kept_shape() {
+    aligned_ = false;
+    shape_.assign(between(kept_, 3, 4), 0);
+    std::uint64_t left = limits_.elements;
+    shape_.back() = one_of(kept_, std::array<std::uint64_t, 7>{2, 2, 4, 4, 8, 16, 3});
+    for (std::size_t d = shape_.size(); d-- > 0;) {
+      if (d + 1 < shape_.size())
+        shape_[d] = vary(std::min(between(kept_, 2, 90), std::max(left, std::uint64_t{2})));
+      left /= shape_[d];
+    }
+  }
+
   void permute() {
+    const bool keeps = one_in(kept_, 3);
+    if (keeps) draw_kept_shape();
     move_.destinations = {destination(shape_)};
     move_.axes.resize(shape_.size());
     std::iota(move_.axes.begin(), move_.axes.end(), 0U);
-    std::shuffle(move_.axes.begin(), move_.axes.end(), pattern_);
+    std::shuffle(move_.axes.begin(), move_.axes.end() - (keeps ? 1 : 0), pattern_);
     Shape source(shape_.size());
     for (std::size_t d = 0; d < shape_.size(); ++d) source[move_.axes[d]] = shape_[d];
     move_.sources = {place(draw_view(same_size_type(), source, true))};
@@ -299,6 +318,7 @@ class Draw {
   }
 
   Random pattern_;
+  Random kept_;  // of permutations that keep elements together; the pattern's, too
   Random vary_;
   MoveLimits limits_;
   bool aligned_ = false;

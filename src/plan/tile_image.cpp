@@ -1,0 +1,100 @@
+#include "plan/tile_image.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <span>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t most_warps = 4;  // that are looked at: the others do the same elsewhere
+
+}  // namespace
+
+TileImage::TileImage(const MoveKernel& kernel)
+    : kernel_(kernel), row_(kernel.rank - 1), banks_(128 / kernel.vector_bytes()), vectors_(kernel.box) {
+  std::iota(in_order_.begin(), in_order_.end(), 0U);
+  vectors_[row_] /= kernel.chunk;
+  blocks_ = vectors_;
+  blocks_[row_] += kernel.staggered ? 1 : 0;
+  blocks_[kernel.column] /= kernel.chunk;
+  const std::uint32_t unit = std::max(banks_ / kernel.chunk, 1U);
+  step_[row_] = 1;
+  std::uint32_t step = static_cast<std::uint32_t>(round_up(blocks_[row_], unit));
+  for (std::uint32_t d = row_; d-- > 0;) {
+    step_[d] = step;
+    step *= kernel.box[d];
+  }
+  for (std::uint32_t d = 0; d < kernel.rank; ++d) {
+    block_count_ *= blocks_[d];
+    vector_count_ *= vectors_[d];
+  }
+}
+
+std::uint32_t TileImage::writing_warps() const noexcept {
+  return static_cast<std::uint32_t>(ceil_div(block_count_, warp_lanes));
+}
+std::uint32_t TileImage::reading_warps() const noexcept {
+  return static_cast<std::uint32_t>(ceil_div(vector_count_, warp_lanes));
+}
+
+TileImage::Numbers TileImage::index(std::uint32_t n, const Numbers& order, const Numbers& counts) const {
+  Numbers at{};
+  for (std::uint32_t k = kernel_.rank; k-- > 0;) {
+    at[order[k]] = n % counts[order[k]];
+    n /= counts[order[k]];
+  }
+  return at;
+}
+
+std::uint32_t TileImage::offset(std::uint32_t position, std::uint32_t column_index,
+                                std::uint32_t swizzle) const {
+  return (position ^ (column_index / kernel_.chunk * swizzle % banks_)) * kernel_.vector_bytes();
+}
+
+WarpAccess TileImage::write(std::uint32_t warp, std::uint32_t line, std::uint32_t swizzle) const {
+  WarpAccess access{.width = kernel_.vector_bytes()};
+  for (std::uint32_t n = warp * warp_lanes; n < block_count_ && access.lanes < warp_lanes; ++n) {
+    Numbers at = index(n, kernel_.source_order, blocks_);
+    at[kernel_.column] = at[kernel_.column] * kernel_.chunk + line;
+    const std::uint32_t position =
+        std::inner_product(at.begin(), at.begin() + kernel_.rank, step_.begin(), 0U);
+    access.offsets[access.lanes++] = offset(position, at[kernel_.column], swizzle);
+  }
+  return access;
+}
+
+WarpAccess TileImage::read(std::uint32_t warp, std::uint32_t swizzle) const {
+  WarpAccess access{.width = kernel_.vector_bytes()};
+  for (std::uint32_t n = warp * warp_lanes; n < vector_count_ && access.lanes < warp_lanes; ++n) {
+    const Numbers at = index(n, in_order_, vectors_);
+    const std::uint32_t position =
+        std::inner_product(at.begin(), at.begin() + kernel_.rank, step_.begin(), 0U);
+    access.offsets[access.lanes++] = offset(position, at[kernel_.column], swizzle);
+  }
+  return access;
+}
+
+std::uint32_t TileImage::best_swizzle() const {
+  const auto needed = [&](std::uint32_t swizzle) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t warp = 0; warp < std::min(writing_warps(), most_warps); ++warp) {
+      sum += wavefronts(write(warp, 0, swizzle)).needed;
+    }
+    for (std::uint32_t warp = 0; warp < std::min(reading_warps(), most_warps); ++warp) {
+      sum += wavefronts(read(warp, swizzle)).needed;
+    }
+    return sum;
+  };
+  // Powers of two first: they cost nothing, others a multiplication.
+  std::array<std::uint32_t, 16> swizzles{};
+  std::iota(swizzles.begin(), swizzles.begin() + banks_ - 1, 1U);
+  const auto all = std::span(swizzles).first(banks_ - 1);
+  std::ranges::stable_partition(all, [](std::uint32_t n) { return std::has_single_bit(n); });
+  return *std::ranges::min_element(all, {}, needed);
+}
+
+TMAJIT_END

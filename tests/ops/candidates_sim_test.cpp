@@ -1,0 +1,78 @@
+/// Random permutations by any of the kernels that could do them, not only by the one that the cost model
+/// takes, on the simulated device.
+#include "ops/move_plan.hpp"
+#include "reference/random_moves.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::between, reference::Buffers, reference::RandomMove;
+
+namespace {
+
+std::uint64_t cases_asked_for(std::uint64_t otherwise) {
+  const char* text = std::getenv("TMAJIT_CASES");
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+Tensor at(const reference::BufferView& view, const std::vector<Buffer>& buffers) {
+  return {view.view, buffers[view.buffer].address() + view.offset};
+}
+
+}  // namespace
+
+TEST_CASE("random transposes by random candidates equal the reference, and nothing is reported") {
+  const std::uint64_t cases = cases_asked_for(150);
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  const std::shared_ptr<Device> device = make_sim_device({.threads = 1});
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  reference::Random random(seed);
+  std::set<std::uint32_t> widths;
+  for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
+    const RandomMove drawn =
+        reference::random_move(pattern, 0, {.elements = 4000, .most_elements = 12'000, .guard = 0});
+    if (drawn.operation != reference::Operation::permute) continue;
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << describe(drawn));
+    std::vector<Buffer> buffers;
+    for (const std::uint64_t bytes : drawn.buffers) buffers.emplace_back(device, bytes);
+
+    const Move move{at(drawn.destinations[0], buffers),
+                    {permuted(at(drawn.sources[0], buffers), drawn.axes)}};
+    const MoveProblem problem = move_problem(move);
+    if (problem.nest.empty() || !takes_blocks(problem)) continue;
+    ++done;
+    const std::vector<MoveCandidate> candidates = move_candidates(problem);
+    MoveCandidate candidate = candidates[between(random, 0, candidates.size() - 1)];
+    // Orders are for larger tensors than these.
+    if (!candidate.kernel.uses_engine())
+      candidate.kernel.tile_order = reference::one_of(random, all_tile_orders);
+    INFO(candidate.kernel.choice());
+    widths.insert(candidate.kernel.vector_bytes());
+    Buffers bytes = random_buffers(drawn, pattern);
+    Buffers expected = bytes;
+    reference::apply(drawn, expected);
+    try {
+      for (std::size_t i = 0; i < buffers.size(); ++i)
+        device->copy_in(buffers[i].address(), bytes[i], nullptr);
+      planned_with(runtime, problem, candidate).launch(nullptr);
+      device->synchronize(nullptr);
+      for (std::size_t i = 0; i < buffers.size(); ++i)
+        device->copy_out(bytes[i], buffers[i].address(), nullptr);
+      CHECK(difference(drawn, expected, bytes) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  CHECK(widths.contains(8));
+  CHECK(widths.contains(16));
+}

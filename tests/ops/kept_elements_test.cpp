@@ -1,0 +1,98 @@
+/// Permutations that keep a few elements together, of every type, on the simulated device: such elements move
+/// as one where addresses allow it, and as they are where not.
+#include "ops/every_candidate.hpp"
+#include "reference/moves.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr std::array axes{1U, 0U, 2U};
+
+class KeptElements {
+ public:
+  /// Turns a [37][29][kept] tensor round whose destination begins `shift` elements after a multiple of 256.
+  void check(ElementType type, std::uint64_t kept, std::uint64_t shift) {
+    const std::array<std::uint64_t, 3> from{37, 29, kept};
+    const std::array<std::uint64_t, 3> to{29, 37, kept};
+    const TensorView source = TensorView::contiguous(type, from);
+    const TensorView destination = TensorView::contiguous(type, to);
+    const std::uint64_t before = shift * size_of(type);
+    const Buffer source_buffer(device_, source.span_bytes());
+    const Buffer buffer(device_, before + destination.span_bytes());
+
+    Bytes given(source.span_bytes());
+    for (std::size_t n = 0; n < given.size(); ++n) given[n] = std::byte(n * 37 % 251);
+    Bytes expected(before + destination.span_bytes(), std::byte{0xee});
+    device_->copy_in(source_buffer.address(), given, nullptr);
+    device_->copy_in(buffer.address(), expected, nullptr);
+    reference::permute({destination, expected.data() + before}, {source, given.data()}, axes);
+
+    const MovePlan plan = plan_permute(runtime_, {destination, buffer.address() + before},
+                                       {source, source_buffer.address()}, axes);
+    plan();
+    device_->synchronize(nullptr);
+    Bytes found(expected.size());
+    device_->copy_out(found, buffer.address(), nullptr);
+    CHECK(found == expected);
+
+    const std::uint64_t width = kept * size_of(type);
+    const std::string sentence =
+        fmt::format("{} elements of {} that stay together move as one of {} bytes.", kept, name(type), width);
+    const auto rewrites = plan.explain().steps.front().rewrites;
+    const bool wide = width <= 16 && before % width == 0 && (kept & (kept - 1)) == 0;
+    CHECK(std::ranges::count(rewrites, sentence) == (wide ? 1 : 0));
+  }
+
+ private:
+  std::shared_ptr<Device> device_ = make_sim_device({.threads = 1});
+  Runtime runtime_{{.device = device_, .cache_directory = std::nullopt}};
+};
+
+}  // namespace
+
+TEST_CASE("kept elements of every type move as one of their bytes") {
+  KeptElements moves;
+  for (const ElementType type : all_element_types) {
+    for (const std::uint64_t kept : {2, 4, 8, 16}) {
+      if (kept * size_of(type) > 16) continue;
+      INFO(kept << " of " << name(type));
+      moves.check(type, kept, 0);
+      moves.check(type, kept, kept);
+    }
+  }
+}
+
+TEST_CASE("kept elements between multiples of their bytes, or of no power of two, move as they are") {
+  KeptElements moves;
+  for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
+    INFO(name(type));
+    moves.check(type, 2, 1);
+    moves.check(type, 3, 0);
+    moves.check(type, 16 / size_of(type), 1);
+  }
+}
+
+TEST_CASE("every candidate moves elements of 16 bytes") {
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  // (2, 0, 1, 3) of 5x41x33x2.
+  tests::EveryCandidate move(runtime, tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {410, 82, 2, 1}),
+                             {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});
+  reference::copy(move.host(0), move.host(1));
+  REQUIRE(move.problem().element_bytes(0) == 16);
+  for (const MoveCandidate& candidate : move.candidates()) {
+    INFO(candidate.kernel.choice());
+    CHECK(move.run(candidate) == "");
+  }
+}

@@ -1,0 +1,121 @@
+/// A transpose's image in shared memory: neither writing blocks nor reading rows of it meets a bank twice.
+#include "plan/tile_image.hpp"
+
+#include "plan/moves.hpp"
+
+#include <set>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+/// A matrix turned round, in tiles of so many bytes a side.
+MoveKernel kernel_of(std::uint32_t element_bytes, std::uint32_t vector_bytes, std::uint32_t row_bytes,
+                     std::uint32_t column_bytes, bool staggered = false) {
+  MoveKernel kernel{.method = MoveMethod::transpose, .element_bytes = element_bytes, .rank = 2, .column = 0};
+  kernel.chunk = vector_bytes / element_bytes;
+  kernel.box = {column_bytes / element_bytes, row_bytes / element_bytes};
+  kernel.source_order = {1, 0};
+  kernel.staggered = staggered;
+  return kernel;
+}
+
+struct Counted {
+  std::uint32_t needed = 0;
+  std::uint32_t ideal = 0;
+  std::uint32_t ways = 0;
+  void add(const WarpAccess& access) {
+    const Wavefronts one = wavefronts(access);
+    needed += one.needed;
+    ideal += one.ideal;
+    ways = std::max(ways, one.ways);
+  }
+};
+
+Counted writing(const TileImage& image, const MoveKernel& kernel) {
+  Counted all;
+  for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
+    for (std::uint32_t line = 0; line < kernel.chunk; ++line)
+      all.add(image.write(warp, line, image.best_swizzle()));
+  }
+  return all;
+}
+
+Counted reading(const TileImage& image) {
+  Counted all;
+  for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp)
+    all.add(image.read(warp, image.best_swizzle()));
+  return all;
+}
+
+/// Calls visit(kernel) for every size of element and vector, and sides of tiles in bytes.
+void for_each_kernel(bool staggered, std::uint32_t shortest_row, const auto& visit) {
+  for (const std::uint32_t vector : {8U, 16U}) {
+    for (std::uint32_t element = 1; element <= vector; element *= 2) {
+      if (staggered && element == 16) continue;
+      for (const std::uint32_t row : {32U, 64U, 128U, 256U, 512U}) {
+        for (const std::uint32_t column : {32U, 64U, 128U, 256U, 512U}) {
+          if (row < shortest_row) continue;
+          INFO(element << " bytes by " << vector << ", rows of " << row << " bytes, columns of " << column);
+          visit(kernel_of(element, vector, row, column, staggered));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whole tiles have no bank conflicts") {
+  for_each_kernel(false, 32, [](const MoveKernel& kernel) {
+    const TileImage image(kernel);
+    const Counted written = writing(image, kernel);
+    const Counted read = reading(image);
+    CHECK(written.needed == written.ideal);
+    CHECK(read.needed == read.ideal);
+  });
+}
+
+TEST_CASE("staggered tiles have none where rows fill the banks, and few where not") {
+  for_each_kernel(true, 128, [](const MoveKernel& kernel) {
+    const TileImage image(kernel);
+    CHECK(reading(image).ways == 1);
+    CHECK(writing(image, kernel).ways <= 2);
+  });
+  for_each_kernel(true, 32, [](const MoveKernel& kernel) {
+    const TileImage image(kernel);
+    CHECK(reading(image).ways <= 2);
+    CHECK(writing(image, kernel).ways <= 2);
+  });
+}
+
+TEST_CASE("every line of a block has a place of its own in the image, inside it") {
+  const auto check = [](const MoveKernel& kernel) {
+    const TileImage image(kernel);
+    std::set<std::uint32_t> places;
+    std::uint32_t lines = 0;
+    for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
+      for (std::uint32_t line = 0; line < kernel.chunk; ++line) {
+        const WarpAccess access = image.write(warp, line, image.best_swizzle());
+        places.insert(access.offsets.begin(), access.offsets.begin() + access.lanes);
+        lines += access.lanes;
+      }
+    }
+    CHECK(places.size() == lines);
+    CHECK(*places.rbegin() + kernel.vector_bytes() <= kernel.image_bytes());
+    for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp) {
+      const WarpAccess access = image.read(warp, image.best_swizzle());
+      for (std::uint32_t lane = 0; lane < access.lanes; ++lane) CHECK(places.contains(access.offsets[lane]));
+    }
+  };
+  for_each_kernel(false, 32, check);
+  for_each_kernel(true, 32, check);
+  for (const auto& known : tests::known_moves()) {
+    const MoveProblem problem = move_problem(known.move);
+    for (const MoveCandidate& candidate : move_candidates(problem)) {
+      if (candidate.kernel.method == MoveMethod::transpose) check(candidate.kernel);
+    }
+  }
+}

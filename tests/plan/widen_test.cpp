@@ -1,0 +1,99 @@
+/// Elements that stay together become wider ones, where that makes a transpose and alignment allows it.
+#include "plan/moves.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using tests::dense, tests::from_address, tests::permutation, tests::strided, tests::to_address;
+
+namespace {
+
+constexpr auto u8 = ElementType::u8;
+constexpr auto bf16 = ElementType::bf16;
+constexpr auto f32 = ElementType::f32;
+constexpr auto f64 = ElementType::f64;
+
+/// Bytes of the elements that a transpose moves; 0 for other kernels.
+std::uint32_t width(const Move& move) {
+  const MoveProblem problem = move_problem(move);
+  for (const MoveCandidate& candidate : move_candidates(problem)) {
+    const MoveMethod method = candidate.kernel.method;
+    if (method != MoveMethod::transpose && method != MoveMethod::engine_transpose) return 0;
+    CHECK(candidate.kernel.element_bytes == problem.element_bytes(0));
+  }
+  return problem.element_bytes(0);
+}
+
+std::uint32_t joined(const Move& move) {
+  return move_problem(move).joined;
+}
+
+}  // namespace
+
+TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
+  for (const ElementType type : {u8, bf16, f32, f64}) {
+    for (const std::uint64_t kept : {2, 4, 8, 16}) {
+      INFO(kept << " of " << name(type));
+      const std::uint64_t bytes = kept * size_of(type);
+      const Move move = permutation(type, {501, 255, kept}, {1, 0, 2});
+      CHECK(joined(move) == (bytes <= 16 ? kept : 1));
+      CHECK(width(move) == (bytes <= 16 ? bytes : 0));
+    }
+    for (const std::uint64_t kept : {3, 5, 6, 12})
+      CHECK(joined(permutation(type, {501, 255, kept}, {1, 0, 2})) == 1);
+  }
+}
+
+TEST_CASE("a widened nest has the same accesses in fewer, wider steps") {
+  const Move move = permutation(bf16, {6, 50, 40, 4}, {2, 0, 1, 3});
+  const MoveProblem problem = move_problem(move);
+  CHECK(problem.nest.text() == "40x300: 300,1 <- 1,40");
+  CHECK(problem.step(0, 0) == 300 * 8);
+  CHECK(problem.step(1, 1) == 40 * 8);
+  CHECK(problem.bytes_read() == 6 * 50 * 40 * 4 * 2);
+  CHECK(problem.bytes_written() == problem.bytes_read());
+  CHECK(problem.address[0] == to_address);
+  CHECK(problem.address[1] == from_address);
+}
+
+TEST_CASE("gaps, repeats and walking backwards keep elements together, at multiples of their bytes") {
+  const Tensor to = dense(f32, {64, 96, 2}, to_address);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 132, 1})}}) == 2);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 131, 1})}}) == 1);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 0, 1})}}) == 2);
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128 * 95 * 4)}}) == 2);
+  // Of both operands, the pair too: two elements the other way round are not one.
+  CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}}) == 1);
+  const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, to_address + 4);
+  const Move both{turned, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}};
+  CHECK(joined(both) == 2);
+  CHECK(move_problem(both).address[0] == to_address);
+  CHECK(move_problem(both).address[1] == from_address);
+  CHECK(move_problem(both).nest.operand[0].offset == 0);
+}
+
+TEST_CASE("addresses between multiples of the wider element leave it as it is") {
+  for (const DevicePtr shift : {4, 8, 12, 16}) {
+    INFO(shift << " bytes");
+    Move move = permutation(f32, {64, 96, 4}, {1, 0, 2});
+    move.destination.address += shift;
+    CHECK(joined(move) == (shift == 16 ? 4 : 1));
+    move.destination.address -= shift;
+    move.sources[0].address += shift;
+    CHECK(joined(move) == (shift == 16 ? 4 : 1));
+  }
+}
+
+TEST_CASE("only what makes a transpose is widened") {
+  // The source runs along no other dimension; rows of it move as they are; computed; padded.
+  CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {400, 4, 1})}}) == 1);
+  CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {200, 2, 1})}}) == 1);
+  Move move = permutation(f32, {64, 96, 2}, {1, 0, 2});
+  move.expression = "x";
+  CHECK(joined(move) == 1);
+  move.expression.clear();
+  move.padding = Padding{{0, 0, 0}, 1.0};
+  CHECK(joined(move) == 1);
+  // Three columns would leave most of a block of 8 by 8 empty.
+  CHECK(joined(permutation(u8, {64, 3, 2}, {1, 0, 2})) == 1);
+}
