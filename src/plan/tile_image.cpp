@@ -93,7 +93,7 @@ std::uint32_t TileImage::best_swizzle() const {
   std::array<std::uint32_t, 16> swizzles{};
   std::iota(swizzles.begin(), swizzles.begin() + banks_ - 1, 1U);
   const auto all = std::span(swizzles).first(banks_ - 1);
-  std::ranges::stable_partition(all, [](std::uint32_t n) { return std::has_single_bit(n); });
+  std::stable_partition(all.begin(), all.end(), [](std::uint32_t n) { return std::has_single_bit(n); });
   return *std::ranges::min_element(all, {}, needed);
 }
 

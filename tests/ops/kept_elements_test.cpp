@@ -65,7 +65,7 @@ class KeptElements {
 TEST_CASE("kept elements of every type move as one of their bytes") {
   KeptElements moves;
   for (const ElementType type : all_element_types) {
-    for (const std::uint64_t kept : {2, 4, 8, 16}) {
+    for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
       if (kept * size_of(type) > 16) continue;
       INFO(kept << " of " << name(type));
       moves.check(type, kept, 0);

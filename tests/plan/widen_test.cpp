@@ -32,14 +32,14 @@ std::uint32_t joined(const Move& move) {
 
 TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
   for (const ElementType type : {u8, bf16, f32, f64}) {
-    for (const std::uint64_t kept : {2, 4, 8, 16}) {
+    for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
       INFO(kept << " of " << name(type));
       const std::uint64_t bytes = kept * size_of(type);
       const Move move = permutation(type, {501, 255, kept}, {1, 0, 2});
       CHECK(joined(move) == (bytes <= 16 ? kept : 1));
       CHECK(width(move) == (bytes <= 16 ? bytes : 0));
     }
-    for (const std::uint64_t kept : {3, 5, 6, 12})
+    for (const std::uint64_t kept : {3U, 5U, 6U, 12U})
       CHECK(joined(permutation(type, {501, 255, kept}, {1, 0, 2})) == 1);
   }
 }
@@ -73,7 +73,7 @@ TEST_CASE("gaps, repeats and walking backwards keep elements together, at multip
 }
 
 TEST_CASE("addresses between multiples of the wider element leave it as it is") {
-  for (const DevicePtr shift : {4, 8, 12, 16}) {
+  for (const DevicePtr shift : {4U, 8U, 12U, 16U}) {
     INFO(shift << " bytes");
     Move move = permutation(f32, {64, 96, 4}, {1, 0, 2});
     move.destination.address += shift;
