@@ -60,7 +60,9 @@ class TMAJIT_API TuningTable {
 };
 
 struct TuneOptions {
-  std::uint32_t repeats = 20;  ///< timed runs of each candidate, in three rounds over all of them
+  /// Timed runs of each candidate, in three rounds over all of them; eight times as many of those below 50
+  /// us.
+  std::uint32_t repeats = 20;
   /// Called before each measurement with how many candidates' worth is done and how many there are; may be
   /// empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view choice)> progress{};

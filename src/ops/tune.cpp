@@ -8,13 +8,17 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr float short_ms = 0.05F;    // of launches, whose times differ most, more are measured
+constexpr std::uint32_t more = 8;    // times as many
 constexpr std::uint32_t rounds = 3;  // what slows the chip for a while then slows no candidate alone
 
 void measure(Device& device, std::uint32_t repeats, const PlannedMove& planned, std::vector<float>& times) {
-  planned.launch(nullptr);
-  const std::vector<float> more =
-      device.time(nullptr, std::max(repeats / rounds, 1U), [&] { planned.launch(nullptr); });
-  times.insert(times.end(), more.begin(), more.end());
+  const auto run = [&](std::uint32_t count) {
+    return device.time(nullptr, count, [&] { planned.launch(nullptr); });
+  };
+  const std::uint32_t factor = run(2).back() < short_ms ? more : 1;
+  const std::vector<float> measured = run(std::max(repeats / rounds, 1U) * factor);
+  times.insert(times.end(), measured.begin(), measured.end());
 }
 
 double median_us(std::vector<float>& times) {

@@ -22,6 +22,8 @@ struct CommonPermutation {
 inline constexpr std::array common_permutations{
     CommonPermutation{2, {16384, 16384}, {1, 0}},
     CommonPermutation{2, {32768, 32768}, {1, 0}},
+    CommonPermutation{2, {8192, 16384}, {1, 0}},
+    CommonPermutation{2, {4096, 4096}, {1, 0}},
     CommonPermutation{2, {8191, 8209}, {1, 0}},               // prime extents: nothing is aligned
     CommonPermutation{4, {64, 128, 256, 512}, {0, 2, 1, 3}},  // the innermost dimension stays
     CommonPermutation{4, {64, 128, 256, 512}, {3, 2, 1, 0}},
@@ -30,6 +32,25 @@ inline constexpr std::array common_permutations{
     CommonPermutation{5, {32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
     CommonPermutation{3, {512, 512, 1024}, {2, 0, 1}},
     CommonPermutation{4, {32, 2048, 32, 128}, {0, 2, 1, 3}},  // BSHD to BHSD
+    // Small ones, in which latency rules.
+    CommonPermutation{2, {128, 128}, {1, 0}},
+    CommonPermutation{2, {128, 256}, {1, 0}},
+    CommonPermutation{2, {256, 256}, {1, 0}},
+    CommonPermutation{2, {256, 512}, {1, 0}},
+    CommonPermutation{2, {512, 512}, {1, 0}},
+    CommonPermutation{2, {512, 1024}, {1, 0}},
+    CommonPermutation{2, {1024, 1024}, {1, 0}},
+    CommonPermutation{2, {1024, 2048}, {1, 0}},
+    CommonPermutation{2, {2048, 2048}, {1, 0}},
+    CommonPermutation{4, {2, 16, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 32, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 64, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 128, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 256, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 512, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 1024, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 2048, 8, 64}, {0, 2, 1, 3}},
+    CommonPermutation{4, {2, 4096, 8, 64}, {0, 2, 1, 3}},
 };
 
 }  // namespace jitc
