@@ -60,8 +60,8 @@ class TMAJIT_API TuningTable {
 };
 
 struct TuneOptions {
-  /// Timed runs of each candidate, in three rounds over all of them; eight times as many of those below 50
-  /// us.
+  /// Timed runs of each candidate, in three rounds over all of them. Those below 50 us run eight times as
+  /// often.
   std::uint32_t repeats = 20;
   /// Called before each measurement with how many candidates' worth is done and how many there are; may be
   /// empty.

@@ -22,6 +22,11 @@ std::string why(const PlannedMove& planned) {
           "in "
           "registers and meet in shared memory{}.",
           kernel.column, kernel.rank - 1, kernel.staggered ? ", at any alignment" : "");
+    case MoveMethod::direct_transpose:
+      return fmt::format(
+          "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed "
+          "in registers, and stored without meeting others.",
+          kernel.column, kernel.rank - 1);
     case MoveMethod::engine_rows:
       return "Both views are contiguous in the last dimension and fit tensor maps: the copy engine loads and "
              "stores boxes.";

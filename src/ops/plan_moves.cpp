@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -17,13 +18,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The tuned candidate of the problem's class, if one was measured on this chip.
+constexpr std::uint64_t least_alike = 256 << 20;  // bytes
+
+/// What was measured on this chip for the problem's class. Moves that fill the chip many times over go as
+/// those of half or twice their size do, if nobody measured them.
+std::optional<TunedChoice> find_choice(Runtime& runtime, const MoveProblem& problem,
+                                       const MoveKernel& first) {
+  const std::string& chip = runtime.device()->info().name;
+  const TuningTable& table = runtime.tuning();
+  auto choice = table.find(chip, shape_class(problem, first));
+  if (problem.bytes_written() < least_alike) return choice;
+  for (const int doublings : {-1, 1, -2, 2}) {
+    if (!choice) choice = table.find(chip, shape_class(problem, first, doublings));
+  }
+  return choice;
+}
+
+/// The tuned candidate of the problem, if there is one.
 const MoveCandidate* find_tuned(Runtime& runtime, const MoveProblem& problem,
                                 const std::vector<MoveCandidate>& candidates) {
-  const Device* device = runtime.device().get();
-  if (device == nullptr) return nullptr;
-  const auto tuned =
-      runtime.tuning().find(device->info().name, shape_class(problem, candidates.front().kernel));
+  if (!runtime.device()) return nullptr;
+  const auto tuned = find_choice(runtime, problem, candidates.front().kernel);
   if (!tuned) return nullptr;
   const auto same = [&](const MoveCandidate& candidate) {
     return candidate.kernel.choice() == tuned->choice;

@@ -34,7 +34,17 @@ constexpr MoveTuning narrow_tunings[] = {
     {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
 };
-constexpr std::size_t most_candidates = 32;        // for one problem: each takes kilobytes
+/// Of registers alone.
+constexpr MoveTuning direct_tunings[] = {
+    {.destination_run = 256, .source_run = 256},
+    {.destination_run = 128, .source_run = 128},
+    {.destination_run = 128, .source_run = 64},
+    {.destination_run = 128, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 128, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
+};
+constexpr std::size_t most_candidates = 40;        // for one problem: each takes kilobytes
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
 constexpr std::uint32_t widest_of_narrow = 8;      // bytes of an element
@@ -108,6 +118,13 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
     if (problem.element_bytes(0) <= widest_of_narrow) {
       for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
     }
+    for (const MoveTuning& tuning : direct_tunings) {
+      if (tuning.vector_bytes < problem.element_bytes(0)) continue;
+      MoveCandidate candidate = transpose_candidate(problem, column, tuning);
+      if (!candidate.kernel.whole) continue;
+      candidate.kernel.method = MoveMethod::direct_transpose;
+      add(candidate);
+    }
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
@@ -124,7 +141,7 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   return candidates;
 }
 
-std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel) {
+std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel, int doublings) {
   const auto log = [](std::uint64_t n) { return std::bit_width(n | 1) - 1; };
   const auto extent = [&](std::uint32_t d) { return d < problem.nest.rank ? problem.nest.shape[d] : 1; };
   std::string text = fmt::format("{} {}B rank {}", name(kernel.method), kernel.element_bytes, kernel.rank);
@@ -135,10 +152,10 @@ std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel) {
     }
   }
   text += fmt::format(" row 2^{}", log(extent(kernel.rank - 1)));
-  if (kernel.method == MoveMethod::transpose || kernel.has_image()) {
+  if (kernel.transposes() || kernel.has_image()) {
     text += fmt::format(" column 2^{}", log(extent(kernel.column)));
   }
-  return text + fmt::format(" bytes 2^{}", log(problem.bytes_read() + problem.bytes_written()));
+  return text + fmt::format(" bytes 2^{}", log(problem.bytes_read() + problem.bytes_written()) + doublings);
 }
 
 TMAJIT_END

@@ -71,9 +71,7 @@ std::uint32_t resident_ctas(const MoveKernel& kernel) noexcept {
   const std::uint32_t shared = kernel.shared_bytes() + kernel.image_bytes() + 1024;
   // Blocks are held in registers: so many a thread, as compiled.
   constexpr std::uint32_t registers_of_sm = 65536;
-  const bool has_blocks =
-      kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose;
-  const std::uint32_t registers = !has_blocks                  ? 32
+  const std::uint32_t registers = !kernel.transposes()         ? 32
                                   : kernel.vector_bytes() == 8 ? 32
                                   : kernel.element_bytes == 1  ? 96
                                   : kernel.element_bytes == 2  ? 72

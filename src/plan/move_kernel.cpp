@@ -136,6 +136,7 @@ std::string_view name(MoveMethod method) noexcept {
   switch (method) {
     case MoveMethod::rows: return "rows";
     case MoveMethod::transpose: return "transpose";
+    case MoveMethod::direct_transpose: return "direct_transpose";
     case MoveMethod::engine_rows: return "engine_rows";
     case MoveMethod::engine_transpose: return "engine_transpose";
     default: return "general";
@@ -162,6 +163,11 @@ std::string_view name(SourceAccess access) noexcept {
 
 bool MoveKernel::uses_engine() const noexcept {
   return method == MoveMethod::engine_rows || method == MoveMethod::engine_transpose;
+}
+
+bool MoveKernel::transposes() const noexcept {
+  return method == MoveMethod::transpose || method == MoveMethod::direct_transpose ||
+         method == MoveMethod::engine_transpose;
 }
 
 std::array<std::uint32_t, max_view_rank> MoveKernel::tile_dimensions() const noexcept {
@@ -210,6 +216,7 @@ std::uint64_t MoveKernel::bytes_in_flight() const noexcept {
   switch (method) {
     case MoveMethod::rows: return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * 16 * turns);
     case MoveMethod::transpose:
+    case MoveMethod::direct_transpose:
       return std::min<std::uint64_t>(in_tile, std::uint64_t{threads} * vector_bytes() * chunk);
     case MoveMethod::engine_rows:
     case MoveMethod::engine_transpose: return in_tile * stages;
@@ -238,7 +245,7 @@ void MoveKernel::choose_offsets(const MoveProblem& problem) noexcept {
 
 std::string MoveKernel::choice() const {
   std::string boxes = fmt::format("{} {}", name(method), fmt::join(box.begin(), box.begin() + rank, "x"));
-  if (method == MoveMethod::transpose && vector_bytes() == 8) boxes += " by 8";
+  if (transposes() && vector_bytes() == 8) boxes += " by 8";
   if (method == MoveMethod::engine_rows) return fmt::format("{}, {} in flight", boxes, stages);
   std::string text = fmt::format("{}, {} threads", boxes, threads);
   if (tile_order != TileOrder::destination) text += fmt::format(", {} order", name(tile_order));

@@ -19,6 +19,7 @@ enum class MoveMethod : std::uint8_t {
   rows,              ///< 16 bytes at a time: both views contiguous in the last dimension
   transpose,         ///< blocks through registers and shared memory: contiguous in different dimensions
   general,           ///< any strides, alignments, types, expressions and paddings
+  direct_transpose,  ///< as transpose, through registers alone: whole blocks only
   engine_rows,       ///< as rows, but the copy engine loads and stores
   engine_transpose,  ///< as transpose, but the copy engine loads
 };
@@ -111,10 +112,10 @@ struct MoveKernel {
   /// Bytes of loads that a CTA has in flight.
   [[nodiscard]] std::uint64_t bytes_in_flight() const noexcept;
   [[nodiscard]] bool has_image() const noexcept;
+  [[nodiscard]] bool transposes() const noexcept;
   [[nodiscard]] bool uses_engine() const noexcept;
-  /// "transpose 64x64, 256 threads", "transpose 64x64 by 8, 64 threads" with vectors of 8 bytes, or
-  /// "transpose 64x64, 256 threads, source order": what was
-  /// free to choose.
+  /// What was free to choose: "transpose 64x64, 256 threads", "transpose 64x64 by 8, 64 threads" with vectors
+  /// of 8 bytes, or "transpose 64x64, 256 threads, source order".
   [[nodiscard]] std::string choice() const;
 };
 
@@ -144,8 +145,9 @@ struct MoveTuning {
 [[nodiscard]] bool takes_blocks(const MoveProblem& problem) noexcept;
 
 /// What moves have in common whose fastest candidate is likely the same: "transpose 4B rank 2 row 2^14 column
-/// 2^14 bytes 2^31".
-[[nodiscard]] std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel);
+/// 2^14 bytes 2^31". With `doublings` that of moves so many times twice as large.
+[[nodiscard]] std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel,
+                                      int doublings = 0);
 
 /// The kernel of a method that can take the problem, by these choices.
 [[nodiscard]] MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tuning);

@@ -1,6 +1,7 @@
 #include "codegen/include_expander.hpp"
 #include "codegen/prelude.hpp"
 #include "codegen/templates.hpp"
+#include "plan/block_function.hpp"
 #include "plan/engine_tiles.hpp"
 #include "plan/move_kernel.hpp"
 #include "plan/tile_image.hpp"
@@ -177,7 +178,7 @@ std::string facts(const MoveKernel& kernel, bool computes) {
   } else if (kernel.method != MoveMethod::engine_rows) {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
   }
-  if (kernel.method == MoveMethod::rows || kernel.method == MoveMethod::transpose) {
+  if (kernel.method != MoveMethod::general && !kernel.uses_engine()) {
     out += tile_order_fact(kernel);
   }
   if (kernel.method == MoveMethod::rows) {
@@ -186,11 +187,15 @@ std::string facts(const MoveKernel& kernel, bool computes) {
     out += "// Vector n of the tile.\n";
     out += index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
   }
-  if (kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose) {
+  if (kernel.transposes()) {
     out += fmt::format("constexpr u32 row = {};     // contiguous in the destination\n", kernel.rank - 1);
     out += fmt::format("constexpr u32 column = {};  // contiguous in the source\n", kernel.column);
   }
   if (kernel.method == MoveMethod::transpose) out += transpose_facts(kernel);
+  if (kernel.method == MoveMethod::direct_transpose) {
+    out += fmt::format("constexpr u32 vector = {};  // elements of a block's side\n", kernel.chunk);
+    out += block_function(kernel, 4);
+  }
   if (kernel.uses_engine()) out += engine_facts(kernel);
   return out + "\n}  // namespace tmajit\n";
 }
@@ -239,7 +244,9 @@ std::string entry_point(const MoveKernel& kernel, std::string_view entry) {
   }
   if (kernel.uses_engine()) return out + engine_entry(kernel);
   return out + fmt::format("{}ViewPair<{}> views) {{\n  tmajit::{}(views);\n}}\n", constant, kernel.rank,
-                           kernel.method == MoveMethod::rows ? "move_rows" : "transpose_tile");
+                           kernel.method == MoveMethod::rows               ? "move_rows"
+                           : kernel.method == MoveMethod::direct_transpose ? "transpose_directly"
+                                                                           : "transpose_tile");
 }
 
 }  // namespace

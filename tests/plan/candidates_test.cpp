@@ -35,8 +35,7 @@ std::uint64_t most_of_box(const MoveCandidate& candidate, std::uint32_t d) {
   const std::uint32_t vector = kernel.method == MoveMethod::rows ? 16 / kernel.element_bytes : kernel.chunk;
   if (kernel.method == MoveMethod::general)
     return d + 1 == kernel.rank ? rounded(extent, kernel.chunk) : extent;
-  const bool by_vectors =
-      d + 1 == kernel.rank || (kernel.method == MoveMethod::transpose && d == kernel.column);
+  const bool by_vectors = d + 1 == kernel.rank || (kernel.transposes() && d == kernel.column);
   return by_vectors ? rounded(extent, vector) : extent;
 }
 
@@ -44,7 +43,7 @@ std::uint64_t most_of_box(const MoveCandidate& candidate, std::uint32_t d) {
 /// gaps.
 void check_lines(const MoveCandidate& candidate) {
   const MoveKernel& kernel = candidate.kernel;
-  if (kernel.method == MoveMethod::transpose) {
+  if (kernel.transposes()) {
     CHECK(kernel.column + 1 < kernel.rank);
     CHECK(kernel.source_order[kernel.rank - 1] == kernel.column);
     CHECK(candidate.nest.operand[1].strides[kernel.column] == 1);
@@ -117,8 +116,9 @@ TEST_CASE("views of every known kind get the kernel that fits them") {
     for (const MoveCandidate& candidate : candidates) {
       const MoveKernel& kernel = candidate.kernel;
       // Vectors of 8 bytes are aligned, and fit, more often.
-      const bool narrow = kernel.method == MoveMethod::transpose && kernel.vector_bytes() == 8;
-      if (!kernel.uses_engine() && !narrow) CHECK(tests::traits(kernel) == traits);
+      const bool narrow = kernel.transposes() && kernel.vector_bytes() == 8;
+      const bool other = kernel.uses_engine() || kernel.method == MoveMethod::direct_transpose;
+      if (!other && !narrow) CHECK(tests::traits(kernel) == traits);
       check_limits(candidate);
     }
   }

@@ -33,8 +33,7 @@ std::string traits(const MoveKernel& kernel) {
   if (kernel.staggered) text += " staggered";
   if (kernel.padded) text += " padded";
   if (kernel.wide_offsets) text += " wide";
-  if (kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose)
-    text += fmt::format(" column {}", kernel.column);
+  if (kernel.transposes()) text += fmt::format(" column {}", kernel.column);
   if (kernel.method != MoveMethod::general) return text;
   if (!kernel.contiguous) text += " strided";
   if (kernel.coordinates > 0)

@@ -17,8 +17,7 @@ constexpr auto f64 = ElementType::f64;
 std::uint32_t width(const Move& move) {
   const MoveProblem problem = move_problem(move);
   for (const MoveCandidate& candidate : move_candidates(problem)) {
-    const MoveMethod method = candidate.kernel.method;
-    if (method != MoveMethod::transpose && method != MoveMethod::engine_transpose) return 0;
+    if (!candidate.kernel.transposes()) return 0;
     CHECK(candidate.kernel.element_bytes == problem.element_bytes(0));
   }
   return problem.element_bytes(0);

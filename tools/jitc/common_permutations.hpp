@@ -27,6 +27,9 @@ inline constexpr std::array common_permutations{
     CommonPermutation{2, {8191, 8209}, {1, 0}},               // prime extents: nothing is aligned
     CommonPermutation{4, {64, 128, 256, 512}, {0, 2, 1, 3}},  // the innermost dimension stays
     CommonPermutation{4, {64, 128, 256, 512}, {3, 2, 1, 0}},
+    CommonPermutation{4, {32, 128, 256, 512}, {3, 2, 1, 0}},
+    CommonPermutation{4, {16, 128, 256, 512}, {3, 2, 1, 0}},
+    CommonPermutation{4, {8, 128, 256, 512}, {3, 2, 1, 0}},
     CommonPermutation{4, {64, 128, 256, 512}, {0, 3, 1, 2}},  // NHWC to NCHW
     CommonPermutation{4, {64, 256, 512, 128}, {0, 3, 1, 2}},  // the same, of few channels
     CommonPermutation{5, {32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
