@@ -12,6 +12,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t narrow_bytes = 8;
 
 /// Sides of tiles in bytes, the destination's first. 256 is best for what fills the chip many times over;
 /// less for what does not, or where a side meets many rows that are far apart.
@@ -47,7 +48,6 @@ constexpr MoveTuning direct_tunings[] = {
 constexpr std::size_t most_candidates = 40;        // for one problem: each takes kilobytes
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
-constexpr std::uint32_t widest_of_narrow = 8;      // bytes of an element
 constexpr MoveTuning row_tunings[] = {
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
     {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
@@ -73,9 +73,9 @@ bool is_aligned(const MoveProblem& problem, std::uint32_t column) {
          problem.alignment(1, column) == vector_bytes;
 }
 
-/// Blocks are squares of 16 bytes a side; where a side is much shorter, most of a block would be empty.
-bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column) {
-  const std::uint64_t side = vector_bytes / problem.element_bytes(0);
+/// Blocks are squares of 16 or 8 bytes a side; where a side is much shorter, most of a block would be empty.
+bool is_worth_blocks(const MoveProblem& problem, std::uint32_t column, std::uint32_t bytes) {
+  const std::uint64_t side = bytes / problem.element_bytes(0);
   const auto fills = [&](std::uint64_t extent) { return 2 * extent > side; };
   return fills(problem.nest.shape[column]) && fills(problem.nest.shape[problem.nest.rank - 1]);
 }
@@ -98,7 +98,11 @@ void add_orders(const MoveProblem& problem, MoveCandidate candidate, const auto&
 bool takes_blocks(const MoveProblem& problem) noexcept {
   if (!moves_blocks(problem)) return false;
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  return column != problem.nest.rank - 1 && is_worth_blocks(problem, column);
+  if (column == problem.nest.rank - 1) return false;
+  // Elements that need no blocks of 8 bytes are worth any.
+  const bool narrow =
+      problem.element_bytes(0) < narrow_bytes && is_worth_blocks(problem, column, narrow_bytes);
+  return narrow || is_worth_blocks(problem, column, vector_bytes);
 }
 
 std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
@@ -111,11 +115,13 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const std::uint32_t rank = problem.nest.rank;
   const std::uint32_t column = contiguous_dimension(problem, 1);
   if (takes_blocks(problem)) {
-    for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
-    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
-      add_orders(problem, transpose_candidate(problem, column, tuning), add);
+    if (is_worth_blocks(problem, column, vector_bytes)) {
+      for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+      for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
+        add_orders(problem, transpose_candidate(problem, column, tuning), add);
+      }
     }
-    if (problem.element_bytes(0) <= widest_of_narrow) {
+    if (problem.element_bytes(0) <= narrow_bytes) {
       for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
     }
     for (const MoveTuning& tuning : direct_tunings) {
