@@ -63,6 +63,7 @@ MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tunin
   std::uint64_t vectors = 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) vectors *= kernel.box[d];
   vectors /= unit;
+  kernel.whole = nest.shape[nest.rank - 1] % unit == 0;
   kernel.threads = tuning.threads;
   // What the tile needs, not what was allowed: else one kernel would have several recipes.
   kernel.turns = static_cast<std::uint32_t>(ceil_div(vectors, tuning.threads));

@@ -184,6 +184,7 @@ std::string facts(const MoveKernel& kernel, bool computes) {
   if (kernel.method == MoveMethod::rows) {
     Numbers vectors = kernel.box;
     vectors[kernel.rank - 1] /= 16 / kernel.element_bytes;
+    out += fmt::format("constexpr bool whole = {};  // no vector is cut by an edge\n", kernel.whole);
     out += "// Vector n of the tile.\n";
     out += index_function("", "vector_index", in_order(), vectors, kernel.rank, {});
   }

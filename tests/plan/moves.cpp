@@ -60,13 +60,13 @@ std::vector<KnownMove> known_moves() {
   const auto pad = [](std::vector<std::int64_t> before) { return Padding{std::move(before), 1.5}; };
   return {
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
-      {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows"},
-      {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows"},
-      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows"},
-      {"a row repeated", {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {0, 1})}}, "rows"},
+      {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows whole"},
+      {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows whole"},
+      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
+      {"a row repeated", {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {0, 1})}}, "rows whole"},
       {"rows 2 GiB apart",
        {to(u8, {8, 64}), {strided(u8, {8, 64}, {std::int64_t{1} << 31, 1})}},
-       "rows wide"},
+       "rows whole wide"},
 
       // Contiguous in different dimensions.
       {"transpose", permutation(f32, {4096, 4096}, {1, 0}), "transpose whole column 0"},
