@@ -39,7 +39,7 @@ struct MoveStep {
   std::vector<std::string> rewrites;  ///< what led from the user's views to it, a sentence each
   std::vector<std::uint64_t> shape;   ///< of the canonical nest
   std::vector<std::uint32_t> tile;    ///< elements of a CTA's tile in each of its dimensions
-  std::uint64_t tiles = 0;            ///< CTAs
+  std::uint64_t tiles = 0;            ///< that CTAs do, `stages` each
   std::uint32_t threads = 0;          ///< of a CTA
   std::uint32_t stages = 1;           ///< tiles of a CTA in flight at once
   std::uint32_t shared_bytes = 0;     ///< of a CTA, static and dynamic

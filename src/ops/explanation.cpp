@@ -63,7 +63,7 @@ MoveStep explain_step(const PlannedMove& planned, const Move& move, const Chip& 
                 .rewrites = rewrites(move, planned),
                 .shape = {nest.shape.begin(), nest.shape.begin() + nest.rank},
                 .tile = {kernel.box.begin(), kernel.box.begin() + kernel.rank},
-                .tiles = planned.shape.grid[0],
+                .tiles = std::uint64_t{planned.shape.grid[0]} * kernel.stages,
                 .threads = kernel.threads,
                 .stages = kernel.stages,
                 .shared_bytes = shared,
@@ -87,9 +87,10 @@ MoveStep explain_step(const PlannedMove& planned, const Move& move, const Chip& 
 std::string step_text(const MoveStep& step) {
   std::string out = fmt::format("{}: {}\n  {}\n", step.kernel, step.canonical, step.why);
   for (const std::string& rewrite : step.rewrites) out += fmt::format("  - {}\n", rewrite);
-  out += fmt::format("  tile {}, {} CTAs of {} threads, {} an SM; {} registers, {} bytes of shared memory\n",
-                     fmt::join(step.tile, "x"), step.tiles, step.threads, step.ctas_per_sm, step.registers,
-                     step.shared_bytes);
+  out += fmt::format(
+      "  tile {}, {} tiles, CTAs of {} threads, {} an SM; {} registers, {} bytes of shared memory\n",
+      fmt::join(step.tile, "x"), step.tiles, step.threads, step.ctas_per_sm, step.registers,
+      step.shared_bytes);
   out +=
       fmt::format("  reads {} bytes, writes {}; {} bytes of loads in flight an SM; about {:.1f} us, by {}\n",
                   step.bytes_read, step.bytes_written, step.bytes_in_flight, step.predicted_us,

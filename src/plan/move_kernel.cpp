@@ -250,7 +250,9 @@ std::string MoveKernel::choice() const {
   std::string text = fmt::format("{}, {} threads", boxes, threads);
   if (tile_order != TileOrder::destination) text += fmt::format(", {} order", name(tile_order));
   if (method == MoveMethod::engine_transpose) text += fmt::format(", {} in flight", stages);
-  if (method == MoveMethod::general && !has_image()) text += fmt::format(" of {} chunks", turns);
+  if (method == MoveMethod::general && !has_image()) {
+    text += fmt::format(" of {} chunk{}", turns, turns == 1 ? "" : "s");
+  }
   return text;
 }
 
