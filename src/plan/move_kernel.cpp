@@ -66,6 +66,7 @@ std::vector<std::byte> view_pair(const MoveKernel& kernel, const MoveProblem& pr
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
     append_divider(bytes, std::max<std::uint64_t>(groups(kernel, problem.nest, d), 1));
   }
+  align(bytes, sizeof(DevicePtr));
   return bytes;
 }
 
