@@ -1,4 +1,5 @@
 #include "plan/engine_tiles.hpp"
+#include "plan/gather_plan.hpp"
 #include "plan/move_kernel.hpp"
 
 #include <algorithm>
@@ -114,6 +115,8 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   };
   const std::uint32_t rank = problem.nest.rank;
   const std::uint32_t column = contiguous_dimension(problem, 1);
+  std::vector<MoveCandidate> gathers;
+  if (takes_gather(problem)) gathers = gather_candidates(problem);
   if (takes_blocks(problem)) {
     if (is_worth_blocks(problem, column, vector_bytes)) {
       for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
@@ -132,10 +135,12 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
       add(candidate);
     }
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
+    for (const MoveCandidate& candidate : gathers) add(candidate);
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
     std::ranges::move(engine_rows_candidates(problem), std::back_inserter(candidates));
   } else {
+    for (const MoveCandidate& candidate : gathers) add(candidate);
     const MoveCandidate first = general_candidate(problem, {});
     add(first);
     if (first.kernel.has_image()) {

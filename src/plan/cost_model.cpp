@@ -1,5 +1,6 @@
 #include "plan/cost_model.hpp"
 
+#include "plan/gather_plan.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -16,6 +17,13 @@ constexpr double engine_latency_us = 0.6;   // more, where the copy engine loads
 constexpr double sm_bytes_per_us = 90e3;    // that an SM moves, reads and writes together
 constexpr double wanted_in_flight = 40e3;   // bytes of loads an SM, for full speed
 constexpr double clearly = 0.97;            // of the first candidate's time
+// What threads do for pieces of up to 16 bytes, microseconds of an SM each:
+constexpr double chunk_us = 0.8e-3;        // a `general` kernel's chunk, as measured with pixels of 3 bytes
+constexpr double image_chunk_us = 1.6e-3;  // and one that comes from an image
+constexpr double gathered_us = 0.25e-3;    // a vector of a `gather` kernel ...
+constexpr double gathered_element_us = 5e-5;  // ... and each of its elements
+constexpr double line_unit_us = 0.4e-3;       // 16 bytes that go to its image
+constexpr std::uint64_t short_run = 64;       // bytes: blocks at the ends of longer ones count for little
 
 /// Bytes that a tile takes of an operand's memory in one piece.
 double run_bytes(const MoveCandidate& candidate, const MoveProblem& problem, std::uint32_t operand) {
@@ -51,6 +59,40 @@ std::uint64_t tiles_of(const MoveCandidate& candidate) {
     tiles = sat_mul(tiles, ceil_div(candidate.nest.shape[d], candidate.kernel.box[d]));
   }
   return tiles;
+}
+
+/// The part of a transpose's blocks that holds elements, where its row or column is short.
+double fill_of_blocks(const MoveCandidate& candidate) {
+  const MoveKernel& kernel = candidate.kernel;
+  const bool by_registers = kernel.method == MoveMethod::transpose;
+  if (!by_registers && kernel.method != MoveMethod::engine_transpose) return 1;
+  const std::uint64_t side = by_registers ? kernel.chunk : std::max(16 / kernel.element_bytes, 1U);
+  double fill = 1;
+  for (const std::uint32_t d : {kernel.column, kernel.rank - 1}) {
+    const std::uint64_t extent = candidate.nest.shape[d];
+    if (extent * kernel.element_bytes >= short_run) continue;
+    const std::uint64_t before = kernel.staggered && d + 1 == kernel.rank ? side - 1 : 0;
+    fill *= static_cast<double>(extent) / static_cast<double>(round_up(extent + before, side));
+  }
+  return fill;
+}
+
+/// What an SM's threads take for chunks, vectors and lines that hold little: microseconds of all SMs.
+double issue_us(const MoveCandidate& candidate) {
+  const MoveKernel& kernel = candidate.kernel;
+  const CanonicalNest& nest = candidate.nest;
+  if (kernel.method == MoveMethod::gather) {
+    const GatherLayout layout(kernel);
+    const double vectors = static_cast<double>(layout.runs) * layout.parts * layout.slots;
+    const double units = static_cast<double>(layout.line_count) * (layout.line_bytes / 16.0 + 1);
+    return static_cast<double>(tiles_of(candidate)) *
+           (vectors * (gathered_us + kernel.chunk * gathered_element_us) + units * line_unit_us);
+  }
+  if (kernel.method != MoveMethod::general || nest.rank == 0) return 0;
+  const std::uint64_t row = nest.shape[nest.rank - 1];
+  const std::uint64_t chunks = ceil_div(row + (kernel.staggered ? kernel.chunk - 1 : 0), kernel.chunk);
+  return static_cast<double>(nest.elements()) / static_cast<double>(row) * static_cast<double>(chunks) *
+         (kernel.has_image() ? image_chunk_us : chunk_us);
 }
 
 }  // namespace
@@ -95,11 +137,12 @@ double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, co
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     memory += read / run_efficiency(run_bytes(candidate, problem, i));
   }
-  memory /= chip.gbps * 1e3;
+  memory /= chip.gbps * 1e3 * fill_of_blocks(candidate);
   const double in_flight = static_cast<double>(kernel.bytes_in_flight()) * resident;
   memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(in_flight, 1.0)));
 
   // The last wave: SMs that wait for it do nothing.
+  memory = std::max(memory, issue_us(candidate) / chip.sms);
   const double waves = tiles / (static_cast<double>(resident) * chip.sms);
   if (waves > 1) memory *= std::ceil(waves) / waves * 0.5 + 0.5;
 

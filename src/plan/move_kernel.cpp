@@ -1,6 +1,7 @@
 #include "plan/move_kernel.hpp"
 
 #include "plan/engine_tiles.hpp"
+#include "plan/gather_plan.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -140,6 +141,7 @@ std::string_view name(MoveMethod method) noexcept {
     case MoveMethod::direct_transpose: return "direct_transpose";
     case MoveMethod::engine_rows: return "engine_rows";
     case MoveMethod::engine_transpose: return "engine_transpose";
+    case MoveMethod::gather: return "gather";
     default: return "general";
   }
 }
@@ -183,6 +185,7 @@ std::array<std::uint32_t, max_view_rank> MoveKernel::tile_dimensions() const noe
 
 std::uint32_t MoveKernel::shared_bytes() const noexcept {
   if (uses_engine()) return engine_layout(*this).bytes;
+  if (method == MoveMethod::gather) return GatherLayout(*this).bytes;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < sources; ++i) {
     const SourcePlan& plan = source[i];
@@ -273,7 +276,9 @@ std::vector<std::vector<std::byte>> move_parameters(const MoveKernel& kernel, co
   if (kernel.method == MoveMethod::engine_transpose) {
     return {engine_grid(kernel, problem), direct_view(kernel, problem)};
   }
-  if (kernel.method != MoveMethod::general) return {view_pair(kernel, problem)};
+  if (kernel.method != MoveMethod::general && kernel.method != MoveMethod::gather) {
+    return {view_pair(kernel, problem)};
+  }
   std::vector<std::vector<std::byte>> parameters{views(kernel, nest, problem)};
   if (kernel.padded) parameters.push_back(window(kernel, nest, problem.padding));
   return parameters;

@@ -22,6 +22,7 @@ enum class MoveMethod : std::uint8_t {
   direct_transpose,  ///< as transpose, through registers alone: whole blocks only
   engine_rows,       ///< as rows, but the copy engine loads and stores
   engine_transpose,  ///< as transpose, but the copy engine loads
+  gather,            ///< whole vectors of runs that several short dimensions make up, element by element
 };
 
 [[nodiscard]] std::string_view name(MoveMethod) noexcept;
@@ -94,6 +95,12 @@ struct MoveKernel {
   bool wide_coordinates = false;  ///< more than 32 bits
   std::array<std::uint32_t, max_view_rank> dimension_of{};
   std::array<bool, max_view_rank> backwards{};
+
+  // gather: its source has an image, whose lines span the last `run` dimensions of `order`.
+  std::uint32_t run_dimension = 0;  ///< with those after it one run of the destination's memory
+  bool alike = false;               ///< a tile's runs begin equally far from multiples of 16 bytes
+  std::uint32_t part = 0;  ///< indices of it in a part of a run: all parts look alike; 0 if runs have none
+  std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
 
   friend bool operator==(const MoveKernel&, const MoveKernel&) = default;
 

@@ -3,6 +3,7 @@
 #include "codegen/templates.hpp"
 #include "plan/block_function.hpp"
 #include "plan/engine_tiles.hpp"
+#include "plan/gather_plan.hpp"
 #include "plan/move_kernel.hpp"
 #include "plan/tile_image.hpp"
 
@@ -178,7 +179,7 @@ std::string facts(const MoveKernel& kernel, bool computes) {
   } else if (kernel.method != MoveMethod::engine_rows) {
     out += fmt::format("constexpr u32 element_bytes = {};\n", kernel.element_bytes);
   }
-  if (kernel.method != MoveMethod::general && !kernel.uses_engine()) {
+  if (kernel.method == MoveMethod::rows || (kernel.transposes() && !kernel.uses_engine())) {
     out += tile_order_fact(kernel);
   }
   if (kernel.method == MoveMethod::rows) {
@@ -197,6 +198,7 @@ std::string facts(const MoveKernel& kernel, bool computes) {
     out += fmt::format("constexpr u32 vector = {};  // elements of a block's side\n", kernel.chunk);
     out += block_function(kernel, 4);
   }
+  if (kernel.method == MoveMethod::gather) out += gather_facts(kernel);
   if (kernel.uses_engine()) out += engine_facts(kernel);
   return out + "\n}  // namespace tmajit\n";
 }
@@ -244,6 +246,9 @@ std::string entry_point(const MoveKernel& kernel, std::string_view entry) {
                                            : fmt::format("tmajit::Window<{}>{{}}", kernel.rank));
   }
   if (kernel.uses_engine()) return out + engine_entry(kernel);
+  if (kernel.method == MoveMethod::gather) {
+    return out + fmt::format("{}GatherViews views) {{\n  tmajit::gather_tile(views);\n}}\n", constant);
+  }
   return out + fmt::format("{}ViewPair<{}> views) {{\n  tmajit::{}(views);\n}}\n", constant, kernel.rank,
                            kernel.method == MoveMethod::rows               ? "move_rows"
                            : kernel.method == MoveMethod::direct_transpose ? "transpose_directly"
@@ -293,6 +298,10 @@ std::string move_recipe(const MoveKernel& planned, std::string_view expression) 
     put(plan.type), put(plan.access), put(plan.stride), put(plan.alignment), put(plan.offset), put(plan.run);
     put(plan.pitch), put(plan.skew), put(plan.row_in_line), put(plan.order);
     put(plan.lines), put(plan.image_step);
+  }
+  // Only those of `gather` have these: the recipes of others stay what they were.
+  if (kernel.run_dimension != 0 || kernel.alike || kernel.skewed != max_view_rank || kernel.part != 0) {
+    put(kernel.run_dimension), put(kernel.alike), put(kernel.skewed), put(kernel.part);
   }
   recipe += expression;
   return recipe;

@@ -81,7 +81,7 @@ std::vector<KnownMove> known_moves() {
       // Elements that stay together are one.
       {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2}), "transpose whole column 0"},
       {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2}), "transpose staggered column 0"},
-      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "general staggered run:1"},
+      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "gather"},
 
       // Everything else.
       {"source 4 bytes off",
@@ -111,10 +111,8 @@ std::vector<KnownMove> known_moves() {
       {"into every second byte",
        {strided(u8, {64, 512}, {1024, 2}, to_address), {dense(u8, {64, 512})}},
        "general whole strided run:1"},
-      {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0}), "general staggered run:2"},
-      {"two columns of a wide matrix",
-       {to(u8, {2, 1008}), {strided(u8, {2, 1008}, {1, 64})}},
-       "general whole image"},
+      {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0}), "gather"},
+      {"two columns of a wide matrix", {to(u8, {2, 1008}), {strided(u8, {2, 1008}, {1, 64})}}, "gather"},
       {"columns backwards",
        {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)}},
        "general whole image"},

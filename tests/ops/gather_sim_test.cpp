@@ -1,0 +1,122 @@
+/// Moves between short and odd dimensions by every candidate that could do them, on the simulated device,
+/// which reports what its kernels do wrong.
+#include "ops/every_candidate.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/element_type.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::one_of, reference::Random;
+
+namespace {
+
+constexpr std::uint64_t most_elements = 12'000;
+
+struct ShortMove {
+  tests::MoveOperand destination;
+  tests::MoveOperand source;
+
+  [[nodiscard]] std::string text() const {
+    std::ostringstream out;
+    out << name(source.view.type) << ", shifts " << destination.shift << " and " << source.shift << ":";
+    for (std::uint32_t d = 0; d < source.view.rank; ++d) {
+      out << ' ' << source.view.shape[d] << " (" << destination.view.strides[d] << " <- "
+          << source.view.strides[d] << ')';
+    }
+    return out.str();
+  }
+};
+
+/// A permutation of rank 2 to 8 with a last dimension of a few elements, mostly an odd number. The
+/// destination has gaps now and then; the source, too, and dimensions that are repeated, flipped, or lie on
+/// others.
+ShortMove short_move(std::uint64_t seed) {
+  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
+  Random random(seed);
+  const ElementType type = one_of(random, types);
+  const auto rank = static_cast<std::uint32_t>(between(random, 2, max_view_rank));
+  std::vector<std::uint64_t> shape(rank, 1);
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = rank; d-- > 0;) {
+    const std::uint64_t room = std::max<std::uint64_t>(most_elements / elements, 1);
+    const std::uint64_t most = d + 1 == rank ? 60 / size_of(type) : one_in(random, 3) ? 300 : 12;
+    shape[d] = between(random, 1, std::min(room, most));
+    if (d + 1 == rank) shape[d] = one_in(random, 3) ? 3 : shape[d] | 1;
+    elements *= shape[d];
+  }
+  std::vector<std::uint32_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0U);
+  std::shuffle(axes.begin(), axes.end(), random);
+  // As often as not the short dimension stays where it is.
+  if (one_in(random, 2)) {
+    for (std::uint32_t d = rank - 1; d-- > 0 && axes[rank - 1] != rank - 1;) {
+      if (axes[d] == rank - 1) std::swap(axes[d], axes[rank - 1]);
+    }
+  }
+  std::vector<std::int64_t> to(rank);
+  std::vector<std::int64_t> from(rank);
+  std::int64_t step = 1;
+  for (std::uint32_t d = rank; d-- > 0;) {
+    to[d] = step;
+    step *= static_cast<std::int64_t>(shape[d]);
+    if (one_in(random, 10)) step += static_cast<std::int64_t>(between(random, 1, 20));
+  }
+  step = one_in(random, 12) ? 2 : 1;
+  for (const std::uint32_t d : axes) {
+    from[d] = one_in(random, 10) ? -step : step;
+    if (one_in(random, 24)) {
+      from[d] = 0;
+      continue;
+    }
+    if (one_in(random, 24)) continue;  // the next lies on this one
+    step *= static_cast<std::int64_t>(shape[d]);
+    if (one_in(random, 10)) step += static_cast<std::int64_t>(between(random, 1, 20));
+  }
+  const auto shift = [&] { return one_in(random, 2) ? 0 : between(random, 0, 15) * size_of(type); };
+  const std::uint64_t to_shift = shift();
+  return {tests::move_operand(type, shape, to, to_shift), tests::move_operand(type, shape, from, shift())};
+}
+
+}  // namespace
+
+TEST_CASE("every candidate moves every element between short dimensions, and nothing is reported") {
+  const char* text = std::getenv("TMAJIT_CASES");
+  const std::uint64_t cases = text == nullptr ? 60 : std::strtoull(text, nullptr, 0);
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  SimOptions options{.threads = 1};
+  options.mode = SimOptions::Mode::random;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  std::map<std::string_view, std::uint64_t> counts;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const ShortMove drawn = short_move(seed + n);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    try {
+      tests::EveryCandidate move(runtime, drawn.destination, {drawn.source});
+      reference::copy(move.host(0), move.host(1));
+      // The others have tests of their own: of those one is enough.
+      std::uint64_t others = 0;
+      for (const MoveCandidate& candidate : move.candidates()) {
+        if (candidate.kernel.method != MoveMethod::gather && ++others > 1) continue;
+        CHECK(move.run(candidate) == "");
+        ++counts[name(candidate.kernel.method)];
+      }
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
+  CHECK(counts["gather"] >= cases);
+}
