@@ -21,8 +21,9 @@ constexpr double clearly = 0.97;            // of the first candidate's time
 constexpr double chunk_us = 0.8e-3;        // a `general` kernel's chunk, as measured with pixels of 3 bytes
 constexpr double image_chunk_us = 1.6e-3;  // and one that comes from an image
 constexpr double gathered_us = 0.25e-3;    // a vector of a `gather` kernel ...
-constexpr double gathered_element_us = 5e-5;  // ... and each of its elements
-constexpr double line_unit_us = 0.4e-3;       // 16 bytes that go to its image
+constexpr double gathered_element_us = 2e-5;  // ... and each of its elements
+constexpr double line_unit_us = 0.2e-3;       // 16 bytes that go to its image
+constexpr std::uint64_t ragged_blocks = 5;    // that the ends of a short staggered row cost as much as
 constexpr std::uint64_t short_run = 64;       // bytes: blocks at the ends of longer ones count for little
 
 /// Bytes that a tile takes of an operand's memory in one piece.
@@ -61,7 +62,7 @@ std::uint64_t tiles_of(const MoveCandidate& candidate) {
   return tiles;
 }
 
-/// The part of a transpose's blocks that holds elements, where its row or column is short.
+/// The part of a transpose's time for blocks that goes to elements, where its row or column is short.
 double fill_of_blocks(const MoveCandidate& candidate) {
   const MoveKernel& kernel = candidate.kernel;
   const bool by_registers = kernel.method == MoveMethod::transpose;
@@ -71,8 +72,10 @@ double fill_of_blocks(const MoveCandidate& candidate) {
   for (const std::uint32_t d : {kernel.column, kernel.rank - 1}) {
     const std::uint64_t extent = candidate.nest.shape[d];
     if (extent * kernel.element_bytes >= short_run) continue;
-    const std::uint64_t before = kernel.staggered && d + 1 == kernel.rank ? side - 1 : 0;
-    fill *= static_cast<double>(extent) / static_cast<double>(round_up(extent + before, side));
+    // Vectors that a staggered row begins and ends with are stored element by element.
+    const bool ends = kernel.staggered && d + 1 == kernel.rank;
+    const std::uint64_t blocks = ends ? extent + ragged_blocks * side : round_up(extent, side);
+    fill *= static_cast<double>(extent) / static_cast<double>(blocks);
   }
   return fill;
 }

@@ -11,7 +11,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t unit = 16;  // bytes
+constexpr std::uint64_t sector = 32;  // bytes
+constexpr std::uint32_t unit = 16;    // bytes
 constexpr std::uint32_t most_shared =
     32 * 1024;                            // of an image and its table: six CTAs an SM; places are 16 bits
 constexpr std::uint32_t most_run = 2048;  // elements that one index more is joined to
@@ -27,7 +28,7 @@ constexpr MoveTuning tunings[] = {
     {.destination_run = 256, .source_run = 128}, {.destination_run = 256, .source_run = 256},
     {.destination_run = 512, .source_run = 128}, {.destination_run = 128, .source_run = 256},
     {.destination_run = 128, .source_run = 128}, {.destination_run = 1024, .source_run = 64},
-    {.destination_run = 64, .source_run = 64},
+    {.destination_run = 128, .source_run = 64},  {.destination_run = 64, .source_run = 64},
 };
 
 /// The smallest value from `least` on that is `like` modulo 16 and an odd number of 16 bytes besides: lines
@@ -84,12 +85,13 @@ class GatherPlanner {
     return d > 0 && strides[d - 1] == strides[d] * static_cast<std::int64_t>(nest_.shape[d]);
   }
 
-  /// A part of an extent of about so many indices: all parts alike, and whole vectors if that adds little.
+  /// A part of an extent of about so many indices: all parts alike, and whole sectors of memory if that adds
+  /// little.
   [[nodiscard]] std::uint32_t part_of(std::uint32_t d, std::uint64_t wanted, std::uint64_t inner) const {
     const std::uint64_t extent = nest_.shape[d];
     if (wanted >= extent) return static_cast<std::uint32_t>(extent);
     const std::uint64_t part = ceil_div(extent, ceil_div(extent, wanted));
-    const std::uint64_t whole = unit / std::gcd(std::uint64_t{unit}, inner * bytes_);
+    const std::uint64_t whole = sector / std::gcd(sector, inner * bytes_);
     const std::uint64_t rounded = round_up(part, whole);
     return static_cast<std::uint32_t>(rounded <= extent && rounded <= 2 * part ? rounded : part);
   }
@@ -286,9 +288,15 @@ bool takes_gather(const MoveProblem& problem) noexcept {
 std::vector<MoveCandidate> gather_candidates(const MoveProblem& problem) {
   std::vector<MoveCandidate> candidates;
   candidates.reserve(std::size(tunings));
-  for (const MoveTuning& tuning : tunings) {
-    auto candidate = GatherPlanner(problem, tuning).plan();
-    if (candidate) candidates.push_back(std::move(*candidate));
+  for (MoveTuning tuning : tunings) {
+    // What does not fit is made smaller, twice at most.
+    for (int tries = 0; tries < 3; ++tries) {
+      if (auto candidate = GatherPlanner(problem, tuning).plan()) {
+        candidates.push_back(std::move(*candidate));
+        break;
+      }
+      (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
+    }
   }
   return candidates;
 }
