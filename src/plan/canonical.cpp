@@ -61,8 +61,11 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const So
     const std::uint64_t extent = views.front().shape[d];
     Dimension dimension{.extent = extent, .of_view = d, .end = static_cast<std::int64_t>(extent)};
     if (window != nullptr) {
-      dimension.first = window->first[d];
-      dimension.end = window->first[d] + static_cast<std::int64_t>(window->extent[d]);
+      // What lies outside of the destination says nothing, and may be far away.
+      const auto last = static_cast<std::int64_t>(extent);
+      dimension.first = std::clamp<std::int64_t>(window->first[d], 0, last);
+      dimension.end =
+          std::clamp<std::int64_t>(window->first[d] + static_cast<std::int64_t>(window->extent[d]), 0, last);
     }
     if (extent == 1 && dimension.first <= 0 && dimension.end >= 1) continue;
     for (std::size_t i = 0; i < views.size(); ++i) dimension.strides[i] = views[i].strides[d];

@@ -117,7 +117,7 @@ TEST_CASE("tensors that reach further than offsets do are refused") {
   const Tensor to = dense({2, 4}, here);
   refused(to, tensor({2, 4}, {INT64_MAX, 1}, there));
   refused(to, tensor({2, 4}, {INT64_MIN, 1}, there));
-  refused(to, tensor({1, 4}, {INT64_MIN, 1}, there));
+  refused(dense({1, 4}, here), tensor({1, 4}, {INT64_MIN, 1}, there));
   refused(to, tensor({2, 4}, {std::int64_t{1} << 60, std::int64_t{1} << 60}, there));
   refused(tensor({1ULL << 61, 4}, {4, 1}, here), tensor({1ULL << 61, 4}, {0, 1}, there));
   refused(tensor({UINT64_MAX}, {1}, here), tensor({UINT64_MAX}, {0}, there));
