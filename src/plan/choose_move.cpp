@@ -35,7 +35,7 @@ constexpr MoveTuning narrow_tunings[] = {
     {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
 };
-constexpr std::size_t most_candidates = 32;        // for one problem: each takes kilobytes
+constexpr std::size_t most_candidates = 40;        // for one problem: each takes kilobytes
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
 constexpr std::uint32_t widest_of_narrow = 8;      // bytes of an element
@@ -103,7 +103,11 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const std::uint32_t column = contiguous_dimension(problem, 1);
   std::vector<MoveCandidate> gathers;
   if (takes_gather(problem)) gathers = gather_candidates(problem);
+  // Rows that are short and begin anywhere: few of their vectors are whole.
+  const bool gathers_first =
+      rank > 0 && is_short(problem, rank - 1) && problem.alignment(0, rank - 1) < vector_bytes;
   if (takes_blocks(problem)) {
+    if (gathers_first) std::ranges::for_each(gathers, add);
     for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
     for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
       add_orders(problem, transpose_candidate(problem, column, tuning), add);
@@ -112,12 +116,12 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
       for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
     }
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
-    for (const MoveCandidate& candidate : gathers) add(candidate);
+    if (!gathers_first) std::ranges::for_each(gathers, add);
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
     std::ranges::move(engine_rows_candidates(problem), std::back_inserter(candidates));
   } else {
-    for (const MoveCandidate& candidate : gathers) add(candidate);
+    std::ranges::for_each(gathers, add);
     const MoveCandidate first = general_candidate(problem, {});
     add(first);
     if (first.kernel.has_image()) {

@@ -270,17 +270,22 @@ class GatherPlanner {
 
 }  // namespace
 
+bool is_short(const MoveProblem& problem, std::uint32_t d) noexcept {
+  const std::uint64_t bytes = problem.nest.shape[d] * problem.element_bytes(0);
+  return bytes < short_run || (bytes < 2 * short_run && bytes % unit != 0);
+}
+
 bool takes_gather(const MoveProblem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  const std::uint64_t bytes = problem.element_bytes(0);
-  if (nest.rank < 2 || nest.windowed || !problem.expression.empty() || bytes >= unit) return false;
+  if (nest.rank < 2 || nest.windowed || !problem.expression.empty()) return false;
+  if (problem.element_bytes(0) >= unit) return false;
   const std::uint32_t last = nest.rank - 1;
   if (nest.operand[0].strides[last] != 1) return false;
-  if (nest.operand[0].strides[last - 1] != static_cast<std::int64_t>(nest.shape[last])) return false;
-  const auto is_short = [&](std::uint32_t d) { return nest.shape[d] * bytes < short_run; };
-  if (is_short(last)) return true;
+  if (is_short(problem, last)) {
+    return nest.operand[0].strides[last - 1] == static_cast<std::int64_t>(nest.shape[last]);
+  }
   for (std::uint32_t d = 0; d < last; ++d) {
-    if (std::abs(nest.operand[1].strides[d]) == 1 && is_short(d)) return true;
+    if (std::abs(nest.operand[1].strides[d]) == 1 && is_short(problem, d)) return true;
   }
   return false;
 }
