@@ -117,7 +117,9 @@ std::uint32_t resident_ctas(const MoveKernel& kernel) noexcept {
   constexpr std::uint32_t registers_of_sm = 65536;
   const bool has_blocks =
       kernel.method == MoveMethod::transpose || kernel.method == MoveMethod::engine_transpose;
-  const std::uint32_t registers = !has_blocks                  ? 32
+  const bool gathers = kernel.method == MoveMethod::gather;
+  const std::uint32_t registers = gathers                      ? 48
+                                  : !has_blocks                ? 32
                                   : kernel.vector_bytes() == 8 ? 32
                                   : kernel.element_bytes == 1  ? 96
                                   : kernel.element_bytes == 2  ? 72

@@ -5,6 +5,7 @@
 
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
 
 #include <algorithm>
@@ -90,6 +91,23 @@ ShortMove short_move(std::uint64_t seed) {
 }
 
 }  // namespace
+
+TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  const Buffer from(runtime.device(), 512 * 384 * 3);
+  const Buffer to(runtime.device(), 512 * 384 * 3);
+  const Tensor pixels{TensorView::contiguous(ElementType::u8, std::vector<std::uint64_t>{512, 384, 3}),
+                      from.address()};
+  const Tensor turned{TensorView::contiguous(ElementType::u8, std::vector<std::uint64_t>{384, 512, 3}),
+                      to.address()};
+  const MovePlan plan = plan_permute(runtime, turned, pixels, std::vector<std::uint32_t>{1, 0, 2});
+  const MoveStep step = plan.explain().steps.front();
+  CHECK(step.kernel == "gather");
+  CHECK(step.why.starts_with("Dimension 2 is short"));
+  CHECK(std::ranges::count_if(step.rewrites, [](const std::string& sentence) {
+          return sentence.ends_with("of the canonical nest are one run of the destination's memory.");
+        }) == 1);
+}
 
 TEST_CASE("gathers move every element between short dimensions, and nothing is reported") {
   const char* text = std::getenv("TMAJIT_CASES");
