@@ -1,5 +1,6 @@
 #include "ops/move_plan.hpp"
 #include "ops/rewrites.hpp"
+#include "plan/gather_plan.hpp"
 
 #include <algorithm>
 
@@ -35,6 +36,13 @@ std::string why(const PlannedMove& planned) {
           "The source is contiguous in dimension {}, the destination in dimension {}: the copy engine loads "
           "swizzled boxes, threads transpose blocks in registers and store them.",
           kernel.column, kernel.rank - 1);
+    case MoveMethod::gather:
+      return fmt::format(
+          "Dimension {} is short: lines of the source meet in shared memory, and vectors of runs of {} "
+          "elements "
+          "are picked from there.",
+          is_short(planned.problem, kernel.rank - 1) ? kernel.rank - 1 : kernel.column,
+          GatherLayout(kernel).run_elements);
     default: break;
   }
   if (kernel.padded) return "A part of the destination is filled, the rest comes from the source.";

@@ -1,6 +1,7 @@
 #include "ops/rewrites.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -60,6 +61,14 @@ std::vector<std::string> rewrites(const Move& move, const PlannedMove& planned) 
   if (kernel.staggered) {
     out.emplace_back(
         "Rows cut at multiples of 16 bytes of the destination's memory, which each row begins elsewhere.");
+  }
+  if (kernel.method == MoveMethod::gather && kernel.run_dimension + 1 < kernel.rank) {
+    Dimensions run(kernel.rank - kernel.run_dimension);
+    std::iota(run.begin(), run.end(), kernel.run_dimension);
+    const std::uint32_t last = run.back();
+    run.pop_back();
+    out.push_back(fmt::format("{} and {} of the canonical nest are one run of the destination's memory.",
+                              fmt::format("Dimensions {}", fmt::join(run, ", ")), last));
   }
   return out;
 }

@@ -36,6 +36,7 @@ constexpr MoveTuning narrow_tunings[] = {
     {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
 };
+<<<<<<< HEAD
 /// Of registers alone.
 constexpr MoveTuning direct_tunings[] = {
     {.destination_run = 256, .source_run = 256},
@@ -46,6 +47,8 @@ constexpr MoveTuning direct_tunings[] = {
     {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
 };
+=======
+>>>>>>> gather
 constexpr std::size_t most_candidates = 40;        // for one problem: each takes kilobytes
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
@@ -117,12 +120,22 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const std::uint32_t column = contiguous_dimension(problem, 1);
   std::vector<MoveCandidate> gathers;
   if (takes_gather(problem)) gathers = gather_candidates(problem);
+  // Rows that are short and begin anywhere: few of their vectors are whole.
+  const bool gathers_first =
+      rank > 0 && is_short(problem, rank - 1) && problem.alignment(0, rank - 1) < vector_bytes;
   if (takes_blocks(problem)) {
+<<<<<<< HEAD
     if (is_worth_blocks(problem, column, vector_bytes)) {
       for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
       for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
         add_orders(problem, transpose_candidate(problem, column, tuning), add);
       }
+=======
+    if (gathers_first) std::ranges::for_each(gathers, add);
+    for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
+      add_orders(problem, transpose_candidate(problem, column, tuning), add);
+>>>>>>> gather
     }
     if (problem.element_bytes(0) <= narrow_bytes) {
       for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
@@ -135,12 +148,12 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
       add(candidate);
     }
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
-    for (const MoveCandidate& candidate : gathers) add(candidate);
+    if (!gathers_first) std::ranges::for_each(gathers, add);
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
     std::ranges::move(engine_rows_candidates(problem), std::back_inserter(candidates));
   } else {
-    for (const MoveCandidate& candidate : gathers) add(candidate);
+    std::ranges::for_each(gathers, add);
     const MoveCandidate first = general_candidate(problem, {});
     add(first);
     if (first.kernel.has_image()) {

@@ -24,7 +24,6 @@ constexpr double gathered_us = 0.25e-3;    // a vector of a `gather` kernel ...
 constexpr double gathered_element_us = 2e-5;  // ... and each of its elements
 constexpr double line_unit_us = 0.2e-3;       // 16 bytes that go to its image
 constexpr std::uint64_t ragged_blocks = 5;    // that the ends of a short staggered row cost as much as
-constexpr std::uint64_t short_run = 64;       // bytes: blocks at the ends of longer ones count for little
 
 /// Bytes that a tile takes of an operand's memory in one piece.
 double run_bytes(const MoveCandidate& candidate, const MoveProblem& problem, std::uint32_t operand) {
@@ -63,7 +62,7 @@ std::uint64_t tiles_of(const MoveCandidate& candidate) {
 }
 
 /// The part of a transpose's time for blocks that goes to elements, where its row or column is short.
-double fill_of_blocks(const MoveCandidate& candidate) {
+double fill_of_blocks(const MoveCandidate& candidate, const MoveProblem& problem) {
   const MoveKernel& kernel = candidate.kernel;
   const bool by_registers = kernel.method == MoveMethod::transpose;
   if (!by_registers && kernel.method != MoveMethod::engine_transpose) return 1;
@@ -71,7 +70,7 @@ double fill_of_blocks(const MoveCandidate& candidate) {
   double fill = 1;
   for (const std::uint32_t d : {kernel.column, kernel.rank - 1}) {
     const std::uint64_t extent = candidate.nest.shape[d];
-    if (extent * kernel.element_bytes >= short_run) continue;
+    if (!is_short(problem, d)) continue;
     // Vectors that a staggered row begins and ends with are stored element by element.
     const bool ends = kernel.staggered && d + 1 == kernel.rank;
     const std::uint64_t blocks = ends ? extent + ragged_blocks * side : round_up(extent, side);
@@ -116,7 +115,9 @@ std::uint32_t resident_ctas(const MoveKernel& kernel) noexcept {
   const std::uint32_t shared = kernel.shared_bytes() + kernel.image_bytes() + 1024;
   // Blocks are held in registers: so many a thread, as compiled.
   constexpr std::uint32_t registers_of_sm = 65536;
-  const std::uint32_t registers = !kernel.transposes()         ? 32
+  const bool gathers = kernel.method == MoveMethod::gather;
+  const std::uint32_t registers = gathers                      ? 48
+                                  : !kernel.transposes()       ? 32
                                   : kernel.vector_bytes() == 8 ? 32
                                   : kernel.element_bytes == 1  ? 96
                                   : kernel.element_bytes == 2  ? 72
@@ -140,7 +141,7 @@ double predict_us(const MoveCandidate& candidate, const MoveProblem& problem, co
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     memory += read / run_efficiency(run_bytes(candidate, problem, i));
   }
-  memory /= chip.gbps * 1e3 * fill_of_blocks(candidate);
+  memory /= chip.gbps * 1e3 * fill_of_blocks(candidate, problem);
   const double in_flight = static_cast<double>(kernel.bytes_in_flight()) * resident;
   memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(in_flight, 1.0)));
 

@@ -11,15 +11,16 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t sector = 32;  // bytes
-constexpr std::uint32_t unit = 16;    // bytes
+constexpr std::uint64_t sector = 32;        // bytes
+constexpr std::uint64_t store_bytes = 128;  // of a run, by eight threads
+constexpr std::uint32_t unit = 16;          // bytes
 constexpr std::uint32_t most_shared =
     32 * 1024;                            // of an image and its table: six CTAs an SM; places are 16 bits
 constexpr std::uint32_t most_run = 2048;  // elements that one index more is joined to
 constexpr std::uint32_t most_filled = 16 * 1024;  // bytes of a tile, unless its runs and lines make it larger
 constexpr std::uint64_t most_gap = 32;            // bytes that a line skips rather than end
 constexpr std::uint64_t short_run = 64;           // bytes of a dimension that blocks or chunks serve badly
-constexpr std::uint64_t least_part = 128;         // bytes of a run's part
+constexpr std::uint64_t most_small = 4;           // runs of a tile that are few
 constexpr std::uint32_t most_threads = 256;
 constexpr std::uint32_t least_skewed = 8;  // lines from one gap of the image to the next
 
@@ -96,10 +97,44 @@ class GatherPlanner {
     return static_cast<std::uint32_t>(rounded <= extent && rounded <= 2 * part ? rounded : part);
   }
 
+  /// A part of an extent for runs: from half to twice as many indices as are wanted, so that warps that store
+  /// 128 bytes of a run at a time, and the last tile, have little that is empty.
+  [[nodiscard]] std::uint32_t run_part_of(std::uint32_t d, std::uint64_t wanted, std::uint64_t inner) const {
+    const std::uint64_t extent = nest_.shape[d];
+    if (wanted >= extent) return static_cast<std::uint32_t>(extent);
+    const bool aligned = begins_aligned(d);
+    std::uint64_t best = wanted;
+    double most = 0;
+    // Of what begins at multiples of 16 bytes whole vectors, if any are so short.
+    const std::uint64_t whole_part = unit / std::gcd(std::uint64_t{unit}, inner * bytes_);
+    const bool by_vectors = aligned && whole_part <= std::min(extent, 2 * wanted);
+    const std::uint64_t step = round_up(std::bit_floor(wanted / 32 | 1), by_vectors ? whole_part : 1);
+    for (std::uint64_t part = round_up(ceil_div(wanted, 2), step); part <= std::min(extent, 2 * wanted);
+         part += step) {
+      const std::uint64_t bytes = part * inner * bytes_;
+      const bool whole = aligned && (bytes % unit == 0 || part == extent);
+      const std::uint64_t stored = round_up(bytes + (whole ? 0 : unit - bytes_), store_bytes);
+      const double in_stores = static_cast<double>(bytes) / static_cast<double>(stored);
+      const double in_tiles = static_cast<double>(extent) / static_cast<double>(round_up(extent, part));
+      const double score = in_stores * in_tiles * (whole && bytes % sector != 0 ? 0.9 : 1);
+      if (score <= most) continue;
+      most = score;
+      best = part;
+    }
+    return static_cast<std::uint32_t>(best);
+  }
+
+  /// Whether what lies at index 0 of a dimension and those after it begins at multiples of 16 bytes.
+  [[nodiscard]] bool begins_aligned(std::uint32_t d) const {
+    auto bits = problem_.address[0];
+    for (std::uint32_t k = 0; k < d; ++k) bits |= static_cast<DevicePtr>(problem_.step(0, k));
+    return bits % unit == 0;
+  }
+
   void lengthen_runs(std::uint64_t wanted) {
     std::uint64_t run = 1;
     for (std::uint32_t d = kernel_.rank; d-- > 0;) {
-      kernel_.box[d] = part_of(d, ceil_div(wanted, run), run);
+      kernel_.box[d] = run_part_of(d, ceil_div(wanted, run), run);
       run *= kernel_.box[d];
       if (kernel_.box[d] < nest_.shape[d] || run >= wanted || !goes_on(d)) return;
     }
@@ -256,10 +291,17 @@ class GatherPlanner {
     const std::uint32_t d = kernel_.run_dimension;
     std::uint64_t inner = bytes_;
     for (std::uint32_t k = d + 1; k < kernel_.rank; ++k) inner *= kernel_.box[k];
-    std::uint64_t unit_part = unit / std::gcd(std::uint64_t{unit}, inner);
-    if (kernel_.skewed == d) unit_part = std::max<std::uint64_t>(unit_part, kernel_.source[0].skew);
-    const std::uint64_t part = round_up(ceil_div(least_part, inner), unit_part);
-    if (2 * part <= kernel_.box[d]) kernel_.part = static_cast<std::uint32_t>(part);
+    std::uint64_t runs = 1;
+    for (std::uint32_t k = 0; k < d; ++k) runs *= kernel_.box[k];
+    const std::uint64_t skew = kernel_.skewed == d ? kernel_.source[0].skew : 1;
+    for (const std::uint64_t wanted : {store_bytes, std::uint64_t{unit}}) {
+      const std::uint64_t step = std::max(wanted / std::gcd(wanted, inner), skew);
+      const std::uint64_t part = round_up(ceil_div(store_bytes, inner), step);
+      // Where runs are many the table serves them all: parts that leave threads idle are not worth it.
+      if (2 * part > kernel_.box[d] || (wanted == unit && runs >= most_small)) continue;
+      kernel_.part = static_cast<std::uint32_t>(part);
+      return;
+    }
   }
 
   const MoveProblem& problem_;
@@ -270,17 +312,22 @@ class GatherPlanner {
 
 }  // namespace
 
+bool is_short(const MoveProblem& problem, std::uint32_t d) noexcept {
+  const std::uint64_t bytes = problem.nest.shape[d] * problem.element_bytes(0);
+  return bytes < short_run || (bytes < 2 * short_run && bytes % unit != 0);
+}
+
 bool takes_gather(const MoveProblem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  const std::uint64_t bytes = problem.element_bytes(0);
-  if (nest.rank < 2 || nest.windowed || !problem.expression.empty() || bytes >= unit) return false;
+  if (nest.rank < 2 || nest.windowed || !problem.expression.empty()) return false;
+  if (problem.element_bytes(0) >= unit) return false;
   const std::uint32_t last = nest.rank - 1;
   if (nest.operand[0].strides[last] != 1) return false;
-  if (nest.operand[0].strides[last - 1] != static_cast<std::int64_t>(nest.shape[last])) return false;
-  const auto is_short = [&](std::uint32_t d) { return nest.shape[d] * bytes < short_run; };
-  if (is_short(last)) return true;
+  if (is_short(problem, last)) {
+    return nest.operand[0].strides[last - 1] == static_cast<std::int64_t>(nest.shape[last]);
+  }
   for (std::uint32_t d = 0; d < last; ++d) {
-    if (std::abs(nest.operand[1].strides[d]) == 1 && is_short(d)) return true;
+    if (std::abs(nest.operand[1].strides[d]) == 1 && is_short(problem, d)) return true;
   }
   return false;
 }

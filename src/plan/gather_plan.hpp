@@ -27,6 +27,8 @@ struct GatherLayout {
   explicit GatherLayout(const MoveKernel& kernel) noexcept;
 };
 
+/// Whether a dimension is so short that blocks and chunks along it hold little.
+[[nodiscard]] bool is_short(const MoveProblem& problem, std::uint32_t d) noexcept;
 /// Whether the problem moves bits to runs of several dimensions of which the last, or that in which the
 /// source is contiguous, is short.
 [[nodiscard]] bool takes_gather(const MoveProblem& problem) noexcept;

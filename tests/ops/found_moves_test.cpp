@@ -108,7 +108,7 @@ TEST_CASE("found: a transpose's source whose elements lie on each other") {
 TEST_CASE("found: an image of a source whose elements lie on each other") {
   // The dimension that lines run along is too short for blocks, and another is as near, backwards.
   FoundMove move(operand(f32, {6, 2, 7, 37}, {1200, 600, 37, 1}),
-                 {operand(f32, {6, 2, 7, 37}, {4, 1, -1, 59})});
+                 {operand(f32, {6, 2, 7, 37}, {4, 1, -1, 59})}, "x");
   reference::copy(move.host(0), move.host(1));
   move.check("general");
 }
