@@ -36,7 +36,6 @@ constexpr MoveTuning narrow_tunings[] = {
     {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
 };
-<<<<<<< HEAD
 /// Of registers alone.
 constexpr MoveTuning direct_tunings[] = {
     {.destination_run = 256, .source_run = 256},
@@ -47,9 +46,7 @@ constexpr MoveTuning direct_tunings[] = {
     {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
 };
-=======
->>>>>>> gather
-constexpr std::size_t most_candidates = 40;        // for one problem: each takes kilobytes
+constexpr std::size_t most_candidates = 48;        // for one problem: each takes kilobytes
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
 constexpr MoveTuning row_tunings[] = {
@@ -97,6 +94,26 @@ void add_orders(const MoveProblem& problem, MoveCandidate candidate, const auto&
   }
 }
 
+/// Transposes by blocks, those of 16 bytes first, and of registers alone.
+void add_transposes(const MoveProblem& problem, std::uint32_t column, const auto& add) {
+  if (is_worth_blocks(problem, column, vector_bytes)) {
+    for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
+    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
+      add_orders(problem, transpose_candidate(problem, column, tuning), add);
+    }
+  }
+  if (problem.element_bytes(0) <= narrow_bytes) {
+    for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
+  }
+  for (const MoveTuning& tuning : direct_tunings) {
+    if (tuning.vector_bytes < problem.element_bytes(0)) continue;
+    MoveCandidate candidate = transpose_candidate(problem, column, tuning);
+    if (!candidate.kernel.whole) continue;
+    candidate.kernel.method = MoveMethod::direct_transpose;
+    add(candidate);
+  }
+}
+
 }  // namespace
 
 bool takes_blocks(const MoveProblem& problem) noexcept {
@@ -124,29 +141,8 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
   const bool gathers_first =
       rank > 0 && is_short(problem, rank - 1) && problem.alignment(0, rank - 1) < vector_bytes;
   if (takes_blocks(problem)) {
-<<<<<<< HEAD
-    if (is_worth_blocks(problem, column, vector_bytes)) {
-      for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
-      for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
-        add_orders(problem, transpose_candidate(problem, column, tuning), add);
-      }
-=======
     if (gathers_first) std::ranges::for_each(gathers, add);
-    for (const MoveTuning& tuning : block_tunings) add(transpose_candidate(problem, column, tuning));
-    for (const MoveTuning& tuning : std::span(block_tunings).first(ordered_tunings)) {
-      add_orders(problem, transpose_candidate(problem, column, tuning), add);
->>>>>>> gather
-    }
-    if (problem.element_bytes(0) <= narrow_bytes) {
-      for (const MoveTuning& tuning : narrow_tunings) add(transpose_candidate(problem, column, tuning));
-    }
-    for (const MoveTuning& tuning : direct_tunings) {
-      if (tuning.vector_bytes < problem.element_bytes(0)) continue;
-      MoveCandidate candidate = transpose_candidate(problem, column, tuning);
-      if (!candidate.kernel.whole) continue;
-      candidate.kernel.method = MoveMethod::direct_transpose;
-      add(candidate);
-    }
+    add_transposes(problem, column, add);
     std::ranges::move(engine_transpose_candidates(problem, column), std::back_inserter(candidates));
     if (!gathers_first) std::ranges::for_each(gathers, add);
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
