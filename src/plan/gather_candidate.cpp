@@ -226,8 +226,8 @@ class GatherPlanner {
       const std::uint32_t d = plan.order[k];
       auto step = static_cast<std::uint64_t>(stride(d)) * bytes_;
       if (k >= kernel_.rank - plan.run) {
-        // Tiles begin so far apart; a line that runs backwards begins with its last.
-        step *= stride(d) < 0 ? nest_.shape[d] - 1 : kernel_.box[d] < nest_.shape[d] ? kernel_.box[d] : 0;
+        // Tiles begin so far apart; a line that runs backwards, taken whole, begins with its last.
+        step *= kernel_.box[d] < nest_.shape[d] ? kernel_.box[d] : stride(d) < 0 ? nest_.shape[d] - 1 : 0;
       }
       bits |= step;
     }

@@ -105,6 +105,14 @@ TEST_CASE("found: a transpose's source whose elements lie on each other") {
   }
 }
 
+TEST_CASE("found: lines of a gather begin where a dimension of single indices runs backwards") {
+  // Four steps back are a multiple of 16 bytes, one is not.
+  FoundMove move(operand(f32, {5, 29, 2, 5}, {290, 10, 5, 1}),
+                 {operand(f32, {5, 29, 2, 5}, {-145, 5, 0, 1})});
+  reference::copy(move.host(0), move.host(1));
+  move.check("general");
+}
+
 TEST_CASE("found: an image of a source whose elements lie on each other") {
   // The dimension that lines run along is too short for blocks, and another is as near, backwards.
   FoundMove move(operand(f32, {6, 2, 7, 37}, {1200, 600, 37, 1}),
