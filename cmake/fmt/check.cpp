@@ -11,8 +11,8 @@
 
 int main() {
   const std::vector<int> numbers{1, 2};
-  const std::string text = fmt::format("{} {:.3f} {:e} {:#x} {} {:>8}", fmt::join(numbers, ","), 1.5, 2.5F, 255U,
-                                       fmt::ptr(&numbers), "text");
+  const std::string text = fmt::format("{} {:.3f} {:e} {:#x} {} {:>8}", fmt::join(numbers, ","), 1.5, 2.5F,
+                                       255U, fmt::ptr(&numbers), "text");
   std::tm day{};
   day.tm_mday = 1;
   spdlog::stderr_logger_mt("check")->info("{} {:%F}", text, day);

@@ -162,7 +162,7 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
 }
 
 std::string shape_class(const MoveProblem& problem, const MoveKernel& kernel, int doublings) {
-  const auto log = [](std::uint64_t n) { return std::bit_width(n | 1) - 1; };
+  const auto log = [](std::uint64_t n) { return static_cast<int>(std::bit_width(n | 1)) - 1; };
   const auto extent = [&](std::uint32_t d) { return d < problem.nest.rank ? problem.nest.shape[d] : 1; };
   std::string text = fmt::format("{} {}B rank {}", name(kernel.method), kernel.element_bytes, kernel.rank);
   if (kernel.staggered) text += " staggered";
