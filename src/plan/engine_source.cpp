@@ -40,8 +40,7 @@ std::string box_function(std::string_view operand, const MoveKernel& kernel, con
   if (order.shared) {
     std::string sum;
     for (std::uint32_t d = 0; d < kernel.rank; ++d) {
-      const auto end = order.dimension.begin() + order.count;
-      if (std::find(order.dimension.begin(), end, d) != end) continue;
+      if (order.has(d)) continue;
       sum += fmt::format("{}static_cast<i32>(tile.at[{}]) * grid.{}_fold[{}]",
                          sum.empty() ? "" : " +\n           ", d, operand, d);
     }
@@ -61,7 +60,7 @@ std::string engine_facts(const MoveKernel& kernel) {
   const bool transposes = kernel.method == MoveMethod::engine_transpose;
   const MapOrder order = map_order(kernel);
   const EngineLayout layout = engine_layout(kernel);
-  const std::uint32_t element = transposes ? std::min(kernel.element_bytes, 8U) : 8U;
+  const std::uint32_t element = map_element_bytes(kernel);
   const std::uint32_t inner = order.dimension[order.count - 1];
   const std::uint32_t inner_box = kernel.box[inner] * kernel.element_bytes / element;
   std::string out = fmt::format("constexpr u32 map_rank = {};  // of the tensor maps\n", order.rank());

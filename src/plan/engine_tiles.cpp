@@ -19,11 +19,6 @@ bool transposes(const MoveKernel& kernel) {
   return kernel.method == MoveMethod::engine_transpose;
 }
 
-/// Bytes of a map's element: rows move as the widest there are, whatever the tensor's are.
-std::uint32_t map_element_bytes(const MoveKernel& kernel) {
-  return transposes(kernel) ? std::min(kernel.element_bytes, 8U) : 8U;
-}
-
 /// The dimension of the nest in which the maps are contiguous.
 std::uint32_t inner(const MoveKernel& kernel) {
   return transposes(kernel) ? kernel.column : kernel.rank - 1;
@@ -43,21 +38,16 @@ std::uint32_t lines(const MoveKernel& kernel) {
   return count;
 }
 
-bool is_direct(const MapOrder& order, std::uint32_t d) {
-  return std::find(order.dimension.begin(), order.dimension.begin() + order.count, d) !=
-         order.dimension.begin() + order.count;
-}
-
 /// One dimension for all that are not in `order`; false if it would be longer than coordinates reach.
 bool share_dimension(const MapOrder& order, const MoveProblem& problem, std::uint32_t operand,
                      EngineMap& map) {
   std::uint64_t stride = 0;
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-    if (!is_direct(order, d)) stride = std::gcd(stride, static_cast<std::uint64_t>(problem.step(operand, d)));
+    if (!order.has(d)) stride = std::gcd(stride, static_cast<std::uint64_t>(problem.step(operand, d)));
   }
   std::uint64_t last = 0;
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-    if (is_direct(order, d)) continue;
+    if (order.has(d)) continue;
     const std::uint64_t counts = static_cast<std::uint64_t>(problem.step(operand, d)) / stride;
     last = sat_add(last, sat_mul(counts, problem.nest.shape[d] - 1));
     if (last >= max_coordinate_extent) return false;
@@ -69,15 +59,24 @@ bool share_dimension(const MapOrder& order, const MoveProblem& problem, std::uin
   return true;
 }
 
-}  // namespace
-
-ElementType engine_element(std::uint32_t element_bytes) noexcept {
-  switch (element_bytes) {
+ElementType unsigned_of(std::uint32_t bytes) {
+  switch (bytes) {
     case 1: return ElementType::u8;
     case 2: return ElementType::u16;
     case 4: return ElementType::u32;
     default: return ElementType::u64;
   }
+}
+
+}  // namespace
+
+std::uint32_t map_element_bytes(const MoveKernel& kernel) noexcept {
+  return transposes(kernel) ? std::min(kernel.element_bytes, 8U) : 8U;
+}
+
+bool MapOrder::has(std::uint32_t d) const noexcept {
+  const auto end = dimension.begin() + count;
+  return std::find(dimension.begin(), end, d) != end;
 }
 
 MapOrder map_order(const MoveKernel& kernel) noexcept {
@@ -128,7 +127,7 @@ std::optional<EngineMap> engine_map(const MoveKernel& kernel, const MoveProblem&
   }
   EngineMap map;
   const std::uint32_t size = map_element_bytes(kernel);
-  map.spec.type = engine_element(size);
+  map.spec.type = unsigned_of(size);
   map.spec.rank = static_cast<std::uint8_t>(order.rank());
   map.spec.swizzle = transposes(kernel) ? Swizzle::b128 : Swizzle::none;
   std::fill_n(map.spec.element_strides.begin(), map.spec.rank, 1U);

@@ -18,8 +18,9 @@ TMAJIT_BEGIN
 // index share the map's outermost dimension: its stride is the greatest common divisor of theirs, and an
 // index counts for as many of it as its own stride has.
 
-/// The elements of a tensor map that moves those of `element_bytes`: the copy engine knows up to 8 bytes.
-[[nodiscard]] ElementType engine_element(std::uint32_t element_bytes) noexcept;
+/// Bytes of the elements of a kernel's tensor maps: rows move as the widest that the copy engine knows,
+/// whatever the tensor's are.
+[[nodiscard]] std::uint32_t map_element_bytes(const MoveKernel& kernel) noexcept;
 
 /// The map of one operand, and how a tile's indices become its coordinates.
 struct EngineMap {
@@ -33,6 +34,7 @@ struct MapOrder {
   std::uint32_t count = 0;
   bool shared = false;  ///< one more, outermost, for all others
   [[nodiscard]] std::uint32_t rank() const noexcept { return count + (shared ? 1 : 0); }
+  [[nodiscard]] bool has(std::uint32_t d) const noexcept;
 };
 
 /// The destination's last dimension is innermost; for a transpose's source its column is, then its row.
