@@ -29,20 +29,20 @@ std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t u
 }
 
 /// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
-/// first, then, where the tile takes all of that, the dimension that goes on where it ends.
+/// first, then, where the tile takes all of that, the dimension that goes on where it ends. Whole blocks of
+/// the two dimensions that have them, whichever operand's memory it is.
 void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t operand,
-              std::span<const std::uint32_t> order, std::uint32_t unit, std::uint64_t wanted) {
+              std::span<const std::uint32_t> order, std::uint64_t wanted) {
   const auto& strides = nest.operand[operand].strides;
   std::uint64_t run = 1;
   std::int64_t expected = 1;
   for (std::size_t k = order.size(); k-- > 0;) {
     const std::uint32_t d = order[k];
     if (strides[d] != expected) return;
-    const bool contiguous = k + 1 == order.size();
-    const std::uint64_t room = std::max<std::uint64_t>(wanted / run, 1);
-    const auto take =
-        share_of(nest.shape[d], contiguous ? round_up(room, unit) : room, contiguous ? unit : 1);
-    kernel.box[d] = std::max(kernel.box[d], take);
+    const bool has_blocks = d + 1 == kernel.rank || d == kernel.column;
+    const std::uint64_t unit = has_blocks ? kernel.chunk : 1;
+    const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
+    kernel.box[d] = std::max(kernel.box[d], share_of(nest.shape[d], room, unit));
     run *= kernel.box[d];
     if (kernel.box[d] < nest.shape[d] || run >= wanted) return;
     expected *= static_cast<std::int64_t>(nest.shape[d]);
@@ -77,8 +77,9 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   MoveKernel kernel{.method = MoveMethod::transpose,
                     .element_bytes = problem.element_bytes(0),
                     .rank = nest.rank,
-                    .column = column};
-  const std::uint32_t unit = tuning.vector_bytes / kernel.element_bytes;
+                    .column = column,
+                    .chunk = tuning.vector_bytes / problem.element_bytes(0)};
+  const std::uint32_t unit = kernel.chunk;
   std::array<std::uint32_t, max_view_rank> order{};
   std::iota(order.begin(), order.begin() + nest.rank, 0U);
   kernel.source_order = order;
@@ -92,12 +93,10 @@ MoveCandidate transpose_candidate(const MoveProblem& problem, std::uint32_t colu
   std::stable_sort(kernel.source_order.begin(), kernel.source_order.begin() + nest.rank,
                    [&](std::uint32_t a, std::uint32_t b) { return distance(a) > distance(b); });
   std::fill_n(kernel.box.begin(), nest.rank, 1U);
-  lengthen(kernel, nest, 0, std::span(order).first(nest.rank), unit,
-           tuning.destination_run / kernel.element_bytes);
-  lengthen(kernel, nest, 1, std::span(kernel.source_order).first(nest.rank), unit,
+  lengthen(kernel, nest, 0, std::span(order).first(nest.rank), tuning.destination_run / kernel.element_bytes);
+  lengthen(kernel, nest, 1, std::span(kernel.source_order).first(nest.rank),
            tuning.source_run / kernel.element_bytes);
 
-  kernel.chunk = unit;
   kernel.staggered = problem.alignment(0, nest.rank - 1) < tuning.vector_bytes;
   kernel.alignment = std::min(problem.alignment(1, column), tuning.vector_bytes);
   kernel.whole = !kernel.staggered && kernel.alignment == tuning.vector_bytes &&

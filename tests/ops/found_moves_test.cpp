@@ -14,6 +14,7 @@ namespace {
 constexpr auto u8 = ElementType::u8;
 constexpr auto u16 = ElementType::u16;
 constexpr auto f32 = ElementType::f32;
+constexpr auto f64 = ElementType::f64;
 
 MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
                     const std::vector<std::int64_t>& strides, std::uint64_t shift = 0) {
@@ -30,11 +31,11 @@ class FoundMove {
   [[nodiscard]] reference::HostView host(std::size_t i) { return move_.host(i); }
 
   /// The destination's bytes must be as in host memory, where the caller has done the move: by this kernel
-  /// and, where dimensions are short, by `gather`.
+  /// and by `direct_transpose` and `gather` where they are candidates.
   void check(std::string_view kernel) {
     for (const MoveCandidate& candidate : move_.candidates()) {
       const std::string_view method = name(candidate.kernel.method);
-      CHECK((method == kernel || method == "gather"));
+      CHECK((method == kernel || method == "direct_transpose" || method == "gather"));
       CHECK(move_.run(candidate) == "");
     }
   }
@@ -103,6 +104,13 @@ TEST_CASE("found: a transpose's source whose elements lie on each other") {
     reference::copy(move.host(0), move.host(1));
     move.check("transpose");
   }
+}
+
+TEST_CASE("found: a block's row that lies behind its column in the source's memory") {
+  // The source goes on from the column's two elements with the row's five, which no vectors fill.
+  FoundMove move(operand(f64, {4, 35, 2, 5}, {350, 10, 5, 1}), {operand(f64, {4, 35, 2, 5}, {13, 52, 1, 2})});
+  reference::copy(move.host(0), move.host(1));
+  move.check("transpose");
 }
 
 TEST_CASE("found: lines of a gather begin where a dimension of single indices runs backwards") {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include <catch2/catch_test_macros.hpp>
@@ -84,6 +86,7 @@ void check_limits(const MoveCandidate& candidate) {
   if (kernel.uses_engine()) return check_engine(candidate);
   const std::uint32_t unit = kernel.method == MoveMethod::rows ? 16 / kernel.element_bytes : kernel.chunk;
   if (kernel.method != MoveMethod::gather) CHECK(kernel.box[kernel.rank - 1] % unit == 0);
+  if (kernel.transposes()) CHECK(kernel.box[kernel.column] % unit == 0);
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
     INFO("dimension " << d);
     CHECK(kernel.box[d] >= 1);
@@ -262,4 +265,26 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
   CHECK(most_sources == 8);
   CHECK(most_seen > most_shared / 2);  // the limit was met
   CHECK(methods.contains("general"));
+}
+
+TEST_CASE("limits hold for permutations of short dimensions, which runs of either side go beyond") {
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  std::mt19937_64 random(seed);
+  std::size_t blocks = 0;
+  for (std::uint64_t n = 0; n < 1000; ++n) {
+    std::vector<std::uint64_t> shape(2 + random() % 3);
+    for (std::uint64_t& extent : shape) extent = 1 + random() % 24;
+    std::vector<std::uint32_t> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0U);
+    std::shuffle(axes.begin(), axes.end(), random);
+    constexpr ElementType types[] = {ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64};
+    const MoveProblem problem = move_problem(permutation(types[random() % 4], shape, axes));
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());
+    for (const MoveCandidate& candidate : move_candidates(problem)) {
+      check_limits(candidate);
+      blocks += candidate.kernel.transposes() ? 1 : 0;
+    }
+  }
+  CHECK(blocks > 1000);
 }
