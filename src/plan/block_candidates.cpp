@@ -49,6 +49,15 @@ void lengthen(MoveKernel& kernel, const CanonicalNest& nest, std::uint32_t opera
   }
 }
 
+/// The dimension that goes on where an operand's rows end; the last if there is none.
+std::uint32_t after_row(const CanonicalNest& nest, std::uint32_t operand) {
+  const auto& strides = nest.operand[operand].strides;
+  const auto end = strides.begin() + nest.rank - 1;
+  return static_cast<std::uint32_t>(
+      std::find(strides.begin(), end, static_cast<std::int64_t>(nest.shape[nest.rank - 1])) -
+      strides.begin());
+}
+
 }  // namespace
 
 MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tuning) {
@@ -56,14 +65,22 @@ MoveCandidate rows_candidate(const MoveProblem& problem, const MoveTuning& tunin
   MoveKernel kernel{.method = MoveMethod::rows, .element_bytes = problem.element_bytes(0), .rank = nest.rank};
   const std::uint32_t unit = vector_bytes / kernel.element_bytes;
   std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns * unit;
-  for (std::uint32_t d = nest.rank; d-- > 0;) {
-    kernel.box[d] = round_to(nest.shape[d], d + 1 == nest.rank ? unit : 1, std::max<std::uint64_t>(left, 1));
+  const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
+    const std::uint64_t most = std::max<std::uint64_t>(std::min(left, wanted), 1);
+    kernel.box[d] = round_to(nest.shape[d], d + 1 == nest.rank ? unit : 1, most);
     left /= kernel.box[d];
+  };
+  const std::uint32_t row = nest.rank - 1;
+  const std::uint32_t beside = after_row(nest, 1);
+  take(row, left);
+  if (beside < row) take(beside, tuning.source_run / (kernel.box[row] * kernel.element_bytes));
+  for (std::uint32_t d = row; d-- > 0;) {
+    if (d != beside) take(d, left);
   }
   std::uint64_t vectors = 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) vectors *= kernel.box[d];
   vectors /= unit;
-  kernel.whole = nest.shape[nest.rank - 1] % unit == 0;
+  kernel.whole = nest.shape[row] % unit == 0;
   kernel.threads = tuning.threads;
   // What the tile needs, not what was allowed: else one kernel would have several recipes.
   kernel.turns = static_cast<std::uint32_t>(ceil_div(vectors, tuning.threads));

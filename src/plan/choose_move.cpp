@@ -50,9 +50,17 @@ constexpr std::size_t most_candidates = 48;        // for one problem: each take
 constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
 constexpr std::size_t ordered_tunings = 2;         // the first of block_tunings
 constexpr MoveTuning row_tunings[] = {
-    {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
-    {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
-    {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
+    {.source_run = 0, .threads = 128, .turns = 2}, {.source_run = 0, .threads = 256, .turns = 1},
+    {.source_run = 0, .threads = 256, .turns = 2}, {.source_run = 0, .threads = 512, .turns = 1},
+    {.source_run = 0, .threads = 256, .turns = 4}, {.source_run = 0, .threads = 128, .turns = 4},
+    {.source_run = 0, .threads = 128, .turns = 1}, {.source_run = 0, .threads = 64, .turns = 1},
+    {.source_run = 0, .threads = 32, .turns = 1},
+};
+/// Tiles that take several short rows from where they follow each other in the source.
+constexpr MoveTuning short_row_tunings[] = {
+    {.source_run = 512, .threads = 256, .turns = 1},
+    {.source_run = 1024, .threads = 256, .turns = 1},
+    {.source_run = 2048, .threads = 256, .turns = 1},
 };
 
 /// The dimension in which a source is contiguous; the rank if there is none.
@@ -147,6 +155,7 @@ std::vector<MoveCandidate> move_candidates(const MoveProblem& problem) {
     if (!gathers_first) std::ranges::for_each(gathers, add);
   } else if (moves_blocks(problem) && column == rank - 1 && is_aligned(problem, column)) {
     for (const MoveTuning& tuning : row_tunings) add(rows_candidate(problem, tuning));
+    for (const MoveTuning& tuning : short_row_tunings) add(rows_candidate(problem, tuning));
     std::ranges::move(engine_rows_candidates(problem), std::back_inserter(candidates));
   } else {
     std::ranges::for_each(gathers, add);

@@ -15,7 +15,7 @@ constexpr double launch_us = 0.9;           // of a kernel node in a graph, befo
 constexpr double memory_latency_us = 0.35;  // a load, a barrier and a store
 constexpr double engine_latency_us = 0.6;   // more, where the copy engine loads: a map and an mbarrier
 constexpr double sm_bytes_per_us = 90e3;    // that an SM moves, reads and writes together
-constexpr double wanted_in_flight = 40e3;   // bytes of loads an SM, for full speed
+constexpr double wanted_in_flight = 32e3;   // bytes of loads an SM, for full speed
 constexpr double clearly = 0.97;            // of the first candidate's time
 // What threads do for pieces of up to 16 bytes, microseconds of an SM each:
 constexpr double chunk_us = 0.8e-3;        // a `general` kernel's chunk, as measured with pixels of 3 bytes

@@ -135,7 +135,7 @@ struct MoveCandidate {
 /// What is free to choose for speed.
 struct MoveTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
-  std::uint32_t source_run = 256;       ///< and in a source that runs along another dimension
+  std::uint32_t source_run = 256;       ///< and in a source, where it goes on in another dimension
   std::uint32_t vector_bytes = 16;      ///< of a transpose: 16, or 8 for elements of less than that
   std::uint32_t threads = 256;
   std::uint32_t turns =

@@ -6,6 +6,7 @@
 #include "plan/gather_plan.hpp"
 #include "plan/move_kernel.hpp"
 #include "plan/tile_image.hpp"
+#include "spec/saturate.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -233,10 +234,18 @@ std::string headline(const MoveKernel& kernel, const Source& source) {
                      fmt::join(kernel.box.begin(), kernel.box.begin() + kernel.rank, "x"));
 }
 
+/// What ptxas may rely on. Of transposes that a thread loads by words it would otherwise save registers, and
+/// start some loads only when others have come.
+std::string launch_bounds(const MoveKernel& kernel) {
+  constexpr std::uint32_t least_threads = 448;  // of an SM
+  if (kernel.method != MoveMethod::transpose) return fmt::format("{}", kernel.threads);
+  return fmt::format("{}, {}", kernel.threads, ceil_div(least_threads, kernel.threads));
+}
+
 std::string entry_point(const MoveKernel& kernel, std::string_view entry) {
   std::string out =
       fmt::format("\n// ---- the kernel ----\nextern \"C\" __global__ void __launch_bounds__({})\n{}(",
-                  kernel.threads, entry);
+                  launch_bounds(kernel), entry);
   const std::string_view constant = "const __grid_constant__ tmajit::";
   if (kernel.method == MoveMethod::general) {
     out += fmt::format("{}Sources views", constant);

@@ -49,6 +49,29 @@ __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return position ^ (column_index / vector * swizzle % banks);
 }
 
+// The vector that begins `bytes` after the first byte of `low`.
+__device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 bytes) {
+  constexpr u32 words = vector_bytes / 4;
+  u32 word[2 * words];
+#pragma unroll
+  for (u32 k = 0; k < words; ++k) {
+    word[k] = low.word[k];
+    word[k + words] = high.word[k];
+  }
+  if constexpr (words == 4) {
+#pragma unroll
+    for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
+  }
+#pragma unroll
+  for (u32 k = 0; k < words + 1; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
+  Line result;
+#pragma unroll
+  for (u32 k = 0; k < words; ++k) {
+    result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
+  }
+  return result;
+}
+
 __device__ __forceinline__ Line load_line(const u8* from) {
   Line value;
   if constexpr (source_alignment < 4) {
@@ -118,31 +141,29 @@ __device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const T
   }
 }
 
-// The vector that begins `bytes` after the first byte of `low`.
-__device__ __forceinline__ Stored shifted(const Line& low, const Line& high, u32 bytes) {
-  constexpr u32 words = vector_bytes / 4;
-  u32 word[2 * words];
+// The same value, which the compiler cannot compute anew wherever it is used.
+__device__ __forceinline__ i32 kept(i32 value) {
+  return __shfl_sync(~0U, value, 0);
+}
+
+// Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `high`
+// and begins in the one at `low`, the block before it or the same.
+__device__ __forceinline__ Stored picked(const Line* image, u32 low, u32 high, u32 column_index, u32 past) {
+  Line line = image[swizzled(high, column_index)];
+  if (staggered) line = shifted(image[swizzled(low, column_index)], line, (vector_bytes - past) % vector_bytes);
+  Stored value;
 #pragma unroll
-  for (u32 k = 0; k < words; ++k) {
-    word[k] = low.word[k];
-    word[k + words] = high.word[k];
-  }
-  if constexpr (words == 4) {
-#pragma unroll
-    for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
-  }
-#pragma unroll
-  for (u32 k = 0; k < words + 1; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
-  Stored result;
-#pragma unroll
-  for (u32 k = 0; k < words; ++k) {
-    result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
-  }
-  return result;
+  for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
+  return value;
 }
 
 __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Line* image) {
+  // The first place in the tile of a whole vector: before the tensor there is nothing.
+  const i32 lowest = staggered && tile.origin > 0 ? -static_cast<i32>(vector) : 0;
+  i32 inside[rank];
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) inside[d] = kept(tile.inside[d]);
 #pragma unroll 1
   for (u32 start = 0; start < stored_vectors; start += threads) {
     const u32 n = start + threadIdx.x;
@@ -157,35 +178,25 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       if (d == row) continue;
       position += index[d] * image_step(d);
       offset += static_cast<Offset>(index[d]) * static_cast<Offset>(views.destination_step[d]);
-      exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
+      exists = exists && static_cast<i32>(index[d]) < inside[d];
     }
-    u8* to = tile.destination + offset;
-    // Bytes of the row since a multiple of a vector's, by which the vector begins before its place in the tile.
+    u8* to = tile.destination + offset;  // the row's first element in the tile
     const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes : 0;
+    to += static_cast<i32>(index[row] * vector_bytes) - static_cast<i32>(past);
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
-    const i32 left = tile.inside[row] - at;
+    const i32 left = inside[row] - at;
     if (!exists || left <= 0) continue;
-    const u32 first = staggered && at < 0 && tile.origin == 0 ? -at : 0;
+    if (whole || (at >= lowest && left >= static_cast<i32>(vector))) {
+      const u32 high = position + before;
+      store_raw<vector_bytes>(to, picked(image, past == 0 ? high : position, high, index[column], past));
+      continue;
+    }
+    // Only what exists was put into the image.
+    const u32 first = at < lowest ? -at : 0;
     const u32 last = least(left, vector);
-
-    Stored value;
-    if constexpr (staggered) {
-      // It ends in the block of its place and begins in the one before; only what exists was put there.
-      const u32 begins = first > 0 ? position + 1 : position;
-      const u32 ends = past == 0 || last > past / element_bytes ? position + 1 : position;
-      value = shifted(image[swizzled(past == 0 ? ends : begins, index[column])], image[swizzled(ends, index[column])],
-                      (vector_bytes - past) % vector_bytes);
-    } else {
-      const Line line = image[swizzled(position, index[column])];
-#pragma unroll
-      for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
-    }
-    to += at * static_cast<i32>(element_bytes);
-    if (whole || (first == 0 && last == vector)) {
-      store_raw<vector_bytes>(to, value);
-    } else {
-      store_next(to, value, first, last);
-    }
+    const u32 low = first > 0 ? position + before : position;
+    const u32 high = past == 0 || last > past / element_bytes ? position + before : position;
+    store_next(to, picked(image, past == 0 ? high : low, high, index[column], past), first, last);
   }
 }
 
