@@ -84,6 +84,11 @@ class TMAJIT_API Device {
   /// events.
   [[nodiscard]] virtual std::vector<float> time(Stream stream, std::uint32_t repeats,
                                                 const std::function<void()>& work) = 0;
+  /// Milliseconds of `work` (which enqueues on the stream that it is given) where it is too short to be timed
+  /// by itself: a CUDA graph holds it `nodes` times, one after the other, and `repeats` runs of that are
+  /// timed. A device without graphs times it as `time` does.
+  [[nodiscard]] virtual std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
+                                                         const std::function<void(Stream)>& work);
 
   /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;

@@ -70,6 +70,12 @@ void bind_all(Binder& bind, Api& api) {
   bind("cuEventRecord", api.event_record);
   bind("cuEventSynchronize", api.event_synchronize);
   bind("cuEventElapsedTime", api.event_elapsed_time);
+  bind("cuStreamBeginCapture", api.stream_begin_capture);
+  bind("cuStreamEndCapture", api.stream_end_capture);
+  bind("cuGraphInstantiateWithFlags", api.graph_instantiate);
+  bind("cuGraphLaunch", api.graph_launch);
+  bind("cuGraphExecDestroy", api.graph_exec_destroy);
+  bind("cuGraphDestroy", api.graph_destroy);
   bind("cuTensorMapEncodeTiled", api.tensor_map_encode_tiled);
   bind("cuLibraryLoadData", api.library_load_data);
   bind("cuLibraryUnload", api.library_unload);

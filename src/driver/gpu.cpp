@@ -3,6 +3,7 @@
 #include "driver/encode.hpp"
 #include "driver/error.hpp"
 #include "driver/gpu_kernel.hpp"
+#include "driver/graph.hpp"
 
 #include <utility>
 
@@ -11,6 +12,20 @@
 TMAJIT_BEGIN
 namespace driver {
 namespace {
+
+/// A stream of its own, for as long as it lives.
+class OwnStream {
+ public:
+  explicit OwnStream(Device& device) : device_(device), stream_(device.create_stream()) {}
+  ~OwnStream() { device_.destroy_stream(stream_); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  [[nodiscard]] Stream get() const { return stream_; }
+
+ private:
+  Device& device_;
+  Stream stream_;
+};
 
 /// A timestamp in a stream.
 class Event {
@@ -145,6 +160,19 @@ std::vector<float> Gpu::time(Stream stream, std::uint32_t repeats, const std::fu
   milliseconds.reserve(repeats);
   if (!events.empty()) events.back().second.wait();
   for (const auto& [start, stop] : events) milliseconds.push_back(stop.milliseconds_since(start));
+  return milliseconds;
+}
+
+std::vector<float> Gpu::time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
+                                      const std::function<void(Stream)>& work) {
+  const ContextScope scope(*context_);
+  const OwnStream stream(*this);
+  const Graph graph(context_->api(), stream.get(), [&] {
+    for (std::uint32_t i = 0; i < nodes; ++i) work(stream.get());
+  });
+  graph.launch(stream.get());  // the first run is slower
+  std::vector<float> milliseconds = time(stream.get(), repeats, [&] { graph.launch(stream.get()); });
+  for (float& each : milliseconds) each /= static_cast<float>(nodes);
   return milliseconds;
 }
 

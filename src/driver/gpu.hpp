@@ -30,6 +30,8 @@ class Gpu final : public Device {
   void destroy_stream(Stream stream) noexcept override;
   [[nodiscard]] std::vector<float> time(Stream stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override;
+  [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
+                                                 const std::function<void(Stream)>& work) override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 

@@ -3,22 +3,52 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr float short_ms = 0.05F;    // of launches, whose times differ most, more are measured
-constexpr std::uint32_t more = 8;    // times as many
+constexpr float short_ms = 0.05F;    // what takes less is timed in a graph: launches would hide it
+constexpr std::uint32_t nodes = 50;  // of such a graph
+constexpr unsigned most_threads = 16;
 constexpr std::uint32_t rounds = 3;  // what slows the chip for a while then slows no candidate alone
 
 void measure(Device& device, std::uint32_t repeats, const PlannedMove& planned, std::vector<float>& times) {
   const auto run = [&](std::uint32_t count) {
     return device.time(nullptr, count, [&] { planned.launch(nullptr); });
   };
-  const std::uint32_t factor = run(2).back() < short_ms ? more : 1;
-  const std::vector<float> measured = run(std::max(repeats / rounds, 1U) * factor);
+  const std::uint32_t count = std::max(repeats / rounds, 1U);
+  const std::vector<float> measured =
+      run(2).back() >= short_ms
+          ? run(count)
+          : device.time_in_graph(count, nodes, [&](Stream stream) { planned.launch(stream); });
   times.insert(times.end(), measured.begin(), measured.end());
+}
+
+/// Each candidate as a plan: compiled by as many threads as there are, since that takes longer than all the
+/// rest.
+std::vector<PlannedMove> plan_all(Runtime& runtime, const MoveProblem& problem,
+                                  const std::vector<MoveCandidate>& candidates) {
+  std::vector<std::optional<PlannedMove>> plans(candidates.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t n = next++; n < plans.size(); n = next++) {
+      plans[n].emplace(planned_with(runtime, problem, candidates[n]));
+    }
+  };
+  std::vector<std::future<void>> workers;
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, most_threads); ++i) {
+    workers.push_back(std::async(std::launch::async, work));
+  }
+  for (std::future<void>& worker : workers) worker.wait();
+  for (std::future<void>& worker : workers) worker.get();
+  std::vector<PlannedMove> all;
+  for (std::optional<PlannedMove>& plan : plans) all.push_back(std::move(*plan));
+  return all;
 }
 
 double median_us(std::vector<float>& times) {
@@ -47,11 +77,8 @@ TuneReport Runtime::tune(const MovePlan& plan, const TuneOptions& options) {
   const Chip chip = planning_chip(*this);
   report.shape_class = shape_class(step.problem, candidates.front().kernel);
   const auto count = static_cast<std::uint32_t>(candidates.size());
-  std::vector<PlannedMove> planned;
-  for (const MoveCandidate& candidate : candidates) {
-    planned.push_back(planned_with(*this, step.problem, candidate));
-    planned.back().launch(nullptr);
-  }
+  const std::vector<PlannedMove> planned = plan_all(*this, step.problem, candidates);
+  for (const PlannedMove& move : planned) move.launch(nullptr);
   std::vector<std::vector<float>> times(count);
   for (std::uint32_t n = 0; n < rounds * count; ++n) {
     if (options.progress) options.progress(n / rounds, count, candidates[n % count].kernel.choice());

@@ -129,6 +129,20 @@ tmajit::driver::Api table() {
     *milliseconds = static_cast<float>(fake->count("cuEventElapsedTime"));
     return result;
   };
+  api.stream_begin_capture = [](CUstream, CUstreamCaptureMode) {
+    return fake->answer("cuStreamBeginCapture");
+  };
+  api.stream_end_capture = [](CUstream, CUgraph* graph) {
+    *graph = reinterpret_cast<CUgraph>(std::uintptr_t{0x9000});
+    return fake->answer("cuStreamEndCapture");
+  };
+  api.graph_instantiate = [](CUgraphExec* exec, CUgraph, unsigned long long) {
+    *exec = reinterpret_cast<CUgraphExec>(std::uintptr_t{0xa000});
+    return fake->answer("cuGraphInstantiateWithFlags");
+  };
+  api.graph_launch = [](CUgraphExec, CUstream) { return fake->answer("cuGraphLaunch"); };
+  api.graph_exec_destroy = [](CUgraphExec) { return fake->answer("cuGraphExecDestroy"); };
+  api.graph_destroy = [](CUgraph) { return fake->answer("cuGraphDestroy"); };
   api.tensor_map_encode_tiled = [](CUtensorMap* map, std::uint32_t type, cuuint32_t rank, void* address,
                                    const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
                                    const cuuint32_t* element_strides, std::uint32_t interleave,

@@ -227,6 +227,40 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
   CHECK(fake.count("cuLibraryUnload") == 1);  // there was nothing to unload
 }
 
+TEST_CASE("time in a graph captures every node once, and divides what its runs take") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  std::vector<Stream> streams;
+  const auto work = [&](Stream stream) { streams.push_back(stream); };
+  CHECK(gpu->time_in_graph(3, 4, work) == std::vector{0.25F, 0.5F, 0.75F});
+  CHECK(streams.size() == 4);
+  CHECK(streams.front() != nullptr);
+  CHECK(fake.count("cuGraphLaunch") == 4);  // one to begin with
+  for (const char* once : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+                           "cuGraphDestroy", "cuGraphExecDestroy", "cuStreamCreate", "cuStreamDestroy"}) {
+    INFO(once);
+    CHECK(fake.count(once) == 1);
+  }
+}
+
+TEST_CASE("a graph whose making fails leaves no capture, stream or graph behind") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  CHECK_THROWS_AS((void)gpu->time_in_graph(1, 2, [](Stream) { throw std::runtime_error("work"); }),
+                  std::runtime_error);
+  CHECK(fake.count("cuStreamEndCapture") == 1);
+  CHECK(fake.count("cuGraphDestroy") == 1);
+  CHECK(fake.count("cuStreamDestroy") == 1);
+  for (const char* call : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
+    INFO(call);
+    fake.failures = {{call, CUDA_ERROR_INVALID_VALUE}};
+    CHECK_THROWS_AS((void)gpu->time_in_graph(1, 2, [](Stream) {}), Error);
+  }
+  CHECK(fake.count("cuGraphExecDestroy") == 0);
+  CHECK(fake.count("cuStreamDestroy") == 4);
+  CHECK(fake.count("cuGraphDestroy") == 2);
+}
+
 TEST_CASE("time puts events around each repeat and waits once") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
