@@ -12,8 +12,8 @@ namespace driver {
 /// Work that was captured from a stream, to be launched as a whole.
 class Graph {
  public:
-  /// Captures what `work` enqueues on `stream`, which is not the default stream. Throws what `work` throws, and
-  /// Error{device_failed}.
+  /// Captures what `work` enqueues on `stream`, which is not the default stream. Throws what `work` throws,
+  /// and Error{device_failed}.
   Graph(const Api& api, Stream stream, const std::function<void()>& work);
   ~Graph();
   Graph(const Graph&) = delete;

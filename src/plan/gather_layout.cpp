@@ -71,7 +71,7 @@ GatherLayout::GatherLayout(const MoveKernel& kernel) noexcept {
   for (std::uint32_t d = 0; d < kernel.rank; ++d) {
     if (plan.lines[d] == 1) continue;
     end += std::uint64_t{plan.lines[d] - 1} * plan.image_step[d];
-    if (d == kernel.skewed) end += (plan.lines[d] - 1) / plan.skew * unit;
+    if (d == kernel.skewed) end += std::uint64_t{(plan.lines[d] - 1) / plan.skew} * unit;
   }
   image_bytes = sat_cast<std::uint32_t>(round_up(end, unit));
   const std::uint64_t table = ceil_div(places, kernel.chunk) * place_pitch * 2;

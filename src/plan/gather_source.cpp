@@ -83,7 +83,7 @@ std::string gather_facts(const MoveKernel& kernel) {
   out += fmt::format("constexpr bool alike = {};    // or equally far from them\n", kernel.alike);
   const std::uint32_t along = kernel.run_dimension;
   std::int64_t part_step = std::int64_t{steps[along]} * kernel.part;
-  if (along == kernel.skewed) part_step += kernel.part / plan.skew * 16;
+  if (along == kernel.skewed) part_step += std::int64_t{kernel.part / plan.skew} * 16;
   out += fmt::format("constexpr u32 parts = {};  // of a run, alike but for where they lie\n", layout.parts);
   out += fmt::format("constexpr i32 part_step = {};  // bytes of the image from part to part\n", part_step);
   out += fmt::format("constexpr u32 slots = {};  // of a part\n", layout.slots);

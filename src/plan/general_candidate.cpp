@@ -83,12 +83,10 @@ class GeneralPlanner {
       plan.alignment = std::min(plan.alignment, bytes);
     }
     plan.alignment = std::min(plan.alignment, std::max(kernel_.chunk * bytes, 4U));
+    const auto longest = bytes < 4 ? longest_stride : 1;
     if (along == 0) {
       plan.access = SourceAccess::repeat;
-    } else if (std::abs(along) == 1 && kernel_.chunk * bytes >= 4) {
-      plan.access = SourceAccess::run;
-      plan.stride = static_cast<std::int32_t>(along);
-    } else if (std::abs(along) <= longest_stride && bytes < 4 && kernel_.chunk * bytes >= 4) {
+    } else if (std::abs(along) <= longest && kernel_.chunk * bytes >= 4) {
       plan.access = SourceAccess::run;
       plan.stride = static_cast<std::int32_t>(along);
     } else if (!kernel_.padded && images_ < most_images && runs_elsewhere(operand)) {

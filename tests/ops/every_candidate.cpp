@@ -95,13 +95,15 @@ RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elem
   const bool aligned = one_in(random, 2);
   std::vector<std::uint64_t> shape(rank, 1);
   std::uint64_t elements = 1;
-  // The dimensions that will be contiguous get most of the elements.
+  // The dimensions that will be contiguous get most of the elements, unless all are short: tiles then take
+  // some whole, and go on in others.
+  const std::uint64_t longest = one_in(random, 4) ? 12 : 400;
   const auto other = static_cast<std::uint32_t>(between(random, 0, rank - 1));
   for (std::uint32_t k = 0; k < rank; ++k) {
     const std::uint32_t d = k == 0 ? rank - 1 : k == 1 ? other : k - 1;
     if (shape[d] > 1) continue;
     const std::uint64_t most = std::max<std::uint64_t>(most_elements / elements, 1);
-    shape[d] = between(random, 1, std::min<std::uint64_t>(most, k < 2 ? 400 : 9));
+    shape[d] = between(random, 1, std::min<std::uint64_t>(most, k < 2 ? longest : 9));
     if (aligned && k < 2) shape[d] = (shape[d] + vector - 1) / vector * vector;
     elements *= shape[d];
   }
