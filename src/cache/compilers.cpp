@@ -59,6 +59,7 @@ std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<CompilerIdentity> result;
+  result.reserve(found.size());
   for (auto& [time, compiler] : found) result.push_back(std::move(compiler));
   return result;
 } catch (const std::exception& failure) {

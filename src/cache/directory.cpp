@@ -21,7 +21,7 @@ std::filesystem::path environment(const char* name) {
 
 /// The home folder that the user database gives.
 std::filesystem::path home_on_record() {
-  std::vector<char> buffer(16 * 1024);
+  std::vector<char> buffer(std::size_t{16} * 1024);
   passwd record{};
   passwd* found = nullptr;
   if (::getpwuid_r(::geteuid(), &record, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {

@@ -50,7 +50,8 @@ int visit(dl_phdr_info* library, std::size_t, void* data) {
   if (!holds_address) return 0;
   for (const auto& header : headers) {
     if (header.p_type != PT_NOTE || !search.id.empty()) continue;
-    const auto* notes = reinterpret_cast<const std::uint8_t*>(library->dlpi_addr + header.p_vaddr);
+    const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
+    const auto* notes = reinterpret_cast<const std::uint8_t*>(begin);  // NOLINT(performance-no-int-to-ptr)
     search.id = find_note({notes, header.p_memsz});
   }
   return 1;  // no other library holds the address

@@ -31,6 +31,7 @@ class Program {
 
   nvrtcResult compile(const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
+    pointers.reserve(options.size());
     for (const auto& option : options) pointers.push_back(option.c_str());
     return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
   }

@@ -34,7 +34,7 @@ Kernel Runtime::kernel(const KernelSpec& spec) {
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) {
-  const CustomKernel custom{source, shared_bytes};
+  CustomKernel custom{source, shared_bytes};
   return state_->get(state_->customs, custom, [&] { return custom; });
 }
 

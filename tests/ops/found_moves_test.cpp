@@ -88,7 +88,7 @@ TEST_CASE("found: one source's lines run forwards, another's along the same dime
     INFO("the first source's step is " << first);
     // Odd rows of several tiles: images hold what comes before a tile, too. Sources repeat in the first
     // dimension.
-    FoundMove move(operand(u16, {2, 24, 151}, {24 * 151, 151, 1}),
+    FoundMove move(operand(u16, {2, 24, 151}, {3624, 151, 1}),
                    {operand(u16, {2, 24, 151}, {0, first, 24}), operand(u16, {2, 24, 151}, {0, -first, 24})},
                    "x0 - x1");
     reference::map(move.host(0), std::vector{move.host(1), move.host(2)}, minus);

@@ -94,8 +94,8 @@ ShortMove short_move(std::uint64_t seed) {
 
 TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
   Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
-  const Buffer from(runtime.device(), 512 * 384 * 3);
-  const Buffer to(runtime.device(), 512 * 384 * 3);
+  const Buffer from(runtime.device(), 512ULL * 384 * 3);
+  const Buffer to(runtime.device(), 512ULL * 384 * 3);
   const Tensor pixels{TensorView::contiguous(ElementType::u8, std::vector<std::uint64_t>{512, 384, 3}),
                       from.address()};
   const Tensor turned{TensorView::contiguous(ElementType::u8, std::vector<std::uint64_t>{384, 512, 3}),
