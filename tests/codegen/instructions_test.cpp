@@ -104,13 +104,17 @@ std::string fault(const Case& c) {
   return {};
 }
 
+/// Every pair of rank and swizzle, rank and type, swizzle and type: compiling every triple takes minutes.
 void check_family(Family family) {
   std::vector<Case> cases;
   const std::uint32_t ranks = family == Family::bulk ? 1 : max_map_rank;
   for (std::uint32_t rank = 1; rank <= ranks; ++rank) {
     for (const Swizzle swizzle : {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
       if (family == Family::bulk && swizzle != Swizzle::none) continue;
-      for (const ElementType type : all_element_types) cases.push_back({family, rank, swizzle, type});
+      for (const ElementType type : all_element_types) {
+        const auto turn = rank + static_cast<std::uint32_t>(swizzle) + static_cast<std::uint32_t>(type);
+        if (family == Family::bulk || turn % 4 == 0) cases.push_back({family, rank, swizzle, type});
+      }
     }
   }
 
@@ -135,15 +139,15 @@ void check_family(Family family) {
 
 }  // namespace
 
-TEST_CASE("copy holds exactly its instructions in every rank, swizzle and type") {
+TEST_CASE("copy holds exactly its instructions in every pair of rank, swizzle and type") {
   check_family(Family::copy);
 }
-TEST_CASE("map holds exactly its instructions in every rank, swizzle and type") {
+TEST_CASE("map holds exactly its instructions in every pair of rank, swizzle and type") {
   check_family(Family::map);
 }
 TEST_CASE("bulk holds exactly its instructions in every type") {
   check_family(Family::bulk);
 }
-TEST_CASE("snapshot holds exactly its instructions in every rank, swizzle and type") {
+TEST_CASE("snapshot holds exactly its instructions in every pair of rank, swizzle and type") {
   check_family(Family::snapshot);
 }

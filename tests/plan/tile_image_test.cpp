@@ -36,17 +36,17 @@ struct Counted {
 
 Counted writing(const TileImage& image, const MoveKernel& kernel) {
   Counted all;
+  const std::uint32_t swizzle = image.best_swizzle();
   for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
-    for (std::uint32_t line = 0; line < kernel.chunk; ++line)
-      all.add(image.write(warp, line, image.best_swizzle()));
+    for (std::uint32_t line = 0; line < kernel.chunk; ++line) all.add(image.write(warp, line, swizzle));
   }
   return all;
 }
 
 Counted reading(const TileImage& image) {
   Counted all;
-  for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp)
-    all.add(image.read(warp, image.best_swizzle()));
+  const std::uint32_t swizzle = image.best_swizzle();
+  for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp) all.add(image.read(warp, swizzle));
   return all;
 }
 
@@ -94,11 +94,12 @@ TEST_CASE("staggered tiles have none where rows fill the banks, and few where no
 TEST_CASE("every line of a block has a place of its own in the image, inside it") {
   const auto check = [](const MoveKernel& kernel) {
     const TileImage image(kernel);
+    const std::uint32_t swizzle = image.best_swizzle();
     std::set<std::uint32_t> places;
     std::uint32_t lines = 0;
     for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
       for (std::uint32_t line = 0; line < kernel.chunk; ++line) {
-        const WarpAccess access = image.write(warp, line, image.best_swizzle());
+        const WarpAccess access = image.write(warp, line, swizzle);
         places.insert(access.offsets.begin(), access.offsets.begin() + access.lanes);
         lines += access.lanes;
       }
@@ -106,7 +107,7 @@ TEST_CASE("every line of a block has a place of its own in the image, inside it"
     CHECK(places.size() == lines);
     CHECK(*places.rbegin() + kernel.vector_bytes() <= kernel.image_bytes());
     for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp) {
-      const WarpAccess access = image.read(warp, image.best_swizzle());
+      const WarpAccess access = image.read(warp, swizzle);
       for (std::uint32_t lane = 0; lane < access.lanes; ++lane) CHECK(places.contains(access.offsets[lane]));
     }
   };
