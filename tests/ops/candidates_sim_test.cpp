@@ -6,7 +6,6 @@
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -19,11 +18,6 @@ using reference::between, reference::Buffers, reference::RandomMove;
 
 namespace {
 
-std::uint64_t cases_asked_for(std::uint64_t otherwise) {
-  const char* text = std::getenv("TMAJIT_CASES");
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
-
 Tensor at(const reference::BufferView& view, const std::vector<Buffer>& buffers) {
   return {view.view, buffers[view.buffer].address() + view.offset};
 }
@@ -31,7 +25,7 @@ Tensor at(const reference::BufferView& view, const std::vector<Buffer>& buffers)
 }  // namespace
 
 TEST_CASE("random transposes by random candidates equal the reference, and nothing is reported") {
-  const std::uint64_t cases = cases_asked_for(150);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 150);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const std::shared_ptr<Device> device = make_sim_device({.threads = 1});

@@ -8,7 +8,6 @@
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -37,8 +36,7 @@ TEST_CASE("more dimensions than a tensor map has share its outermost one") {
 }
 
 TEST_CASE("every candidate of random permutations moves every element, and nothing is reported") {
-  const char* text = std::getenv("TMAJIT_CASES");
-  const std::uint64_t cases = text == nullptr ? 25 : std::strtoull(text, nullptr, 0);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 25);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <numeric>
@@ -110,8 +109,7 @@ TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
 }
 
 TEST_CASE("gathers move every element between short dimensions, and nothing is reported") {
-  const char* text = std::getenv("TMAJIT_CASES");
-  const std::uint64_t cases = text == nullptr ? 60 : std::strtoull(text, nullptr, 0);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};

@@ -6,7 +6,6 @@
 #include <tmajit/sim.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <vector>
@@ -17,11 +16,6 @@ using namespace tmajit;
 using reference::Buffers, reference::RandomMove;
 
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
 
 /// Buffers of their own allocations, so that whatever reads or writes past one is reported.
 class Memory {
@@ -69,7 +63,7 @@ SimOptions options_of(std::uint64_t n) {
 }  // namespace
 
 TEST_CASE("random moves on the simulated device equal the reference, and nothing is reported") {
-  const std::uint64_t cases = from_environment("TMAJIT_CASES", 300);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 300);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   // A device for each mode, whose kernels are compiled once; and one that looks for no races, for sources
@@ -123,8 +117,8 @@ TEST_CASE("random moves in several threads, of few patterns: what the test on th
   Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
   const tests::RandomRunResult result =
       tests::run_random_moves(runtime, {.seed = seed,
-                                        .cases = from_environment("TMAJIT_CASES", 100),
-                                        .patterns = from_environment("TMAJIT_PATTERNS", 10),
+                                        .cases = reference::from_environment("TMAJIT_CASES", 100),
+                                        .patterns = reference::from_environment("TMAJIT_PATTERNS", 10),
                                         .threads = 3,
                                         .limits = {.elements = 2000, .most_elements = 12'000}});
   std::cout << "TMAJIT_SEED=" << seed << ": " << result.text();

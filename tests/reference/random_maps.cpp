@@ -116,9 +116,12 @@ void set(Random& random, Value& field, const Values& values) {
 
 }  // namespace
 
-std::uint64_t seed(std::uint64_t otherwise) {
-  const char* text = std::getenv("TMAJIT_SEED");
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
   return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 0);
+}
+std::uint64_t seed(std::uint64_t otherwise) {
+  return from_environment("TMAJIT_SEED", otherwise);
 }
 
 std::uint64_t between(Random& random, std::uint64_t least, std::uint64_t most) {

@@ -10,6 +10,8 @@ namespace reference {
 
 using Random = std::mt19937_64;
 
+/// The number in an environment variable, `otherwise` where there is none.
+[[nodiscard]] std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
 /// The seed of this run: $TMAJIT_SEED, or `otherwise`. Print it with whatever fails.
 [[nodiscard]] std::uint64_t seed(std::uint64_t otherwise);
 
