@@ -13,12 +13,13 @@ commands in the documentation, and rooms that need no simulator under AddressSan
   --preset NAME    run this build's tests alone: release, debug, asan or tsan
   --filter REGEX   only tests whose name matches; no sanitizer pass
   --gpu            only the tests that need a Hopper GPU; it is an error if there is none
-  --sanitizers     every test under asan and the concurrent rooms under tsan as well (long)
+  --sanitizers     every test under asan and the concurrent rooms under tsan as well (long), with TMAJIT_EVERY=1
   --tidy           clang-tidy over the files that differ from origin/main as well
   --quick          no sanitizer pass
   -h, --help       this text
 
-Environment: TMAJIT_JOBS (default: one a core), TMAJIT_SEED (random tests), TMAJIT_NO_SYSTEM_CUDA=1.
+Environment: TMAJIT_JOBS (default: one a core), TMAJIT_SEED (random tests), TMAJIT_EVERY=1 (every rank with every
+swizzle and type, not pairs of them), TMAJIT_NO_SYSTEM_CUDA=1.
 Exit status: 0 if every test passed or was skipped, 1 otherwise, 2 for wrong usage.
 END
 }
@@ -37,7 +38,10 @@ while (($#)); do
       shift
       ;;
     --gpu) gpu=1 sanitizers=none ;;
-    --sanitizers) sanitizers=full ;;
+    --sanitizers)
+      sanitizers=full
+      export TMAJIT_EVERY=1
+      ;;
     --tidy) tidy=1 ;;
     --quick) sanitizers=none ;;
     -h | --help)

@@ -242,6 +242,17 @@ class CommandLine(unittest.TestCase):
             self.assertIn("missed", out)
             self.assertTrue(picture.read_text().startswith("<svg"))
 
+    def test_earlier_results_of_some_peers(self):
+        from report_test import table_of
+        with tempfile.TemporaryDirectory() as folder:
+            earlier = Path(folder) / "a.json"
+            report = table_of(1.01)
+            for row in report["results"]:
+                row["microseconds"]["triton"] = {**row["microseconds"]["tmajit"], "median": 1e-3}
+            earlier.write_text(json.dumps(report))
+            self.assertIn("of the best peer (triton)", self.call("--from", str(earlier))[1])
+            self.assertNotIn("triton", self.call("--from", str(earlier), "--peers", "eager,compile,jax")[1])
+
     def test_results_of_the_program(self):
         program = Path(find()).with_name("tmajit-movement")
         with tempfile.TemporaryDirectory() as folder:

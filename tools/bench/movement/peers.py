@@ -33,7 +33,8 @@ EXAMPLES = """examples:
   peers.py --json movement.json --svg movement.svg
   peers.py --quick --peers eager,compile
   peers.py --only '->(3,2,1,0)' --only odd --peers compile,triton
-  peers.py --from movement.json --targets"""
+  peers.py --from movement.json --targets
+  peers.py --from movement.json --peers eager,compile,jax"""
 
 
 def peer_list(text):
@@ -61,7 +62,7 @@ def parse(arguments):
     add = parser.add_argument
     add("--library", metavar="FILE", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
     add("--peers", type=peer_list, default=list(PEERS), metavar="NAMES",
-        help="whom to measure, of eager,compile,jax,cupy,triton, or none [all]")
+        help="whom to measure or show, of eager,compile,jax,cupy,triton, or none [all]")
     add("--only", action="append", default=[], metavar="TEXT",
         help="cases whose label contains this; may be given again")
     add("--list", action="store_true", help="print the labels of the cases and stop")
@@ -197,7 +198,7 @@ def measure(options, library, arguments):
 def main(arguments):
     options = parse(arguments)
     if options.earlier:
-        report = json.loads(Path(options.earlier).read_text(encoding="utf-8"))
+        report = results.among(json.loads(Path(options.earlier).read_text(encoding="utf-8")), options.peers)
         print(table.whole(report))
         met = show(report, options)
         return 1 if options.targets and not met else 0

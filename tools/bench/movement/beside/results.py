@@ -11,6 +11,14 @@ TABLE_TARGETS = {"f32": 1.15, "bf16": 1.2, "u8": 1.4}
 ODD_TARGET = 1.6
 
 
+def among(report, names):
+    """The report as if of all peers only these had been measured."""
+    gone = set(PEERS) - set(names)
+    rows = [{**row, "microseconds": {name: times for name, times in row.get("microseconds", {}).items()
+                                     if name not in gone}} for row in report["results"]]
+    return {**report, "peers": [name for name in report.get("peers", []) if name not in gone], "results": rows}
+
+
 def microseconds(result, name):
     """The median of a contestant; None if it was not measured."""
     measured = result.get("microseconds", {}).get(name)
