@@ -1,11 +1,18 @@
-# A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names.
-#   tmajit_add_room(<room> SOURCES <file>… [USES <target>…])
+# A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names. The walls stand in
+# the include path: for each room there is a folder with a link to that room alone, and a room's sources are compiled
+# with the folders of the rooms it MAY_INCLUDE and no other.
+#   tmajit_add_room(<room> SOURCES <file>… [MAY_INCLUDE <room>…] [USES <target>…])
+set(TMAJIT_WALLS ${CMAKE_CURRENT_BINARY_DIR}/walls)
 function(tmajit_add_room room)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;MAY_INCLUDE;USES" ${ARGN})
+  file(MAKE_DIRECTORY ${TMAJIT_WALLS}/${room})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${TMAJIT_WALLS}/${room}/${room} SYMBOLIC)
   add_library(tmajit_${room} OBJECT ${arg_SOURCES})
-  target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                                   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
-  target_link_libraries(tmajit_${room} PRIVATE tmajit::options PUBLIC ${arg_USES})
+  target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+  foreach(seen ${room} ${arg_MAY_INCLUDE})
+    target_include_directories(tmajit_${room} PRIVATE ${TMAJIT_WALLS}/${seen})
+  endforeach()
+  target_link_libraries(tmajit_${room} PRIVATE tmajit::options ${arg_USES})
 endfunction()
 
 # tmajit_add_test(<name> SOURCES <file>… USES <target>…): a Catch2 program whose cases ctest runs one by one,

@@ -12,15 +12,16 @@ static void add_one(example::Session& session) {
   constexpr std::array<std::uint64_t, 1> length{1'000'003};
   const TensorView array = TensorView::contiguous(ElementType::i32, length);
 
-  const KernelSpec spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32, {.box = chunk});
-  const Kernel kernel = session.kernel(spec);
+  TileRequest request{.family = "bulk", .destination = {array}, .sources = {{array}}, .expression = "x + 1"};
+  request.tiles.box = chunk;
+  const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 
   std::vector<std::int32_t> x(length[0]);
   std::iota(x.begin(), x.end(), -500'000);
   const Buffer buffer = session.upload(x);
-  const Operand in_place{array, buffer.address()};
-  kernel.launch({&in_place, 1}, in_place);
+  request.destination.address = request.sources[0].address = buffer.address();  // in place
+  kernel.launch(plan_tiles(request));
 
   for (std::int32_t& value : x) ++value;
   example::expect_equal(session.download<std::int32_t>(buffer), x);

@@ -16,7 +16,9 @@ static int embed(const std::shared_ptr<Device>& gpu) {
   constexpr std::array<std::uint64_t, 2> shape{1000, 1024};
   const TensorView matrix = TensorView::contiguous(ElementType::f32, shape);
   Runtime runtime({.device = gpu});
-  const Kernel silu = runtime.kernel(map_spec("x / (1 + expf(-x))", {&matrix, 1}, matrix));
+  TileRequest request{
+      .family = "map", .destination = {matrix}, .sources = {{matrix}}, .expression = "x / (1 + expf(-x))"};
+  const Kernel silu = runtime.kernel(plan_tiles(request));
   std::printf("%u registers, from %s\n", silu.artifact().resources.registers, name(silu.level()));
   if (!gpu) return EXIT_SUCCESS;
 
@@ -25,8 +27,9 @@ static int embed(const std::shared_ptr<Device>& gpu) {
   const Buffer input(gpu, matrix.span_bytes());
   const Buffer output(gpu, matrix.span_bytes());
   gpu->copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
-  const Operand source{matrix, input.address()};
-  silu.launch({&source, 1}, {matrix, output.address()});
+  request.sources[0].address = input.address();
+  request.destination.address = output.address();
+  silu.launch(plan_tiles(request));
   std::vector<float> y(x.size());
   gpu->copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
   gpu->synchronize(nullptr);

@@ -15,16 +15,19 @@ static void matrix_8x8(example::Session& session) {
   constexpr std::array<std::uint32_t, 2> tile{4, 4};
   const TensorView matrix = TensorView::contiguous(ElementType::f32, shape);
 
-  const KernelSpec spec = map_spec("x + tile_index", {&matrix, 1}, matrix, {.box = tile});
-  const Kernel kernel = session.kernel(spec);
+  TileRequest request{
+      .family = "map", .destination = {matrix}, .sources = {{matrix}}, .expression = "x + tile_index"};
+  request.tiles.box = tile;
+  const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 
   std::vector<float> x(64);
   std::iota(x.begin(), x.end(), 0.0F);
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  const Operand source{matrix, input.address()};
-  kernel.launch({&source, 1}, {matrix, output.address()});
+  request.sources[0].address = input.address();
+  request.destination.address = output.address();
+  kernel.launch(plan_tiles(request));
   const std::vector<float> y = session.download<float>(output);
 
   for (std::size_t row = 0; row < 8; ++row) {

@@ -12,8 +12,9 @@ static void tile_128x64(example::Session& session) {
   constexpr std::array<std::uint32_t, 2> box{128, 64};
   const TensorView tile = TensorView::contiguous(ElementType::f16, shape);
 
-  const KernelSpec spec = copy_spec(tile, tile, {.box = box});
-  const Kernel kernel = session.kernel(spec);
+  TileRequest request{.family = "copy", .destination = {tile}, .sources = {{tile}}};
+  request.tiles.box = box;
+  const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 
   // A copy moves bits, so 8192 different bit patterns do: from 0 to 0x1FFF, all of them finite f16.
@@ -21,8 +22,9 @@ static void tile_128x64(example::Session& session) {
   std::iota(x.begin(), x.end(), std::uint16_t{0});
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  const Operand source{tile, input.address()};
-  const PreparedLaunch launch = kernel.prepare({&source, 1}, {tile, output.address()});
+  request.sources[0].address = input.address();
+  request.destination.address = output.address();
+  const PreparedLaunch launch = kernel.prepare(plan_tiles(request));
   launch();
   std::printf("%u CTA, %llu bytes read and written\n", launch.shape().grid[0],
               static_cast<unsigned long long>(launch.bytes_moved()));

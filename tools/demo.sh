@@ -64,7 +64,7 @@ show 2 jitc validate copy --dtype f32 --shape 1000x1001 --box 32x48 --swizzle 12
 
 heading "2. The kernel made for it"
 show 0 jitc source "${SPEC[@]}" -o silu.cu
-sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- tmajit/p' silu.cu |
+sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- elementwise/p' silu.cu |
   grep -E '^constexpr|^__device__ constexpr|using Element|#line 1|^x |\.offset' |
   excerpt "from its $(wc -l <silu.cu) lines: what is known when it is compiled, and the expression"
 sed -n '/^  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
@@ -124,17 +124,15 @@ python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$small" "$small"
 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --device sim --in x.npy --json >run.json
 cat >launch.json <<END
 {
-  "grid": $(json run.json 'd["run"]["grid"]'),
-  "block": $(json run.json 'd["run"]["block"]'),
-  "shared_bytes": $(json run.json 'd["shared_memory"]["dynamic_bytes"]'),
+  "grid": $(json run.json 'd["plan"]["steps"][0]["spec"]["launch"]["grid"]'),
+  "block": $(json run.json 'd["plan"]["steps"][0]["spec"]["launch"]["block"]'),
+  "shared_bytes": $(json run.json 'd["plan"]["steps"][0]["spec"]["launch"]["shared_bytes"]'),
   "source": "silu.cu",
   "buffers": {"x": {"in": "x.npy"}, "y": {"dtype": "f32", "shape": [$small, $small], "out": "y.npy"}},
   "parameters": [
     {"tensor_map": {"buffer": "x", "box": [32, 32], "swizzle": "128B"}},
     {"tensor_map": {"buffer": "y", "box": [32, 32], "swizzle": "128B"}},
-    {"type": "u32", "value": [$((small / 32)), $((small / 32))]},
-    {"struct": [{"buffer": "y"}, {"type": "u64", "value": [$((4 * small)), 4]},
-                {"type": "u32", "value": [$small, $small, $small]}]}
+    {"type": "u32", "value": [$((small / 32)), $((small / 32))]}
   ]
 }
 END

@@ -76,9 +76,9 @@ void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) 
 Session::Session(tmajit::RuntimeOptions options, bool compile_only)
     : runtime_(std::move(options)), compile_only_(compile_only) {}
 
-tmajit::Kernel Session::kernel(const tmajit::KernelSpec& spec) {
-  tmajit::Kernel kernel = runtime_.kernel(spec);
-  describe(kernel, tmajit::launch_shared_bytes(spec));
+tmajit::Kernel Session::kernel(const tmajit::KernelPlan& plan) {
+  tmajit::Kernel kernel = runtime_.kernel(plan);
+  describe(kernel, plan.launch_shape().shared_bytes);
   return kernel;
 }
 

@@ -33,7 +33,7 @@ class Session {
   [[nodiscard]] tmajit::Device& device() { return *runtime_.device(); }
 
   /// The kernel, compiled or from the cache; prints what it takes.
-  tmajit::Kernel kernel(const tmajit::KernelSpec& spec);
+  tmajit::Kernel kernel(const tmajit::KernelPlan& plan);
   /// The same for a kernel of one's own with `shared_bytes` of dynamic shared memory.
   tmajit::Kernel kernel(const tmajit::Source& source, std::uint32_t shared_bytes);
 

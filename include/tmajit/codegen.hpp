@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/kernel_plan.hpp>
 
 #include <string>
 #include <string_view>
@@ -9,16 +9,9 @@
 
 TMAJIT_BEGIN
 
-/// One self-contained CUDA C++ translation unit that needs no header; NVRTC and `nvcc -arch=sm_90a` take it.
-struct Source {
-  std::string text;
-  std::string entry;       ///< the kernel's name, unmangled: "tmajit_copy"
-  std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
-};
-
-/// The kernel for `spec`. Deterministic: the same spec gives the same bytes.
-/// Throws SpecError if validate(spec) finds anything.
-[[nodiscard]] TMAJIT_API Source generate(const KernelSpec& spec);
+/// The kernel of a plan: one self-contained CUDA C++ translation unit that needs no header; NVRTC and `nvcc
+/// -arch=sm_90a` take it. Deterministic: the same key gives the same bytes. Needs no compiler and no device.
+[[nodiscard]] TMAJIT_API Source source(const KernelPlan& plan);
 
 /// A user's own kernel: `#include "tmajit/<name>.cuh"` lines that name device headers are replaced by their
 /// text, each once, and the rest is taken as it is under `#line 1 "<label>"`.
@@ -27,7 +20,7 @@ struct Source {
                                               std::string_view label = "kernel");
 
 /// The device headers that custom_source() knows, by the name an #include gives: "tmajit/mbarrier.cuh", and
-/// their text. They are the files of templates/ptx and templates/device.
+/// their text. They are the files of templates/ptx, templates/params and templates/device.
 [[nodiscard]] TMAJIT_API std::vector<std::pair<std::string, std::string>> device_headers();
 
 TMAJIT_END

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/codegen.hpp>
+#include <tmajit/version.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,13 @@
 #include <vector>
 
 TMAJIT_BEGIN
+
+/// CUDA C++ that makes one kernel; see codegen.hpp.
+struct Source {
+  std::string text;
+  std::string entry;       ///< the kernel's name, unmangled: "tmajit_copy"
+  std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
+};
 
 struct CompileOptions {
   std::string arch = "sm_90a";  ///< a real architecture, so that PTX and a cubin come of one call

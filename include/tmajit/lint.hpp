@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/finding.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
@@ -26,20 +27,6 @@ struct LintOptions {
   std::vector<MapFacts> maps = {};
 };
 
-/// A mistake that the text of a kernel shows, and where. Where the simulator reports the same one, the rule
-/// has the same name.
-struct Finding {
-  std::string rule;               ///< stable identifier, "copy.shared-alignment"
-  std::string kernel;             ///< entry or function; empty if it belongs to none
-  std::uint32_t ptx_line = 0;     ///< from 1
-  std::uint32_t ptx_column = 0;   ///< from 1
-  std::string instruction;        ///< that line's instruction; empty if it belongs to none
-  std::uint64_t source_line = 0;  ///< of its .loc, the innermost; 0 without line info
-  std::string found;              ///< what the text says
-  std::string expected;           ///< what is legal
-  std::string remedy;             ///< what usually helps
-};
-
 struct LintResult {
   std::vector<Finding> findings;     ///< in the order of the text
   std::vector<std::string> kernels;  ///< that were looked at
@@ -48,8 +35,9 @@ struct LintResult {
   std::string report;  ///< the findings ready to print: "name:3:7: error: …", the line, a caret
 };
 
-/// Checks a PTX module without running it. Text that is no PTX is a finding like others, of rule "syntax" or
-/// "name". Thread-safe; never throws for what the text holds.
+/// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the
+/// same. Text that is no PTX is a finding like others, of rule "syntax" or "name". Thread-safe; never throws
+/// for what the text holds.
 [[nodiscard]] LintResult lint_ptx(std::string_view text, const LintOptions& options = {});
 
 TMAJIT_END

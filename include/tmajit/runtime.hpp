@@ -2,16 +2,14 @@
 
 #include <tmajit/cache.hpp>
 #include <tmajit/device.hpp>
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/kernel_plan.hpp>
 #include <tmajit/tuning.hpp>
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 
 TMAJIT_BEGIN
 
@@ -21,6 +19,8 @@ struct RuntimeOptions {
   /// Where compiled kernels are kept; nullopt keeps them in memory only.
   std::optional<std::filesystem::path> cache_directory = DiskCache::default_directory();
   CompileOptions compile = {};
+  /// What to plan for where there is no device.
+  Chip chip = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
@@ -33,20 +33,16 @@ struct StageTimes {
   double load = 0;
 };
 
-/// One tensor of a launch.
-struct Operand {
-  TensorView view;
-  DevicePtr address = 0;
-  L2Promotion l2_promotion = L2Promotion::none;
-  OobFill oob_fill = OobFill::zero;
-};
-
 /// A launch with its tensor maps encoded: everything that a kernel call needs, ready to be enqueued again and
-/// again, on any stream and inside graph capture. Must not outlive its Kernel's Runtime. Not copyable
-/// while in use by two threads at once; launch() itself is const and thread-safe.
+/// again, on any stream and inside graph capture. Must not outlive its Kernel's Runtime. The call operator is
+/// const and thread-safe; rebind() is for one thread at a time.
 class TMAJIT_API PreparedLaunch {
  public:
   void operator()(Stream stream = nullptr) const;
+  /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
+  /// destination's first, then the sources'. They must be aligned as those that were planned; nothing is
+  /// checked but their number.
+  void rebind(std::span<const DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
   /// Bytes that the launch reads and writes, each element once.
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;
@@ -71,12 +67,11 @@ class TMAJIT_API Kernel {
   [[nodiscard]] CacheLevel level() const noexcept;
   [[nodiscard]] const StageTimes& times() const noexcept;
 
-  /// Encodes the tensor maps and launch shape for these operands: the inputs in order, then the output.
-  /// Throws SpecError if the operands break a rule, Error{unavailable} without a device,
-  /// Error{invalid_argument} for a custom kernel.
-  [[nodiscard]] PreparedLaunch prepare(std::span<const Operand> inputs, const Operand& output) const;
+  /// The launch of a plan whose kernel this is: its tensor maps encoded. Throws Error{unavailable} without a
+  /// device, Error{invalid_argument} for a plan of another kernel.
+  [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
   /// prepare() and launch in one.
-  void launch(std::span<const Operand> inputs, const Operand& output, Stream stream = nullptr) const;
+  void launch(const KernelPlan& plan, Stream stream = nullptr) const;
   /// A launch of a custom kernel: parameters as for cuLaunchKernelEx.
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream = nullptr) const;
 
@@ -87,8 +82,6 @@ class TMAJIT_API Kernel {
   std::shared_ptr<const State> state_;
 };
 
-class MovePlan;
-
 /// Ties generator, compiler, cache and device together. Thread-safe; the same kernel asked for by several
 /// threads at once is compiled once.
 class TMAJIT_API Runtime {
@@ -98,17 +91,12 @@ class TMAJIT_API Runtime {
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
 
-  /// The kernel for `spec`: from memory, from disk, or compiled. A memory hit builds no text.
-  /// Throws SpecError, CompileError, Error{unavailable}.
-  [[nodiscard]] Kernel kernel(const KernelSpec& spec);
+  /// The kernel of a plan: from memory, from disk, or compiled. A memory hit builds no text.
+  /// Throws CompileError, Error{unavailable}.
+  [[nodiscard]] Kernel kernel(const KernelPlan& plan);
   /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
   /// memory that its launches will ask for.
   [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0);
-
-  /// The same for a source that is only written if nobody asked for its `recipe` before: whatever text tells
-  /// the caller's kernels apart. Two sources must not have one recipe.
-  [[nodiscard]] Kernel kernel(std::string_view recipe, const std::function<Source()>& make,
-                              std::uint32_t shared_bytes = 0);
 
   /// Choices for moves: those that are shipped, and over them those of the file `tuning.json` in the cache
   /// directory, which is read when they are first asked for. A file that is broken is logged and left alone.
@@ -116,11 +104,8 @@ class TMAJIT_API Runtime {
   /// Adds a choice to tuning() and, beside what other processes have stored meanwhile, to that file if there
   /// is a cache directory. False if the file is broken or could not be written; the reason is logged.
   bool remember(const TunedChoice& choice);
-  /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
-  /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
-  /// without a GPU; on the simulator times mean nothing.
-  TuneReport tune(const MovePlan& plan, const TuneOptions& options = {});
-
+  /// What plans are made for: the device's chip or, without one, RuntimeOptions::chip.
+  [[nodiscard]] const Chip& chip() const noexcept;
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
 
  private:

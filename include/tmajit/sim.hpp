@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/device.hpp>
+#include <tmajit/finding.hpp>
 
 #include <array>
 #include <cstdint>
@@ -12,18 +13,11 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel did wrong on the simulated device, and where. The first of each rule and place is kept.
-struct Report {
-  std::string rule;                       ///< stable identifier, "shared.in-flight-read"
-  std::string kernel;                     ///< entry
-  std::uint32_t ptx_line = 0;             ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
-  std::string instruction;                ///< that line's instruction
-  std::uint64_t source_line = 0;          ///< of its .loc, the innermost; 0 without line info
+/// What a kernel did wrong on the simulated device, where, and who did it. The first of each rule and place
+/// is kept.
+struct Report : Finding {
   std::array<std::uint32_t, 3> cta{};     ///< %ctaid
   std::array<std::uint32_t, 3> thread{};  ///< %tid of the first thread concerned
-  std::string found;                      ///< what happened
-  std::string expected;                   ///< what is legal
-  std::string remedy;                     ///< what usually helps
   std::uint64_t count = 1;                ///< how often in this launch
 
   /// One paragraph with everything above.

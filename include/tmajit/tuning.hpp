@@ -1,7 +1,9 @@
 #pragma once
 
-#include <tmajit/version.hpp>
+#include <tmajit/kernel_plan.hpp>
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,18 +16,36 @@
 
 TMAJIT_BEGIN
 
+/// What moves have in common whose fastest candidate is likely the same. Plain data; which candidates there
+/// are, and in which order, does not change it.
+struct ShapeClass {
+  static constexpr std::uint32_t version = 1;  ///< of the meaning of these fields
+  std::string_view family;                     ///< of the candidate that suits most moves of the kind
+  std::uint8_t element_bytes = 0;
+  std::uint8_t rank = 0;
+  bool staggered = false;    ///< the destination's rows begin between multiples of a vector
+  std::int8_t row = 0;       ///< log2 of the last dimension's extent
+  std::int8_t column = -1;   ///< of the one in which the source is contiguous; −1 where that is the last
+  std::int8_t bytes = 0;     ///< of what is read and written
+  std::uint8_t sources = 0;  ///< of an expression or of views that lie anyhow
+  std::array<std::uint8_t, 8>
+      access{};  ///< how each source is read, and log2 of its elements' bytes: 16 · a + b
+  friend constexpr auto operator<=>(const ShapeClass&, const ShapeClass&) = default;
+  /// "transpose 4B rank 2 row 2^14 column 2^14 bytes 2^31", for people.
+  [[nodiscard]] TMAJIT_API std::string text() const;
+};
+
 /// The fastest choice that was measured for moves of one shape class on one chip.
 struct TunedChoice {
-  std::string chip;         ///< "NVIDIA H200"
-  std::string shape_class;  ///< MoveExplanation::shape_class
-  std::string choice;       ///< MoveStep::choice
+  std::string chip;  ///< "NVIDIA H200"
+  ShapeClass shape_class;
+  KernelChoice choice;
   double microseconds = 0;  ///< measured
-  std::string version;      ///< of the library that measured it
   friend bool operator==(const TunedChoice&, const TunedChoice&) = default;
 };
 
-/// Tuned choices by chip and shape class. Thread-safe. Choices of another version of the library are kept in
-/// files but never found: its candidates may differ.
+/// Tuned choices by chip and shape class. Thread-safe. Choices that were stored under another version of
+/// ShapeClass or KernelChoice are skipped when a file is read.
 class TMAJIT_API TuningTable {
  public:
   TuningTable();
@@ -36,14 +56,14 @@ class TMAJIT_API TuningTable {
   /// The choices that come with this library.
   [[nodiscard]] static TuningTable shipped();
 
-  [[nodiscard]] std::optional<TunedChoice> find(std::string_view chip, std::string_view shape_class) const;
-  /// Replaces the choice of the same chip, class and version.
+  [[nodiscard]] std::optional<TunedChoice> find(std::string_view chip, const ShapeClass& shape_class) const;
+  /// Replaces the choice of the same chip and class.
   void add(const TunedChoice& choice);
-  /// Every choice, ordered by chip, class and version.
+  /// Every choice, ordered by chip and class.
   [[nodiscard]] std::vector<TunedChoice> all() const;
 
-  /// JSON: {"tmajit": "0.1.0", "choices": [{"chip": …, "class": …, "choice": …, "microseconds": …, "version":
-  /// …}]}.
+  /// JSON: {"tmajit": "0.1.0", "class_version": 1, "choice_version": 1, "choices": [{"chip": …, "class": {…},
+  /// "choice": {…}, "microseconds": …}]}.
   [[nodiscard]] std::string json() const;
   /// Adds the choices of such a text. Throws Error{invalid_argument} that says where the text is wrong; the
   /// table is then as before.
@@ -71,11 +91,11 @@ struct TuneOptions {
 
 struct TuneReport {
   struct Candidate {
-    std::string choice;
+    KernelChoice choice;
     double predicted_us = 0;
     double microseconds = 0;  ///< the median
   };
-  std::string shape_class;
+  ShapeClass shape_class;
   std::vector<Candidate> candidates;  ///< fastest first
 };
 

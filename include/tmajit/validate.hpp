@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tmajit/error.hpp>
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -15,14 +15,6 @@ TMAJIT_BEGIN
 /// hardware handles differently from what the spec says.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,
                                                          std::optional<std::uint64_t> address = {});
-
-/// Every rule that a kernel spec breaks on its own: ranks, counts, tiles, swizzles, shared memory.
-[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const KernelSpec& spec);
-
-/// A kernel over these views, inputs first and the output last: both of the above for every operand, and
-/// that the shapes agree.
-[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const KernelSpec& spec,
-                                                         std::span<const TensorView> views);
 
 /// Shared memory that one CTA and one SM of sm_90 can use, bytes (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability"). Each CTA takes 1 KiB more than it asks for.

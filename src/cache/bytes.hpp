@@ -4,25 +4,38 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <llvm/Support/Endian.h>
+#include <llvm/Support/xxhash.h>
 
 TMAJIT_BEGIN
 
 /// Appends numbers (little-endian) and texts (behind their length) to a buffer.
 class ByteWriter {
  public:
-  void u32(std::uint32_t value);
-  void u64(std::uint64_t value);
+  void u32(std::uint32_t value) { number(value); }
+  void u64(std::uint64_t value) { number(value); }
   void raw(std::string_view bytes) { bytes_.append(bytes); }
-  void text(std::string_view text);
+  void text(std::string_view text) {
+    u64(text.size());
+    raw(text);
+  }
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
 
   [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::string take() noexcept { return std::move(bytes_); }
 
  private:
+  template <class Number>
+  void number(Number value) {
+    char bytes[sizeof value];
+    llvm::support::endian::write<Number, llvm::support::little>(bytes, value);
+    bytes_.append(bytes, sizeof bytes);
+  }
+
   std::string bytes_;
 };
 
@@ -32,20 +45,34 @@ class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
 
-  std::uint32_t u32();
-  std::uint64_t u64();
-  std::string_view raw(std::size_t bytes);
-  std::string_view text();
+  std::uint32_t u32() { return number<std::uint32_t>(); }
+  std::uint64_t u64() { return number<std::uint64_t>(); }
+  std::string_view raw(std::size_t bytes) {
+    ok_ = ok_ && bytes <= rest_.size();
+    if (!ok_) return {};
+    const auto result = rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+    return result;
+  }
+  std::string_view text() { return raw(u64()); }
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
 
  private:
+  template <class Number>
+  Number number() {
+    const auto bytes = raw(sizeof(Number));
+    return bytes.empty() ? 0 : llvm::support::endian::read<Number, llvm::support::little, 1>(bytes.data());
+  }
+
   std::string_view rest_;
   bool ok_ = true;
 };
 
 /// xxHash64: finds damage, not intent. Whoever may write to the cache could redo any checksum.
-[[nodiscard]] std::uint64_t checksum(std::string_view bytes);
+[[nodiscard]] inline std::uint64_t checksum(std::string_view bytes) {
+  return llvm::xxHash64(llvm::StringRef(bytes.data(), bytes.size()));
+}
 
 TMAJIT_END

@@ -1,4 +1,4 @@
-#include "cache/files.hpp"
+#include "files/files.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>

@@ -1,9 +1,9 @@
 // The one place that says what a key is. Where entries live is disk_cache.cpp's business.
+#include "cache/bytes.hpp"
 #include "compile/options.hpp"
+#include "spec/enum_names.hpp"
 
 #include <tmajit/cache.hpp>
-
-#include <algorithm>
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>
@@ -16,32 +16,7 @@ namespace {
 /// fill one, another order of the fields below.
 constexpr std::uint64_t key_schema = 1;
 
-/// Hashes a sequence of fields. Each goes in behind its length, so that no two sequences are the same bytes.
-class FieldHash {
- public:
-  void add(std::uint64_t value) {
-    std::array<std::uint8_t, sizeof value> bytes{};
-    for (auto& byte : bytes) {
-      byte = static_cast<std::uint8_t>(value);
-      value >>= 8;
-    }
-    hash_.update(bytes);
-  }
-  void add(std::string_view text) {
-    add(std::uint64_t{text.size()});
-    hash_.update(llvm::StringRef(text.data(), text.size()));
-  }
-  [[nodiscard]] CacheKey finish() {
-    CacheKey key;
-    const auto digest = hash_.final();
-    std::transform(digest.begin(), digest.end(), key.digest.begin(),
-                   [](auto byte) { return static_cast<std::uint8_t>(byte); });
-    return key;
-  }
-
- private:
-  llvm::SHA256 hash_;
-};
+constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "compiled"}};
 
 }  // namespace
 
@@ -52,23 +27,25 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
   const auto& [arch, line_info, extra] = options;
   [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // where it lies changes nothing
 
-  FieldHash hash;
-  hash.add("tmajit kernel");
-  hash.add(key_schema);
-  hash.add(text);
-  hash.add(entry);
-  hash.add(arch);
-  hash.add(std::uint64_t{line_info});
-  hash.add(std::uint64_t{extra.size()});
-  for (const auto& option : extra) hash.add(option);
-  hash.add(static_cast<std::uint64_t>(major));
-  hash.add(static_cast<std::uint64_t>(minor));
-  hash.add(build);
+  // Every text behind its length, so that no two sequences of fields are the same bytes.
+  ByteWriter fields;
+  const auto add_all = [&](const std::vector<std::string>& texts) {
+    fields.u64(texts.size());
+    for (const auto& each : texts) fields.text(each);
+  };
+  fields.text("tmajit kernel");
+  fields.u64(key_schema);
+  fields.text(text);
+  fields.text(entry);
+  fields.text(arch);
+  fields.u64(line_info ? 1 : 0);
+  add_all(extra);
+  fields.u64(static_cast<std::uint64_t>(major));
+  fields.u64(static_cast<std::uint64_t>(minor));
+  fields.text(build);
   // What compile() makes of all that, so that a change to its fixed options needs no thought here.
-  const auto arguments = nvrtc_options(options, compiler);
-  hash.add(std::uint64_t{arguments.size()});
-  for (const auto& argument : arguments) hash.add(argument);
-  return hash.finish();
+  add_all(nvrtc_options(options, compiler));
+  return {llvm::SHA256::hash(llvm::arrayRefFromStringRef(fields.bytes()))};
 }
 
 std::string CacheKey::hex() const {
@@ -76,12 +53,7 @@ std::string CacheKey::hex() const {
 }
 
 const char* name(CacheLevel level) noexcept {
-  switch (level) {
-    case CacheLevel::memory: return "memory";
-    case CacheLevel::disk: return "disk";
-    case CacheLevel::compiled: return "compiled";
-  }
-  return "unknown";
+  return levels.of(level);
 }
 
 TMAJIT_END

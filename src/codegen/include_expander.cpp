@@ -1,9 +1,11 @@
 #include "codegen/include_expander.hpp"
 
+#include "codegen/directives.hpp"
 #include "codegen/templates.hpp"
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
 #include <optional>
 
 #include <spdlog/fmt/fmt.h>
@@ -21,9 +23,17 @@ std::optional<std::string_view> included_header(std::string_view line) {
   return line.substr(0, quote);
 }
 
-std::string header_text(std::string_view name) {
-  for (const char* folder : {"ptx", "device", "kernels"}) {
-    if (std::string text = template_text(fmt::format("{}/{}", folder, name)); !text.empty()) return text;
+constexpr std::array folders{"params", "ptx", "device", "kernels"};
+
+struct Header {
+  std::size_t folder;  ///< of `folders`
+  std::string text;
+};
+
+Header header(std::string_view name) {
+  for (std::size_t folder = 0; folder < folders.size(); ++folder) {
+    std::string text = template_text(fmt::format("{}/{}", folders.at(folder), name));
+    if (!text.empty()) return {folder, std::move(text)};
   }
   std::string known;
   for (const EmbeddedFile& file : embedded_templates()) {
@@ -32,6 +42,12 @@ std::string header_text(std::string_view name) {
   }
   throw Error(ErrorCode::invalid_argument,
               fmt::format("there is no device header \"tmajit/{}\"; the device headers are {}", name, known));
+}
+
+/// `text` with one blank line where includes and pragmas left several.
+std::string close_gaps(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
 }
 
 /// A header's text without the lines that only mattered while it was a file.
@@ -43,18 +59,10 @@ std::string_view trim_blank_lines(std::string_view text) {
 
 }  // namespace
 
-std::string close_gaps(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
-  return text;
-}
-
 std::string IncludeExpander::strip(std::string_view text) {
   std::string own;
   own.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (const std::string_view line : lines_of(text)) {
     if (const auto header = included_header(line)) {
       add(*header);
     } else if (line != "#pragma once") {
@@ -65,13 +73,29 @@ std::string IncludeExpander::strip(std::string_view text) {
   return own;
 }
 
-void IncludeExpander::add(std::string_view named) {
-  const std::string name = rank_ != 0 && named == "bulk_tensor.cuh"
-                               ? fmt::format("bulk_tensor_{}d.cuh", rank_)
-                               : std::string(named);
-  if (!done_.insert(name).second) return;
-  const std::string text = close_gaps(strip(header_text(name)));
-  headers_ += fmt::format("\n// ---- tmajit/{} ----\n{}", name, trim_blank_lines(text));
+std::string IncludeExpander::kernel(std::string_view file) {
+  const std::string path = fmt::format("kernels/{}", file);
+  return close_gaps(strip(selected(template_text(path), path, flags_)));
+}
+
+void IncludeExpander::add(std::string_view name) {
+  if (!done_.emplace(name).second) return;
+  const auto [folder, text] = header(name);
+  const std::string own =
+      close_gaps(strip(selected(text, fmt::format("{}/{}", folders.at(folder), name), flags_)));
+  std::string& part = parts_.at(folder);
+  std::string_view rest = trim_blank_lines(own);
+  if (flags_.keeps_all()) {
+    part += fmt::format("\n// ---- tmajit/{} ----\n{}", name, rest);
+    return;
+  }
+  // In a kernel the header's first line is its heading.
+  const std::size_t end = rest.find('\n');
+  std::string_view title = rest.substr(0, end);
+  rest.remove_prefix(end);
+  title.remove_prefix(std::min<std::size_t>(3, title.size()));
+  if (title.ends_with('.')) title.remove_suffix(1);
+  part += fmt::format("\n// ---- {}: {} ----{}", name, title, rest);
 }
 
 TMAJIT_END

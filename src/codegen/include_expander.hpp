@@ -1,9 +1,10 @@
 #pragma once
 
+#include "codegen/flags.hpp"
+
 #include <tmajit/version.hpp>
 
-#include <cstdint>
-#include <functional>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,25 +15,31 @@ TMAJIT_BEGIN
 /// generated text needs no file beside it.
 class IncludeExpander {
  public:
-  /// With a `rank`, "bulk_tensor.cuh" stands for the file of that rank alone.
-  explicit IncludeExpander(std::uint32_t rank = 0) : rank_(rank) {}
+  /// For a custom source: of a header everything.
+  IncludeExpander() : IncludeExpander(Flags::everything()) {}
+  /// For a kernel of ours: of templates what its flags say. What nothing uses goes when finished() has seen
+  /// the whole source.
+  explicit IncludeExpander(Flags flags) : flags_(std::move(flags)) {}
 
-  /// Returns `text` with every `#include "tmajit/<name>.cuh"` line empty (line numbers stay), and appends the
-  /// headers they name, where not yet there, to headers().
+  /// Returns `text` with every `#include "tmajit/<name>.cuh"` line empty (line numbers stay), and gathers the
+  /// headers that they name, where not yet there. Nothing else in `text` is touched.
   /// Throws Error{invalid_argument} for a header that does not exist.
   [[nodiscard]] std::string strip(std::string_view text);
 
-  [[nodiscard]] const std::string& headers() const noexcept { return headers_; }
+  /// A file of templates/kernels without its includes, which are gathered: "copy.cu".
+  [[nodiscard]] std::string kernel(std::string_view file);
+
+  /// The headers that need nothing of the kernel, in order: parameters, PTX, device.
+  [[nodiscard]] std::string headers() const { return parts_[0] + parts_[1] + parts_[2]; }
+  /// Those that several kernels share, written against a kernel's facts.
+  [[nodiscard]] const std::string& kernel_headers() const noexcept { return parts_[3]; }
 
  private:
   void add(std::string_view name);
 
-  std::uint32_t rank_;
+  Flags flags_;
   std::set<std::string, std::less<>> done_;
-  std::string headers_;
+  std::array<std::string, 4> parts_;  ///< of the headers of params, ptx, device and kernels
 };
-
-/// `text` with one blank line where includes and pragmas left several.
-[[nodiscard]] std::string close_gaps(std::string text);
 
 TMAJIT_END

@@ -1,4 +1,4 @@
-#include "compile/build_id.hpp"
+#include "compile/nvrtc.hpp"
 
 #include <algorithm>
 #include <cstdint>

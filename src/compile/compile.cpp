@@ -2,7 +2,6 @@
 #include "compile/expression.hpp"
 #include "compile/nvrtc.hpp"
 #include "compile/options.hpp"
-#include "compile/resources.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/compile.hpp>

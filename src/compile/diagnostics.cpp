@@ -1,14 +1,14 @@
 #include "compile/diagnostics.hpp"
 
-#include "compile/excerpt.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Support/Unicode.h>
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
@@ -19,10 +19,6 @@ using llvm::StringRef;
 
 constexpr std::size_t shown_errors = 3;
 constexpr const char* ptx_file = "ptx";
-
-std::string str(StringRef text) {
-  return text.str();
-}
 
 /// `file(12): error: text`, `file(12): error #20-D: text`, `file(12): catastrophic error: text`.
 std::optional<Diagnostic> parse_front_end(StringRef line) {
@@ -35,8 +31,8 @@ std::optional<Diagnostic> parse_front_end(StringRef line) {
     if (begin == StringRef::npos || line.slice(begin + 1, end).getAsInteger(10, found.line)) continue;
     if (message.consume_front(" #")) message = message.drop_until([](char c) { return c == ':'; });
     if (!message.consume_front(":")) continue;
-    found.file = str(line.substr(0, begin));
-    found.message = str(message.trim());
+    found.file = line.substr(0, begin).str();
+    found.message = message.trim().str();
     return found;
   }
   return std::nullopt;
@@ -49,7 +45,7 @@ std::optional<Diagnostic> parse_assembler(StringRef line) {
   if (message.empty() || (!head.contains("error") && !head.contains("fatal"))) return std::nullopt;
   Diagnostic found;
   found.stage = Diagnostic::Stage::assembler;
-  found.message = str(message.trim());
+  found.message = message.trim().str();
   auto number = head.split(", line ").second;
   if (!number.consumeInteger(10, found.line)) found.file = ptx_file;
   return found;
@@ -63,8 +59,8 @@ void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
     const auto line = following[i];
     if (line.trim().empty() || !std::string_view(line).starts_with("  ")) return;
     if (i == 0 || line.trim() != "^") continue;
-    for (const auto more : following.take_front(i - 1)) found.message += "; " + str(more.trim());
-    found.excerpt = str(following[i - 1].substr(indent));
+    for (const auto more : following.take_front(i - 1)) found.message += "; " + more.trim().str();
+    found.excerpt = following[i - 1].substr(indent).str();
     found.offset = line.find('^') - indent;
     return;
   }
@@ -90,7 +86,7 @@ void trace_ptx(StringRef ptx, Diagnostic& found) {
   llvm::SmallVector<StringRef, 0> lines;
   ptx.split(lines, '\n');
   if (found.line == 0 || found.line > lines.size()) return;
-  found.excerpt = str(lines[found.line - 1].trim());
+  found.excerpt = lines[found.line - 1].trim().str();
   for (std::size_t i = found.line; i-- > 0;) {
     auto line = lines[i].ltrim();
     if (line.contains(".entry ") || std::string_view(line).starts_with(".func"))
@@ -103,7 +99,7 @@ void trace_ptx(StringRef ptx, Diagnostic& found) {
     line = line.ltrim();
     if (line.consumeInteger(10, number)) return;
     if (const auto name = ptx_file_name(lines, file); !name.empty()) {
-      found.file = str(name);
+      found.file = name.str();
       found.line = number;
     }
     return;
@@ -130,6 +126,27 @@ std::string show(const Diagnostic& error, std::string_view expression) {
     text += fmt::format("\n  (found in the generated text around it, {}:{})", error.file, error.line);
   }
   return text;
+}
+
+constexpr std::size_t window = 96;  ///< bytes shown of a longer line
+
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// Terminal columns of `text`; bytes where it is not printable UTF-8.
+std::size_t columns(std::string_view text) {
+  const int width = llvm::sys::unicode::columnWidthUTF8({text.data(), text.size()});
+  return width < 0 ? text.size() : static_cast<std::size_t>(width);
+}
+
+/// The number that stands right before `unit` in `line`: 19 for " registers" in "Used 19 registers"; else 0.
+std::uint32_t number_before(llvm::StringRef line, llvm::StringRef unit) {
+  const auto before = line.substr(0, line.find(unit));
+  if (before.size() == line.size()) return 0;
+  const auto digits = before.take_back(before.size() - (before.find_last_not_of("0123456789") + 1));
+  std::uint32_t value = 0;
+  return digits.getAsInteger(10, value) ? 0 : value;
 }
 
 }  // namespace
@@ -169,7 +186,7 @@ std::string explain(std::string_view log, std::string_view ptx, std::string_view
   std::string text = expression.empty() ? fmt::format("kernel \"{}\" does not compile", entry)
                                         : "the expression does not compile";
   if (errors.empty()) {
-    text += fmt::format("; NVRTC says:\n{}", str(StringRef(log.data(), log.size()).trim()));
+    text += fmt::format("; NVRTC says:\n{}", StringRef(log.data(), log.size()).trim().str());
     return text;
   }
   // Errors outside the expression only follow from those in it.
@@ -184,6 +201,67 @@ std::string explain(std::string_view log, std::string_view ptx, std::string_view
     text += fmt::format("\nand {} more error{}", more, more == 1 ? "" : "s");
   }
   return text;
+}
+
+std::string excerpt(std::string_view line, std::size_t offset) {
+  offset = std::min(offset, line.size());
+  std::size_t begin = 0;
+  std::size_t end = line.size();
+  if (line.size() > window) {
+    begin = std::min(offset - std::min(offset, window / 2), line.size() - window);
+    end = begin + window;
+    while (begin > 0 && continues_character(line[begin])) --begin;
+    while (end < line.size() && continues_character(line[end])) ++end;
+  }
+  const std::string_view lead = begin > 0 ? "…" : "";
+  // A tab or an unprintable character takes one column, so that the caret stays under its character.
+  std::string shown(line.substr(begin, end - begin));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; },
+      ' ');
+  const auto before = std::string_view(shown).substr(0, offset - begin);
+  std::string result("  ");
+  result.append(lead).append(shown).append(end < line.size() ? "…" : "").append("\n  ");
+  result.append(columns(lead) + columns(before), ' ').append("^");
+  return result;
+}
+
+// The report of a kernel runs from its "Compiling entry function" to the next one's. In it, functions that
+// were not inlined follow with properties of their own, which are not the kernel's:
+//   ptxas info    : Compiling entry function 'k' for 'sm_90a'
+//   ptxas info    : Function properties for k
+//   ptxas         .     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//   ptxas info    : Used 19 registers, used 1 barriers, 32 bytes cumulative stack size, 1032 bytes smem
+//   ptxas info    : Function properties for helper
+std::optional<Resources> parse_resources(std::string_view log, std::string_view entry) {
+  const auto kernel = "Compiling entry function '" + std::string(entry) + "' ";
+  std::optional<Resources> result;
+  bool of_kernel = false;
+  for (llvm::StringRef rest(log.data(), log.size()); !rest.empty();) {
+    llvm::StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    if (line.contains("Compiling entry function '")) {
+      if (result) break;
+      if (line.contains(kernel)) {
+        result.emplace();
+        of_kernel = true;
+      }
+    } else if (!result) {
+      continue;
+    } else if (const auto name = line.find("Function properties for "); name != llvm::StringRef::npos) {
+      of_kernel = line.substr(name + std::strlen("Function properties for ")).trim() ==
+                  llvm::StringRef(entry.data(), entry.size());
+    } else if (of_kernel && line.contains(" bytes stack frame")) {
+      result->stack_bytes = number_before(line, " bytes stack frame");
+      result->spill_store_bytes = number_before(line, " bytes spill stores");
+      result->spill_load_bytes = number_before(line, " bytes spill loads");
+    } else if (of_kernel && line.contains("Used ")) {
+      result->registers = number_before(line, " registers");
+      result->barriers = number_before(line, " barriers");
+      result->static_shared_bytes = number_before(line, " bytes smem");
+    }
+  }
+  return result;
 }
 
 TMAJIT_END

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/version.hpp>
+#include <tmajit/compile.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +33,12 @@ struct Diagnostic {
 /// the generated text begins that no longer fits it.
 [[nodiscard]] std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                                   std::string_view expression);
+
+/// `line` with a caret under byte `offset` (its end if beyond), both indented by two spaces and cut to a
+/// window around the caret if the line is long. Two lines, the second without a newline.
+[[nodiscard]] std::string excerpt(std::string_view line, std::size_t offset);
+
+/// What ptxas's report (-Xptxas=-v) in `log` says of the kernel `entry`; nullopt if it says nothing of it.
+[[nodiscard]] std::optional<Resources> parse_resources(std::string_view log, std::string_view entry);
 
 TMAJIT_END

@@ -1,13 +1,12 @@
 #include "compile/nvrtc.hpp"
 
-#include "compile/build_id.hpp"
-#include "compile/nvrtc_places.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
 
+#include <array>
+#include <cstdlib>
 #include <filesystem>
-#include <vector>
 
 #include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
@@ -22,24 +21,6 @@ constexpr int oldest_major = 12;
 std::string last_dl_error() {
   const char* text = ::dlerror();
   return text != nullptr ? text : "unknown reason";
-}
-
-template <class Function>
-bool load(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
-
-bool load(void* library, NvrtcApi& api) {
-  return load(library, "nvrtcVersion", api.version) &&
-         load(library, "nvrtcGetErrorString", api.error_string) &&
-         load(library, "nvrtcCreateProgram", api.create_program) &&
-         load(library, "nvrtcDestroyProgram", api.destroy_program) &&
-         load(library, "nvrtcCompileProgram", api.compile_program) &&
-         load(library, "nvrtcGetPTXSize", api.ptx_size) && load(library, "nvrtcGetPTX", api.ptx) &&
-         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin) &&
-         load(library, "nvrtcGetProgramLogSize", api.log_size) &&
-         load(library, "nvrtcGetProgramLog", api.log);
 }
 
 std::string path_of(const void* address) {
@@ -63,11 +44,54 @@ void load_builtins(const CompilerIdentity& nvrtc) {
   }
 }
 
+/// Newest first. The plain name is there in toolkits and development packages only.
+constexpr std::array file_names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// The folder of the file that this code was loaded from: libtmajit's, or the program's if linked statically.
+std::filesystem::path own_folder() {
+  return std::filesystem::path(path_of(reinterpret_cast<const void*>(&nvrtc_places))).parent_path();
+}
+
 }  // namespace
+
+std::vector<std::string> nvrtc_places() {
+  if (auto file = environment("TMAJIT_NVRTC"); !file.empty()) return {file};
+
+  std::vector<std::string> places;
+  const auto add_folder = [&](const std::filesystem::path& folder) {
+    if (folder.empty()) return;
+    for (const char* file : file_names) places.push_back((folder / file).string());
+  };
+#ifdef TMAJIT_NVRTC_HINT
+  add_folder(TMAJIT_NVRTC_HINT);
+#endif
+  places.insert(places.end(), file_names.begin(), file_names.end());
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const auto root = environment(variable); !root.empty()) {
+      add_folder(std::filesystem::path(root) / "lib64");
+      add_folder(std::filesystem::path(root) / "lib");
+    }
+  }
+  add_folder("/usr/local/cuda/lib64");
+  add_folder(own_folder());
+  return places;
+}
 
 std::string nvrtc_remedy() {
   return "install the CUDA toolkit 12.0 or later, or its Python wheel nvidia-cuda-nvrtc, or set TMAJIT_NVRTC "
          "to the file libnvrtc.so.13 or libnvrtc.so.12";
+}
+
+NvrtcApi::Address NvrtcApi::find(const char* name) {
+  if (library == nullptr) return {};
+  const Address found{::dlsym(library, name)};
+  if (found.address == nullptr) complete = false;
+  return found;
 }
 
 const Nvrtc& Nvrtc::instance() {
@@ -89,10 +113,10 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
       refuse(place, reason);
       continue;
     }
-    NvrtcApi api;
+    const NvrtcApi api(library);
     int major = 0;
     int minor = 0;
-    if (!load(library, api) || api.version(&major, &minor) != NVRTC_SUCCESS) {
+    if (!api.complete || api.version(&major, &minor) != NVRTC_SUCCESS) {
       refuse(place, "not an NVRTC that makes cubins");
     } else if (major < oldest_major) {
       refuse(place, fmt::format("NVRTC {}.{} does not know sm_90a; 12.0 or later does", major, minor));

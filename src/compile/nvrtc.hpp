@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nvrtc.h>
 
@@ -11,17 +12,34 @@ TMAJIT_BEGIN
 
 /// The NVRTC functions that compile() calls, under their own names less the prefix.
 struct NvrtcApi {
-  decltype(&::nvrtcVersion) version = nullptr;
-  decltype(&::nvrtcGetErrorString) error_string = nullptr;
-  decltype(&::nvrtcCreateProgram) create_program = nullptr;
-  decltype(&::nvrtcDestroyProgram) destroy_program = nullptr;
-  decltype(&::nvrtcCompileProgram) compile_program = nullptr;
-  decltype(&::nvrtcGetPTXSize) ptx_size = nullptr;
-  decltype(&::nvrtcGetPTX) ptx = nullptr;
-  decltype(&::nvrtcGetCUBINSize) cubin_size = nullptr;
-  decltype(&::nvrtcGetCUBIN) cubin = nullptr;
-  decltype(&::nvrtcGetProgramLogSize) log_size = nullptr;
-  decltype(&::nvrtcGetProgramLog) log = nullptr;
+  /// Of a library that dlopen() gave.
+  explicit NvrtcApi(void* handle = nullptr) : library(handle) {}
+
+  void* library;
+  bool complete = library != nullptr;  ///< whether it has all of them
+
+  decltype(&::nvrtcVersion) version = find("nvrtcVersion");
+  decltype(&::nvrtcGetErrorString) error_string = find("nvrtcGetErrorString");
+  decltype(&::nvrtcCreateProgram) create_program = find("nvrtcCreateProgram");
+  decltype(&::nvrtcDestroyProgram) destroy_program = find("nvrtcDestroyProgram");
+  decltype(&::nvrtcCompileProgram) compile_program = find("nvrtcCompileProgram");
+  decltype(&::nvrtcGetPTXSize) ptx_size = find("nvrtcGetPTXSize");
+  decltype(&::nvrtcGetPTX) ptx = find("nvrtcGetPTX");
+  decltype(&::nvrtcGetCUBINSize) cubin_size = find("nvrtcGetCUBINSize");
+  decltype(&::nvrtcGetCUBIN) cubin = find("nvrtcGetCUBIN");
+  decltype(&::nvrtcGetProgramLogSize) log_size = find("nvrtcGetProgramLogSize");
+  decltype(&::nvrtcGetProgramLog) log = find("nvrtcGetProgramLog");
+
+ private:
+  /// A function of whatever type it is assigned to.
+  struct Address {
+    void* address = nullptr;
+    template <class Function>
+    operator Function*() const noexcept {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Address find(const char* name);
 };
 
 /// NVRTC, loaded at run time. It stays loaded until the process ends: it keeps threads and state of its own,
@@ -46,5 +64,16 @@ class Nvrtc {
 
 /// What to do about a missing NVRTC; ends messages.
 [[nodiscard]] std::string nvrtc_remedy();
+
+/// Where NVRTC may be, in the order in which it is looked for; file names as for dlopen.
+///
+/// `$TMAJIT_NVRTC` (a file) is the only place if it is set: who names a file means that file. Otherwise the
+/// folder that the build knew of, the loader's own search (LD_LIBRARY_PATH, ldconfig), `$CUDA_HOME` and
+/// `$CUDA_PATH` (lib64), /usr/local/cuda, and the folder that holds libtmajit.
+[[nodiscard]] std::vector<std::string> nvrtc_places();
+
+/// What tells apart two builds of the loaded library that holds `address`: its GNU build id in hex, or, if
+/// the linker left none, its file's size and time. Empty if neither can be had.
+[[nodiscard]] std::string build_id(const void* address, const std::string& path);
 
 TMAJIT_END

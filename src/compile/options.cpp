@@ -3,7 +3,6 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -16,44 +15,34 @@ namespace {
 /// A compiled kernel must follow from its source and options alone: that is what the cache key holds.
 /// These options let other files in, write files, make something that the driver cannot load, or name an
 /// architecture again.
-constexpr std::string_view refused[] = {
-    "-I",
-    "--include-path",
-    "-include",
-    "--pre-include",
-    "-pch",
-    "--pch",
-    "-create-pch",
-    "--create-pch",
-    "-use-pch",
-    "--use-pch",
-    "-time",
-    "--time",
-    "-fdevice-time-trace",
-    "--fdevice-time-trace",
-    "-dlto",
-    "--dlink-time-opt",
-    "-dc",
-    "--device-c",
-    "-rdc",
-    "--relocatable-device-code",
-    "-ewp",
-    "--extensible-whole-program",
-    "-optix-ir",
-    "--optix-ir",
-    "-fdevice-syntax-only",
-    "--fdevice-syntax-only",
-    "-arch",
-    "--gpu-architecture",
+constexpr std::pair<std::string_view, std::string_view> refused[] = {
+    {"-I", "--include-path"},
+    {"-include", "--pre-include"},
+    {"-pch", "--pch"},
+    {"-create-pch", "--create-pch"},
+    {"-use-pch", "--use-pch"},
+    {"-time", "--time"},
+    {"-fdevice-time-trace", "--fdevice-time-trace"},
+    {"-dlto", "--dlink-time-opt"},
+    {"-dc", "--device-c"},
+    {"-rdc", "--relocatable-device-code"},
+    {"-ewp", "--extensible-whole-program"},
+    {"-optix-ir", "--optix-ir"},
+    {"-fdevice-syntax-only", "--fdevice-syntax-only"},
+    {"-arch", "--gpu-architecture"},
 };
 
+/// "-time" and "-time=x", not "-timer".
+bool is_option(std::string_view option, std::string_view name) {
+  if (!option.starts_with(name)) return false;
+  return option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ';
+}
+
 bool is_refused(std::string_view option) {
-  // "-I<folder>" needs no separator; "-time=x" and "-include x" do, so that "-include" is not "-inc…".
-  if (option.starts_with("-I")) return true;
-  return std::any_of(std::begin(refused), std::end(refused), [&](std::string_view name) {
-    return option.starts_with(name) &&
-           (option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ');
-  });
+  // "-I<folder>" needs no separator.
+  return option.starts_with("-I") || std::ranges::any_of(refused, [&](const auto& names) {
+           return is_option(option, names.first) || is_option(option, names.second);
+         });
 }
 
 }  // namespace
@@ -82,11 +71,10 @@ std::vector<std::string> nvrtc_options(const CompileOptions& options, const Comp
     if (is_refused(option)) {
       throw Error(
           ErrorCode::invalid_argument,
-          fmt::format(
-              "NVRTC option \"{}\" is not taken: a kernel must follow from its source text and options "
-              "alone, so none that reads or writes files, makes no loadable cubin, or names the "
-              "architecture again",
-              option));
+          fmt::format("NVRTC option \"{}\" is not taken: a kernel must follow from its source text and "
+                      "options alone, so none that reads or writes files, makes no loadable cubin, or "
+                      "names the architecture again",
+                      option));
     }
     result.push_back(option);
   }

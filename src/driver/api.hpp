@@ -1,12 +1,14 @@
 #pragma once
 
-#include <tmajit/version.hpp>
+#include <tmajit/error.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <cuda.h>
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace driver {
@@ -14,6 +16,13 @@ namespace driver {
 /// The driver's entry points that tmajit calls, found at run time. A table instead of linked symbols, so that
 /// nothing here needs a driver to load, and a test can put functions of its own in.
 struct Api {
+  using GetProcAddress = decltype(&::cuGetProcAddress);
+  /// Without `get` every entry point is null.
+  explicit Api(GetProcAddress get = nullptr) : get_proc_address(get) {}
+
+  GetProcAddress get_proc_address;
+  std::string missing;  ///< entry points that the driver lacks, separated by commas
+
   /// Takes the four enums as the integers that they are in the ABI: a garbage TensorMapSpec can then be
   /// handed to the driver, which refuses it, without forming an enumerator that does not exist.
   using EncodeTiled = CUresult (*)(CUtensorMap*, std::uint32_t type, cuuint32_t rank, void* address,
@@ -21,54 +30,67 @@ struct Api {
                                    const cuuint32_t* element_strides, std::uint32_t interleave,
                                    std::uint32_t swizzle, std::uint32_t l2_promotion, std::uint32_t oob_fill);
 
-  decltype(&::cuInit) init = nullptr;
-  decltype(&::cuGetErrorName) get_error_name = nullptr;
-  decltype(&::cuGetErrorString) get_error_string = nullptr;
+  decltype(&::cuInit) init = find("cuInit");
+  decltype(&::cuGetErrorName) get_error_name = find("cuGetErrorName");
+  decltype(&::cuGetErrorString) get_error_string = find("cuGetErrorString");
 
-  decltype(&::cuDeviceGetCount) device_get_count = nullptr;
-  decltype(&::cuDeviceGet) device_get = nullptr;
-  decltype(&::cuDeviceGetName) device_get_name = nullptr;
-  decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
-  decltype(&::cuDeviceTotalMem) device_total_mem = nullptr;
-  decltype(&::cuDevicePrimaryCtxGetState) primary_ctx_get_state = nullptr;
-  decltype(&::cuDevicePrimaryCtxRetain) primary_ctx_retain = nullptr;
-  decltype(&::cuDevicePrimaryCtxRelease) primary_ctx_release = nullptr;
-  decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
-  decltype(&::cuCtxGetDevice) ctx_get_device = nullptr;
-  decltype(&::cuCtxPushCurrent) ctx_push_current = nullptr;
-  decltype(&::cuCtxPopCurrent) ctx_pop_current = nullptr;
+  decltype(&::cuDeviceGetCount) device_get_count = find("cuDeviceGetCount");
+  decltype(&::cuDeviceGet) device_get = find("cuDeviceGet");
+  decltype(&::cuDeviceGetName) device_get_name = find("cuDeviceGetName");
+  decltype(&::cuDeviceGetAttribute) device_get_attribute = find("cuDeviceGetAttribute");
+  decltype(&::cuDeviceTotalMem) device_total_mem = find("cuDeviceTotalMem");
+  decltype(&::cuDevicePrimaryCtxGetState) primary_ctx_get_state = find("cuDevicePrimaryCtxGetState");
+  decltype(&::cuDevicePrimaryCtxRetain) primary_ctx_retain = find("cuDevicePrimaryCtxRetain");
+  decltype(&::cuDevicePrimaryCtxRelease) primary_ctx_release = find("cuDevicePrimaryCtxRelease");
+  decltype(&::cuCtxGetCurrent) ctx_get_current = find("cuCtxGetCurrent");
+  decltype(&::cuCtxGetDevice) ctx_get_device = find("cuCtxGetDevice");
+  decltype(&::cuCtxPushCurrent) ctx_push_current = find("cuCtxPushCurrent");
+  decltype(&::cuCtxPopCurrent) ctx_pop_current = find("cuCtxPopCurrent");
 
-  decltype(&::cuMemAlloc) mem_alloc = nullptr;
-  decltype(&::cuMemFree) mem_free = nullptr;
-  decltype(&::cuMemGetInfo) mem_get_info = nullptr;
-  decltype(&::cuMemcpyHtoDAsync) memcpy_htod_async = nullptr;
-  decltype(&::cuMemcpyDtoHAsync) memcpy_dtoh_async = nullptr;
-  decltype(&::cuMemcpyDtoDAsync) memcpy_dtod_async = nullptr;
-  decltype(&::cuMemsetD8Async) memset_d8_async = nullptr;
+  decltype(&::cuMemAlloc) mem_alloc = find("cuMemAlloc");
+  decltype(&::cuMemFree) mem_free = find("cuMemFree");
+  decltype(&::cuMemGetInfo) mem_get_info = find("cuMemGetInfo");
+  decltype(&::cuMemcpyHtoDAsync) memcpy_htod_async = find("cuMemcpyHtoDAsync");
+  decltype(&::cuMemcpyDtoHAsync) memcpy_dtoh_async = find("cuMemcpyDtoHAsync");
+  decltype(&::cuMemcpyDtoDAsync) memcpy_dtod_async = find("cuMemcpyDtoDAsync");
+  decltype(&::cuMemsetD8Async) memset_d8_async = find("cuMemsetD8Async");
 
-  decltype(&::cuStreamCreate) stream_create = nullptr;
-  decltype(&::cuStreamDestroy) stream_destroy = nullptr;
-  decltype(&::cuStreamSynchronize) stream_synchronize = nullptr;
-  decltype(&::cuEventCreate) event_create = nullptr;
-  decltype(&::cuEventDestroy) event_destroy = nullptr;
-  decltype(&::cuEventRecord) event_record = nullptr;
-  decltype(&::cuEventSynchronize) event_synchronize = nullptr;
-  decltype(&::cuEventElapsedTime) event_elapsed_time = nullptr;
-  decltype(&::cuStreamBeginCapture) stream_begin_capture = nullptr;
-  decltype(&::cuStreamEndCapture) stream_end_capture = nullptr;
-  decltype(&::cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
-  decltype(&::cuGraphLaunch) graph_launch = nullptr;
-  decltype(&::cuGraphExecDestroy) graph_exec_destroy = nullptr;
-  decltype(&::cuGraphDestroy) graph_destroy = nullptr;
+  decltype(&::cuStreamCreate) stream_create = find("cuStreamCreate");
+  decltype(&::cuStreamDestroy) stream_destroy = find("cuStreamDestroy");
+  decltype(&::cuStreamSynchronize) stream_synchronize = find("cuStreamSynchronize");
+  decltype(&::cuEventCreate) event_create = find("cuEventCreate");
+  decltype(&::cuEventDestroy) event_destroy = find("cuEventDestroy");
+  decltype(&::cuEventRecord) event_record = find("cuEventRecord");
+  decltype(&::cuEventSynchronize) event_synchronize = find("cuEventSynchronize");
+  decltype(&::cuEventElapsedTime) event_elapsed_time = find("cuEventElapsedTime");
+  decltype(&::cuStreamBeginCapture) stream_begin_capture = find("cuStreamBeginCapture");
+  decltype(&::cuStreamEndCapture) stream_end_capture = find("cuStreamEndCapture");
+  decltype(&::cuGraphInstantiateWithFlags) graph_instantiate = find("cuGraphInstantiateWithFlags");
+  decltype(&::cuGraphLaunch) graph_launch = find("cuGraphLaunch");
+  decltype(&::cuGraphExecDestroy) graph_exec_destroy = find("cuGraphExecDestroy");
+  decltype(&::cuGraphDestroy) graph_destroy = find("cuGraphDestroy");
 
-  EncodeTiled tensor_map_encode_tiled = nullptr;
-  decltype(&::cuLibraryLoadData) library_load_data = nullptr;
-  decltype(&::cuLibraryUnload) library_unload = nullptr;
-  decltype(&::cuLibraryGetKernel) library_get_kernel = nullptr;
-  decltype(&::cuKernelGetFunction) kernel_get_function = nullptr;
-  decltype(&::cuKernelSetAttribute) kernel_set_attribute = nullptr;
-  decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_max_active_blocks = nullptr;
-  decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
+  EncodeTiled tensor_map_encode_tiled = find("cuTensorMapEncodeTiled");
+  decltype(&::cuLibraryLoadData) library_load_data = find("cuLibraryLoadData");
+  decltype(&::cuLibraryUnload) library_unload = find("cuLibraryUnload");
+  decltype(&::cuLibraryGetKernel) library_get_kernel = find("cuLibraryGetKernel");
+  decltype(&::cuKernelGetFunction) kernel_get_function = find("cuKernelGetFunction");
+  decltype(&::cuKernelSetAttribute) kernel_set_attribute = find("cuKernelSetAttribute");
+  decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_max_active_blocks =
+      find("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  decltype(&::cuLaunchKernelEx) launch_kernel_ex = find("cuLaunchKernelEx");
+
+ private:
+  /// A function of whatever type it is assigned to.
+  struct Address {
+    void* address = nullptr;
+    template <class Function>
+    operator Function*() const noexcept {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  /// The entry point in its CUDA 12.0 form, whatever the driver's and the headers' own versions are.
+  Address find(const char* name);
 };
 
 /// A driver that was loaded and initialised, or why there is none.
@@ -81,6 +103,29 @@ struct Library {
 [[nodiscard]] Library load_library(const char* soname);
 /// This machine's driver, loaded on first use and kept.
 [[nodiscard]] const Library& library();
+
+/// "cuMemFree(0x7f…) failed: CUDA_ERROR_INVALID_VALUE (invalid argument). <usual cause>", without a full stop
+/// at the end. `call` is the entry point with the values that matter.
+[[nodiscard]] std::string describe(const Api& api, CUresult result, std::string_view call);
+
+/// Whether `result` is a fault after which every call on the context fails.
+[[nodiscard]] bool kills_context(CUresult result) noexcept;
+
+/// Throws what describe() says: Error{out_of_memory} with the free bytes of the current context's device for
+/// CUDA_ERROR_OUT_OF_MEMORY, else Error{device_failed}.
+[[noreturn]] void fail(const Api& api, CUresult result, std::string_view call);
+
+/// Unless `result` is success, fails in the call that `format` and `values` make: only then are they put
+/// together.
+template <class... Values>
+void check(const Api& api, CUresult result, fmt::format_string<const Values&...> format,
+           const Values&... values) {
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    fail(api, result, fmt::format(format, values...));
+}
+
+/// "1.5 GiB (1610612736 bytes)"
+[[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 
 }  // namespace driver
 TMAJIT_END

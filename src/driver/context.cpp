@@ -1,7 +1,5 @@
 #include "driver/context.hpp"
 
-#include "driver/error.hpp"
-
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
@@ -28,8 +26,7 @@ Context::Context(const Api& api, CUdevice device)
       (api_.primary_ctx_get_state(device_, &flags, &active) != CUDA_SUCCESS || active == 0))
     return;
   CUcontext primary = nullptr;
-  check(api_, api_.primary_ctx_retain(&primary, device_),
-        fmt::format("cuDevicePrimaryCtxRetain(device {})", device_));
+  check(api_, api_.primary_ctx_retain(&primary, device_), "cuDevicePrimaryCtxRetain(device {})", device_);
   if (handle_ == nullptr || handle_ == primary) {
     handle_ = primary;
     retained_ = true;
@@ -43,9 +40,8 @@ Context::~Context() {
 }
 
 void ContextScope::push(const Context& context) {
-  check(api_, api_.ctx_push_current(context.handle()),
-        fmt::format("cuCtxPushCurrent({}, device {})", static_cast<const void*>(context.handle()),
-                    context.device()));
+  check(api_, api_.ctx_push_current(context.handle()), "cuCtxPushCurrent({}, device {})",
+        static_cast<const void*>(context.handle()), context.device());
   pushed_ = true;
 }
 

@@ -1,4 +1,4 @@
-#include "driver/error.hpp"
+#include "driver/api.hpp"
 
 #include <array>
 
@@ -39,12 +39,10 @@ std::string_view usual_cause(CUresult result) noexcept {
              "address or stride; compute-sanitizer names the instruction";
     case CUDA_ERROR_ILLEGAL_INSTRUCTION:
       return "for TMA usually a tensor map that is damaged or not in parameter, constant or global memory, "
-             "or "
-             "an innermost coordinate that is not a multiple of 16 bytes";
+             "or an innermost coordinate that is not a multiple of 16 bytes";
     case CUDA_ERROR_MISALIGNED_ADDRESS:
       return "a kernel used an address that is not aligned: tensor copies need 128 bytes of shared memory, "
-             "bulk "
-             "copies 16, mbarriers 8";
+             "bulk copies 16, mbarriers 8";
     case CUDA_ERROR_LAUNCH_TIMEOUT:
       return "a kernel ran longer than a GPU with a display allows, usually waiting on a barrier for ever";
     case CUDA_ERROR_ASSERT: return "a kernel's assert failed";

@@ -1,17 +1,20 @@
 #include "driver/gpu.hpp"
 
-#include "driver/encode.hpp"
-#include "driver/error.hpp"
-#include "driver/gpu_kernel.hpp"
-#include "driver/graph.hpp"
-
+#include <string>
 #include <utility>
-
-#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace driver {
 namespace {
+
+/// Has the driver's function `give_back` take a resource of the context. A context that is gone has taken its
+/// resources with it.
+template <class Function, class Resource>
+void release(const Context& context, Function give_back, Resource resource) noexcept try {
+  const ContextScope scope(context);
+  give_back(resource);
+} catch (const Error&) {  // the context is gone
+}
 
 /// A stream of its own, for as long as it lives.
 class OwnStream {
@@ -52,11 +55,135 @@ class Event {
   CUevent event_ = nullptr;
 };
 
+/// What was captured since cuStreamBeginCapture; null, with the reason in `result`, if that went wrong.
+CUgraph end_capture(const Api& api, Stream stream, CUresult& result) {
+  CUgraph graph = nullptr;
+  result = api.stream_end_capture(stream, &graph);
+  return result == CUDA_SUCCESS ? graph : nullptr;
+}
+
+/// Work that was captured from a stream, to be launched as a whole.
+class Graph {
+ public:
+  /// Captures what `work` enqueues on `stream`, which is not the default stream.
+  Graph(const Api& api, Stream stream, const std::function<void()>& work) : api_(api) {
+    // Thread-local: other threads may go on with calls that a capture forbids.
+    check(api, api.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
+    CUresult result = CUDA_SUCCESS;
+    try {
+      work();
+    } catch (...) {
+      if (const CUgraph graph = end_capture(api, stream, result)) api.graph_destroy(graph);
+      throw;
+    }
+    const CUgraph graph = end_capture(api, stream, result);
+    check(api, result, "cuStreamEndCapture");
+    result = api.graph_instantiate(&exec_, graph, 0);
+    api.graph_destroy(graph);
+    check(api, result, "cuGraphInstantiateWithFlags");
+  }
+  ~Graph() { api_.graph_exec_destroy(exec_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  void launch(Stream stream) const { check(api_, api_.graph_launch(exec_, stream), "cuGraphLaunch"); }
+
+ private:
+  const Api& api_;
+  CUgraphExec exec_ = nullptr;
+};
+
+/// A cubin that is loaded, and its one entry.
+class GpuKernel final : public LoadedKernel {
+ public:
+  GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
+      : context_(std::move(context)), entry_(artifact.entry) {
+    const Api& api = context_->api();
+    const ContextScope scope(*context_);
+    check(api,
+          api.library_load_data(&library_, artifact.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "cuLibraryLoadData({} bytes of cubin for '{}')", artifact.cubin.size(), entry_);
+    try {
+      check(api, api.library_get_kernel(&kernel_, library_, entry_.c_str()), "cuLibraryGetKernel('{}')",
+            entry_);
+      // Loading is lazy by default. Asking for the function loads the code now: a cubin that the driver
+      // refuses is found here and not at a launch, and no load can fall into a graph capture.
+      CUfunction function = nullptr;
+      check(api, api.kernel_get_function(&function, kernel_), "cuKernelGetFunction('{}')", entry_);
+    } catch (const Error&) {
+      api.library_unload(library_);
+      throw;
+    }
+  }
+  ~GpuKernel() override { release(*context_, context_->api().library_unload, library_); }
+  GpuKernel(const GpuKernel&) = delete;
+  GpuKernel& operator=(const GpuKernel&) = delete;
+
+  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override {
+    const ContextScope scope(*context_);
+    CUlaunchConfig config{};
+    config.gridDimX = shape.grid[0];
+    config.gridDimY = shape.grid[1];
+    config.gridDimZ = shape.grid[2];
+    config.blockDimX = shape.block[0];
+    config.blockDimY = shape.block[1];
+    config.blockDimZ = shape.block[2];
+    config.sharedMemBytes = shape.shared_bytes;
+    config.hStream = stream;
+    CUlaunchAttribute cluster{};
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+    // Without the attribute a kernel keeps the cluster it was compiled for.
+    if (shape.cluster != LaunchShape{}.cluster) {
+      config.attrs = &cluster;
+      config.numAttrs = 1;
+    }
+    // The driver only reads the array; its signature predates const.
+    check(
+        context_->api(),
+        context_->api().launch_kernel_ex(&config, function(), const_cast<void**>(parameters.data()), nullptr),
+        "cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic shared "
+        "memory, stream {})",
+        entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+        shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
+        static_cast<const void*>(stream));
+  }
+
+  void allow_shared_bytes(std::uint32_t bytes) override {
+    const ContextScope scope(*context_);
+    check(context_->api(),
+          context_->api().kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                               static_cast<int>(bytes), kernel_, context_->device()),
+          "cuKernelSetAttribute('{}', MAX_DYNAMIC_SHARED_SIZE_BYTES, {})", entry_, bytes);
+  }
+
+  [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
+    const ContextScope scope(*context_);
+    int ctas = 0;
+    check(context_->api(),
+          context_->api().occupancy_max_active_blocks(&ctas, function(), static_cast<int>(threads),
+                                                      shared_bytes),
+          "cuOccupancyMaxActiveBlocksPerMultiprocessor('{}', {} threads, {} bytes)", entry_, threads,
+          shared_bytes);
+    return static_cast<std::uint32_t>(ctas);
+  }
+
+ private:
+  /// The driver takes a context-independent kernel wherever it takes a function of the current context
+  /// (cuLaunchKernelEx, "context-less kernel CUkernel").
+  [[nodiscard]] CUfunction function() const noexcept { return reinterpret_cast<CUfunction>(kernel_); }
+
+  std::shared_ptr<const Context> context_;
+  std::string entry_;
+  CUlibrary library_ = nullptr;
+  CUkernel kernel_ = nullptr;
+};
+
 }  // namespace
 
 Gpu::Gpu(const Api& api, DeviceInfo info) : info_(std::move(info)) {
   CUdevice device = 0;
-  check(api, api.device_get(&device, info_.ordinal), fmt::format("cuDeviceGet({})", info_.ordinal));
+  check(api, api.device_get(&device, info_.ordinal), "cuDeviceGet({})", info_.ordinal);
   context_ = std::make_shared<const Context>(api, device);
 }
 
@@ -72,54 +199,37 @@ DevicePtr Gpu::allocate(std::uint64_t bytes) {
 }
 
 void Gpu::free(DevicePtr pointer) noexcept {
-  if (pointer == 0) return;
-  try {
-    const ContextScope scope(*context_);
-    context_->api().mem_free(pointer);
-  } catch (const Error&) {  // the context is gone, and its memory with it
-  }
+  if (pointer != 0) release(*context_, context_->api().mem_free, pointer);
 }
 
 void Gpu::copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) {
   if (source.empty()) return;
   const ContextScope scope(*context_);
-  if (const CUresult result =
-          context_->api().memcpy_htod_async(destination, source.data(), source.size(), stream);
-      result != CUDA_SUCCESS) {
-    fail(context_->api(), result,
-         fmt::format("cuMemcpyHtoDAsync({:#x}, {} bytes)", destination, source.size()));
-  }
+  check(context_->api(), context_->api().memcpy_htod_async(destination, source.data(), source.size(), stream),
+        "cuMemcpyHtoDAsync({:#x}, {} bytes)", destination, source.size());
 }
 
 void Gpu::copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) {
   if (destination.empty()) return;
   const ContextScope scope(*context_);
-  if (const CUresult result =
-          context_->api().memcpy_dtoh_async(destination.data(), source, destination.size(), stream);
-      result != CUDA_SUCCESS) {
-    fail(context_->api(), result,
-         fmt::format("cuMemcpyDtoHAsync({:#x}, {} bytes)", source, destination.size()));
-  }
+  check(context_->api(),
+        context_->api().memcpy_dtoh_async(destination.data(), source, destination.size(), stream),
+        "cuMemcpyDtoHAsync({:#x}, {} bytes)", source, destination.size());
 }
 
 void Gpu::copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) {
   if (bytes == 0) return;
   const ContextScope scope(*context_);
-  if (const CUresult result = context_->api().memcpy_dtod_async(destination, source, bytes, stream);
-      result != CUDA_SUCCESS) {
-    fail(context_->api(), result,
-         fmt::format("cuMemcpyDtoDAsync({:#x} from {:#x}, {} bytes)", destination, source, bytes));
-  }
+  check(context_->api(), context_->api().memcpy_dtod_async(destination, source, bytes, stream),
+        "cuMemcpyDtoDAsync({:#x} from {:#x}, {} bytes)", destination, source, bytes);
 }
 
 void Gpu::fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) {
   if (bytes == 0) return;
   const ContextScope scope(*context_);
-  if (const CUresult result =
-          context_->api().memset_d8_async(destination, std::to_integer<unsigned char>(value), bytes, stream);
-      result != CUDA_SUCCESS) {
-    fail(context_->api(), result, fmt::format("cuMemsetD8Async({:#x}, {} bytes)", destination, bytes));
-  }
+  check(context_->api(),
+        context_->api().memset_d8_async(destination, std::to_integer<unsigned char>(value), bytes, stream),
+        "cuMemsetD8Async({:#x}, {} bytes)", destination, bytes);
 }
 
 void Gpu::synchronize(Stream stream) {
@@ -136,12 +246,7 @@ Stream Gpu::create_stream() {
 }
 
 void Gpu::destroy_stream(Stream stream) noexcept {
-  if (stream == nullptr) return;
-  try {
-    const ContextScope scope(*context_);
-    context_->api().stream_destroy(stream);
-  } catch (const Error&) {  // the context is gone, and its streams with it
-  }
+  if (stream != nullptr) release(*context_, context_->api().stream_destroy, stream);
 }
 
 std::vector<float> Gpu::time(Stream stream, std::uint32_t repeats, const std::function<void()>& work) {

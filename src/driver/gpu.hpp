@@ -33,12 +33,18 @@ class Gpu final : public Device {
   [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
                                                  const std::function<void(Stream)>& work) override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
+  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{device_failed} if the driver
+  /// refuses the cubin or it has no such entry.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
  private:
   DeviceInfo info_;
   std::shared_ptr<const Context> context_;  // shared with the kernels loaded here
 };
+
+/// Has the driver encode `spec` for the tensor at `address`. Checks nothing itself, whatever the spec holds.
+/// Throws Error{illegal_spec} with every argument if the driver refuses.
+[[nodiscard]] EncodedTensorMap encode(const Api& api, const TensorMapSpec& spec, DevicePtr address);
 
 /// list_gpus() and open_gpu() over a given driver.
 [[nodiscard]] std::vector<DeviceInfo> list_gpus(const Api& api);

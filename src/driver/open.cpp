@@ -1,4 +1,3 @@
-#include "driver/error.hpp"
 #include "driver/gpu.hpp"
 
 #include <array>

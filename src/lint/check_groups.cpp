@@ -1,5 +1,4 @@
 #include "lint/checks.hpp"
-#include "lint/paths.hpp"
 
 #include <algorithm>
 
@@ -15,7 +14,7 @@ using Kind = Event::Kind;
 /// that the thread may not end, nor write where the store reads.
 class GroupCheck final : public PathCheck {
  public:
-  GroupCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+  using PathCheck::PathCheck;
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
@@ -51,11 +50,9 @@ class GroupCheck final : public PathCheck {
     if (state.memory == 0) return;
     const Followed followed = unpack(state.memory);
     findings_.add(
-        kernel_, kernel_.events[followed.store].instruction, "exit.store-unread",
-        fmt::format("a thread ends at {} with this bulk store {}", line_of(kernel_, instruction),
-                    followed.age != 0 ? "in a group that it has not waited for" : "in no committed group"),
-        "cp.async.bulk.commit_group after it, and wait_group 0 (.read at least) before the thread ends",
-        "the CTA's shared memory goes to another CTA while the copy engine still reads it");
+        kernel_.events[followed.store].instruction, "exit.store-unread",
+        fmt::format("a thread ends at {} with this bulk store {}", kernel_.line_of(instruction),
+                    followed.age != 0 ? "in a group that it has not waited for" : "in no committed group"));
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
@@ -96,16 +93,11 @@ class GroupCheck final : public PathCheck {
                           : static_cast<std::uint64_t>(-std::int64_t{*distance}) < written;
   }
 
-  void report_reuse(const Event& event, const Followed& followed, std::string_view rule) {
-    findings_.add(kernel_, event.instruction, rule,
+  void report_reuse(const Event& event, const Followed& followed, check::RuleId rule) {
+    findings_.add(event.instruction, rule,
                   fmt::format("shared memory is written again while the bulk store at {} may still read it",
-                              line_of(kernel_, kernel_.events[followed.store].instruction)),
-                  "cp.async.bulk.wait_group.read that covers the store's group, before",
-                  "wait until the store has read the buffer, or use another buffer");
+                              kernel_.line_of(kernel_.events[followed.store].instruction)));
   }
-
-  const Kernel& kernel_;
-  Findings& findings_;
 };
 
 }  // namespace
@@ -113,7 +105,7 @@ class GroupCheck final : public PathCheck {
 void check_groups(const Kernel& kernel, Findings& findings) {
   if (!kernel.has(Kind::bulk_store)) return;
   GroupCheck check(kernel, findings);
-  if (!explore(kernel, check)) findings.unfinished(kernel, "exit.store-unread");
+  explore(check, "exit.store-unread");
 }
 
 }  // namespace lint

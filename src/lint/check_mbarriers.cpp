@@ -1,6 +1,7 @@
 #include "lint/checks.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -13,18 +14,15 @@ using Kind = Event::Kind;
 constexpr std::uint64_t most_arrivals = (1ULL << 20) - 1;
 constexpr std::uint64_t most_bytes = (1ULL << 20) - 1;
 
-void check_counts(const Kernel& kernel, const Event& event, Findings& findings) {
+void check_counts(const Event& event, Findings& findings) {
   const auto number = event.bytes.number();
   if (!number) return;
   if (event.kind == Kind::init && (*number == 0 || *number > most_arrivals)) {
-    findings.add(kernel, event.instruction, "mbarrier.count",
-                 fmt::format("mbarrier.init with {} arrivals", *number), "1 to 2^20 - 1 arrivals",
-                 "count the threads that arrive in a phase");
+    findings.add(event.instruction, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", *number));
   }
   if ((event.kind == Kind::expect || event.kind == Kind::arrive_expect) && *number > most_bytes) {
-    findings.add(kernel, event.instruction, "mbarrier.bytes-overflow",
-                 fmt::format("a transaction count of {} bytes", *number), "a count within ±(2^20 - 1)",
-                 "load less in one phase");
+    findings.add(event.instruction, "mbarrier.bytes-overflow",
+                 fmt::format("a transaction count of {} bytes", *number));
   }
 }
 
@@ -39,37 +37,223 @@ bool uses_barrier(const Event& event) {
   }
 }
 
-/// Whether the address is of this CTA's shared memory as far as the kernel says: another's barriers, and
-/// those whose address comes from memory, are none of its business.
+/// Whether the mbarrier lies in a shared variable of this kernel. Those of other CTAs, and those whose
+/// address comes from memory, are not checked.
 bool is_own(const Kernel& kernel, const Event& event) {
   const ptx::Variable* variable = kernel.values.variable_of(event.barrier);
   return variable != nullptr && variable->space == ptx::StateSpace::shared;
 }
 
-bool may_be_among(const Kernel& kernel, const Event& event, Kind kind) {
-  return std::any_of(kernel.events.begin(), kernel.events.end(), [&](const Event& other) {
+/// The first event of that kind which may be on the event's mbarrier, or null.
+const Event* first_on(const Kernel& kernel, const Event& event, Kind kind) {
+  const auto found = std::ranges::find_if(kernel.events, [&](const Event& other) {
     return other.kind == kind && kernel.may_overlap(event.barrier, 8, other.barrier, 8);
   });
+  return found == kernel.events.end() ? nullptr : &*found;
 }
+
+/// Follows each thread to its first barrier: until then it may use no mbarrier but one of its own making.
+class InitOrder final : public PathCheck {
+ public:
+  using PathCheck::PathCheck;
+
+  void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
+    const Event& event = kernel_.events[index];
+    // A path ends at an init, at a barrier (others may have initialised before it), and at a call.
+    if (event.kind == Kind::init || event.kind == Kind::sync || event.kind == Kind::call) return;
+    const bool uses_own = uses_barrier(event) && is_own(kernel_, event);
+    if (const Event* init = uses_own ? first_on(kernel_, event, Kind::init) : nullptr) {
+      findings_.add(
+          event.instruction, "mbarrier.uninitialised",
+          fmt::format("a thread can come here without a barrier, before another has initialised the "
+                      "mbarrier at {}",
+                      kernel_.line_of(init->instruction)));
+      return;
+    }
+    next.push_back(state);
+  }
+};
+
+/// Follows an expect_tx and takes the bytes of the loads on its mbarrier off what it expects, until the next
+/// expect_tx or wait there. It is wrong if that leaves something on every path, and if no load elsewhere
+/// could bring the rest.
+class BytesCheck final : public PathCheck {
+ public:
+  using PathCheck::PathCheck;
+
+  void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
+    const Event& event = kernel_.events[index];
+    const bool expects = event.kind == Kind::expect || event.kind == Kind::arrive_expect;
+    if (state.memory == 0) {
+      next.push_back(state);
+      if (expects && event.barrier.known >= 32) next.push_back({remember(index, event.bytes), state.facts});
+      return;
+    }
+    const Open open = opened_[state.memory - 1];
+    const auto distance = Values::difference32(event.barrier, kernel_.events[open.expect].barrier);
+    const bool same = distance == 0;
+    switch (event.kind) {
+      case Kind::call:
+      case Kind::remote_copy: outcomes_[open.expect].uncertain = true; return;
+      case Kind::bulk_load:
+        if (!same && may_be(event, open)) {
+          outcomes_[open.expect].uncertain = true;
+          return;
+        }
+        if (same) {
+          covered_.insert(index);
+          outcomes_[open.expect].loads.insert(index);
+          const Value rest = kernel_.values.subtract(open.rest, event.bytes);
+          const auto number = rest.number();
+          // More than was expected: no further load can make up for it.
+          if (!rest.exact() || (number && static_cast<std::int32_t>(*number) < 0))
+            return close({open.expect, rest});
+          next.push_back({remember(open.expect, rest), state.facts});
+          return;
+        }
+        break;
+      case Kind::expect:
+      case Kind::arrive_expect:
+      case Kind::invalidate:
+      case Kind::wait:
+        if (same || may_be(event, open)) {
+          // Two expect_tx may belong to one phase; the wait of another stage may stand between the loads.
+          const bool clear = same && !expects;
+          if (!clear && open.rest.number() != 0U) {
+            outcomes_[open.expect].uncertain = true;
+            if (expects) outcomes_[index].uncertain = true;
+          }
+          return close(open);
+        }
+        break;
+      default: break;
+    }
+    next.push_back(state);
+  }
+
+  void end(std::uint32_t, const PathState& state) override {
+    if (state.memory != 0) close(opened_[state.memory - 1]);
+  }
+
+  bool retreat(PathState& state, std::int32_t rank) override {
+    if (state.memory == 0) return true;
+    const Open& open = opened_[state.memory - 1];
+    // Around the loop the address or the rest would be another.
+    const auto stays = [&](const Value& value) {
+      return Values::same(kernel_.values.before(value, rank), value);
+    };
+    const Value& barrier = kernel_.events[open.expect].barrier;
+    if (kernel_.values.before(barrier, rank).known >= 32 && stays(open.rest)) return true;
+    close(open);
+    return false;
+  }
+
+  void report() {
+    for (const auto& [expect, outcome] : outcomes_) {
+      if (outcome.matched || outcome.uncertain || !outcome.rest) continue;
+      const Event& event = kernel_.events[expect];
+      const bool elsewhere = std::ranges::any_of(kernel_.events, [&](const Event& load) {
+        return load.kind == Kind::bulk_load && may_overlap(load, event) &&
+               covered_.count(index_of(load)) == 0;
+      });
+      if (elsewhere) continue;
+      const std::int64_t rest = *outcome.rest;
+      std::string loads;
+      for (const std::uint32_t load : outcome.loads)
+        loads += (loads.empty() ? " at " : ", ") + kernel_.line_of(kernel_.events[load].instruction);
+      const std::string amount = event.bytes.number()
+                                     ? fmt::format("{} bytes are expected", *event.bytes.number())
+                                     : "bytes are expected";
+      findings_.add(event.instruction, "mbarrier.expected-bytes",
+                    outcome.loads.empty() ? fmt::format("{}, and no load completes on this mbarrier", amount)
+                                          : fmt::format("{}, {} {} than the load{}{} deliver{}", amount,
+                                                        rest < 0 ? -rest : rest, rest < 0 ? "fewer" : "more",
+                                                        outcome.loads.size() == 1 ? "" : "s", loads,
+                                                        outcome.loads.size() == 1 ? "s" : ""));
+    }
+  }
+
+ private:
+  struct Open {
+    std::uint32_t expect = 0;
+    Value rest;
+  };
+  struct Outcome {
+    bool matched = false;
+    bool uncertain = false;
+    std::optional<std::int32_t> rest;  ///< of some path
+    std::set<std::uint32_t> loads;
+  };
+
+  [[nodiscard]] bool may_overlap(const Event& a, const Event& b) const {
+    return kernel_.may_overlap(a.barrier, 8, b.barrier, 8);
+  }
+  [[nodiscard]] bool may_be(const Event& event, const Open& open) const {
+    return may_overlap(event, kernel_.events[open.expect]);
+  }
+  [[nodiscard]] std::uint32_t index_of(const Event& event) const {
+    return static_cast<std::uint32_t>(&event - kernel_.events.data());
+  }
+
+  /// A number for what is expected and not yet loaded.
+  std::uint64_t remember(std::uint32_t expect, const Value& rest) {
+    std::vector<std::uint64_t> key{expect};
+    Values::append(key, rest);
+    const auto [found, fresh] = numbers_.try_emplace(key, opened_.size() + 1);
+    if (fresh) opened_.push_back({expect, rest});
+    return found->second;
+  }
+  void close(const Open& open) {
+    Outcome& outcome = outcomes_[open.expect];
+    const auto rest = open.rest.number();
+    if (!rest) {
+      outcome.uncertain = true;
+    } else if (*rest == 0) {
+      outcome.matched = true;
+    } else {
+      outcome.rest = static_cast<std::int32_t>(*rest);
+    }
+  }
+
+  std::map<std::vector<std::uint64_t>, std::uint64_t> numbers_;
+  std::vector<Open> opened_;
+  std::map<std::uint32_t, Outcome> outcomes_;
+  std::set<std::uint32_t> covered_;
+};
 
 }  // namespace
 
 void check_mbarriers(const Kernel& kernel, Findings& findings) {
   const bool calls = kernel.has(Kind::call);
   for (const Event& event : kernel.events) {
-    check_counts(kernel, event, findings);
+    check_counts(event, findings);
     if (calls || !uses_barrier(event) || !is_own(kernel, event)) continue;
-    if (!may_be_among(kernel, event, Kind::init)) {
-      findings.add(kernel, event.instruction, "mbarrier.uninitialised",
-                   "an mbarrier that this kernel initialises nowhere", "mbarrier.init before any other use",
-                   "initialise it in one thread, fence, and synchronise the CTA before others use it");
-    } else if (event.kind == Kind::bulk_load && !may_be_among(kernel, event, Kind::wait)) {
-      findings.add(kernel, event.instruction, "mbarrier.never-waited",
-                   "a load that completes on an mbarrier that this kernel waits for nowhere",
-                   "a try_wait on the load's mbarrier before its bytes are used",
-                   "wait for the phase before shared memory is read, and before the CTA ends");
+    if (first_on(kernel, event, Kind::init) == nullptr) {
+      findings.add(event.instruction, "mbarrier.uninitialised",
+                   "an mbarrier that this kernel initialises nowhere");
+    } else if (event.kind == Kind::bulk_load && first_on(kernel, event, Kind::wait) == nullptr) {
+      findings.add(event.instruction, "mbarrier.never-waited",
+                   "a load that completes on an mbarrier that this kernel waits for nowhere");
     }
   }
+}
+
+void check_init_order(const Kernel& kernel, Findings& findings) {
+  if (!kernel.has(Kind::init)) return;
+  InitOrder check(kernel, findings);
+  explore(check, "mbarrier.uninitialised");
+}
+
+void check_expected_bytes(const Kernel& kernel, Findings& findings) {
+  if (!kernel.has(Kind::expect) && !kernel.has(Kind::arrive_expect)) return;
+  // Bytes that another CTA or another instruction counts are not seen here.
+  if (kernel.has(Kind::remote_copy) || kernel.has(Kind::call)) return;
+  for (const Event& event : kernel.events) {
+    if (event.kind == Kind::bulk_load && kernel.instruction(event.instruction).has("multicast::cluster"))
+      return;
+  }
+  BytesCheck check(kernel, findings);
+  if (explore(check, "mbarrier.expected-bytes")) check.report();
 }
 
 }  // namespace lint

@@ -2,6 +2,7 @@
 
 /// The checks, one function each. What they report is certain as far as the kernel's values and paths are
 /// understood; what is unknown is not reported.
+#include "check/rules.hpp"
 #include "lint/kernel.hpp"
 
 #include <set>
@@ -9,28 +10,56 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// Collects what the checks find, one finding of each rule and instruction.
+/// Collects what the checks find in a kernel, one finding of each rule and instruction.
 class Findings {
  public:
-  explicit Findings(LintResult& result) : result_(result) {}
+  Findings(const Kernel& kernel, LintResult& result) : kernel_(kernel), result_(result) {}
 
-  void add(const Kernel& kernel, std::uint32_t instruction, std::string_view rule, std::string found,
-           std::string expected, std::string remedy);
-  /// A check gave up on `kernel`.
-  void unfinished(const Kernel& kernel, std::string_view rule);
+  /// Where `expected` is empty, the rule's own words stand for it.
+  void add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected = {});
+  /// A check gave up.
+  void unfinished(check::RuleId rule);
 
  private:
+  const Kernel& kernel_;
   LintResult& result_;
-  std::set<std::tuple<const ptx::Instruction*, std::string>> known_;
+  std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
 };
 
-/// "line 12", for texts.
-[[nodiscard]] std::string line_of(const Kernel& kernel, std::uint32_t instruction);
+/// What a check remembers along a path, and the facts that the path has learned.
+struct PathState {
+  std::uint64_t memory = 0;
+  Facts facts;
+  friend bool operator==(const PathState&, const PathState&) = default;
+};
 
-/// Alignment of what ld, st, copies and mbarriers address.
-void check_addresses(const Kernel& kernel, Findings& findings);
-/// Sizes, ranks, coordinates of copies.
-void check_copies(const Kernel& kernel, Findings& findings);
+/// A check of paths: an automaton over events.
+class PathCheck {
+ public:
+  PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+  virtual ~PathCheck() = default;
+  /// The event happens in `state`: appends every state that the path may go on with; none ends it.
+  virtual void step(std::uint32_t event, const PathState& state, std::vector<PathState>& next) = 0;
+  /// The thread ends at `instruction`, or one past the last.
+  virtual void end(std::uint32_t /*instruction*/, const PathState& /*state*/) {}
+  /// The path goes back to a block of that rank; false ends it.
+  virtual bool retreat(PathState& /*state*/, std::int32_t /*rank*/) { return true; }
+
+  [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] Findings& findings() const noexcept { return findings_; }
+
+ protected:
+  const Kernel& kernel_;
+  Findings& findings_;
+};
+
+/// Follows all ways of a thread through the kernel that its branches allow as far as they are understood: a
+/// way knows what it has been told of conditions that are asked more than once, and does not contradict
+/// itself. False if there were too many, which counts as `rule` unfinished: nothing is certain of those left.
+bool explore(PathCheck& check, check::RuleId rule);
+
+/// Alignment of what ld, st, copies and mbarriers address; sizes, ranks, coordinates of copies.
+void check_accesses(const Kernel& kernel, Findings& findings);
 /// Arrival counts, expected bytes' range, mbarriers never initialised or never waited on.
 void check_mbarriers(const Kernel& kernel, Findings& findings);
 /// Bytes that an mbarrier expects against those of the loads that follow.

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/STLExtras.h>
+
 TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-// The first number of a key keeps kinds of nodes apart.
+// The first number of a key keeps kinds of nodes apart; it is ~0 for what the propagation names by a
+// SymbolKey.
 enum : std::uint64_t { key_opaque, key_both, key_equal, key_less };
-/// As the first of a symbol's key; see propagation.cpp and evaluate.cpp for others.
-constexpr std::uint64_t key_indicator = 15;
 
 /// Deeper formulas become opaque: nobody tests them twice.
 constexpr std::uint32_t most_depth = 8;
@@ -194,14 +195,12 @@ void Conditions::assume(Formula formula, bool truth, Facts& facts) const {
 }
 
 void Conditions::forget(Facts& facts, std::int32_t rank) const {
-  facts.erase(std::remove_if(facts.begin(), facts.end(),
-                             [&](std::uint32_t fact) { return atoms_[fact / 2].home >= rank; }),
-              facts.end());
+  llvm::erase_if(facts, [&](std::uint32_t fact) { return atoms_[fact / 2].home >= rank; });
 }
 
 bool Conditions::one_thread(const Facts& facts) const {
-  return std::any_of(facts.begin(), facts.end(),
-                     [&](std::uint32_t fact) { return (fact & 1) != 0 && atoms_[fact / 2].one_thread; });
+  return llvm::any_of(facts,
+                      [&](std::uint32_t fact) { return (fact & 1) != 0 && atoms_[fact / 2].one_thread; });
 }
 
 Facts Conditions::of_others(const Facts& facts) const {

@@ -71,21 +71,17 @@ void ControlFlow::connect(const ptx::FlatFunction& function) {
       block.edges.push_back(edge);
       predecessors_[edge.target].push_back(b);
     };
-    if (block.first == block.last) {
+    const ptx::FlatInstruction* last =
+        block.first == block.last ? nullptr : &function.instructions[block.last - 1];
+    if (last == nullptr || !ends_block(last->instruction->opcode)) {
       add({b + 1, false, true});
       continue;
     }
-    const ptx::FlatInstruction& last = function.instructions[block.last - 1];
-    const Opcode opcode = last.instruction->opcode;
-    const bool guarded = last.instruction->guard.has_value();
-    if (opcode == Opcode::bra || opcode == Opcode::brx_idx) {
-      for (const std::uint32_t target : targets_of(function, last)) add({block_of_[target], guarded, true});
+    const bool guarded = last->instruction->guard.has_value();
+    if (!ends_thread(last->instruction->opcode)) {
+      for (const std::uint32_t target : targets_of(function, *last)) add({block_of_[target], guarded, true});
     }
-    if (!ends_block(opcode)) {
-      add({b + 1, false, true});
-    } else if (guarded) {
-      add({b + 1, true, false});
-    }
+    if (guarded) add({b + 1, true, false});
   }
 }
 

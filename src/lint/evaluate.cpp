@@ -1,9 +1,11 @@
 /// What instructions compute, in values and formulas. An operation that is not known gives a symbol of its
 /// own; one that follows from its operands alone gives the same symbol wherever it stands.
-#include "lint/evaluate.hpp"
+#include "lint/propagation.hpp"
 
 #include <algorithm>
 #include <bit>
+
+#include <llvm/ADT/STLExtras.h>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -13,9 +15,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::ScalarType;
 
-/// Names of results begin with these; below 16 are those of joins.
-enum : std::uint64_t { key_place = 16, key_floor, key_bits, key_either, key_pure, key_param, key_elect };
-
 bool is_number(ScalarType type) {
   return value_width(type) != 0 && !is_float(type);
 }
@@ -24,14 +23,7 @@ bool is_number(ScalarType type) {
 class Evaluator {
  public:
   Evaluator(Propagation& state, const ptx::FlatInstruction& flat, ScalarType type, std::uint32_t element)
-      : state_(state),
-        values_(state.values()),
-        flat_(flat),
-        in_(*flat.instruction),
-        operands_(bound_operands(flat)),
-        type_(type),
-        width_(value_width(type)),
-        element_(element) {}
+      : state_(state), flat_(flat), type_(type), element_(element) {}
 
   Content run() {
     Content content;
@@ -61,16 +53,14 @@ class Evaluator {
 
   /// A number of which only the place is known that makes it.
   Value opaque() {
-    const SymbolId id = values_.named({key_place, state_.place(), element_}, [&] {
-      Symbol symbol;
-      symbol.home = state_.home();
-      symbol.per_thread = true;
-      return symbol;
-    });
+    const SymbolId id = values_.named({key_place, state_.place(), element_},
+                                      [&] { return Symbol{.home = state_.home(), .per_thread = true}; });
     return Values::of(id, width_);
   }
-  /// The symbol of what follows from these values: by the place if they are not known well enough.
-  SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from) {
+  /// The symbol of what follows from these values: by the place if they are not known well enough. What it
+  /// is beside what it inherits from them says `symbol`.
+  SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from,
+                Symbol symbol = {}) {
     bool exact = true;
     std::vector<std::uint64_t> key{kind, detail};
     for (const Value* value : from) {
@@ -82,13 +72,15 @@ class Evaluator {
       key.push_back(element_);
     }
     return values_.named(key, [&] {
-      Symbol symbol;
       if (!exact) symbol.home = state_.home();
       for (const Value* value : from) values_.inherit(symbol, *value);
       symbol.per_thread |= !exact;
       return symbol;
     });
   }
+
+  /// The symbol of what this operation makes of these values.
+  SymbolId pure(std::initializer_list<const Value*> from) { return pure(key_pure, detail(), from); }
 
   Value value() {
     if (type_ == ScalarType::f32 || type_ == ScalarType::f64) return opaque();
@@ -111,86 +103,63 @@ class Evaluator {
   }
 
   Value arithmetic(ScalarType type, std::uint32_t bits) {
-    const auto known = [&](const Value& v) { return v.number(); };
+    if (in_.has("cc") || in_.has("sat") || in_.has("hi")) return opaque();
+    const Value a = read(1, bits);
+    const Value b = read(2, bits);
+    const bool is_unsigned = !is_signed_integer(type);
     switch (in_.opcode) {
-      case Opcode::add:
-        if (in_.has("cc") || in_.has("sat")) break;
-        return values_.add(read(1, bits), read(2, bits));
-      case Opcode::sub:
-        if (in_.has("cc") || in_.has("sat")) break;
-        return values_.subtract(read(1, bits), read(2, bits));
-      case Opcode::neg: return values_.subtract(Values::constant(0, bits), read(1, bits));
-      case Opcode::not_: return values_.subtract(Values::constant(~0ULL, bits), read(1, bits));
-      case Opcode::mul:
-        if (in_.has("hi")) break;
-        return product(type, bits);
+      case Opcode::add: return values_.add(a, b);
+      case Opcode::sub: return values_.subtract(a, b);
+      case Opcode::neg: return values_.subtract(Values::constant(0, bits), a);
+      case Opcode::not_: return values_.subtract(Values::constant(~0ULL, bits), a);
+      case Opcode::mul: return product(a, b, is_unsigned);
       case Opcode::mad: {
-        if (in_.has("hi") || in_.has("cc") || in_.has("sat")) break;
-        Value first = product(type, bits);
+        const Value first = product(a, b, is_unsigned);
         return values_.add(first, read(3, first.width));
       }
-      case Opcode::shl: {
-        const Value amount = read(2, 32);
-        const auto by = known(amount);
-        if (!by) {
-          const Value a = read(1, bits);
-          return aligned(values_.alignment(a), pure(key_pure, detail(), {&a, &amount}), bits);
-        }
-        return *by >= bits ? Values::constant(0, bits) : values_.multiply(read(1, bits), 1ULL << *by);
-      }
-      case Opcode::shr: return shift_right(type, bits);
+      case Opcode::shl: return shift_left(a, read(2, 32));
+      case Opcode::shr: return shift_right(a, read(2, 32), is_unsigned);
       case Opcode::and_:
       case Opcode::or_:
-      case Opcode::xor_: return bitwise(in_.opcode, read(1, bits), read(2, bits));
-      case Opcode::bfi: return insert_bits(bits);
+      case Opcode::xor_: return bitwise(in_.opcode, a, b);
+      case Opcode::bfi: return insert_bits(a, b);
       case Opcode::min:
       case Opcode::max: {
-        const Value a = read(1, bits);
-        const Value b = read(2, bits);
-        Value result = either_of(a, b, pure(key_either, detail(), {&a, &b}));
-        if (in_.opcode == Opcode::min && !is_signed_integer(type)) result.most = std::min(a.most, b.most);
+        Value result = either_of(a, b, pure({&a, &b}));
+        if (in_.opcode == Opcode::min && is_unsigned) result.most = std::min(a.most, b.most);
         return result;
       }
       case Opcode::div:
       case Opcode::rem: {
-        const Value a = read(1, bits);
-        const Value b = read(2, bits);
-        const auto x = known(a);
-        const auto y = known(b);
-        const bool is_unsigned = !is_signed_integer(type);
-        if (x && y && *y != 0 && is_unsigned)
-          return Values::constant(in_.opcode == Opcode::div ? *x / *y : *x % *y, bits);
-        Value result = Values::of(pure(key_pure, detail(), {&a, &b}), bits);
-        if (y && *y != 0 && is_unsigned)
-          result.most = in_.opcode == Opcode::div ? a.most / *y : std::min(a.most, *y - 1);
+        const bool is_div = in_.opcode == Opcode::div;
+        const auto x = a.number();
+        const auto y = b.number();
+        const bool is_known = y && *y != 0 && is_unsigned;
+        if (x && is_known) return Values::constant(is_div ? *x / *y : *x % *y, bits);
+        Value result = Values::of(pure({&a, &b}), bits);
+        if (is_known) result.most = is_div ? a.most / *y : std::min(a.most, *y - 1);
         return result;
       }
       case Opcode::shfl: {
         // What a lane gets follows from what all lanes give.
-        if (element_ != 0) break;
-        const Value a = read(1, bits);
+        if (element_ != 0) return opaque();
         const Value lane = read(2, 32);
         const Value clamp = read(3, 32);
         const Value mask = read(4, 32);
-        Value result =
-            Values::of(pure(key_pure, detail() << 8 | shuffle_mode(), {&a, &lane, &clamp, &mask}), bits);
-        result.most = a.most;
-        return result;
+        const std::uint64_t mode = in_.has("idx") ? 0 : in_.has("bfly") ? 1 : in_.has("up") ? 2 : 3;
+        const SymbolId symbol = pure(key_pure, detail() << 8 | mode, {&a, &lane, &clamp, &mask});
+        return Values::of(symbol, bits, 1, a.most);
+      }
+      case Opcode::bfe: {
+        const Value position = read(2, 32);
+        const Value length = read(3, 32);
+        return Values::of(pure({&a, &position, &length}), width_);
       }
       case Opcode::popc:
       case Opcode::clz:
-      case Opcode::bfe:
-      case Opcode::abs: {
-        const Value a = read(1, bits);
-        const Value b = read(2, 32);
-        const Value c = read(3, 32);
-        const bool three = operands_.size() > 3;
-        return Values::of(three ? pure(key_pure, detail(), {&a, &b, &c}) : pure(key_pure, detail(), {&a}),
-                          width_);
-      }
-      default: break;
+      case Opcode::abs: return Values::of(pure({&a}), width_);
+      default: return opaque();
     }
-    return opaque();
   }
 
   /// Tells operations of one kind apart.
@@ -198,25 +167,16 @@ class Evaluator {
     return static_cast<std::uint64_t>(in_.opcode) << 8 | static_cast<std::uint64_t>(operation_type());
   }
 
-  [[nodiscard]] std::uint64_t shuffle_mode() const {
-    if (in_.has("idx")) return 0;
-    if (in_.has("bfly")) return 1;
-    return in_.has("up") ? 2 : 3;
-  }
-
-  Value product(ScalarType type, std::uint32_t bits) {
-    Value a = read(1, bits);
-    Value b = read(2, bits);
+  Value product(Value a, Value b, bool is_unsigned) {
     if (in_.has("wide")) {
-      bits *= 2;
-      a = values_.convert(a, bits, is_signed_integer(type));
-      b = values_.convert(b, bits, is_signed_integer(type));
+      if (a.width == 64) return opaque();
+      const std::uint32_t wide = 2U * a.width;
+      a = values_.convert(a, wide, !is_unsigned);
+      b = values_.convert(b, wide, !is_unsigned);
     }
-    if (bits > 64) return opaque();
     if (const auto factor = b.number()) return values_.multiply(a, *factor);
     if (const auto factor = a.number()) return values_.multiply(b, *factor);
-    return aligned(std::min<std::uint32_t>(values_.alignment(a) + values_.alignment(b), bits),
-                   pure(key_pure, detail(), {&a, &b}), bits);
+    return aligned(values_.alignment(a) + values_.alignment(b), pure({&a, &b}), a.width);
   }
 
   /// A multiple of 2^bits of which nothing else is known.
@@ -224,15 +184,19 @@ class Evaluator {
     return alignment >= bits ? Values::constant(0, bits) : Values::of(symbol, bits, 1ULL << alignment);
   }
 
-  Value shift_right(ScalarType type, std::uint32_t bits) {
-    const Value a = read(1, bits);
-    const Value amount = read(2, 32);
+  Value shift_left(const Value& a, const Value& amount) {
+    const auto by = amount.number();
+    if (!by) return aligned(values_.alignment(a), pure({&a, &amount}), a.width);
+    return *by >= a.width ? Values::constant(0, a.width) : values_.multiply(a, 1ULL << *by);
+  }
+
+  Value shift_right(const Value& a, const Value& amount, bool is_unsigned) {
+    const std::uint32_t bits = a.width;
     const auto by = amount.number();
     const auto number = a.number();
-    const bool is_unsigned = !is_signed_integer(type);
     if (by && *by == 0) return a;
     if (by && number && is_unsigned) return Values::constant(*by >= bits ? 0 : *number >> *by, bits);
-    Value result = Values::of(pure(key_pure, detail(), {&a, &amount}), bits);
+    Value result = Values::of(pure({&a, &amount}), bits);
     if (!by || *by >= bits) return result;
     // What is surely zero below the shifted bits stays an alignment above them.
     const std::uint32_t alignment = values_.alignment(a);
@@ -300,29 +264,19 @@ class Evaluator {
   }
 
   /// bfi: where b lies below the inserted bits and these reach the top, b + (a << position).
-  Value insert_bits(std::uint32_t bits) {
-    const Value a = read(1, bits);
-    const Value b = read(2, bits);
+  Value insert_bits(const Value& a, const Value& b) {
     const auto position = read(3, 32).number();
     const auto length = read(4, 32).number();
-    if (!position || !length || *position >= bits) return opaque();
-    if (*position + *length >= bits && b.most <= low_bits(static_cast<std::uint32_t>(*position)))
+    if (!position || !length || *position >= a.width) return opaque();
+    if (*position + *length >= a.width && b.most <= low_bits(static_cast<std::uint32_t>(*position)))
       return values_.add(b, values_.multiply(a, 1ULL << *position));
     const Value place = Values::constant(*position << 8 | *length, 32);
-    return Values::of(pure(key_pure, detail(), {&a, &b, &place}), bits);
+    return Values::of(pure({&a, &b, &place}), a.width);
   }
 
   Value either_of(const Value& a, const Value& b, SymbolId rest) {
     if (Values::same(a, b)) return a;
-    Value common = values_.common(a, b);
-    const std::uint64_t most = std::max(a.most, b.most);
-    const std::uint32_t known = common.known;
-    if (known < common.width) {
-      common.known = common.width;
-      common = values_.add(common, Values::of(rest, common.width, 1ULL << known));
-    }
-    common.most = most;
-    return common;
+    return values_.completed(values_.common(a, b), rest, std::max(a.most, b.most));
   }
 
   Value either(const Value& a, const Value& b, Formula condition) {
@@ -335,36 +289,20 @@ class Evaluator {
       result.most = std::max(a.most, b.most);
       return result;
     }
-    std::vector<std::uint64_t> key{key_either, condition};
-    const bool exact = a.exact() && b.exact();
-    Values::append(key, a);
-    Values::append(key, b);
-    if (!exact) key.push_back(state_.place());
-    const SymbolId rest = values_.named(key, [&] {
-      Symbol symbol;
-      symbol.home = exact ? state_.conditions().home(condition) : state_.home();
-      values_.inherit(symbol, a);
-      values_.inherit(symbol, b);
-      symbol.per_thread = true;
-      return symbol;
-    });
+    const SymbolId rest = pure(key_either, condition, {&a, &b},
+                               {.home = state_.conditions().home(condition), .per_thread = true});
     return either_of(a, b, rest);
   }
 
   Value convert() {
     const auto types = in_.types();
-    if (types.size() != 2 || !is_number(types[0]) || !is_number(types[1]) || in_.has("sat"))
-      return narrow(types);
-    const std::uint32_t to = bits_of(types[0]);
-    const std::uint32_t from = bits_of(types[1]);
-    const Value a = read(1, from);
-    return values_.convert(a, to, is_signed_integer(types[1]));
-  }
-  /// cvt of bytes: the low 8 bits.
-  Value narrow(const std::vector<ScalarType>& types) {
-    if (types.size() == 2 && types[1] == ScalarType::u8 && is_number(types[0]))
-      return bitwise(Opcode::and_, read(1, width_), Values::constant(255, width_));
-    if (types.size() == 2 && types[0] == ScalarType::u8 && is_number(types[1]))
+    if (types.size() != 2) return opaque();
+    const bool to_number = is_number(types[0]);
+    const bool from_number = is_number(types[1]);
+    if (to_number && from_number && !in_.has("sat"))
+      return values_.convert(read(1, bits_of(types[1])), bits_of(types[0]), is_signed_integer(types[1]));
+    // Of bytes: the low 8 bits.
+    if ((to_number && types[1] == ScalarType::u8) || (from_number && types[0] == ScalarType::u8))
       return bitwise(Opcode::and_, read(1, width_), Values::constant(255, width_));
     return opaque();
   }
@@ -372,20 +310,14 @@ class Evaluator {
   /// Parameters of a kernel never change: the same place gives the same number.
   Value load() {
     const auto spaces = in_.spaces();
-    if (in_.vector_width() != 1 || operands_.size() < 2) return opaque();
+    if (in_.vector_width() != 1 || operands_.size() < 2 || spaces.empty()) return opaque();
+    if (spaces[0] != ptx::StateSpace::param && spaces[0] != ptx::StateSpace::param_entry) return opaque();
     const Value address = state_.address(flat_, operands_[1]);
-    const ptx::Variable* parameter = nullptr;
-    for (const Term& term : address.terms) {
-      const ptx::Variable* variable = values_.symbol(term.symbol).variable;
-      if (variable != nullptr && variable->space == ptx::StateSpace::param) parameter = variable;
-    }
-    const bool is_param =
-        !spaces.empty() && (spaces[0] == ptx::StateSpace::param || spaces[0] == ptx::StateSpace::param_entry);
+    const ptx::Variable* parameter = values_.variable_of(address);
+    const ptx::Function& function = *state_.function().function;
     const bool reads_kernel_parameter =
-        is_param && parameter != nullptr && state_.function().function->is_entry &&
-        std::any_of(state_.function().function->parameters.begin(),
-                    state_.function().function->parameters.end(),
-                    [&](const ptx::Variable& each) { return &each == parameter; });
+        function.is_entry &&
+        llvm::any_of(function.parameters, [&](const ptx::Variable& each) { return &each == parameter; });
     if (!reads_kernel_parameter || !address.exact()) return opaque();
     std::vector<std::uint64_t> key{key_param, detail()};
     Values::append(key, address);
@@ -467,13 +399,13 @@ class Evaluator {
   }
 
   Propagation& state_;
-  Values& values_;
   const ptx::FlatInstruction& flat_;
-  const ptx::Instruction& in_;
-  llvm::SmallVector<BoundOperand, 6> operands_;
   ScalarType type_;
-  std::uint32_t width_;
   std::uint32_t element_;
+  Values& values_ = state_.values();
+  const ptx::Instruction& in_ = *flat_.instruction;
+  llvm::SmallVector<BoundOperand, 6> operands_ = bound_operands(flat_);
+  std::uint32_t width_ = value_width(type_);
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "lint/kernel.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/STLExtras.h>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -12,6 +14,9 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::StateSpace;
 using Kind = Event::Kind;
+
+/// More conditions and blocks than this make too many paths in any case.
+constexpr std::size_t most_asked = 4'000'000;
 
 bool is_shared_space(StateSpace space) {
   return space == StateSpace::shared || space == StateSpace::shared_cta ||
@@ -197,8 +202,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
   Propagation propagation(function, flow, values, conditions);
   Collector collector(*this, propagation);
   propagation.visit([&](std::uint32_t index) { collector.take(index); });
-  std::sort(events.begin(), events.end(),
-            [](const Event& a, const Event& b) { return a.instruction < b.instruction; });
+  std::ranges::sort(events, {}, &Event::instruction);
   std::uint32_t next = 0;
   for (const Block& block : flow.blocks()) {
     while (next < events.size() && events[next].instruction < block.first) ++next;
@@ -206,11 +210,41 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
   }
   first_event.push_back(static_cast<std::uint32_t>(events.size()));
   for (const Formula guard : guards) conditions.count_test(guard);
-  outlook.emplace(flow, conditions, guards);
+  find_asked();
+}
+
+void Kernel::find_asked() {
+  std::unordered_map<AtomId, std::vector<std::uint32_t>> askers;
+  for (std::uint32_t i = 0; i < guards.size(); ++i) {
+    conditions.for_each_atom(guards[i], [&](AtomId atom) {
+      if (conditions.atom(atom).tests > 1) askers[atom].push_back(flow.block_of(i));
+    });
+  }
+  if (askers.size() * flow.blocks().size() > most_asked) return;
+  asked_.resize(flow.blocks().size());
+  for (auto& [atom, blocks] : askers) {
+    while (!blocks.empty()) {
+      const std::uint32_t block = blocks.back();
+      blocks.pop_back();
+      if (asked_[block].test_and_set(atom)) llvm::append_range(blocks, flow.predecessors(block));
+    }
+  }
+}
+
+void Kernel::trim(std::uint32_t block, Facts& facts) const {
+  if (asked_.empty()) return;
+  llvm::erase_if(facts, [&](std::uint32_t fact) {
+    return !asked_[block].test(fact / 2) && !conditions.atom(fact / 2).one_thread;
+  });
+}
+
+std::string Kernel::line_of(std::uint32_t index) const {
+  if (index >= function.instructions.size()) return "the end of the function";
+  return "line " + std::to_string(instruction(index).location.line);
 }
 
 bool Kernel::has(Event::Kind kind) const {
-  return std::any_of(events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; });
+  return llvm::any_of(events, [&](const Event& event) { return event.kind == kind; });
 }
 
 bool Kernel::may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b, std::uint64_t b_bytes) const {
@@ -221,8 +255,7 @@ bool Kernel::may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b, 
     const auto dynamic = [](const ptx::Variable* variable) {
       return variable->linkage == ptx::Linkage::extern_ && variable->space == StateSpace::shared;
     };
-    if (!dynamic(in_a) || !dynamic(in_b)) return false;
-    return true;
+    return dynamic(in_a) && dynamic(in_b);
   }
   const auto distance = Values::difference32(a, b);
   if (!distance) return true;

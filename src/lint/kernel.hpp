@@ -2,10 +2,11 @@
 
 /// A function as the checks see it: its blocks, the instructions that matter to them, and what is known of
 /// their operands.
-#include "lint/outlook.hpp"
 #include "lint/propagation.hpp"
 
 #include <tmajit/lint.hpp>
+
+#include <llvm/ADT/SparseBitVector.h>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -61,16 +62,23 @@ struct Kernel {
   std::vector<Event> events;               ///< of reachable instructions, in the order of the text
   std::vector<std::uint32_t> first_event;  ///< of each block; one more at the end
   std::vector<Formula> guards;             ///< of branches and events; always true for others
-  std::optional<Outlook> outlook;          ///< always there
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;
   }
+  /// "line 12", or "the end of the function" past its last instruction; for texts.
+  [[nodiscard]] std::string line_of(std::uint32_t index) const;
   [[nodiscard]] bool has(Event::Kind kind) const;
   /// Whether the two shared addresses may be the same byte, for `a_bytes` and `b_bytes` from there; 0 stands
   /// for any number.
   [[nodiscard]] bool may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b,
                                  std::uint64_t b_bytes) const;
+  /// Drops the facts that no block from `block` on asks for: a path need not know them.
+  void trim(std::uint32_t block, Facts& facts) const;
+
+ private:
+  void find_asked();
+  std::vector<llvm::SparseBitVector<>> asked_;  ///< atoms asked in a block or after it; empty if too many
 };
 
 }  // namespace lint

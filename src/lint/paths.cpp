@@ -1,6 +1,7 @@
-#include "lint/paths.hpp"
+#include "lint/checks.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 #include <llvm/ADT/Hashing.h>
@@ -27,7 +28,7 @@ struct VisitHash {
 
 class Explorer {
  public:
-  Explorer(const Kernel& kernel, PathCheck& check) : kernel_(kernel), check_(check) {}
+  explicit Explorer(PathCheck& check) : kernel_(check.kernel()), check_(check) {}
 
   bool run() {
     arrive(0, {});
@@ -42,7 +43,7 @@ class Explorer {
 
  private:
   void arrive(std::uint32_t block, PathState state) {
-    kernel_.outlook->trim(block, state.facts);
+    kernel_.trim(block, state.facts);
     Visit visit{block, std::move(state)};
     if (seen_.insert(visit).second) open_.push_back(std::move(visit));
   }
@@ -74,10 +75,7 @@ class Explorer {
 
   static void unify(std::vector<PathState>& states) {
     if (states.size() < 2) return;
-    std::sort(states.begin(), states.end(), [](const PathState& a, const PathState& b) {
-      if (a.memory != b.memory) return a.memory < b.memory;
-      return std::lexicographical_compare(a.facts.begin(), a.facts.end(), b.facts.begin(), b.facts.end());
-    });
+    std::ranges::sort(states, {}, [](const PathState& each) { return std::tie(each.memory, each.facts); });
     states.erase(std::unique(states.begin(), states.end()), states.end());
   }
 
@@ -113,13 +111,10 @@ class Explorer {
 
 }  // namespace
 
-void PathCheck::end(std::uint32_t, const PathState&) {}
-bool PathCheck::retreat(PathState&, std::int32_t) {
-  return true;
-}
-
-bool explore(const Kernel& kernel, PathCheck& check) {
-  return Explorer(kernel, check).run();
+bool explore(PathCheck& check, check::RuleId rule) {
+  if (Explorer(check).run()) return true;
+  check.findings().unfinished(rule);
+  return false;
 }
 
 }  // namespace lint

@@ -1,6 +1,6 @@
 #include "lint/propagation.hpp"
 
-#include "lint/evaluate.hpp"
+#include "ptx/forms.hpp"
 
 #include <algorithm>
 
@@ -8,16 +8,45 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-// What joins are named by; evaluate.cpp's names begin with an opcode plus 16.
-enum : std::uint64_t { key_merge, key_guarded, key_special };
-
 /// After so many passes what still changes is taken as unknown.
 constexpr std::uint32_t patient_passes = 6;
 constexpr std::uint32_t most_passes = 12;
 /// Contents kept at the ends of blocks.
 constexpr std::size_t most_contents = 2'000'000;
 
+std::uint32_t names_in(const ptx::Operand& operand) {
+  std::uint32_t names =
+      operand.kind == ptx::Operand::Kind::symbol || operand.kind == ptx::Operand::Kind::negated ? 1 : 0;
+  for (const ptx::Operand& element : operand.elements) names += names_in(element);
+  return names;
+}
+
+llvm::SmallVector<BoundOperand, 6> bind_all(const std::vector<ptx::Operand>& operands, std::uint32_t first) {
+  llvm::SmallVector<BoundOperand, 6> bound;
+  for (const ptx::Operand& operand : operands) {
+    bound.push_back({&operand, first});
+    first += names_in(operand);
+  }
+  return bound;
+}
+
 }  // namespace
+
+llvm::SmallVector<BoundOperand, 6> bound_operands(const ptx::FlatInstruction& flat) {
+  return bind_all(flat.instruction->operands, flat.instruction->guard ? 1 : 0);
+}
+
+llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole) {
+  return bind_all(whole.operand->elements, whole.binding);
+}
+
+bool writes_first(const ptx::Instruction& instruction) {
+  if (instruction.operands.empty()) return false;
+  if (instruction.opcode == ptx::Opcode::wmma) return !instruction.has("store");
+  if (instruction.opcode == ptx::Opcode::call)
+    return instruction.operands[0].kind == ptx::Operand::Kind::tuple;
+  return ptx::writes_first_operand(instruction.opcode);
+}
 
 Propagation::Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
                          Conditions& conditions)
@@ -138,19 +167,9 @@ Formula Propagation::joined_atom(const JoinKey& key) {
 }
 
 Content Propagation::join(const Content& a, const Content& b, const JoinKey& key) {
-  Content joined;
-  if (!a.value || !b.value) {
-    joined.value = a.value ? a.value : b.value;
-  } else {
-    joined.value = join(*a.value, *b.value, key);
-  }
-  if (!a.formula || !b.formula) {
-    joined.formula = a.formula ? a.formula : b.formula;
-  } else if (*a.formula == *b.formula) {
-    joined.formula = a.formula;
-  } else {
-    joined.formula = joined_atom(key);
-  }
+  Content joined{a.value ? a.value : b.value, a.formula ? a.formula : b.formula};
+  if (a.value && b.value) joined.value = join(*a.value, *b.value, key);
+  if (a.formula && b.formula && *a.formula != *b.formula) joined.formula = joined_atom(key);
   return joined;
 }
 
@@ -158,29 +177,17 @@ Value Propagation::join(const Value& a, const Value& b, const JoinKey& key) {
   if (Values::same(a, b) && a.most == b.most) return a;
   Value common = settle_ ? Values::unknown(a.width) : values_.common(a, b);
   const std::uint64_t most = settle_ || a.most != b.most ? low_bits(a.width) : a.most;
-  const SymbolId rest = values_.named({key.begin(), key.end()}, [&] {
-    Symbol symbol;
-    symbol.home = home_;
-    symbol.per_thread = true;
-    return symbol;
-  });
+  const SymbolId rest =
+      values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
   values_.inherit(rest, a);
   values_.inherit(rest, b);
-  const std::uint32_t known = common.known;
-  if (known >= a.width) {
-    common.most = most;
-    return common;
-  }
-  common.known = common.width;
-  Value joined = values_.add(common, Values::of(rest, a.width, known == 0 ? 1 : 1ULL << known));
-  joined.most = most;
-  return joined;
+  return values_.completed(std::move(common), rest, most);
 }
 
 void Propagation::execute(std::uint32_t instruction) {
   place_ = instruction;
   const ptx::FlatInstruction& flat = function_.instructions[instruction];
-  if (written_operands(*flat.instruction) == 0) return;
+  if (!writes_first(*flat.instruction)) return;
   const Formula passes = guard(flat);
   for_each_written(flat, [&](std::uint32_t reg, std::uint32_t element) {
     const ptx::Register& target = function_.registers[reg];
@@ -227,11 +234,9 @@ Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, st
                                name == "%nwarpid" || name.find("cluster") != std::string::npos ||
                                name.find("smem") != std::string::npos;
     const SymbolId id = values_.named(key, [&] {
-      Symbol symbol;
-      symbol.home = same_always ? Symbol::invariant : home_;
-      symbol.per_thread = !shared_by_cta;
-      symbol.thread_index = is_tid && operand.component == "x";
-      return symbol;
+      return Symbol{.home = same_always ? Symbol::invariant : home_,
+                    .per_thread = !shared_by_cta,
+                    .thread_index = is_tid && operand.component == "x"};
     });
     const std::uint64_t most = is_tid ? 1023 : name == "%laneid" ? 31 : name == "%ntid" ? 1024 : ~0ULL;
     value = Values::of(id, width, 1, most);

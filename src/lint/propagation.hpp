@@ -7,13 +7,42 @@
 /// for what they do not. Going back along a loop, symbols that the loop makes anew are forgotten.
 #include "lint/condition.hpp"
 #include "lint/control_flow.hpp"
-#include "lint/operands.hpp"
 
 #include <array>
 #include <functional>
 
 TMAJIT_BEGIN
 namespace lint {
+
+/// An operand and where its names begin among the instruction's bindings.
+struct BoundOperand {
+  const ptx::Operand* operand = nullptr;
+  std::uint32_t binding = 0;
+};
+
+[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_operands(const ptx::FlatInstruction& flat);
+/// The parts of a vector, pair, tuple or address.
+[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole);
+
+/// Whether the instruction writes its first operand.
+[[nodiscard]] bool writes_first(const ptx::Instruction& instruction);
+
+/// Calls visit(register, element) for every register that the instruction writes: `element` counts them.
+template <class Visit>
+void for_each_written(const ptx::FlatInstruction& flat, const Visit& visit) {
+  if (!writes_first(*flat.instruction)) return;
+  const BoundOperand written = bound_operands(flat)[0];
+  std::uint32_t element = 0;
+  const auto take = [&](BoundOperand each) {
+    if (each.operand->kind == ptx::Operand::Kind::symbol) {
+      if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[each.binding]))
+        visit(reg->index, element);
+    }
+    ++element;
+  };
+  if (written.operand->elements.empty()) return take(written);
+  for (const BoundOperand& each : bound_elements(written)) take(each);
+}
 
 /// A register's content: a value, or a formula if it is a predicate; nothing if no path has set it.
 struct Content {
@@ -87,6 +116,13 @@ class Propagation {
   std::uint32_t place_ = 0;
   std::int32_t home_ = 0;
 };
+
+/// What the visited instruction writes to a register of `type`: the `element`-th that it names.
+[[nodiscard]] Content evaluate(Propagation& state, const ptx::FlatInstruction& flat, ptx::ScalarType type,
+                               std::uint32_t element);
+
+/// Bits of a register that values are kept of: 16, 32 or 64, else 0.
+[[nodiscard]] std::uint32_t value_width(ptx::ScalarType type);
 
 }  // namespace lint
 TMAJIT_END

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <llvm/ADT/STLExtras.h>
+
 TMAJIT_BEGIN
 namespace lint {
 namespace {
@@ -17,20 +19,13 @@ std::uint32_t zeros(std::uint64_t number) {
 /// The sum of two forms, b's factors times `scale`.
 llvm::SmallVector<Term, 3> sum(const Value& a, const Value& b, std::uint64_t scale) {
   llvm::SmallVector<Term, 3> terms;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < a.terms.size() || j < b.terms.size()) {
-    if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].symbol < b.terms[j].symbol)) {
-      terms.push_back(a.terms[i++]);
-    } else if (i == a.terms.size() || b.terms[j].symbol < a.terms[i].symbol) {
-      terms.push_back({b.terms[j].symbol, b.terms[j].factor * scale});
-      ++j;
-    } else {
-      terms.push_back({a.terms[i].symbol, a.terms[i].factor + b.terms[j].factor * scale});
-      ++i;
-      ++j;
-    }
+  const auto* i = a.terms.begin();
+  for (const Term& term : b.terms) {
+    while (i != a.terms.end() && i->symbol < term.symbol) terms.push_back(*i++);
+    const bool both = i != a.terms.end() && i->symbol == term.symbol;
+    terms.push_back({term.symbol, term.factor * scale + (both ? (i++)->factor : 0)});
   }
+  terms.append(i, a.terms.end());
   return terms;
 }
 
@@ -56,9 +51,7 @@ Value Values::reduced(Value value) {
   const std::uint64_t mask = low_bits(value.known);
   value.constant &= mask;
   for (Term& term : value.terms) term.factor &= mask;
-  value.terms.erase(std::remove_if(value.terms.begin(), value.terms.end(),
-                                   [](const Term& term) { return term.factor == 0; }),
-                    value.terms.end());
+  llvm::erase_if(value.terms, [](const Term& term) { return term.factor == 0; });
   while (value.terms.size() > most_terms) {
     // Give up the term that costs the fewest known bits.
     const auto least =
@@ -177,6 +170,15 @@ Value Values::common(const Value& a, const Value& b) const {
   return value;
 }
 
+Value Values::completed(Value value, SymbolId rest, std::uint64_t most) const {
+  if (const std::uint32_t known = value.known; known < value.width) {
+    value.known = value.width;
+    value = add(value, of(rest, value.width, 1ULL << known));
+  }
+  value.most = most;
+  return value;
+}
+
 Value Values::before(const Value& a, std::int32_t rank) const {
   Value value = a;
   std::uint32_t bits = a.known;
@@ -186,9 +188,7 @@ Value Values::before(const Value& a, std::int32_t rank) const {
   }
   if (bits == a.known) return value;
   value.known = static_cast<std::uint8_t>(bits);
-  value.terms.erase(std::remove_if(value.terms.begin(), value.terms.end(),
-                                   [&](const Term& term) { return symbols_[term.symbol].home >= rank; }),
-                    value.terms.end());
+  llvm::erase_if(value.terms, [&](const Term& term) { return symbols_[term.symbol].home >= rank; });
   return reduced(std::move(value));
 }
 

@@ -29,8 +29,23 @@ struct Symbol {
   bool thread_index = false;                ///< %tid itself: no two threads have the same
   const ptx::Variable* variable = nullptr;  ///< whose address it is, or was computed from
   /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
-  std::optional<std::uint32_t> indicates;
+  std::optional<std::uint32_t> indicates = std::nullopt;
   bool several_variables = false;  ///< that, and those of others
+};
+
+/// The first number of the key that names a symbol: what makes it.
+enum SymbolKey : std::uint64_t {
+  key_merge,      ///< ways that meet
+  key_guarded,    ///< a write that may not happen
+  key_special,    ///< a special register
+  key_indicator,  ///< a formula that holds or not
+  key_place,      ///< an instruction of which nothing else is known
+  key_floor,      ///< rounding down
+  key_bits,       ///< and, or, xor
+  key_either,     ///< selp
+  key_pure,       ///< any operation that follows from its operands
+  key_param,      ///< a load of a parameter
+  key_elect,      ///< elect.sync
 };
 
 struct Term {
@@ -103,6 +118,8 @@ class Values {
   }
   /// What a and b have in common: equal low bits. Its `known` says how many.
   [[nodiscard]] Value common(const Value& a, const Value& b) const;
+  /// The low bits that are known, and a multiple of `rest` for the others; no more than `most`.
+  [[nodiscard]] Value completed(Value value, SymbolId rest, std::uint64_t most) const;
   /// Without the symbols whose home is at `rank` or after it: they are made anew from there on.
   [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
 

@@ -1,6 +1,6 @@
 #include "ops/move_plan.hpp"
-#include "ops/rewrites.hpp"
-#include "plan/gather_plan.hpp"
+#include "plan/candidates.hpp"
+#include "spec/limits.hpp"
 
 #include <algorithm>
 
@@ -10,83 +10,94 @@
 TMAJIT_BEGIN
 namespace {
 
-std::string why(const PlannedMove& planned) {
-  const MoveKernel& kernel = planned.chosen.kernel;
-  switch (kernel.method) {
-    case MoveMethod::rows:
-      return "Both views are contiguous in the last dimension and aligned to 16 bytes: vectors are loaded "
-             "and "
-             "stored as they are.";
-    case MoveMethod::transpose:
-      return fmt::format(
-          "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed "
-          "in "
-          "registers and meet in shared memory{}.",
-          kernel.column, kernel.rank - 1, kernel.staggered ? ", at any alignment" : "");
-    case MoveMethod::direct_transpose:
-      return fmt::format(
-          "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed "
-          "in registers, and stored without meeting others.",
-          kernel.column, kernel.rank - 1);
-    case MoveMethod::engine_rows:
-      return "Both views are contiguous in the last dimension and fit tensor maps: the copy engine loads and "
-             "stores boxes.";
-    case MoveMethod::engine_transpose:
-      return fmt::format(
-          "The source is contiguous in dimension {}, the destination in dimension {}: the copy engine loads "
-          "swizzled boxes, threads transpose blocks in registers and store them.",
-          kernel.column, kernel.rank - 1);
-    case MoveMethod::gather:
-      return fmt::format(
-          "Dimension {} is short: lines of the source meet in shared memory, and vectors of runs of {} "
-          "elements "
-          "are picked from there.",
-          is_short(planned.problem, kernel.rank - 1) ? kernel.rank - 1 : kernel.column,
-          GatherLayout(kernel).run_elements);
-    default: break;
-  }
-  if (kernel.padded) return "A part of the destination is filled, the rest comes from the source.";
-  if (!planned.problem.expression.empty()) {
-    return kernel.has_image() ? "An expression is computed on the way; a source that runs along another "
-                                "dimension goes through "
-                                "an image in shared memory."
-                              : "An expression is computed on the way, on vectors of every source.";
-  }
-  if (kernel.has_image()) return "The source runs along another dimension, in lines too short for blocks.";
-  return "Strides or alignment keep vectors from being stored as they are loaded.";
+constexpr std::uint32_t register_unit = 8;  // registers that a thread is given at a time
+
+using Dimensions = std::vector<std::uint32_t>;
+
+std::string listed(std::string_view one, std::string_view many, const Dimensions& dimensions) {
+  return fmt::format("{} {}", dimensions.size() == 1 ? one : many, fmt::join(dimensions, ", "));
 }
 
-MoveStep explain_step(const PlannedMove& planned, const Move& move, const Chip& chip) {
-  const MoveKernel& kernel = planned.chosen.kernel;
-  const CanonicalNest& nest = planned.chosen.nest;
-  const std::uint32_t shared = kernel.shared_bytes() + kernel.image_bytes();
-  const std::uint32_t registers = planned.loaded.artifact().resources.registers;
-  std::uint32_t ctas = resident_ctas(kernel);
-  if (registers > 0)
-    ctas = std::min(ctas, std::max(65536U / (((registers + 7) / 8 * 8) * kernel.threads), 1U));
+template <class Condition>
+Dimensions dimensions_where(const TensorView& view, Condition holds) {
+  Dimensions found;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (holds(d)) found.push_back(d);
+  }
+  return found;
+}
 
-  MoveStep step{.kernel = std::string(name(kernel.method)),
-                .why = why(planned),
+/// What led from the views of a move to the loop nest of its kernel, a sentence each.
+std::vector<std::string> rewrites(const Move& move, const KernelPlan::State& planned) {
+  const TensorView& to = move.destination.view;
+  const CanonicalNest& nest = planned.candidate.nest;
+  std::vector<std::string> out;
+
+  const Dimensions ones = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] == 1; });
+  if (!ones.empty()) out.push_back(listed("Dimension", "Dimensions", ones) + " of extent 1 dropped.");
+  const Dimensions backwards =
+      dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1 && to.strides[d] < 0; });
+  if (!backwards.empty()) {
+    out.push_back(listed("Dimension", "Dimensions", backwards) + " walked from the other end.");
+  }
+  const Dimensions kept = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] > 1; });
+  const auto stride = [&](std::uint32_t d) { return std::abs(to.strides[d]); };
+  if (!std::ranges::is_sorted(kept, std::ranges::greater_equal{}, stride)) {
+    out.emplace_back("Dimensions ordered by the destination's strides.");
+  }
+  const std::uint32_t joined = planned.problem.joined;
+  const std::uint32_t merged = nest.rank + (joined > 1 ? 1 : 0);
+  if (merged < kept.size()) {
+    out.push_back(
+        fmt::format("Dimensions that every view walks as one merged: {} become {}.", kept.size(), merged));
+  }
+  if (joined > 1) {
+    out.push_back(fmt::format("{} elements of {} that stay together move as one of {} bytes.", joined,
+                              name(to.type), planned.problem.element_bytes(0)));
+  }
+  if (nest.windowed) out.emplace_back("The source seen as a window of the destination.");
+  if (nest.operand != planned.problem.nest.operand) {
+    out.emplace_back("A dimension turned round, so that the source's lines run forwards.");
+  }
+  for (std::string& own : planned.candidate.family->rewrites(planned.candidate))
+    out.push_back(std::move(own));
+  return out;
+}
+
+MoveStep explain_step(const KernelPlan& plan, const Move& move, const Kernel& kernel,
+                      const PlanOptions& options) {
+  const KernelPlan::State& state = plan.state();
+  const CanonicalNest& nest = state.candidate.nest;
+  const KernelShape shape = plan.shape();
+  const std::uint32_t registers = kernel.artifact().resources.registers;
+  std::uint32_t ctas = shape.ctas_per_sm;
+  if (registers > 0) {
+    const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;
+    ctas = std::min(ctas, std::max(registers_per_sm / (granted * shape.threads), 1U));
+  }
+
+  MoveStep step{.kernel = std::string(plan.family().name),
+                .why = plan.why(),
                 .canonical = nest.text(),
-                .rewrites = rewrites(move, planned),
+                .rewrites = rewrites(move, state),
                 .shape = {nest.shape.begin(), nest.shape.begin() + nest.rank},
-                .tile = {kernel.box.begin(), kernel.box.begin() + kernel.rank},
-                .tiles = std::uint64_t{planned.shape.grid[0]} * kernel.stages,
-                .threads = kernel.threads,
-                .stages = kernel.stages,
-                .shared_bytes = shared,
+                .tile = shape.tile,
+                .tiles = shape.tiles,
+                .threads = shape.threads,
+                .stages = shape.stages,
+                .shared_bytes = shape.dynamic_shared_bytes + shape.static_shared_bytes,
                 .registers = registers,
                 .ctas_per_sm = ctas,
-                .bytes_in_flight = kernel.bytes_in_flight() * ctas,
-                .bytes_read = planned.problem.bytes_read(),
-                .bytes_written = planned.problem.bytes_written(),
-                .predicted_us = predict_us(planned.chosen, planned.problem, chip),
-                .tuned = planned.tuned,
-                .choice = kernel.choice(),
+                .bytes_in_flight = shape.bytes_in_flight * ctas,
+                .bytes_read = plan.bytes_read(),
+                .bytes_written = plan.bytes_written(),
+                .predicted_us = plan.predicted_us(),
+                .tuned = plan.tuned(),
+                .choice = plan.choice().text(),
                 .alternatives = {}};
-  for (const MoveCandidate& candidate : move_candidates(planned.problem)) {
-    if (candidate.kernel == kernel) continue;
-    step.alternatives.push_back({candidate.kernel.choice(), predict_us(candidate, planned.problem, chip)});
+  for (const KernelPlan& other : plan_candidates(move, options)) {
+    if (other.key() == plan.key()) continue;
+    step.alternatives.push_back({other.choice().text(), other.predicted_us()});
   }
   std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
   return step;
@@ -111,14 +122,13 @@ std::string step_text(const MoveStep& step) {
 MoveExplanation MovePlan::explain() const {
   MoveExplanation explanation;
   explanation.planning_us = state_->planning_us;
-  const Chip chip = planning_chip(*state_->runtime);
-  for (std::size_t i = 0; i < state_->planned.size(); ++i) {
-    const PlannedMove& planned = state_->planned[i];
-    explanation.steps.push_back(explain_step(planned, state_->moves[state_->move_of[i]], chip));
-    if (i == 0) {
-      const MoveKernel first = move_candidates(planned.problem).front().kernel;
-      explanation.shape_class = shape_class(planned.problem, first);
-    }
+  const PlanOptions options = plan_options(*state_->runtime, state_->family);
+  std::size_t next = 0;
+  for (const Move& move : state_->operation.moves) {
+    if (move.destination.view.elements() == 0) continue;
+    if (next == 0) explanation.shape_class = shape_class(move, options).text();
+    explanation.steps.push_back(explain_step(state_->plans[next], move, state_->kernels[next], options));
+    ++next;
   }
   return explanation;
 }

@@ -1,15 +1,55 @@
-#include "ops/given_tensors.hpp"
 #include "ops/views.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
 #include <array>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, what);
+}
+
+/// Throws unless `whole` has the dimension `axis`, and every part as many dimensions whose extents along the
+/// axis add up to its.
+void check_parts(const Tensor& whole, std::string_view whole_name, std::span<const Tensor> parts,
+                 std::string_view part_name, std::uint32_t axis) {
+  const std::size_t rank = extents(whole.view, whole_name).size();
+  if (axis >= rank) {
+    refuse(fmt::format("axis {} of {}, which has {} dimensions; {}", axis, whole_name, rank,
+                       rank == 0 ? std::string("one of none cannot be put together of parts")
+                                 : fmt::format("0 to {} exist", rank - 1)));
+  }
+  if (parts.empty()) refuse(fmt::format("no {}; at least one is needed", part_name));
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string name = fmt::format("{} {}", part_name, i);
+    if (extents(parts[i].view, name).size() != rank) {
+      refuse(fmt::format("{} has {} dimensions, {} {}; as many are needed", name, parts[i].view.rank,
+                         whole_name, rank));
+    }
+    if (__builtin_add_overflow(sum, parts[i].view.shape[axis], &sum)) {
+      refuse(fmt::format("the {}s have more than 2^64 elements along axis {}; {} has {}", part_name, axis,
+                         whole_name, whole.view.shape[axis]));
+    }
+  }
+  if (sum != whole.view.shape[axis]) {
+    refuse(fmt::format("the {}s have {} elements along axis {}, {} has {}; both must be the same", part_name,
+                       sum, axis, whole_name, whole.view.shape[axis]));
+  }
+}
+
+/// What lies in `whole` from `first` on along `axis`, `count` elements of it.
+Tensor part_of(const Tensor& whole, std::uint32_t axis, std::uint64_t first, std::uint64_t count) {
+  std::array<Slice, max_view_rank> slices{};
+  slices[axis] = {static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + count), 1};
+  return sliced(whole, std::span(slices).first(axis + 1));
+}
 
 constexpr std::string_view the_source = "the source";
 
@@ -17,102 +57,135 @@ std::span<const std::uint64_t> shape_of(const Tensor& destination) {
   return extents(destination.view, "the destination");
 }
 
-MovePlan plan_one(Runtime& runtime, Move move, const Tensor& destination, std::span<const Tensor> sources) {
-  const std::span<const Move> moves(&move, 1);
-  return plan_moves(runtime, moves, GivenTensors::of(moves, {&destination, 1}, sources));
-}
-
-MovePlan plan_one(Runtime& runtime, Move move, const Tensor& destination, const Tensor& source) {
-  return plan_one(runtime, std::move(move), destination, {&source, 1});
+/// The operation that is this move, of tensors that were given.
+Operation one_move(Move move, std::span<const Tensor> sources) {
+  Operation operation{
+      .moves = {}, .destinations = {move.destination}, .sources = {sources.begin(), sources.end()}};
+  operation.moves.push_back(std::move(move));
+  return operation;
 }
 
 }  // namespace
 
-MovePlan plan_copy(Runtime& runtime, const Tensor& destination, const Tensor& source) {
-  return plan_one(runtime, {destination, {broadcast(source, shape_of(destination), the_source)}}, destination,
-                  source);
+Operation Operation::of(std::vector<Move> moves) {
+  Operation operation{.moves = std::move(moves), .destinations = {}, .sources = {}};
+  for (const Move& move : operation.moves) {
+    operation.destinations.push_back(move.destination);
+    operation.sources.insert(operation.sources.end(), move.sources.begin(), move.sources.end());
+  }
+  return operation;
 }
 
-MovePlan plan_permute(Runtime& runtime, const Tensor& destination, const Tensor& source,
-                      std::span<const std::uint32_t> axes) {
+namespace operation {
+
+Operation copy(const Tensor& destination, const Tensor& source) {
+  return one_move({destination, {broadcast(source, shape_of(destination), the_source)}}, {&source, 1});
+}
+
+Operation permute(const Tensor& destination, const Tensor& source, std::span<const std::uint32_t> axes) {
   const Tensor turned = permuted(source, axes, the_source);
-  return plan_one(runtime, {destination, {broadcast(turned, shape_of(destination), "the permuted source")}},
-                  destination, source);
+  return one_move({destination, {broadcast(turned, shape_of(destination), "the permuted source")}},
+                  {&source, 1});
 }
 
-MovePlan plan_pad(Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding) {
-  return plan_one(runtime, {.destination = destination, .sources = {source}, .padding = padding}, destination,
-                  source);
+Operation pad(const Tensor& destination, const Tensor& source, const Padding& padding) {
+  return one_move({.destination = destination, .sources = {source}, .padding = padding}, {&source, 1});
 }
 
-MovePlan plan_slice(Runtime& runtime, const Tensor& destination, const Tensor& source,
-                    std::span<const Slice> slices) {
+Operation slice(const Tensor& destination, const Tensor& source, std::span<const Slice> slices) {
   const Tensor part = sliced(source, slices, the_source);
-  return plan_one(runtime, {destination, {broadcast(part, shape_of(destination), "the sliced source")}},
-                  destination, source);
+  return one_move({destination, {broadcast(part, shape_of(destination), "the sliced source")}}, {&source, 1});
 }
 
-MovePlan plan_cast(Runtime& runtime, const Tensor& destination, const Tensor& source) {
+Operation cast(const Tensor& destination, const Tensor& source) {
   // Bits survive a copy, which a NaN need not survive on its way through f32. A cast to tf32 rounds.
   const ElementType type = destination.view.type;
   const bool rounds = type == ElementType::tf32 || type == ElementType::tf32_ftz;
-  if (type == source.view.type && !rounds) return plan_copy(runtime, destination, source);
+  if (type == source.view.type && !rounds) return copy(destination, source);
   const std::array sources{source};
-  return plan_map(runtime, destination, "x", sources);
+  return map(destination, "x", sources);
 }
 
-MovePlan plan_map(Runtime& runtime, const Tensor& destination, std::string_view expression,
-                  std::span<const Tensor> sources) {
+Operation map(const Tensor& destination, std::string_view expression, std::span<const Tensor> sources) {
   if (expression.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                "a map without an expression; \"x0 + x1\" is one, and a copy needs none");
+    refuse("a map without an expression; \"x0 + x1\" is one, and a copy needs none");
   }
   Move move{.destination = destination, .sources = {}, .expression = std::string(expression)};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string what = sources.size() == 1 ? std::string(the_source) : fmt::format("source {}", i);
     move.sources.push_back(broadcast(sources[i], shape_of(destination), what));
   }
-  return plan_one(runtime, std::move(move), destination, sources);
+  return one_move(std::move(move), sources);
 }
+
+Operation concat(const Tensor& destination, std::span<const Tensor> sources, std::uint32_t axis) {
+  check_parts(destination, "the destination", sources, "source", axis);
+  Operation joined{.moves = {}, .destinations = {destination}, .sources = {sources.begin(), sources.end()}};
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::uint64_t count = sources[i].view.shape[axis];
+    const Tensor part = part_of(destination, axis, first, count);
+    joined.moves.push_back({part, {broadcast(sources[i], shape_of(part), fmt::format("source {}", i))}});
+    first += count;
+  }
+  return joined;
+}
+
+Operation split(std::span<const Tensor> destinations, const Tensor& source, std::uint32_t axis) {
+  check_parts(source, "the source", destinations, "destination", axis);
+  Operation cut{.moves = {}, .destinations = {destinations.begin(), destinations.end()}, .sources = {source}};
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    const std::uint64_t count = destinations[i].view.shape[axis];
+    const Tensor part = part_of(source, axis, first, count);
+    cut.moves.push_back(
+        {destinations[i],
+         {broadcast(part, shape_of(destinations[i]), fmt::format("part {} of the source", i))}});
+    first += count;
+  }
+  return cut;
+}
+
+}  // namespace operation
 
 // The calls: a plan that is used once.
 
 void copy(Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
-  plan_copy(runtime, destination, source)(stream);
+  plan(runtime, operation::copy(destination, source))(stream);
 }
 
 void permute(Runtime& runtime, const Tensor& destination, const Tensor& source,
              std::span<const std::uint32_t> axes, Stream stream) {
-  plan_permute(runtime, destination, source, axes)(stream);
+  plan(runtime, operation::permute(destination, source, axes))(stream);
 }
 
 void pad(Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
          Stream stream) {
-  plan_pad(runtime, destination, source, padding)(stream);
+  plan(runtime, operation::pad(destination, source, padding))(stream);
 }
 
 void slice(Runtime& runtime, const Tensor& destination, const Tensor& source, std::span<const Slice> slices,
            Stream stream) {
-  plan_slice(runtime, destination, source, slices)(stream);
+  plan(runtime, operation::slice(destination, source, slices))(stream);
 }
 
 void concat(Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources, std::uint32_t axis,
             Stream stream) {
-  plan_concat(runtime, destination, sources, axis)(stream);
+  plan(runtime, operation::concat(destination, sources, axis))(stream);
 }
 
 void split(Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source, std::uint32_t axis,
            Stream stream) {
-  plan_split(runtime, destinations, source, axis)(stream);
+  plan(runtime, operation::split(destinations, source, axis))(stream);
 }
 
 void cast(Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
-  plan_cast(runtime, destination, source)(stream);
+  plan(runtime, operation::cast(destination, source))(stream);
 }
 
 void map(Runtime& runtime, const Tensor& destination, std::string_view expression,
          std::span<const Tensor> sources, Stream stream) {
-  plan_map(runtime, destination, expression, sources)(stream);
+  plan(runtime, operation::map(destination, expression, sources))(stream);
 }
 
 TMAJIT_END

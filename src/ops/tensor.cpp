@@ -1,4 +1,5 @@
 #include "ops/views.hpp"
+#include "spec/memory_rules.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tensor.hpp>
@@ -130,6 +131,13 @@ bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<s
 }
 
 }  // namespace
+
+std::span<const std::uint64_t> extents(const TensorView& view, std::string_view what) {
+  if (view.rank > max_view_rank) {
+    refuse(fmt::format("{} has {} dimensions; at most {} are possible", what, view.rank, max_view_rank));
+  }
+  return std::span(view.shape).first(view.rank);
+}
 
 Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();

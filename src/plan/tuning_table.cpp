@@ -1,13 +1,15 @@
-#include "cache/files.hpp"
+#include "files/files.hpp"
+#include "plan/shipped_choices.hpp"
 #include "plan/tuning_json.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tuning.hpp>
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
-#include <tuple>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -18,36 +20,55 @@ namespace {
 /// A choice takes about 200 bytes; a file of this size is none of ours.
 constexpr std::uint64_t max_file_bytes = 64U << 20;
 
-/// What tells choices apart, in the order in which they are listed: chip, class, version.
-using KeyView = std::tuple<std::string_view, std::string_view, std::string_view>;
-
-KeyView key_of(const TunedChoice& choice) {
-  return {choice.chip, choice.shape_class, choice.version};
-}
+/// What tells choices apart, in the order in which they are listed.
+using KeyView = std::pair<std::string_view, ShapeClass>;
 
 /// Orders choices by their key; looking one up makes no strings.
 struct ByKey {
   using is_transparent = void;
-  bool operator()(const TunedChoice& a, const TunedChoice& b) const { return key_of(a) < key_of(b); }
-  bool operator()(const TunedChoice& a, const KeyView& b) const { return key_of(a) < b; }
-  bool operator()(const KeyView& a, const TunedChoice& b) const { return a < key_of(b); }
+  static KeyView key_of(const TunedChoice& choice) { return {choice.chip, choice.shape_class}; }
+  static const KeyView& key_of(const KeyView& key) { return key; }
+  bool operator()(const auto& a, const auto& b) const { return key_of(a) < key_of(b); }
 };
 
+const ShippedChoice* find_shipped(std::string_view chip, const ShapeClass& shape_class) {
+  for (const ShippedChoices& table : shipped_choices()) {
+    if (table.chip != chip) continue;
+    const auto found = std::ranges::lower_bound(table.choices, shape_class, {}, &ShippedChoice::shape_class);
+    if (found != table.choices.end() && found->shape_class == shape_class) return &*found;
+  }
+  return nullptr;
+}
+
+TunedChoice tuned(std::string_view chip, const ShippedChoice& shipped) {
+  return {.chip = std::string(chip),
+          .shape_class = shipped.shape_class,
+          .choice = shipped.choice,
+          .microseconds = shipped.microseconds};
+}
+
 }  // namespace
+
+std::string ShapeClass::text() const {
+  constexpr std::array accesses{"run", "repeat", "elements", "image"};
+  std::string text = fmt::format("{} {}B rank {}", family, element_bytes, rank);
+  if (staggered) text += " staggered";
+  for (std::size_t i = 0; i < sources && i < access.size(); ++i) {
+    text += fmt::format(" {}:{}B", accesses.at(access[i] / 16 % accesses.size()), 1U << access[i] % 16U);
+  }
+  text += fmt::format(" row 2^{}", row);
+  if (column >= 0) text += fmt::format(" column 2^{}", column);
+  return text + fmt::format(" bytes 2^{}", bytes);
+}
 
 struct TuningTable::State {
   mutable std::shared_mutex mutex;
   std::set<TunedChoice, ByKey> choices;
+  bool has_shipped = false;  ///< those that come with the library are there where no other is
 
   void add(TunedChoice choice) {
-    const auto at = choices.find(choice);
-    if (at == choices.end()) {
-      choices.insert(std::move(choice));
-      return;
-    }
-    auto node = choices.extract(at);
-    node.value() = std::move(choice);
-    choices.insert(std::move(node));
+    choices.erase(choice);
+    choices.insert(std::move(choice));
   }
 };
 
@@ -58,15 +79,19 @@ TuningTable& TuningTable::operator=(TuningTable&&) noexcept = default;
 
 TuningTable TuningTable::shipped() {
   TuningTable table;
-  table.add_json(shipped_tuning(), "the choices that come with tmajit");
+  table.state_->has_shipped = true;
   return table;
 }
 
-std::optional<TunedChoice> TuningTable::find(std::string_view chip, std::string_view shape_class) const {
-  const std::shared_lock lock(state_->mutex);
-  const auto found = state_->choices.find(KeyView(chip, shape_class, TMAJIT_VERSION_STRING));
-  if (found == state_->choices.end()) return std::nullopt;
-  return *found;
+std::optional<TunedChoice> TuningTable::find(std::string_view chip, const ShapeClass& shape_class) const {
+  {
+    const std::shared_lock lock(state_->mutex);
+    const auto found = state_->choices.find(KeyView(chip, shape_class));
+    if (found != state_->choices.end()) return *found;
+  }
+  if (!state_->has_shipped) return std::nullopt;
+  const ShippedChoice* const shipped = find_shipped(chip, shape_class);
+  return shipped == nullptr ? std::nullopt : std::optional(tuned(chip, *shipped));
 }
 
 void TuningTable::add(const TunedChoice& choice) {
@@ -76,7 +101,13 @@ void TuningTable::add(const TunedChoice& choice) {
 
 std::vector<TunedChoice> TuningTable::all() const {
   const std::shared_lock lock(state_->mutex);
-  return {state_->choices.begin(), state_->choices.end()};
+  std::set<TunedChoice, ByKey> all = state_->choices;
+  if (state_->has_shipped) {
+    for (const ShippedChoices& table : shipped_choices()) {
+      for (const ShippedChoice& choice : table.choices) all.insert(tuned(table.chip, choice));
+    }
+  }
+  return {all.begin(), all.end()};
 }
 
 std::string TuningTable::json() const {
@@ -98,12 +129,8 @@ void TuningTable::load(const std::filesystem::path& file) {
 }
 
 void TuningTable::save(const std::filesystem::path& file) const {
-  const auto text = json();
   const auto folder = file.parent_path();
-  std::error_code error;
-  PendingFile pending(folder.empty() ? "." : folder, error);
-  if (!error) pending.write(text, error);
-  if (!error) pending.publish(file, error);
+  const auto error = replace_file(folder.empty() ? "." : folder, file, json());
   if (error) throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", file.string(), error.message()));
 }
 

@@ -2,36 +2,36 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/StringExtras.h>
+
 TMAJIT_BEGIN
 namespace ptx {
 
 std::string Instruction::full_name() const {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += '.';
-    text += word;
-  }
-  return text;
+  return llvm::join(words, ".");
 }
 
 bool Instruction::has(std::string_view word) const noexcept {
   return !words.empty() && std::find(words.begin() + 1, words.end(), word) != words.end();
 }
 
-std::vector<ScalarType> Instruction::types() const {
-  std::vector<ScalarType> found;
+/// What `parse` makes of the words after the first.
+template <class Parsed>
+static std::vector<Parsed> parse_words(const std::vector<std::string>& words,
+                                       std::optional<Parsed> (*parse)(std::string_view) noexcept) {
+  std::vector<Parsed> found;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (const auto type = parse_scalar_type(words[i])) found.push_back(*type);
+    if (const auto parsed = parse(words[i])) found.push_back(*parsed);
   }
   return found;
 }
 
+std::vector<ScalarType> Instruction::types() const {
+  return parse_words(words, parse_scalar_type);
+}
+
 std::vector<StateSpace> Instruction::spaces() const {
-  std::vector<StateSpace> found;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (const auto space = parse_state_space(words[i])) found.push_back(*space);
-  }
-  return found;
+  return parse_words(words, parse_state_space);
 }
 
 std::uint32_t Instruction::vector_width() const noexcept {

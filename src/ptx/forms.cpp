@@ -1,11 +1,13 @@
 #include "ptx/forms.hpp"
 
+#include <bitset>
 #include <vector>
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/Support/Regex.h>
 
 TMAJIT_BEGIN
 namespace ptx {
@@ -16,8 +18,10 @@ struct WordClass {
   llvm::StringRef words;
 };
 
+/// Stands for every shape of a matrix operation: m8n8, m64n128k16.
+constexpr llvm::StringLiteral any_shape = "m…n…k…";
+
 /// The classes that rows name in capitals.
-constexpr llvm::StringRef no_words = "";
 const WordClass word_classes[] = {
     {"INT", "u16|u32|u64|s16|s32|s64"},
     {"INT32", "u32|s32"},
@@ -51,90 +55,42 @@ const WordClass word_classes[] = {
     {"BYTES", "mbarrier::complete_tx::bytes"},
     {"REDOP", "add|min|max|inc|dec|and|or|xor"},
     {"ATOMOP", "add|min|max|inc|dec|and|or|xor|exch|cas"},
-    {"SHAPE", no_words},  // m64n128k16: a pattern, see is_shape()
+    {"ORDER", "relaxed|acquire|release|acq_rel"},
+    {"NUMBER", "BIT2|WIDE|f32|f64|HALF"},
+    {"SUM", "f16|f32|f64|s32"},
+    {"WMMA", "f16|bf16|tf32|f64|u8|s8|u4|s4"},
+    {"FRAGMENT", "WMMA|b1|e4m3|e5m2"},
+    {"SPARSE", "f16|bf16|tf32|u8|s8|u4|s4|e4m3|e5m2"},
+    {"SHAPE", any_shape},
 };
 
-bool take_number(llvm::StringRef& text) {
-  const std::size_t digits = text.size() - text.ltrim("0123456789").size();
-  text = text.drop_front(digits);
-  return digits > 0;
-}
-
-/// m8n8, m64n128k16
 bool is_shape(llvm::StringRef word) {
-  if (!word.consume_front("m") || !take_number(word)) return false;
-  if (!word.consume_front("n") || !take_number(word)) return false;
-  return word.empty() || (word.consume_front("k") && take_number(word) && word.empty());
+  static const llvm::Regex shape("^m[0-9]+n[0-9]+(k[0-9]+)?$");
+  return word.startswith("m") && shape.match(word);
 }
 
+/// A word of an instruction.
 struct ModifierItem {
   llvm::SmallVector<llvm::StringRef, 4> words;
-  bool shape = false;
   bool optional = false;
 
   [[nodiscard]] bool takes(llvm::StringRef word) const {
-    return (shape && is_shape(word)) || llvm::is_contained(words, word);
+    return llvm::is_contained(words, word) || (words.front() == any_shape && is_shape(word));
+  }
+  void expected(llvm::function_ref<void(std::string)> add) const {
+    for (const llvm::StringRef word : words) add(("." + word).str());
   }
 };
 
-struct OperandItem {
-  char kind = 's';
-  bool optional = false;
-};
-
-struct Form {
-  Opcode opcode = Opcode::exit;
-  llvm::SmallVector<llvm::StringRef, 4> name;
-  std::vector<ModifierItem> modifiers;
-  std::vector<OperandItem> operands;
-};
-
 void add_words(ModifierItem& item, llvm::StringRef alternatives) {
-  llvm::SmallVector<llvm::StringRef, 16> names;
-  alternatives.split(names, '|', -1, false);
-  for (const llvm::StringRef word : names) {
+  for (const llvm::StringRef word : llvm::split(alternatives, '|')) {
     const auto* found = llvm::find_if(word_classes, [&](const WordClass& c) { return c.name == word; });
     if (found == std::end(word_classes)) {
       item.words.push_back(word);
-    } else if (found->words.empty()) {
-      item.shape = true;
     } else {
       add_words(item, found->words);
     }
   }
-}
-
-Form compile_row(const FormRow& row) {
-  Form form;
-  form.opcode = row.opcode;
-  llvm::StringRef(row.name).split(form.name, '.');
-  llvm::SmallVector<llvm::StringRef, 16> items;
-  llvm::StringRef(row.modifiers).split(items, ' ', -1, false);
-  for (llvm::StringRef text : items) {
-    ModifierItem item;
-    item.optional = text.consume_back("?");
-    add_words(item, text);
-    form.modifiers.push_back(std::move(item));
-  }
-  items.clear();
-  llvm::StringRef(row.operands).split(items, ' ', -1, false);
-  for (llvm::StringRef text : items) form.operands.push_back({text[0], text.back() == '?'});
-  return form;
-}
-
-/// The forms of every operation by its first word.
-using FormTable = llvm::StringMap<std::vector<Form>>;
-
-FormTable compile_table() {
-  FormTable table;
-  for (const auto rows : {arithmetic_forms(), logic_forms(), memory_forms(), async_copy_forms(),
-                          control_forms(), synchronization_forms(), matrix_forms()}) {
-    for (const FormRow& row : rows) {
-      Form form = compile_row(row);
-      table[form.name.front()].push_back(std::move(form));
-    }
-  }
-  return table;
 }
 
 bool is_register(const Operand& operand) {
@@ -143,45 +99,72 @@ bool is_register(const Operand& operand) {
 bool is_scalar(const Operand& operand) {
   return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::immediate;
 }
-bool is_vector_of(const Operand& operand, bool (*element)(const Operand&)) {
-  return operand.kind == Operand::Kind::vector && llvm::all_of(operand.elements, element);
+template <Operand::Kind kind>
+bool is(const Operand& operand) {
+  return operand.kind == kind;
 }
 
-bool fits(const Operand& operand, char kind) {
-  using Kind = Operand::Kind;
-  switch (kind) {
-    case 'd': return is_register(operand);
-    case 'D': return is_register(operand) || is_vector_of(operand, is_register);
-    case 'e': return is_register(operand) || operand.kind == Kind::pair;
-    case 's': return is_scalar(operand);
-    case 'S':
-      return is_scalar(operand) ||
-             is_vector_of(operand, [](const Operand& e) { return is_scalar(e) || e.kind == Kind::sink; });
-    case 'v': return operand.kind == Kind::vector;
-    case 'p': return is_scalar(operand) || operand.kind == Kind::negated;
-    case 'k': return operand.kind == Kind::immediate;
-    case 'm': return operand.kind == Kind::address;
-    case 't': return operand.kind == Kind::tensor;
-    case 'l': return operand.kind == Kind::symbol;
-    default: return operand.kind == Kind::tuple;  // q
-  }
-}
+/// What a letter of FormRow::operands takes: an operand of which `fits` is true, or a vector of those that
+/// `fits_element` takes.
+struct OperandClass {
+  char letter;
+  const char* description;
+  bool (*fits)(const Operand&);
+  bool (*fits_element)(const Operand&) = nullptr;
 
-const char* describe(char kind) {
-  switch (kind) {
-    case 'd': return "a register or _";
-    case 'D': return "a register, _ or a vector {…} of them";
-    case 'e': return "a register or two, d|p";
-    case 's': return "a register, literal or symbol";
-    case 'S': return "a register, literal, symbol or a vector {…} of them";
-    case 'v': return "a vector {…}";
-    case 'p': return "a predicate";
-    case 'k': return "a literal";
-    case 'm': return "an address […]";
-    case 't': return "a tensor address [map, {coordinates}]";
-    case 'l': return "a name";
-    default: return "a list (…)";
+  [[nodiscard]] bool takes(const Operand& operand) const {
+    return fits(operand) || (fits_element != nullptr && operand.kind == Operand::Kind::vector &&
+                             llvm::all_of(operand.elements, fits_element));
   }
+};
+
+using Kind = Operand::Kind;
+constexpr OperandClass operand_classes[] = {
+    {'d', "a register or _", is_register},
+    {'D', "a register, _ or a vector {…} of them", is_register, is_register},
+    {'e', "a register or two, d|p", [](const Operand& o) { return is_register(o) || o.kind == Kind::pair; }},
+    {'s', "a register, literal or symbol", is_scalar},
+    {'S', "a register, literal, symbol or a vector {…} of them", is_scalar,
+     [](const Operand& o) { return is_scalar(o) || o.kind == Kind::sink; }},
+    {'v', "a vector {…}", is<Kind::vector>},
+    {'p', "a predicate", [](const Operand& o) { return is_scalar(o) || o.kind == Kind::negated; }},
+    {'k', "a literal", is<Kind::immediate>},
+    {'m', "an address […]", is<Kind::address>},
+    {'t', "a tensor address [map, {coordinates}]", is<Kind::tensor>},
+    {'l', "a name", is<Kind::symbol>},
+    {'q', "a list (…)", is<Kind::tuple>},
+};
+
+struct OperandItem {
+  const OperandClass* operands = nullptr;
+  bool optional = false;
+
+  [[nodiscard]] bool takes(const Operand& operand) const { return operands->takes(operand); }
+  void expected(llvm::function_ref<void(std::string)> add) const { add(operands->description); }
+};
+
+struct Form {
+  Opcode opcode = Opcode::exit;
+  std::vector<ModifierItem> words;  ///< those of the name first
+  std::vector<OperandItem> operands;
+};
+
+Form compile_row(const FormRow& row) {
+  Form form;
+  form.opcode = row.opcode;
+  for (const llvm::StringRef word : llvm::split(row.name, '.')) form.words.push_back({{word}, false});
+  for (llvm::StringRef text : llvm::split(row.modifiers, ' ')) {
+    if (text.empty()) continue;
+    ModifierItem& item = form.words.emplace_back();
+    item.optional = text.consume_back("?");
+    add_words(item, text);
+  }
+  for (const llvm::StringRef text : llvm::split(row.operands, ' ')) {
+    if (text.empty()) continue;
+    const auto* found = llvm::find_if(operand_classes, [&](const auto& c) { return c.letter == text[0]; });
+    form.operands.push_back({found, text.back() == '?'});
+  }
+  return form;
 }
 
 /// Matches one form against one instruction and remembers the furthest failure over all of them.
@@ -191,13 +174,10 @@ class Matcher {
       : words_(words), operands_(operands) {}
 
   bool matches(const Form& form) {
-    for (std::size_t i = 0; i < form.name.size(); ++i) {
-      if (i >= words_.size() || form.name[i] != words_[i]) {
-        fail(FormMatch::Fault::modifier, i, dotted(form.name[i]));
-        return false;
-      }
-    }
-    return modifiers(form, 0, form.name.size());
+    return match(FormMatch::Fault::modifier, llvm::ArrayRef(form.words), words_, 0, [&] {
+      return match(FormMatch::Fault::operand, llvm::ArrayRef(form.operands), operands_, 0,
+                   [] { return true; });
+    });
   }
 
   [[nodiscard]] FormMatch failure() const {
@@ -207,37 +187,23 @@ class Matcher {
   }
 
  private:
-  static std::string dotted(llvm::StringRef word) { return ("." + word).str(); }
-
-  bool modifiers(const Form& form, std::size_t item, std::size_t word) {
-    if (item == form.modifiers.size()) {
-      if (word == words_.size()) return operands(form, 0, 0);
-      fail(FormMatch::Fault::modifier, word, "no further modifier");
+  /// Whether the items take what is given from `at` on, and `then` the rest; optional items are tried both
+  /// ways.
+  template <class Item, class Given, class Then>
+  bool match(FormMatch::Fault fault, llvm::ArrayRef<Item> items, llvm::ArrayRef<Given> given, std::size_t at,
+             const Then& then) {
+    if (items.empty()) {
+      if (at == given.size()) return then();
+      fail(fault, at, fault == FormMatch::Fault::modifier ? "no further modifier" : "no further operand");
       return false;
     }
-    const ModifierItem& modifier = form.modifiers[item];
-    if (word < words_.size() && modifier.takes(words_[word])) {
-      if (modifiers(form, item + 1, word + 1)) return true;
+    const Item& item = items.front();
+    if (at < given.size() && item.takes(given[at])) {
+      if (match(fault, items.drop_front(), given, at + 1, then)) return true;
     } else {
-      if (modifier.shape) fail(FormMatch::Fault::modifier, word, ".m…n…k…");
-      for (const llvm::StringRef text : modifier.words) fail(FormMatch::Fault::modifier, word, dotted(text));
+      item.expected([&](std::string text) { fail(fault, at, std::move(text)); });
     }
-    return modifier.optional && modifiers(form, item + 1, word);
-  }
-
-  bool operands(const Form& form, std::size_t item, std::size_t operand) {
-    if (item == form.operands.size()) {
-      if (operand == operands_.size()) return true;
-      fail(FormMatch::Fault::operand, operand, "no further operand");
-      return false;
-    }
-    const OperandItem& wanted = form.operands[item];
-    if (operand < operands_.size() && fits(operands_[operand], wanted.kind)) {
-      if (operands(form, item + 1, operand + 1)) return true;
-    } else {
-      fail(FormMatch::Fault::operand, operand, describe(wanted.kind));
-    }
-    return wanted.optional && operands(form, item + 1, operand);
+    return item.optional && match(fault, items.drop_front(), given, at, then);
   }
 
   void fail(FormMatch::Fault fault, std::size_t position, std::string expected) {
@@ -257,23 +223,22 @@ class Matcher {
   std::vector<std::string> expected_;
 };
 
-Operand sample_operand(char kind) {
+Operand sample_operand(char letter) {
   Operand symbol;
   symbol.name = "a";
   Operand operand;
-  switch (kind) {
+  switch (letter) {
     case 'k':
-      operand.kind = Operand::Kind::immediate;
+      operand.kind = Kind::immediate;
       operand.value.bits = 1;
       return operand;
-    case 'm': operand.kind = Operand::Kind::address; break;
-    case 't': operand.kind = Operand::Kind::tensor; break;
-    case 'v': operand.kind = Operand::Kind::vector; break;
-    case 'q': operand.kind = Operand::Kind::tuple; break;
+    case 'm': operand.kind = Kind::address; break;
+    case 't': operand.kind = Kind::tensor; break;
+    case 'v': operand.kind = Kind::vector; break;
+    case 'q': operand.kind = Kind::tuple; break;
     default: return symbol;
   }
-  operand.elements.push_back(symbol);
-  if (kind == 't') operand.elements.push_back(symbol);
+  operand.elements.assign(letter == 't' ? 2 : 1, symbol);
   return operand;
 }
 
@@ -283,19 +248,36 @@ Instruction sample_instruction(const FormRow& row, bool with_optional) {
   const Form form = compile_row(row);
   Instruction instruction;
   instruction.opcode = form.opcode;
-  for (const llvm::StringRef word : form.name) instruction.words.push_back(word.str());
-  for (const ModifierItem& item : form.modifiers) {
+  for (const ModifierItem& item : form.words) {
     if (item.optional && !with_optional) continue;
-    instruction.words.push_back(item.shape ? "m64n8k16" : item.words.front().str());
+    instruction.words.push_back(item.words.front() == any_shape ? "m64n8k16" : item.words.front().str());
   }
   for (const OperandItem& item : form.operands) {
-    if (!item.optional || with_optional) instruction.operands.push_back(sample_operand(item.kind));
+    if (!item.optional || with_optional)
+      instruction.operands.push_back(sample_operand(item.operands->letter));
   }
   return instruction;
 }
 
+bool writes_first_operand(Opcode opcode) noexcept {
+  static const auto writing = [] {
+    std::bitset<256> opcodes;
+    for (const FormRow& row : form_rows())
+      if (llvm::StringRef("dDev").contains(row.operands[0]))
+        opcodes.set(static_cast<std::size_t>(row.opcode));
+    return opcodes;
+  }();
+  return writing[static_cast<std::size_t>(opcode)];
+}
+
 FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands) {
-  static const FormTable table = compile_table();
+  /// The forms of every operation by its first word.
+  static const auto table = [] {
+    llvm::StringMap<std::vector<Form>> forms;
+    for (const FormRow& row : form_rows())
+      forms[llvm::StringRef(row.name).split('.').first].push_back(compile_row(row));
+    return forms;
+  }();
   const auto forms = table.find(words.front());
   if (forms == table.end()) return {FormMatch::Fault::opcode, Opcode::exit, 0, {}};
   Matcher matcher(words, operands);

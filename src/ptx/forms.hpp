@@ -31,14 +31,8 @@ struct FormRow {
   const char* operands;
 };
 
-/// The rows, by chapter of the PTX ISA.
-[[nodiscard]] llvm::ArrayRef<FormRow> arithmetic_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> logic_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> memory_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> async_copy_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> control_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> synchronization_forms() noexcept;
-[[nodiscard]] llvm::ArrayRef<FormRow> matrix_forms() noexcept;
+/// Every row, by chapter of the PTX ISA.
+[[nodiscard]] llvm::ArrayRef<FormRow> form_rows() noexcept;
 
 /// The outcome of looking an instruction up.
 struct FormMatch {
@@ -52,6 +46,9 @@ struct FormMatch {
 
 /// The form of an instruction with these words and operands, or the furthest point that any form reached.
 [[nodiscard]] FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands);
+
+/// Whether forms of the operation write their first operand: a register, two, or a vector of them.
+[[nodiscard]] bool writes_first_operand(Opcode opcode) noexcept;
 
 /// An instruction of that row: of each item the first alternative, optional items taken or left out. For
 /// tests and for listing what is known.

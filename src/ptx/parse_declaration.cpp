@@ -24,12 +24,11 @@ std::uint64_t parse_alignment(TokenStream& tokens) {
 Initializer parse_initializer(TokenStream& tokens, unsigned depth) {
   Initializer initializer;
   const Token& token = tokens.peek();
-  if (tokens.accept('{')) {
+  if (token.is('{')) {
     if (depth == max_initializer_depth) tokens.fail(token, "initialisers nest too deeply");
     initializer.kind = Initializer::Kind::list;
-    if (tokens.accept('}')) return initializer;
-    tokens.comma_list([&] { initializer.elements.push_back(parse_initializer(tokens, depth + 1)); });
-    tokens.expect('}');
+    tokens.enclosed_list('{', '}',
+                         [&] { initializer.elements.push_back(parse_initializer(tokens, depth + 1)); });
     return initializer;
   }
   if (token.kind != Token::Kind::identifier) {
@@ -154,21 +153,16 @@ std::vector<Variable> parse_variables(TokenStream& tokens, Linkage linkage) {
   return variables;
 }
 
-Variable parse_parameter(TokenStream& tokens) {
-  Variable parameter = parse_prefix(tokens, Linkage::none);
-  if (parameter.space != StateSpace::param && parameter.space != StateSpace::reg) {
-    tokens.fail_expected("a parameter in .param or .reg");
-  }
-  parse_name(tokens, parameter);
-  return parameter;
-}
-
 std::vector<Variable> parse_parameter_list(TokenStream& tokens) {
   std::vector<Variable> parameters;
-  tokens.expect('(');
-  if (tokens.accept(')')) return parameters;
-  tokens.comma_list([&] { parameters.push_back(parse_parameter(tokens)); });
-  tokens.expect(')');
+  if (!tokens.peek().is('(')) return parameters;
+  tokens.enclosed_list('(', ')', [&] {
+    Variable& parameter = parameters.emplace_back(parse_prefix(tokens, Linkage::none));
+    if (parameter.space != StateSpace::param && parameter.space != StateSpace::reg) {
+      tokens.fail_expected("a parameter in .param or .reg");
+    }
+    parse_name(tokens, parameter);
+  });
   return parameters;
 }
 

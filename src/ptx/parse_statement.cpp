@@ -10,12 +10,84 @@ constexpr unsigned max_block_depth = 64;
 constexpr std::size_t max_words = 24;
 constexpr std::size_t max_operands = 16;
 
-/// Where in the text `location` is; operands carry no pointer, so it is found from a token before it.
-const char* place_of(Location location, const Token& before) {
-  const char* place = before.begin;
-  for (std::uint32_t line = before.location.line; line < location.line; ++place)
-    line += *place == '\n' ? 1 : 0;
-  return place + (location.column - (location.line == before.location.line ? before.location.column : 1));
+Operand make(Operand::Kind kind, const Token& token) {
+  Operand operand;
+  operand.kind = kind;
+  operand.location = token.location;
+  return operand;
+}
+
+/// name or name.component
+Operand parse_symbol(TokenStream& tokens) {
+  const Token& token = tokens.peek();
+  if (token.kind == Token::Kind::identifier && token.text == "_") {
+    tokens.next();
+    return make(Operand::Kind::sink, token);
+  }
+  Operand symbol = make(Operand::Kind::symbol, token);
+  symbol.name = tokens.expect_identifier("a register, symbol or number");
+  const Token& component = tokens.peek();
+  if (component.kind == Token::Kind::word && token.touches(component)) {
+    symbol.component = tokens.next().text.str();
+  }
+  return symbol;
+}
+
+/// A symbol, _ or literal: what may stand in a vector.
+Operand parse_scalar(TokenStream& tokens) {
+  const Token& token = tokens.peek();
+  if (token.kind != Token::Kind::number && !token.is('-')) return parse_symbol(tokens);
+  Operand literal = make(Operand::Kind::immediate, token);
+  literal.value = tokens.expect_immediate();
+  return literal;
+}
+
+void parse_elements(TokenStream& tokens, Operand& list, char open, char close) {
+  tokens.enclosed_list(open, close, [&] { list.elements.push_back(parse_scalar(tokens)); });
+}
+
+/// [symbol + offset], [offset] or [map, {coordinates}]
+Operand parse_address(TokenStream& tokens) {
+  Operand address = make(Operand::Kind::address, tokens.peek());
+  tokens.expect('[');
+  if (tokens.peek().kind == Token::Kind::identifier) {
+    address.elements.push_back(parse_symbol(tokens));
+    address.offset = tokens.optional_offset();
+  } else {
+    address.offset = tokens.expect_integer("an address");
+  }
+  if (tokens.peek().is(',')) {
+    if (address.elements.empty() || address.offset != 0) tokens.fail_expected("']'");
+    tokens.next();
+    address.kind = Operand::Kind::tensor;
+    parse_elements(tokens, address, '{', '}');
+  }
+  tokens.expect(']');
+  return address;
+}
+
+Operand parse_operand(TokenStream& tokens) {
+  const Token& token = tokens.peek();
+  if (token.is('[')) return parse_address(tokens);
+  if (token.is('{') || token.is('(')) {
+    const bool braces = token.is('{');
+    Operand list = make(braces ? Operand::Kind::vector : Operand::Kind::tuple, token);
+    parse_elements(tokens, list, braces ? '{' : '(', braces ? '}' : ')');
+    return list;
+  }
+  if (tokens.accept('!')) {
+    Operand negated = make(Operand::Kind::negated, token);
+    negated.name = tokens.expect_identifier("a predicate");
+    return negated;
+  }
+  Operand scalar = parse_scalar(tokens);
+  if (scalar.kind == Operand::Kind::symbol) scalar.offset = tokens.optional_offset();
+  if (!tokens.peek().is('|') || scalar.kind == Operand::Kind::immediate) return scalar;
+  tokens.next();
+  Operand pair = make(Operand::Kind::pair, token);
+  pair.elements.push_back(std::move(scalar));
+  pair.elements.push_back(parse_symbol(tokens));
+  return pair;
 }
 
 /// Finds the form of the instruction; `at[i]` is word i's token.
@@ -42,7 +114,7 @@ void classify(TokenStream& tokens, Instruction& instruction, const std::vector<T
                          match.expected);
   }
   throw SyntaxError(
-      place_of(instruction.operands[match.position].location, at.front()),
+      instruction.operands[match.position].location,
       ("operand " + llvm::Twine(match.position + 1) + " of '" + name + "' should be: " + match.expected)
           .str());
 }
@@ -50,10 +122,8 @@ void classify(TokenStream& tokens, Instruction& instruction, const std::vector<T
 Instruction parse_instruction(TokenStream& tokens) {
   Instruction instruction;
   if (tokens.accept('@')) {
-    Guard guard;
-    guard.negated = tokens.accept('!');
-    guard.predicate = tokens.expect_identifier("a predicate");
-    instruction.guard = guard;
+    const bool negated = tokens.accept('!');
+    instruction.guard = {tokens.expect_identifier("a predicate"), negated};
   }
   std::vector<Token> at{tokens.peek()};
   instruction.location = at.front().location;
@@ -77,22 +147,24 @@ Instruction parse_instruction(TokenStream& tokens) {
 }
 
 LineMark parse_line_mark(TokenStream& tokens) {
-  LineMark mark;
-  mark.location = tokens.next().location;
-  mark.file = tokens.expect_count("a file number");
-  mark.line = tokens.expect_count("a line");
-  mark.column = tokens.expect_count("a column");
+  LineMark mark{.location = tokens.next().location,
+                .file = tokens.expect_count("a file number"),
+                .line = tokens.expect_count("a line"),
+                .column = tokens.expect_count("a column"),
+                .inlined = {}};
   if (!tokens.accept(',')) return mark;
-  LineMark::Inlined inlined;
-  if (tokens.expect_identifier("function_name") != "function_name") tokens.fail_expected("function_name");
+  const auto expect_word = [&](const char* word) {
+    if (tokens.expect_identifier(word) != word) tokens.fail_expected(word);
+  };
+  expect_word("function_name");
+  LineMark::Inlined& inlined = mark.inlined.emplace();
   inlined.function = tokens.expect_identifier("a label");
   inlined.offset = tokens.optional_offset();
   tokens.expect(',');
-  if (tokens.expect_identifier("inlined_at") != "inlined_at") tokens.fail_expected("inlined_at");
+  expect_word("inlined_at");
   inlined.file = tokens.expect_count("a file number");
   inlined.line = tokens.expect_count("a line");
   inlined.column = tokens.expect_count("a column");
-  mark.inlined = std::move(inlined);
   return mark;
 }
 
@@ -101,8 +173,7 @@ std::optional<Statement> parse_labelled_directive(TokenStream& tokens, const Lab
   const bool calls = tokens.peek().is_word("calltargets");
   if (calls || tokens.peek().is_word("branchtargets")) {
     tokens.next();
-    TargetList list{label.location, label.name, calls, {}};
-    tokens.comma_list([&] { list.targets.push_back(tokens.expect_identifier("a target")); });
+    TargetList list{label.location, label.name, calls, tokens.identifiers("a target")};
     tokens.expect(';');
     return Statement{std::move(list)};
   }
@@ -110,9 +181,9 @@ std::optional<Statement> parse_labelled_directive(TokenStream& tokens, const Lab
   CallPrototype prototype;
   prototype.location = label.location;
   prototype.label = label.name;
-  if (tokens.peek().is('(')) prototype.results = parse_parameter_list(tokens);
+  prototype.results = parse_parameter_list(tokens);
   if (tokens.expect_identifier("_") != "_") tokens.fail_expected("_");
-  if (tokens.peek().is('(')) prototype.parameters = parse_parameter_list(tokens);
+  prototype.parameters = parse_parameter_list(tokens);
   prototype.tuning = parse_tuning(tokens);
   tokens.expect(';');
   return Statement{std::move(prototype)};
@@ -161,7 +232,7 @@ Block parse_block(TokenStream& tokens, unsigned depth) {
     try {
       parse_statement(tokens, block, depth);
     } catch (const SyntaxError& error) {
-      tokens.record(error.where(), error.what());
+      tokens.record(error);
       tokens.skip_statement();
     }
   }

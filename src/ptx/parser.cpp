@@ -1,10 +1,7 @@
 #include "ptx/parser.hpp"
 
+#include "ptx/printer.hpp"
 #include "ptx/token_stream.hpp"
-
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/raw_ostream.h>
 
 TMAJIT_BEGIN
 namespace ptx {
@@ -22,10 +19,8 @@ void parse_header(TokenStream& tokens, Module& module) {
   }
   tokens.next();
   if (!tokens.accept_word("target")) tokens.fail_expected("'.target'");
-  tokens.comma_list([&] { module.targets.push_back(tokens.expect_identifier("a target such as sm_90a")); });
-  if (tokens.accept_word("address_size")) {
-    module.address_size = tokens.expect_count("32 or 64");
-  }
+  module.targets = tokens.identifiers("a target such as sm_90a");
+  if (tokens.accept_word("address_size")) module.address_size = tokens.expect_count("32 or 64");
 }
 
 File parse_file(TokenStream& tokens) {
@@ -38,6 +33,47 @@ File parse_file(TokenStream& tokens) {
     if (tokens.accept(',')) file.size = tokens.expect_count("a size");
   }
   return file;
+}
+
+/// A label or the name of a section, which keeps its dot.
+std::string parse_section_symbol(TokenStream& tokens) {
+  if (tokens.peek().kind == Token::Kind::word) return ("." + tokens.next().text).str();
+  return tokens.expect_identifier("a label");
+}
+
+SectionValue parse_value(TokenStream& tokens) {
+  SectionValue value;
+  if (tokens.peek().kind == Token::Kind::number || tokens.peek().is('-')) {
+    value.value = tokens.expect_integer("a number");
+    return value;
+  }
+  value.symbol = parse_section_symbol(tokens);
+  if (tokens.peek().is('-') && tokens.peek(1).kind != Token::Kind::number) {
+    tokens.next();
+    value.minus = parse_section_symbol(tokens);
+  } else {
+    value.value = tokens.optional_offset();
+  }
+  return value;
+}
+
+Section parse_section(TokenStream& tokens) {
+  Section section;
+  section.location = tokens.next().location;
+  section.name = parse_section_symbol(tokens);
+  tokens.expect('{');
+  while (!tokens.accept('}')) {
+    SectionLine line;
+    if (tokens.peek().kind == Token::Kind::identifier) {
+      line.label = tokens.expect_identifier("a label");
+      tokens.expect(':');
+    } else {
+      line.type = tokens.expect_type();
+      tokens.comma_list([&] { line.values.push_back(parse_value(tokens)); });
+    }
+    section.lines.push_back(std::move(line));
+  }
+  return section;
 }
 
 Linkage parse_linkage(TokenStream& tokens) {
@@ -53,104 +89,54 @@ Function parse_function(TokenStream& tokens, Linkage linkage) {
   function.linkage = linkage;
   function.is_entry = tokens.next().text == "entry";
   function.attributes = parse_attributes(tokens);
-  if (tokens.peek().is('(')) function.results = parse_parameter_list(tokens);
+  function.results = parse_parameter_list(tokens);
   function.name = tokens.expect_identifier("the name of a function");
-  if (tokens.peek().is('(')) function.parameters = parse_parameter_list(tokens);
+  function.parameters = parse_parameter_list(tokens);
   function.tuning = parse_tuning(tokens);
   if (!tokens.accept(';')) function.body = parse_block(tokens);
   return function;
 }
 
-void parse_directive(TokenStream& tokens, Module& module) {
-  const Token& token = tokens.peek();
-  if (token.is_word("file")) {
-    module.directives.emplace_back(parse_file(tokens));
-    return;
-  }
-  if (token.is_word("section")) {
-    module.directives.emplace_back(parse_section(tokens));
-    return;
-  }
-  if (token.is_word("pragma")) {
-    module.directives.emplace_back(parse_pragma(tokens));
-    return;
-  }
-  if (tokens.accept_word("alias")) {
-    Alias alias;
-    alias.location = token.location;
-    alias.name = tokens.expect_identifier("a function");
-    tokens.expect(',');
-    alias.target = tokens.expect_identifier("a function");
-    tokens.expect(';');
-    module.directives.emplace_back(std::move(alias));
-    return;
-  }
-  const Linkage linkage = parse_linkage(tokens);
-  if (tokens.peek().is_word("entry") || tokens.peek().is_word("func")) {
-    module.directives.emplace_back(parse_function(tokens, linkage));
-    return;
-  }
-  if (tokens.peek().kind != Token::Kind::word || !parse_state_space(tokens.peek().text)) {
-    tokens.fail_expected("a function, a variable or another directive");
-  }
-  for (Variable& variable : parse_variables(tokens, linkage))
-    module.directives.emplace_back(std::move(variable));
+Alias parse_alias(TokenStream& tokens) {
+  Alias alias;
+  alias.location = tokens.next().location;
+  alias.name = tokens.expect_identifier("a function");
+  tokens.expect(',');
+  alias.target = tokens.expect_identifier("a function");
   tokens.expect(';');
+  return alias;
 }
 
-void parse_module(TokenStream& tokens, Module& module) {
-  try {
-    parse_header(tokens, module);
-    while (tokens.peek().kind != Token::Kind::end) parse_directive(tokens, module);
-  } catch (const SyntaxError& error) {
-    tokens.record(error.where(), error.what());
-  }
-}
-
-/// Every error with its line and a caret.
-void report_errors(const std::vector<LocatedError>& errors, llvm::SourceMgr& sources, ParseResult& result) {
-  llvm::raw_string_ostream out(result.report);
-  const unsigned buffer = sources.getMainFileID();
-  for (const LocatedError& error : errors) {
-    const auto where = llvm::SMLoc::getFromPointer(error.where);
-    const auto [line, column] = sources.getLineAndColumn(where, buffer);
-    result.diagnostics.push_back({{line, column}, error.message});
-    sources.PrintMessage(out, where, llvm::SourceMgr::DK_Error, error.message, {}, {}, false);
-  }
-  out.flush();
+void parse_directive(TokenStream& tokens, std::vector<Directive>& directives) {
+  const Token& token = tokens.peek();
+  if (token.is_word("file")) return void(directives.emplace_back(parse_file(tokens)));
+  if (token.is_word("section")) return void(directives.emplace_back(parse_section(tokens)));
+  if (token.is_word("pragma")) return void(directives.emplace_back(parse_pragma(tokens)));
+  if (token.is_word("alias")) return void(directives.emplace_back(parse_alias(tokens)));
+  const Linkage linkage = parse_linkage(tokens);
+  if (tokens.peek().is_word("entry") || tokens.peek().is_word("func"))
+    return void(directives.emplace_back(parse_function(tokens, linkage)));
+  if (tokens.peek().kind != Token::Kind::word || !parse_state_space(tokens.peek().text))
+    tokens.fail_expected("a function, a variable or another directive");
+  for (Variable& variable : parse_variables(tokens, linkage)) directives.emplace_back(std::move(variable));
+  tokens.expect(';');
 }
 
 }  // namespace
 
 ParseResult parse(std::string_view text, std::string_view name) {
   ParseResult result;
-  if (text.size() > max_text) {
-    result.report = std::string(name) + ": error: PTX of more than 1 GiB\n";
-    result.diagnostics.push_back({{}, "PTX of more than 1 GiB"});
-    return result;
-  }
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), {});
-  const llvm::StringRef source = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
-
-  Module module;
-  std::vector<LocatedError> errors;
   try {
-    TokenStream tokens(tokenize(source));
-    try {
-      parse_module(tokens, module);
-    } catch (const TooManyErrors&) {
-      // The twenty that are kept say enough.
-    }
-    errors = tokens.errors();
+    if (text.size() > max_text) throw SyntaxError({}, "PTX of more than 1 GiB");
+    Module module;
+    TokenStream tokens(text, result.diagnostics);
+    parse_header(tokens, module);
+    while (tokens.peek().kind != Token::Kind::end) parse_directive(tokens, module.directives);
+    if (result.diagnostics.empty()) result.module = std::move(module);
   } catch (const SyntaxError& error) {
-    errors.push_back({error.where(), error.what()});
+    result.diagnostics.push_back({error.where, error.what()});
   }
-  if (errors.empty()) {
-    result.module = std::move(module);
-  } else {
-    report_errors(errors, sources, result);
-  }
+  for (const std::string& error : print(result.diagnostics, text, name)) result.report += error;
   return result;
 }
 

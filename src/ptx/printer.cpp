@@ -1,354 +1,287 @@
 #include "ptx/printer.hpp"
 
-#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/Format.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 TMAJIT_BEGIN
 namespace ptx {
-namespace {
 
-const char* linkage_text(Linkage linkage) {
-  switch (linkage) {
-    case Linkage::extern_: return ".extern ";
-    case Linkage::visible: return ".visible ";
-    case Linkage::weak: return ".weak ";
-    case Linkage::common: return ".common ";
-    default: return "";
+// Each node is written by an operator<<. They are static, not in an unnamed namespace, for LLVM to find them.
+using Out = llvm::raw_ostream;
+
+/// `a, b, c`
+template <class Item>
+struct List {
+  llvm::ArrayRef<Item> items;
+};
+template <class Range>
+static List<typename Range::value_type> list(const Range& items) {
+  return {items};
+}
+
+template <class Item>
+static Out& operator<<(Out& out, List<Item> list) {
+  llvm::interleaveComma(list.items, out);
+  return out;
+}
+
+/// `+4`, `-4`, or nothing for 0.
+struct Offset {
+  std::int64_t value;
+};
+static Out& operator<<(Out& out, Offset offset) {
+  return offset.value == 0 ? out : out << (offset.value < 0 ? "" : "+") << offset.value;
+}
+
+static Out& operator<<(Out& out, Linkage linkage) {
+  constexpr const char* texts[] = {"", ".extern ", ".visible ", ".weak ", ".common "};
+  return out << texts[static_cast<std::size_t>(linkage)];
+}
+
+static Out& operator<<(Out& out, StateSpace space) {
+  return out << '.' << name(space) << ' ';
+}
+
+/// `.v4 .f32`
+struct VectorType {
+  std::uint32_t width;
+  ScalarType type;
+};
+static Out& operator<<(Out& out, VectorType type) {
+  if (type.width > 1) out << ".v" << type.width << ' ';
+  return out << '.' << name(type.type) << ' ';
+}
+
+static Out& operator<<(Out& out, const Immediate& value) {
+  switch (value.kind) {
+    case Immediate::Kind::integer: return out << static_cast<std::int64_t>(value.bits);
+    case Immediate::Kind::unsigned_: return out << value.bits << 'U';
+    case Immediate::Kind::f32: return out << "0f" << llvm::format_hex_no_prefix(value.bits, 8, true);
+    default: return out << "0d" << llvm::format_hex_no_prefix(value.bits, 16, true);
   }
 }
 
+static Out& operator<<(Out& out, const Operand& operand) {
+  const auto& elements = operand.elements;
+  switch (operand.kind) {
+    case Operand::Kind::symbol:
+      out << operand.name;
+      if (!operand.component.empty()) out << '.' << operand.component;
+      return out << Offset{operand.offset};
+    case Operand::Kind::immediate: return out << operand.value;
+    case Operand::Kind::sink: return out << '_';
+    case Operand::Kind::negated: return out << '!' << operand.name;
+    case Operand::Kind::vector: return out << '{' << list(elements) << '}';
+    case Operand::Kind::tuple: return out << '(' << list(elements) << ')';
+    case Operand::Kind::pair: return out << elements[0] << '|' << elements[1];
+    case Operand::Kind::address:
+      if (elements.empty()) return out << '[' << operand.offset << ']';
+      return out << '[' << elements[0] << Offset{operand.offset} << ']';
+    default: return out << '[' << elements[0] << ", {" << list(llvm::ArrayRef(elements).drop_front()) << "}]";
+  }
+}
+
+static Out& operator<<(Out& out, const Instruction& instruction) {
+  if (instruction.guard)
+    out << (instruction.guard->negated ? "@!" : "@") << instruction.guard->predicate << ' ';
+  return out << instruction.full_name() << (instruction.operands.empty() ? "" : " ")
+             << list(instruction.operands) << ';';
+}
+
+static Out& operator<<(Out& out, const Initializer& value) {
+  switch (value.kind) {
+    case Initializer::Kind::value: return out << value.value;
+    case Initializer::Kind::symbol: return out << value.name << Offset{value.offset};
+    case Initializer::Kind::generic: return out << "generic(" << value.name << ')' << Offset{value.offset};
+    case Initializer::Kind::mask: return out << value.value << '(' << value.name << ')';
+    default: return out << '{' << list(value.elements) << '}';
+  }
+}
+
+/// `.attribute(.managed)`
+static void write_attributes(Out& out, llvm::ArrayRef<std::string> names) {
+  if (names.empty()) return;
+  out << ".attribute(";
+  llvm::interleaveComma(names, out, [&](const std::string& each) { out << '.' << each; });
+  out << ") ";
+}
+
+static Out& operator<<(Out& out, const Variable& variable) {
+  out << variable.linkage << variable.space;
+  write_attributes(out, variable.attributes);
+  if (variable.alignment) out << ".align " << *variable.alignment << ' ';
+  out << VectorType{variable.vector_width, variable.type};
+  if (variable.pointer) {
+    out << ".ptr ";
+    if (variable.pointer->space) out << *variable.pointer->space;
+    if (variable.pointer->alignment) out << ".align " << *variable.pointer->alignment << ' ';
+  }
+  out << variable.name;
+  for (const auto& extent : variable.extents) out << '[' << (extent ? std::to_string(*extent) : "") << ']';
+  if (variable.initializer) out << " = " << *variable.initializer;
+  return out;
+}
+
+/// `(results) name (parameters) .maxntid 256`, the results only if there are any.
+template <class Signature>
+static void write_signature(Out& out, const Signature& signature, llvm::StringRef before_parameters) {
+  if (!signature.results.empty()) out << '(' << list(signature.results) << ") ";
+  out << before_parameters << '(' << list(signature.parameters) << ')';
+  for (const Tuning& directive : signature.tuning)
+    out << " ." << directive.name << (directive.values.empty() ? "" : " ") << list(directive.values);
+}
+
+static Out& operator<<(Out& out, const RegisterDeclaration::Name& name) {
+  out << name.name;
+  if (name.count) out << '<' << *name.count << '>';
+  return out;
+}
+
+static Out& operator<<(Out& out, const SectionValue& value) {
+  if (value.symbol.empty()) return out << value.value;
+  out << value.symbol;
+  if (!value.minus.empty()) out << '-' << value.minus;
+  return out << Offset{value.value};
+}
+
+/// Writes directives and statements, each on lines of its own.
 class Printer {
  public:
-  explicit Printer(llvm::raw_ostream& out) : out_(out) {}
+  explicit Printer(Out& out) : out_(out) {}
 
-  void module(const Module& module) {
-    out_ << ".version " << module.version_major << '.' << module.version_minor << "\n.target ";
-    list(module.targets, [&](const std::string& target) { out_ << target; });
-    out_ << '\n';
+  void node(const Module& module) {
+    out_ << ".version " << module.version_major << '.' << module.version_minor << "\n.target "
+         << list(module.targets) << '\n';
     if (module.address_size) out_ << ".address_size " << *module.address_size << '\n';
     for (const Directive& directive : module.directives) {
       out_ << '\n';
-      std::visit([&](const auto& node) { top(node); }, directive);
-    }
-  }
-
-  void instruction(const Instruction& instruction) {
-    if (instruction.guard)
-      out_ << (instruction.guard->negated ? "@!" : "@") << instruction.guard->predicate << ' ';
-    out_ << instruction.full_name();
-    const char* separator = " ";
-    for (const Operand& each : instruction.operands) {
-      out_ << separator;
-      operand(each);
-      separator = ", ";
-    }
-    out_ << ';';
-  }
-
-  void operand(const Operand& operand) {
-    switch (operand.kind) {
-      case Operand::Kind::symbol: symbol(operand); break;
-      case Operand::Kind::immediate: immediate(operand.value); break;
-      case Operand::Kind::sink: out_ << '_'; break;
-      case Operand::Kind::negated: out_ << '!' << operand.name; break;
-      case Operand::Kind::vector: enclosed('{', operand.elements, '}'); break;
-      case Operand::Kind::tuple: enclosed('(', operand.elements, ')'); break;
-      case Operand::Kind::pair:
-        this->operand(operand.elements[0]);
-        out_ << '|';
-        this->operand(operand.elements[1]);
-        break;
-      case Operand::Kind::address: address(operand); break;
-      case Operand::Kind::tensor:
-        out_ << '[';
-        this->operand(operand.elements[0]);
-        out_ << ", ";
-        enclosed('{', llvm::ArrayRef(operand.elements).drop_front(), '}');
-        out_ << ']';
-        break;
+      std::visit([&](const auto& each) { node(each); }, directive);
     }
   }
 
  private:
-  template <class Range, class Each>
-  void list(const Range& range, Each each) {
-    const char* separator = "";
-    for (const auto& item : range) {
-      out_ << separator;
-      each(item);
-      separator = ", ";
-    }
-  }
-
-  void enclosed(char open, llvm::ArrayRef<Operand> elements, char close) {
-    out_ << open;
-    list(elements, [&](const Operand& element) { operand(element); });
-    out_ << close;
-  }
-
-  void offset(std::int64_t value) {
-    if (value != 0) out_ << (value < 0 ? "" : "+") << value;
-  }
-
-  void symbol(const Operand& operand) {
-    out_ << operand.name;
-    if (!operand.component.empty()) out_ << '.' << operand.component;
-    offset(operand.offset);
-  }
-
-  void address(const Operand& operand) {
-    out_ << '[';
-    if (operand.elements.empty()) {
-      out_ << operand.offset;
-    } else {
-      symbol(operand.elements.front());
-      offset(operand.offset);
-    }
-    out_ << ']';
-  }
-
-  void immediate(const Immediate& value) {
-    switch (value.kind) {
-      case Immediate::Kind::integer: out_ << static_cast<std::int64_t>(value.bits); break;
-      case Immediate::Kind::unsigned_: out_ << value.bits << 'U'; break;
-      case Immediate::Kind::f32: out_ << "0f" << hexadecimal(value.bits, 8); break;
-      case Immediate::Kind::f64: out_ << "0d" << hexadecimal(value.bits, 16); break;
-    }
-  }
-
-  static std::string hexadecimal(std::uint64_t bits, std::size_t digits) {
-    const std::string text = llvm::utohexstr(bits);
-    return std::string(digits - text.size(), '0') + text;
-  }
-
-  void initializer(const Initializer& value) {
-    switch (value.kind) {
-      case Initializer::Kind::value: immediate(value.value); break;
-      case Initializer::Kind::symbol:
-        out_ << value.name;
-        offset(value.offset);
-        break;
-      case Initializer::Kind::generic:
-        out_ << "generic(" << value.name << ')';
-        offset(value.offset);
-        break;
-      case Initializer::Kind::mask:
-        immediate(value.value);
-        out_ << '(' << value.name << ')';
-        break;
-      case Initializer::Kind::list:
-        out_ << '{';
-        list(value.elements, [&](const Initializer& element) { initializer(element); });
-        out_ << '}';
-        break;
-    }
-  }
-
-  void attributes(llvm::ArrayRef<std::string> names) {
-    if (names.empty()) return;
-    out_ << ".attribute(";
-    list(names, [&](const std::string& name) { out_ << '.' << name; });
-    out_ << ") ";
-  }
-
-  /// `.v4 .f32`
-  void type(std::uint32_t width, ScalarType type) {
-    if (width > 1) out_ << ".v" << width << ' ';
-    out_ << '.' << name(type) << ' ';
-  }
-
-  void variable(const Variable& variable) {
-    out_ << linkage_text(variable.linkage) << '.' << name(variable.space) << ' ';
-    attributes(variable.attributes);
-    if (variable.alignment) out_ << ".align " << *variable.alignment << ' ';
-    type(variable.vector_width, variable.type);
-    if (variable.pointer) {
-      out_ << ".ptr ";
-      if (variable.pointer->space) out_ << '.' << name(*variable.pointer->space) << ' ';
-      if (variable.pointer->alignment) out_ << ".align " << *variable.pointer->alignment << ' ';
-    }
-    out_ << variable.name;
-    for (const auto& extent : variable.extents) {
-      out_ << '[';
-      if (extent) out_ << *extent;
-      out_ << ']';
-    }
-    if (variable.initializer) {
-      out_ << " = ";
-      initializer(*variable.initializer);
-    }
-  }
-
-  void parameters(llvm::ArrayRef<Variable> parameters) {
-    out_ << '(';
-    list(parameters, [&](const Variable& parameter) { variable(parameter); });
-    out_ << ')';
-  }
-
-  void tuning(llvm::ArrayRef<Tuning> directives) {
-    for (const Tuning& directive : directives) {
-      out_ << " ." << directive.name;
-      const char* separator = " ";
-      for (const std::uint64_t value : directive.values) {
-        out_ << separator << value;
-        separator = ", ";
-      }
-    }
-  }
-
-  void quoted(llvm::StringRef text) { out_ << '"' << text << '"'; }
-
-  void top(const File& file) {
-    out_ << ".file " << file.index << ' ';
-    quoted(file.name);
+  void node(const File& file) {
+    out_ << ".file " << file.index << " \"" << file.name << '"';
     if (file.time) out_ << ", " << *file.time;
     if (file.size) out_ << ", " << *file.size;
     out_ << '\n';
   }
 
-  void top(const Variable& variable) {
-    this->variable(variable);
-    out_ << ";\n";
-  }
+  void node(const Alias& alias) { out_ << ".alias " << alias.name << ", " << alias.target << ";\n"; }
 
-  void top(const Pragma& pragma) { node(pragma); }
-
-  void top(const Alias& alias) { out_ << ".alias " << alias.name << ", " << alias.target << ";\n"; }
-
-  void top(const Section& section) {
+  void node(const Section& section) {
     out_ << ".section " << section.name << "\n{\n";
     for (const SectionLine& line : section.lines) {
-      if (!line.label.empty()) {
+      if (line.label.empty()) {
+        out_ << VectorType{1, line.type} << list(line.values) << '\n';
+      } else {
         out_ << line.label << ":\n";
-        continue;
       }
-      out_ << '.' << name(line.type) << ' ';
-      list(line.values, [&](const SectionValue& value) {
-        out_ << value.symbol;
-        if (!value.minus.empty()) out_ << '-' << value.minus;
-        if (value.symbol.empty()) {
-          out_ << value.value;
-        } else {
-          offset(value.value);
-        }
-      });
-      out_ << '\n';
     }
     out_ << "}\n";
   }
 
-  void top(const Function& function) {
-    out_ << linkage_text(function.linkage);
-    attributes(function.attributes);
+  void node(const Function& function) {
+    out_ << function.linkage;
+    write_attributes(out_, function.attributes);
     out_ << (function.is_entry ? ".entry " : ".func ");
-    if (!function.results.empty()) {
-      parameters(function.results);
-      out_ << ' ';
-    }
-    out_ << function.name;
-    parameters(function.parameters);
-    tuning(function.tuning);
-    if (!function.body) {
-      out_ << ";\n";
-      return;
-    }
-    out_ << '\n';
-    node(*function.body);
+    write_signature(out_, function, function.name);
+    out_ << (function.body ? "\n" : ";\n");
+    if (function.body) node(*function.body);
   }
-
-  void indent() { out_.indent(2 * depth_); }
 
   void node(const Block& block) {
     out_ << "{\n";
     ++depth_;
     for (const Statement& statement : block.statements) {
-      indent();
-      std::visit([&](const auto& inner) { node(inner); }, statement.node);
+      out_.indent(2 * depth_);
+      std::visit([&](const auto& each) { node(each); }, statement.node);
     }
     --depth_;
-    indent();
-    out_ << "}\n";
+    out_.indent(2 * depth_) << "}\n";
   }
 
-  void node(const Instruction& instruction) {
-    this->instruction(instruction);
-    out_ << '\n';
-  }
-
+  void node(const Instruction& instruction) { out_ << instruction << '\n'; }
+  void node(const Variable& variable) { out_ << variable << ";\n"; }
   void node(const Label& label) { out_ << label.name << ":\n"; }
 
   void node(const LineMark& mark) {
     out_ << ".loc " << mark.file << ' ' << mark.line << ' ' << mark.column;
-    if (mark.inlined) {
-      out_ << ", function_name " << mark.inlined->function;
-      offset(mark.inlined->offset);
-      out_ << ", inlined_at " << mark.inlined->file << ' ' << mark.inlined->line << ' '
-           << mark.inlined->column;
+    if (const auto& inlined = mark.inlined) {
+      out_ << ", function_name " << inlined->function << Offset{inlined->offset} << ", inlined_at "
+           << inlined->file << ' ' << inlined->line << ' ' << inlined->column;
     }
     out_ << '\n';
   }
 
   void node(const RegisterDeclaration& declaration) {
-    out_ << ".reg ";
-    type(declaration.vector_width, declaration.type);
-    list(declaration.names, [&](const RegisterDeclaration::Name& name) {
-      out_ << name.name;
-      if (name.count) out_ << '<' << *name.count << '>';
-    });
-    out_ << ";\n";
+    out_ << ".reg " << VectorType{declaration.vector_width, declaration.type} << list(declaration.names)
+         << ";\n";
   }
-
-  void node(const Variable& variable) { top(variable); }
 
   void node(const Pragma& pragma) {
     out_ << ".pragma ";
-    list(pragma.texts, [&](const std::string& text) { quoted(text); });
+    llvm::interleaveComma(pragma.texts, out_, [&](const std::string& text) { out_ << '"' << text << '"'; });
     out_ << ";\n";
   }
 
   void node(const TargetList& targets) {
-    out_ << targets.label << (targets.calls ? ": .calltargets " : ": .branchtargets ");
-    list(targets.targets, [&](const std::string& target) { out_ << target; });
-    out_ << ";\n";
+    out_ << targets.label << (targets.calls ? ": .calltargets " : ": .branchtargets ")
+         << list(targets.targets) << ";\n";
   }
 
   void node(const CallPrototype& prototype) {
     out_ << prototype.label << ": .callprototype ";
-    if (!prototype.results.empty()) {
-      parameters(prototype.results);
-      out_ << ' ';
-    }
-    out_ << "_ ";
-    parameters(prototype.parameters);
-    tuning(prototype.tuning);
+    write_signature(out_, prototype, "_ ");
     out_ << ";\n";
   }
 
-  llvm::raw_ostream& out_;
+  Out& out_;
   unsigned depth_ = 0;
 };
 
 template <class Print>
-std::string to_text(Print print) {
+static std::string to_text(Print print) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  Printer printer(out);
-  print(printer);
+  print(out);
   out.flush();
   return text;
 }
 
-}  // namespace
-
 std::string print(const Module& module) {
-  return to_text([&](Printer& printer) { printer.module(module); });
+  return to_text([&](Out& out) { Printer(out).node(module); });
 }
 std::string print(const Instruction& instruction) {
-  return to_text([&](Printer& printer) { printer.instruction(instruction); });
+  return to_text([&](Out& out) { out << instruction; });
 }
 std::string print(const Operand& operand) {
-  return to_text([&](Printer& printer) { printer.operand(operand); });
+  return to_text([&](Out& out) { out << operand; });
+}
+
+std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::string_view text,
+                               std::string_view name) {
+  if (errors.empty()) return {};
+  llvm::SourceMgr sources;
+  const unsigned buffer = sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name, false), {});
+  std::vector<std::string> texts;
+  for (const Diagnostic& error : errors) {
+    const Location where = error.location;
+    const llvm::SMLoc place =
+        where.line == 0 ? llvm::SMLoc() : sources.FindLocForLineAndColumn(buffer, where.line, where.column);
+    texts.push_back(to_text([&](Out& out) {
+      if (place.isValid())
+        return sources.PrintMessage(out, place, llvm::SourceMgr::DK_Error, error.message, {}, {}, false);
+      out << name;
+      if (where.line != 0) out << ':' << where.line << ':' << where.column;
+      out << ": error: " << error.message << '\n';
+    }));
+  }
+  return texts;
 }
 
 }  // namespace ptx

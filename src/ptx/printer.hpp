@@ -1,8 +1,6 @@
 #pragma once
 
-#include "ptx/ast.hpp"
-
-#include <string>
+#include "ptx/parser.hpp"
 
 TMAJIT_BEGIN
 namespace ptx {
@@ -12,6 +10,9 @@ namespace ptx {
 /// One instruction without guard's newline: "@%p1 ld.global.u32 %r1, [%rd1+4];"
 [[nodiscard]] std::string print(const Instruction& instruction);
 [[nodiscard]] std::string print(const Operand& operand);
+/// Each error in `text` as "name:3:7: error: …", the line, a caret; without the latter where no line has it.
+[[nodiscard]] std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::string_view text,
+                                             std::string_view name);
 
 }  // namespace ptx
 TMAJIT_END

@@ -16,15 +16,25 @@ std::string quoted(const std::string& name) {
   return ("'" + llvm::Twine(name) + "'").str();
 }
 
-/// A declaration `%r<6>`; the registers themselves are made when an instruction names them.
-struct RegisterFamily {
-  const RegisterDeclaration* declaration = nullptr;
-  std::optional<std::uint32_t> count;
+/// The special registers (PTX ISA 10) that have no number, without the %, each between bars.
+constexpr llvm::StringLiteral special_registers =
+    "|tid|ntid|laneid|warpid|nwarpid|ctaid|nctaid|smid|nsmid|gridid|is_explicit_cluster|clusterid|"
+    "nclusterid|cluster_ctaid|cluster_nctaid|cluster_ctarank|cluster_nctarank|lanemask_eq|"
+    "lanemask_le|lanemask_lt|lanemask_ge|lanemask_gt|clock|clock_hi|clock64|globaltimer|"
+    "globaltimer_lo|globaltimer_hi|reserved_smem_offset_begin|reserved_smem_offset_end|"
+    "reserved_smem_offset_cap|reserved_smem_offset_0|reserved_smem_offset_1|total_smem_size|"
+    "aggr_smem_size|dynamic_smem_size|current_graph_exec|";
+
+/// What a name stands for: `binding`, or registers of a declaration such as `%r<6>`, which are made when an
+/// instruction names them.
+struct Meaning {
+  Binding binding;
+  const RegisterDeclaration* registers = nullptr;
+  std::optional<std::uint32_t> count = std::nullopt;
 };
 
 struct Scope {
-  llvm::StringMap<Binding> names;
-  llvm::StringMap<RegisterFamily> registers;
+  llvm::StringMap<Meaning> names;
   const Scope* outer = nullptr;
 };
 
@@ -38,8 +48,8 @@ class Resolver {
   ResolveResult run() {
     Scope parameters;
     parameters.outer = &module_;
-    for (const Variable& each : function_.results) declare(parameters, each.name, &each, each.location);
-    for (const Variable& each : function_.parameters) declare(parameters, each.name, &each, each.location);
+    for (const Variable& each : function_.results) declare(parameters, each.name, {&each}, each.location);
+    for (const Variable& each : function_.parameters) declare(parameters, each.name, {&each}, each.location);
     index_labels(*function_.body);
     walk(*function_.body, &parameters);
     ResolveResult result;
@@ -53,10 +63,10 @@ class Resolver {
     for (const Directive& directive : module.directives) {
       // A function may be declared, then defined: the definition is what a name means.
       if (const auto* each = std::get_if<Function>(&directive))
-        module_.names[each->name] = module.find(each->name);
-      if (const auto* each = std::get_if<Variable>(&directive)) module_.names[each->name] = each;
+        module_.names[each->name].binding = module.find(each->name);
+      if (const auto* each = std::get_if<Variable>(&directive)) module_.names[each->name].binding = each;
       if (const auto* each = std::get_if<Alias>(&directive)) {
-        if (const Function* target = module.find(each->target)) module_.names[each->name] = target;
+        if (const Function* target = module.find(each->target)) module_.names[each->name].binding = target;
       }
     }
   }
@@ -65,11 +75,10 @@ class Resolver {
     diagnostics_.push_back({location, std::move(message)});
   }
 
-  void declare(Scope& scope, const std::string& name, Binding binding, Location location) {
-    if (name == "_") return;
-    if (!scope.names.try_emplace(name, std::move(binding)).second || scope.registers.count(name) != 0) {
+  void declare(Scope& scope, const std::string& name, Meaning meaning, Location location) {
+    if (name == "_" && meaning.registers == nullptr) return;
+    if (!scope.names.try_emplace(name, std::move(meaning)).second)
       error(location, quoted(name) + " is declared twice in one scope");
-    }
   }
 
   /// The instruction index of every label, counted before any branch is bound.
@@ -85,17 +94,14 @@ class Resolver {
   void declare_places(Scope& scope, const Block& block) {
     for (const Statement& statement : block.statements) {
       if (const auto* label = std::get_if<Label>(&statement.node)) {
-        declare(scope, label->name, LabelRef{label_index_.at(label)}, label->location);
+        declare(scope, label->name, {LabelRef{label_index_.at(label)}}, label->location);
       } else if (const auto* prototype = std::get_if<CallPrototype>(&statement.node)) {
-        declare(scope, prototype->label, prototype, prototype->location);
+        declare(scope, prototype->label, {prototype}, prototype->location);
       } else if (const auto* targets = std::get_if<TargetList>(&statement.node)) {
-        if (targets->calls) {
-          declare(scope, targets->label, targets, targets->location);
-        } else {
-          declare(scope, targets->label,
-                  BranchTableRef{static_cast<std::uint32_t>(flat_.branch_tables.size())}, targets->location);
-          flat_.branch_tables.emplace_back();
-        }
+        const BranchTableRef table{static_cast<std::uint32_t>(flat_.branch_tables.size())};
+        declare(scope, targets->label, {targets->calls ? Binding(targets) : Binding(table)},
+                targets->location);
+        if (!targets->calls) flat_.branch_tables.emplace_back();
       }
     }
     for (const Statement& statement : block.statements) {
@@ -105,11 +111,11 @@ class Resolver {
   }
 
   void fill_branch_table(const Scope& scope, const TargetList& targets) {
-    const auto* table = std::get_if<BranchTableRef>(&scope.names.find(targets.label)->second);
+    const auto* table = std::get_if<BranchTableRef>(&scope.names.find(targets.label)->second.binding);
     if (table == nullptr) return;  // declared twice: reported already
     for (const std::string& target : targets.targets) {
-      const Binding* binding = find(scope, target);
-      const auto* label = binding != nullptr ? std::get_if<LabelRef>(binding) : nullptr;
+      const Meaning* meaning = find(scope, target);
+      const auto* label = meaning != nullptr ? std::get_if<LabelRef>(&meaning->binding) : nullptr;
       if (label == nullptr) {
         error(targets.location, quoted(target) + " is no label that this list can reach");
       } else {
@@ -124,14 +130,10 @@ class Resolver {
     declare_places(scope, block);
     for (const Statement& statement : block.statements) {
       if (const auto* registers = std::get_if<RegisterDeclaration>(&statement.node)) {
-        for (const auto& name : registers->names) {
-          if (!scope.registers.try_emplace(name.name, RegisterFamily{registers, name.count}).second ||
-              scope.names.count(name.name) != 0) {
-            error(registers->location, quoted(name.name) + " is declared twice in one scope");
-          }
-        }
+        for (const auto& [name, count] : registers->names)
+          declare(scope, name, {{}, registers, count}, registers->location);
       } else if (const auto* variable = std::get_if<Variable>(&statement.node)) {
-        declare(scope, variable->name, variable, variable->location);
+        declare(scope, variable->name, {variable}, variable->location);
         flat_.variables.push_back(variable);
       } else if (const auto* mark = std::get_if<LineMark>(&statement.node)) {
         source_ = mark;
@@ -158,10 +160,9 @@ class Resolver {
   }
 
   void bind_name(Scope& scope, const std::string& name, Location location, FlatInstruction& flat) {
-    if (const Binding* binding = find(scope, name)) {
-      flat.bindings.push_back(*binding);
-    } else if (const auto made = make_register(scope, name)) {
-      flat.bindings.emplace_back(*made);
+    if (const Meaning* meaning = find(scope, name)) {
+      flat.bindings.push_back(meaning->registers == nullptr ? meaning->binding
+                                                            : register_of(*meaning->registers, name));
     } else if (is_special_register(name)) {
       flat.bindings.emplace_back(SpecialRef{name});
     } else {
@@ -169,20 +170,18 @@ class Resolver {
     }
   }
 
-  /// The innermost meaning that `name` has so far; null if none, or if it is a register not yet made.
-  static const Binding* find(const Scope& innermost, llvm::StringRef name) {
+  /// The innermost meaning that `name` has so far, or null.
+  static const Meaning* find(const Scope& innermost, llvm::StringRef name) {
     for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
       const auto found = scope->names.find(name);
-      if (found != scope->names.end()) return &found->second;
-      if (family_of(*scope, name) != nullptr) return nullptr;
+      if (found != scope->names.end() && !found->second.count) return &found->second;
+      if (const Meaning* registers = registers_of(*scope, name)) return registers;
     }
     return nullptr;
   }
 
-  /// The declaration in this very scope that `name` belongs to: `x`, or `%r<6>` for %r0 … %r5.
-  static const RegisterFamily* family_of(const Scope& scope, llvm::StringRef name) {
-    const auto whole = scope.registers.find(name);
-    if (whole != scope.registers.end() && !whole->second.count) return &whole->second;
+  /// The declaration in this very scope that makes `name` one of several registers: `%r<6>` for %r0 … %r5.
+  static const Meaning* registers_of(const Scope& scope, llvm::StringRef name) {
     const llvm::StringRef stem = name.rtrim("0123456789");
     // A stem may itself end in digits, so every split is tried; a number has at most ten. %r007 is not %r7.
     const std::size_t shortest =
@@ -190,9 +189,9 @@ class Resolver {
     for (std::size_t length = shortest; length < name.size(); ++length) {
       const llvm::StringRef digits = name.drop_front(length);
       if (digits.size() > 1 && digits[0] == '0') continue;
-      const auto found = scope.registers.find(name.take_front(length));
+      const auto found = scope.names.find(name.take_front(length));
       std::uint32_t number = 0;
-      if (found != scope.registers.end() && found->second.count && !digits.getAsInteger(10, number) &&
+      if (found != scope.names.end() && found->second.count && !digits.getAsInteger(10, number) &&
           number < *found->second.count) {
         return &found->second;
       }
@@ -200,16 +199,10 @@ class Resolver {
     return nullptr;
   }
 
-  std::optional<RegisterRef> make_register(Scope& innermost, const std::string& name) {
-    for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
-      const RegisterFamily* family = family_of(*scope, name);
-      if (family == nullptr) continue;
-      const auto [found, fresh] = made_.try_emplace({family->declaration, name}, flat_.registers.size());
-      if (fresh)
-        flat_.registers.push_back({name, family->declaration->type, family->declaration->vector_width});
-      return RegisterRef{static_cast<std::uint32_t>(found->second)};
-    }
-    return std::nullopt;
+  RegisterRef register_of(const RegisterDeclaration& declaration, const std::string& name) {
+    const auto [found, fresh] = made_.try_emplace({&declaration, name}, flat_.registers.size());
+    if (fresh) flat_.registers.push_back({name, declaration.type, declaration.vector_width});
+    return {static_cast<std::uint32_t>(found->second)};
   }
 
   const Function& function_;
@@ -230,47 +223,10 @@ ResolveResult resolve(const Module& module, const Function& function) {
 }
 
 bool is_special_register(std::string_view text) noexcept {
-  static constexpr llvm::StringRef known[] = {"tid",
-                                              "ntid",
-                                              "laneid",
-                                              "warpid",
-                                              "nwarpid",
-                                              "ctaid",
-                                              "nctaid",
-                                              "smid",
-                                              "nsmid",
-                                              "gridid",
-                                              "is_explicit_cluster",
-                                              "clusterid",
-                                              "nclusterid",
-                                              "cluster_ctaid",
-                                              "cluster_nctaid",
-                                              "cluster_ctarank",
-                                              "cluster_nctarank",
-                                              "lanemask_eq",
-                                              "lanemask_le",
-                                              "lanemask_lt",
-                                              "lanemask_ge",
-                                              "lanemask_gt",
-                                              "clock",
-                                              "clock_hi",
-                                              "clock64",
-                                              "globaltimer",
-                                              "globaltimer_lo",
-                                              "globaltimer_hi",
-                                              "reserved_smem_offset_begin",
-                                              "reserved_smem_offset_end",
-                                              "reserved_smem_offset_cap",
-                                              "reserved_smem_offset_0",
-                                              "reserved_smem_offset_1",
-                                              "total_smem_size",
-                                              "aggr_smem_size",
-                                              "dynamic_smem_size",
-                                              "current_graph_exec"};
   llvm::StringRef name(text);
   if (name == "WARP_SZ") return true;
   if (!name.consume_front("%")) return false;
-  if (llvm::is_contained(known, name)) return true;
+  if (special_registers.contains(("|" + name + "|").str())) return true;
   const auto numbered = [&](llvm::StringRef stem, unsigned count) {
     llvm::StringRef digits = name;
     unsigned number = 0;

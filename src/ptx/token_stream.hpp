@@ -1,25 +1,49 @@
 #pragma once
 
-#include "ptx/lexer.hpp"
 #include "ptx/parser.hpp"
 
 #include <functional>
+#include <stdexcept>
 
+#include <llvm/ADT/StringRef.h>
 #include <llvm/ADT/Twine.h>
 
 TMAJIT_BEGIN
 namespace ptx {
 
-/// An error with the place its caret points to.
-struct LocatedError {
-  const char* where;
-  std::string message;
+/// A token; `text` points into the source.
+struct Token {
+  enum class Kind : std::uint8_t {
+    end,
+    identifier,  ///< add, %r1, $L__BB0_2, _
+    word,        ///< .u32, .shared::cluster, .2d; text is without the dot
+    number,      ///< a literal; `value`
+    string,      ///< "…"; text is without the quotes
+    symbol,      ///< one of @ ! { } ( ) [ ] < > , ; : | + - =
+  };
+  Kind kind = Kind::end;
+  llvm::StringRef text;
+  Immediate value;
+  Location location;
+
+  [[nodiscard]] bool is(char symbol) const { return kind == Kind::symbol && text[0] == symbol; }
+  [[nodiscard]] bool is_word(llvm::StringRef word) const { return kind == Kind::word && text == word; }
+  /// Whether `next`, a word, follows with nothing between, as .x follows %tid.
+  [[nodiscard]] bool touches(const Token& next) const { return text.end() + 1 == next.text.begin(); }
 };
 
-/// The tokens of a text, read one by one, and the errors met on the way.
+/// What was wrong, and where.
+class SyntaxError : public std::runtime_error {
+ public:
+  SyntaxError(Location place, const std::string& message) : std::runtime_error(message), where(place) {}
+  Location where;
+};
+
+/// The tokens of a text, read one by one.
 class TokenStream {
  public:
-  explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  /// Splits `text` into tokens; throws SyntaxError. Errors that are recorded go to `errors`.
+  TokenStream(llvm::StringRef text, std::vector<Diagnostic>& errors);
 
   [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
     return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
@@ -33,8 +57,8 @@ class TokenStream {
   bool accept(char symbol) { return accept_if(peek().is(symbol)); }
   bool accept_word(llvm::StringRef word) { return accept_if(peek().is_word(word)); }
   void expect(char symbol);
-  std::string expect_identifier(const char* what);
-  std::string expect_string(const char* what);
+  std::string expect_identifier(const char* what) { return expect_text(Token::Kind::identifier, what); }
+  std::string expect_string(const char* what) { return expect_text(Token::Kind::string, what); }
   ScalarType expect_type();
   /// A non-negative integer.
   std::uint64_t expect_count(const char* what);
@@ -50,18 +74,28 @@ class TokenStream {
     do item();
     while (accept(','));
   }
+  /// The same between `open` and `close`, where there may be none.
+  void enclosed_list(char open, char close, const std::function<void()>& item) {
+    expect(open);
+    if (accept(close)) return;
+    comma_list(item);
+    expect(close);
+  }
+  std::vector<std::string> identifiers(const char* what);
 
-  [[noreturn]] void fail(const Token& at, const llvm::Twine& message) const;
+  [[noreturn]] static void fail(const Token& at, const llvm::Twine& message) {
+    throw SyntaxError(at.location, message.str());
+  }
   /// "expected …, found …" at the next token.
   [[noreturn]] void fail_expected(const llvm::Twine& expected) const;
 
-  /// Keeps an error and goes on; throws once there are too many.
-  void record(const char* where, std::string message);
-  [[nodiscard]] const std::vector<LocatedError>& errors() const { return errors_; }
+  /// Keeps an error and goes on; throws it if with it there are so many that more would not help.
+  void record(const SyntaxError& error);
   /// Skips the rest of a faulty statement: past its ';', or up to the '}' that ends its block.
   void skip_statement();
 
  private:
+  std::string expect_text(Token::Kind kind, const char* what);
   bool accept_if(bool condition) {
     if (condition) ++position_;
     return condition;
@@ -69,17 +103,12 @@ class TokenStream {
 
   std::vector<Token> tokens_;
   std::size_t position_ = 0;
-  std::vector<LocatedError> errors_;
+  std::vector<Diagnostic>& errors_;
 };
 
-/// Thrown by record() when a text has so many errors that more would not help.
-class TooManyErrors : public std::exception {};
-
-Operand parse_operand(TokenStream& tokens);
 /// The variables of one declaration, from its linkage or space on; the ';' is left.
 std::vector<Variable> parse_variables(TokenStream& tokens, Linkage linkage);
-/// A parameter of a function or call prototype.
-Variable parse_parameter(TokenStream& tokens);
+/// The parameters of a function or call prototype in their parentheses, or nothing.
 std::vector<Variable> parse_parameter_list(TokenStream& tokens);
 std::vector<Tuning> parse_tuning(TokenStream& tokens);
 std::vector<std::string> parse_attributes(TokenStream& tokens);
@@ -87,7 +116,6 @@ RegisterDeclaration parse_registers(TokenStream& tokens);
 Pragma parse_pragma(TokenStream& tokens);
 /// `{ … }` with the statements of a function.
 Block parse_block(TokenStream& tokens, unsigned depth = 0);
-Section parse_section(TokenStream& tokens);
 
 }  // namespace ptx
 TMAJIT_END

@@ -75,7 +75,6 @@ enum class StateSpace : std::uint8_t {
 
 /// Type classes that share an interpretation.
 [[nodiscard]] bool is_signed_integer(ScalarType type) noexcept;
-[[nodiscard]] bool is_unsigned_integer(ScalarType type) noexcept;
 [[nodiscard]] bool is_float(ScalarType type) noexcept;
 
 }  // namespace ptx

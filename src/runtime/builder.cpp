@@ -28,32 +28,34 @@ class Stopwatch {
 
 }  // namespace
 
-Toolchain nvrtc_toolchain() noexcept {
-  return {.identity = &compiler, .compile = &tmajit::compile};
-}
-
 Builder::Builder(RuntimeOptions options, Toolchain toolchain)
     : options_(std::move(options)), toolchain_(toolchain) {
   if (options_.cache_directory) disk_.emplace(*options_.cache_directory);
 }
 
-BuiltKernel Builder::build(const KernelSpec& spec) const {
-  BuiltKernel kernel;
-  kernel.spec = spec;
-  Source source;
-  {
-    const Stopwatch watch(kernel.times.generate);
-    source = generate(spec);
-    kernel.shared_bytes = launch_shared_bytes(spec);
-  }
-  make(source, kernel);
-  return kernel;
+std::string memory_key(const KernelRequest& request) {
+  if (request.plan != nullptr) return std::string(request.plan->key());
+  // No family is called so: its key cannot be a plan's.
+  const std::string_view separator("\0", 1);
+  return fmt::format("{}{}{}{}{}{}{}", separator, request.custom->entry, separator, request.shared_bytes,
+                     separator, request.custom->expression, separator) +
+         request.custom->text;
 }
 
-BuiltKernel Builder::build(const CustomKernel& custom) const {
+BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
-  kernel.shared_bytes = custom.shared_bytes;
-  make(custom.source, kernel);
+  kernel.memory_key = memory_key(request);
+  kernel.shared_bytes = request.shared_bytes;
+  if (request.custom != nullptr) {
+    make(*request.custom, kernel);
+    return kernel;
+  }
+  Source written;
+  {
+    const Stopwatch watch(kernel.times.generate);
+    written = source(*request.plan);
+  }
+  make(written, kernel);
   return kernel;
 }
 

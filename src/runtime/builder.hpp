@@ -1,31 +1,56 @@
 #pragma once
 
-#include "runtime/built_kernel.hpp"
-#include "runtime/hash.hpp"
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+#include <tmajit/runtime.hpp>
 
+#include <memory>
 #include <optional>
+#include <string>
 
 TMAJIT_BEGIN
 
-/// Where kernels come from if they are not in a cache: NVRTC, or a test's stand-in for it.
-struct Toolchain {
-  const CompilerIdentity& (*identity)();  ///< throws Error{unavailable} if there is none
-  Artifact (*compile)(const Source& source, const CompileOptions&);
+/// A kernel with all that it took to make it, loaded if there is a device. Never changes once it is built.
+struct BuiltKernel {
+  Artifact artifact;
+  CacheKey key;
+  CacheLevel level = CacheLevel::compiled;
+  StageTimes times;
+  std::string memory_key;          ///< what it was asked for by
+  std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch may ask for
+
+  // The kernel goes before the device that it is loaded on.
+  std::shared_ptr<Device> device;
+  std::unique_ptr<LoadedKernel> loaded;
 };
 
-/// NVRTC, as compiler() and compile() give it.
-[[nodiscard]] Toolchain nvrtc_toolchain() noexcept;
+struct Kernel::State : BuiltKernel {};
 
-/// Makes kernels: generate, look up on disk or compile and store, load. Knows nothing of the memory level.
-/// Thread-safe; holds no lock.
+/// Where kernels come from if they are not in a cache: NVRTC, or a test's stand-in for it.
+struct Toolchain {
+  const CompilerIdentity& (*identity)() = &compiler;  ///< throws Error{unavailable} if there is none
+  Artifact (*compile)(const Source& source, const CompileOptions&) = &tmajit::compile;
+};
+
+/// A kernel to be made: a plan's, whose source is written only if it must be, or a source of the user's own.
+struct KernelRequest {
+  const KernelPlan* plan = nullptr;
+  const Source* custom = nullptr;
+  std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch asks for
+};
+/// What tells kernels apart in memory.
+[[nodiscard]] std::string memory_key(const KernelRequest& request);
+
+/// Makes kernels: write the source, look up on disk or compile and store, load. Knows nothing of the memory
+/// level. Thread-safe; holds no lock.
 class Builder {
  public:
-  explicit Builder(RuntimeOptions options, Toolchain toolchain = nvrtc_toolchain());
+  explicit Builder(RuntimeOptions options, Toolchain toolchain = {});
 
-  /// Throws SpecError, CompileError, Error{unavailable}, and what Device::load() throws.
-  [[nodiscard]] BuiltKernel build(const KernelSpec& spec) const;
-  [[nodiscard]] BuiltKernel build(const CustomKernel& kernel) const;
+  /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
+  [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
 
+  [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
 
  private:

@@ -1,27 +1,32 @@
+#include "kernel/plan_state.hpp"
 #include "runtime/builder.hpp"
 #include "runtime/single_flight.hpp"
 #include "runtime/tuning_store.hpp"
 
+#include <string>
 #include <utility>
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Support/xxhash.h>
 
 TMAJIT_BEGIN
 
 struct Runtime::State {
-  explicit State(RuntimeOptions options) : tuning(options.cache_directory), builder(std::move(options)) {}
+  explicit State(RuntimeOptions options)
+      : tuning(options.cache_directory),
+        builder(std::move(options)),
+        chip(builder.device() ? chip_of(builder.device()->info()) : builder.options().chip) {}
 
-  // Takes `key`'s kernel from `table`, or makes it of what `recipe()` gives.
-  template <class Key, class Recipe>
-  Kernel get(SingleFlight<Key, Kernel::State>& table, const Key& key, Recipe&& recipe) {
-    return Kernel(table.get(hash_of(key), key, [&] {
-      return std::make_shared<const Kernel::State>(Kernel::State{builder.build(recipe())});
+  [[nodiscard]] Kernel get(const std::string& key, const KernelRequest& request) {
+    return Kernel(kernels.get(llvm::xxHash64(key), key, [&] {
+      return std::make_shared<const Kernel::State>(Kernel::State{builder.build(request)});
     }));
   }
 
   TuningStore tuning;
   Builder builder;
-  SingleFlight<KernelSpec, Kernel::State> specs;
-  SingleFlight<CustomKernel, Kernel::State> customs;
-  SingleFlight<std::string, Kernel::State> recipes;
+  Chip chip;
+  SingleFlight<std::string, Kernel::State> kernels;
 };
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -29,20 +34,17 @@ Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
-Kernel Runtime::kernel(const KernelSpec& spec) {
-  return state_->get(state_->specs, spec, [&] { return spec; });
+Kernel Runtime::kernel(const KernelPlan& plan) {
+  return state_->get(plan.state().key, {.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes});
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) {
-  CustomKernel custom{source, shared_bytes};
-  return state_->get(state_->customs, custom, [&] { return custom; });
+  const KernelRequest request{.custom = &source, .shared_bytes = shared_bytes};
+  return state_->get(memory_key(request), request);
 }
 
-Kernel Runtime::kernel(std::string_view recipe, const std::function<Source()>& make,
-                       std::uint32_t shared_bytes) {
-  return state_->get(state_->recipes, std::string(recipe), [&] {
-    return CustomKernel{make(), shared_bytes};
-  });
+const Chip& Runtime::chip() const noexcept {
+  return state_->chip;
 }
 
 TuningTable& Runtime::tuning() noexcept {

@@ -31,15 +31,16 @@ class SingleFlight {
     Shard& shard = shards_[hash >> (64 - shard_bits)];
     {  // 1. The hit: readers of a shard do not exclude each other.
       const std::shared_lock lock(shard.mutex);
-      if (const Slot* slot = shard.find(hash, key); slot != nullptr && slot->value) return slot->value;
+      const auto at = shard.find(hash, key);
+      if (at != shard.slots.end() && at->second.value) return at->second.value;
     }
     std::promise<Result> promise;
     std::shared_future<Result> pending;
     {  // 2. Whoever comes first promises the value; the others wait for it.
       const std::unique_lock lock(shard.mutex);
-      if (const Slot* slot = shard.find(hash, key); slot != nullptr) {
-        if (slot->value) return slot->value;
-        pending = slot->pending;
+      if (const auto at = shard.find(hash, key); at != shard.slots.end()) {
+        if (at->second.value) return at->second.value;
+        pending = at->second.pending;
       } else {
         shard.slots.emplace(hash, Slot{key, promise.get_future().share(), nullptr});
       }
@@ -50,7 +51,7 @@ class SingleFlight {
       Result value = std::forward<Make>(make)();
       {  // 4a. Publish.
         const std::unique_lock lock(shard.mutex);
-        Slot& slot = *shard.find(hash, key);
+        Slot& slot = shard.find(hash, key)->second;
         slot.value = value;
         slot.pending = {};
       }
@@ -59,7 +60,7 @@ class SingleFlight {
     } catch (...) {
       {  // 4b. Forget first, so that nobody who comes after the failure finds it.
         const std::unique_lock lock(shard.mutex);
-        shard.erase(hash, key);
+        shard.slots.erase(shard.find(hash, key));
       }
       promise.set_exception(std::current_exception());
       throw;
@@ -80,19 +81,10 @@ class SingleFlight {
     std::unordered_multimap<std::uint64_t, Slot, Identity>
         slots;  // by hash: equal hashes need not be equal keys
 
-    Slot* find(std::uint64_t hash, const Key& key) {
-      for (auto [at, end] = slots.equal_range(hash); at != end; ++at) {
-        if (at->second.key == key) return &at->second;
-      }
-      return nullptr;
-    }
-    void erase(std::uint64_t hash, const Key& key) {
-      for (auto [at, end] = slots.equal_range(hash); at != end; ++at) {
-        if (at->second.key == key) {
-          slots.erase(at);
-          return;
-        }
-      }
+    auto find(std::uint64_t hash, const Key& key) {
+      auto [at, end] = slots.equal_range(hash);
+      while (at != end && !(at->second.key == key)) ++at;
+      return at == end ? slots.end() : at;
     }
   };
 

@@ -1,7 +1,7 @@
 #include "runtime/tuning_store.hpp"
 
-#include "cache/files.hpp"
 #include "cache/layout.hpp"
+#include "files/files.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>

@@ -4,7 +4,13 @@
 #include "sim/program.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -41,9 +47,10 @@ class Clock {
   }
 
  private:
+  static constexpr std::uint32_t forever = ~0U;
   struct Lanes {
     Agent warp = 0;
-    std::array<std::uint32_t, lanes> times{};  ///< of lanes that are no threads: the largest
+    std::array<std::uint32_t, lanes> times{};  ///< of lanes that are no threads: forever
   };
 
   [[nodiscard]] const Lanes* find(Agent warp) const noexcept {
@@ -56,6 +63,116 @@ class Clock {
 
   std::vector<std::uint32_t> all_;
   std::vector<Lanes> lanes_;  ///< warps of which some lanes are known better than all
+};
+
+/// What the lanes of a warp know: mostly one clock for all of them.
+class Knowledge {
+ public:
+  void start(Agent warp, Mask existing);
+
+  /// The time of what the warp does now; ends with every release.
+  [[nodiscard]] std::uint32_t time() const noexcept { return time_; }
+  [[nodiscard]] Mask existing() const noexcept { return existing_; }
+  void tick() noexcept { ++time_; }
+  [[nodiscard]] const Clock& common() const noexcept { return common_; }
+  [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
+    return (apart_ >> lane & 1) != 0 ? *own_[lane] : common_;
+  }
+  /// What all lanes of `mask` know at least.
+  [[nodiscard]] const Clock& of_all(Mask mask) const noexcept {
+    return std::has_single_bit(mask) ? of(first_lane(mask)) : common_;
+  }
+
+  /// Puts what the lanes know and have done into `target`. The caller then ticks.
+  void release(Mask mask, Clock& target) const;
+  /// The lanes, of the `live` ones, now know what `source` knows.
+  void acquire(Mask mask, Mask live, const Clock& source);
+  void learn(Mask mask, Mask live, Agent agent, std::uint32_t time);
+  /// The lanes have met: each knows what all did and knew. Ticks.
+  void meet(Mask mask, Mask live);
+
+ private:
+  [[nodiscard]] Clock& apart(std::uint32_t lane);
+
+  Clock common_;
+  std::array<std::unique_ptr<Clock>, lanes> own_;  ///< of lanes in apart_: the whole of what they know
+  Mask apart_ = 0;
+  Mask existing_ = 0;
+  Agent warp_ = 0;
+  std::uint32_t time_ = 1;
+};
+
+// Order made through memory: what fences, releases and atomics publish at an address, and who has seen it
+// (PTX ISA, "Memory Consistency Model": release and acquire patterns).
+
+/// What a thread knew and had done when it released; never changes once it can be found.
+struct Release {
+  std::uint32_t cta = 0;
+  bool wide = false;  ///< at a scope beyond its CTA
+  Clock clock;
+  const Release* before = nullptr;      ///< the one at this address before it
+  std::vector<const Release*> imports;  ///< of other CTAs, known to the thread
+};
+
+/// The releases at each address of the launch's or a CTA's memory, which live as long as this. Thread-safe.
+///
+/// Whoever acquires meets all releases there so far: more than the one whose value it has read where a plain
+/// store came between, and never less, though threads of the host run the CTAs.
+class Releases {
+ public:
+  void add(std::uint64_t address, Release release);
+  [[nodiscard]] const Release* latest(std::uint64_t address);
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, const Release*> heads_;
+  std::deque<Release> all_;
+};
+
+/// What the threads of a CTA have acquired from others. Each thread that does is an agent; its time is the
+/// number of releases it has met.
+class Imports {
+ public:
+  /// Adds what `agent` of CTA `own` has acquired, at a scope beyond it if `wide`, and gives the agent's new
+  /// time. Calls visit(release) for what is of the CTA itself.
+  template <typename Visit>
+  std::uint32_t add(Agent agent, const Release& release, std::uint32_t own, bool wide, const Visit& visit) {
+    const std::vector<const Release*> fresh = closure(agent, release);
+    bool foreign = false;
+    for (const Release* found : fresh) {
+      if (found->cta == own) {
+        visit(*found);
+      } else {
+        foreign = foreign || (wide && found->wide);
+      }
+    }
+    return foreign ? keep(agent, release, fresh) : time_of(agent);
+  }
+  /// Whether somebody with this clock knows what a lane of another CTA's agent did at `time`.
+  [[nodiscard]] bool know(const Clock& clock, std::uint32_t cta, Agent agent, std::uint32_t lane,
+                          std::uint32_t time) const;
+  /// Everything that somebody with this clock has acquired.
+  [[nodiscard]] std::vector<const Release*> of(const Clock& clock) const;
+  void clear() { lists_.clear(); }
+
+ private:
+  struct Seen {
+    const Release* release;
+    std::uint32_t time;
+  };
+  struct List {
+    Agent agent = 0;
+    std::vector<const Release*> heads;
+    std::unordered_set<const Release*> met;
+    std::unordered_map<std::uint32_t, std::vector<Seen>> by_cta;
+  };
+  /// What leads to a release and that the agent has not met.
+  [[nodiscard]] std::vector<const Release*> closure(Agent agent, const Release& release) const;
+  std::uint32_t keep(Agent agent, const Release& release, const std::vector<const Release*>& fresh);
+  [[nodiscard]] std::uint32_t time_of(Agent agent) const;
+
+  std::vector<List> lists_;
 };
 
 }  // namespace sim

@@ -1,7 +1,5 @@
 #include "sim/cta.hpp"
 
-#include "sim/cluster.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,55 +17,43 @@ constexpr std::uint32_t slice = 20'000;
 /// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
 constexpr std::uint64_t counted_apart = 1 << 20;
 
-std::uint32_t threads_of(const LaunchShape& shape) {
-  return shape.block[0] * shape.block[1] * shape.block[2];
+std::string describe_threads(const Warp& warp, Mask mask) {
+  const std::uint32_t first = warp.index * lanes;
+  if (std::popcount(mask) == 1) return fmt::format("thread {}", first + first_lane(mask));
+  return fmt::format("lanes {:#x} of warp {}", mask, warp.index);
 }
 
-std::uint32_t special(SpecialSlot::Kind kind, const Cta& cta, const Warp& warp, std::uint32_t lane) {
-  using Kind = SpecialSlot::Kind;
-  const LaunchShape& shape = cta.launch.shape;
-  const auto tid = cta.thread_index(warp.index * lanes + lane);
-  switch (kind) {
-    case Kind::tid_x: return tid[0];
-    case Kind::tid_y: return tid[1];
-    case Kind::tid_z: return tid[2];
-    case Kind::ntid_x: return shape.block[0];
-    case Kind::ntid_y: return shape.block[1];
-    case Kind::ntid_z: return shape.block[2];
-    case Kind::ctaid_x: return cta.ctaid[0];
-    case Kind::ctaid_y: return cta.ctaid[1];
-    case Kind::ctaid_z: return cta.ctaid[2];
-    case Kind::nctaid_x: return shape.grid[0];
-    case Kind::nctaid_y: return shape.grid[1];
-    case Kind::nctaid_z: return shape.grid[2];
-    case Kind::laneid: return lane;
-    case Kind::warpid: return warp.index;
-    case Kind::nwarpid: return (threads_of(shape) + lanes - 1) / lanes;
-    case Kind::smid: return cta.ctaid[0] % cta.launch.options.sm_count;
-    case Kind::nsmid: return cta.launch.options.sm_count;
-    case Kind::cluster_ctaid_x: return cta.ctaid[0] % cta.launch.cluster[0];
-    case Kind::cluster_ctaid_y: return cta.ctaid[1] % cta.launch.cluster[1];
-    case Kind::cluster_ctaid_z: return cta.ctaid[2] % cta.launch.cluster[2];
-    case Kind::cluster_nctaid_x: return cta.launch.cluster[0];
-    case Kind::cluster_nctaid_y: return cta.launch.cluster[1];
-    case Kind::cluster_nctaid_z: return cta.launch.cluster[2];
-    case Kind::cluster_ctarank: return cta.rank;
-    case Kind::cluster_nctarank: return cta.cluster.size();
-    case Kind::clusterid_x: return cta.ctaid[0] / cta.launch.cluster[0];
-    case Kind::clusterid_y: return cta.ctaid[1] / cta.launch.cluster[1];
-    case Kind::clusterid_z: return cta.ctaid[2] / cta.launch.cluster[2];
-    case Kind::nclusterid_x: return shape.grid[0] / cta.launch.cluster[0];
-    case Kind::nclusterid_y: return shape.grid[1] / cta.launch.cluster[1];
-    case Kind::nclusterid_z: return shape.grid[2] / cta.launch.cluster[2];
-    case Kind::lanemask_eq: return 1U << lane;
-    case Kind::lanemask_le: return (1U << lane) | ((1U << lane) - 1);
-    case Kind::lanemask_lt: return (1U << lane) - 1;
-    case Kind::lanemask_ge: return ~((1U << lane) - 1);
-    case Kind::lanemask_gt: return ~((1U << lane) | ((1U << lane) - 1));
-    case Kind::dynamic_smem_size: return shape.shared_bytes;
-    case Kind::total_smem_size: return cta.shared_bytes() + shared_base;
-    default: return 0;
+std::string describe_wait(Cta& cta, const Group& group) {
+  switch (group.wait.kind) {
+    case Wait::Kind::barrier: {
+      const NamedBarrier& barrier = cta.barriers[group.wait.what];
+      return fmt::format("wait at barrier {}: {} of {} threads have arrived", group.wait.what,
+                         barrier.arrived, barrier.expected != 0 ? barrier.expected : cta.live_threads);
+    }
+    case Wait::Kind::cluster:
+      return fmt::format("wait at the cluster's barrier: {} of {} threads have arrived",
+                         cta.cluster.barrier().arrived, cta.cluster.live_threads());
+    case Wait::Kind::warp: return fmt::format("wait for lanes {:#x} of their warp", group.wait.what);
+    case Wait::Kind::mbarrier: {
+      const Mbarrier* barrier = cta.mbarrier(group.wait.what);
+      if (barrier == nullptr) return "wait on an mbarrier that has been invalidated";
+      std::string bytes = "no bytes missing";
+      if (barrier->bytes > 0) bytes = fmt::format("{} bytes missing", barrier->bytes);
+      if (barrier->bytes < 0) bytes = fmt::format("{} bytes in excess", -barrier->bytes);
+      return fmt::format(
+          "wait on the mbarrier at shared address {:#x} for a phase of parity {}: it is in phase {} with {} "
+          "of {} arrivals pending and {}",
+          group.wait.what + shared_base, group.wait.detail, barrier->phase, barrier->pending,
+          barrier->expected, bytes);
+    }
+    default: return "are ready";
   }
+}
+
+/// At a CTA barrier the counter has moved on already.
+std::uint32_t place_of(const Program& program, const Group& group) {
+  const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
+  return program.places[pc < program.places.size() ? pc : 0];
 }
 
 }  // namespace
@@ -84,11 +70,10 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       shared_(shared_bytes_),
       shadow_(shared_bytes_),
       writers_(shared_bytes_ / 4 + 1),
-      fences_(threads_of(launch.shape)) {
-  const std::uint32_t threads = threads_of(launch.shape);
-  const std::uint32_t count = (threads + lanes - 1) / lanes;
-  registers_.resize(std::size_t{count} * program.register_bytes / 8);
-  local_.resize(std::size_t{count} * lanes * program.local_bytes);
+      fences_(volume(launch.shape.block)) {
+  const std::size_t count = (fences_.size() + lanes - 1) / lanes;
+  registers_.resize(count * program.register_bytes / 8);
+  local_.resize(count * lanes * program.local_bytes);
   for (std::uint32_t i = 0; i < count; ++i) {
     auto warp = std::make_unique<Warp>();
     warp->cta = this;
@@ -116,7 +101,7 @@ void Cta::fill_constants(Warp& warp) {
   }
 }
 
-void Cta::start(std::array<std::uint32_t, 3> index) {
+void Cta::start(const Triple& index) {
   ctaid = index;
   started = ended = false;
   std::ranges::fill(shadow_, std::uint8_t{0});
@@ -128,10 +113,10 @@ void Cta::start(std::array<std::uint32_t, 3> index) {
   small_copies.reset();
   executed_ = looks_ = 0;
   thread_instructions_ = 0;
-  // Each CTA its own sequence, the same whichever thread runs it.
+  // Each CTA draws a sequence of its own, the same whichever host thread runs it.
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
-  live_threads = threads_of(launch.shape);
+  live_threads = static_cast<std::uint32_t>(fences_.size());
   for (auto& warp : warps) {
     const std::uint32_t left = live_threads - warp->index * lanes;
     warp->live = left >= lanes ? all_lanes : (1U << left) - 1;
@@ -142,17 +127,13 @@ void Cta::start(std::array<std::uint32_t, 3> index) {
     warp->timed_out = false;
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();
-    for (const SpecialSlot& slot : program.specials) {
-      if (slot.kind == SpecialSlot::Kind::is_explicit_cluster) {
-        predicate(*warp, slot.slot) = launch.explicit_cluster ? all_lanes : 0;
-        continue;
-      }
+    for (const SpecialSlot& special : program.specials) {
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        const std::uint32_t value = special(slot.kind, *this, *warp, lane);
-        if (slot.wide) {
-          put<std::uint64_t>(warp->registers + slot.slot, lane, value);
+        const std::uint32_t value = special.value({*this, *warp, lane}, special.dimension);
+        if (special.is_predicate) {
+          write_lane(*warp, special.slot, lane, value != 0);
         } else {
-          put<std::uint32_t>(warp->registers + slot.slot, lane, value);
+          put(warp->registers + special.slot, lane, value);
         }
       }
     }
@@ -211,7 +192,7 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
   std::uint32_t n = 0;
   for (; warp.running && n < most; ++n) {
     const MicroOp& op = code[warp.pc];
-    const Mask guard = predicate(warp, op.guard & ~1U) ^ (0U - (op.guard & 1U));
+    const Mask guard = read_mask(warp, op.guard);
     const Mask mask = warp.active & guard;
     ++warp.pc;
     threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
@@ -223,7 +204,7 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
   if (thread_instructions_ >= counted_apart)
     launch.thread_instructions += std::exchange(thread_instructions_, 0);
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
-  // Its turn is over, and other lanes of the warp may be what it waits for.
+  // The turn is over. The group may wait for other lanes of its warp, so these go first now.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
@@ -240,21 +221,21 @@ bool Cta::time_out() {
 
 std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
   const auto& regions = launch.regions;
-  const auto holds = [&](const Region& region) {
-    return address >= region.begin && address - region.begin <= region.bytes &&
-           bytes <= region.bytes - (address - region.begin);
+  const auto in = [&](const Region& region) -> std::byte* {
+    const std::uint64_t at = address - region.begin;  // more than all of it where it lies below
+    return at <= region.bytes && bytes <= region.bytes - at ? region.memory.get() + at : nullptr;
   };
-  if (last_region_ < regions.size() && holds(regions[last_region_])) {
-    return regions[last_region_].memory.get() + (address - regions[last_region_].begin);
+  if (last_region_ < regions.size()) {
+    if (std::byte* const memory = in(regions[last_region_])) return memory;
   }
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
-  if (after == regions.begin() || !holds(*std::prev(after))) return nullptr;
-  last_region_ = static_cast<std::size_t>(std::prev(after) - regions.begin());
-  return std::prev(after)->memory.get() + (address - std::prev(after)->begin);
+  if (after == regions.begin()) return nullptr;
+  last_region_ = static_cast<std::size_t>(after - regions.begin()) - 1;
+  return in(regions[last_region_]);
 }
 
 std::optional<std::uint32_t> Cta::shared_offset(std::uint64_t address, std::uint64_t bytes) const noexcept {
-  if (address >= shared_window && address < shared_window + window_bytes) address -= shared_window;
+  if (address - shared_window < window_bytes) address -= shared_window;
   if (address >> rank_shift == rank + 1) address -= std::uint64_t{rank + 1} << rank_shift;
   if (address < shared_base || address - shared_base > shared_bytes_ ||
       bytes > shared_bytes_ - (address - shared_base)) {
@@ -264,7 +245,7 @@ std::optional<std::uint32_t> Cta::shared_offset(std::uint64_t address, std::uint
 }
 
 bool Cta::is_peer_address(std::uint64_t address, Space space) const noexcept {
-  if (address >= shared_window && address < shared_window + window_bytes) {
+  if (address - shared_window < window_bytes) {
     address -= shared_window;
   } else if (space != Space::shared) {
     return false;
@@ -346,7 +327,7 @@ void Cta::release_barrier(std::uint32_t id) {
 }
 
 void Cta::threads_exited(Warp& warp, Mask mask) {
-  live_threads -= static_cast<std::uint32_t>(std::popcount(mask));
+  live_threads -= count_of(mask);
   cluster.threads_exited(warp, mask);
   ++changes;
   for (std::uint32_t id = 0; id < barriers.size(); ++id) {
@@ -355,10 +336,97 @@ void Cta::threads_exited(Warp& warp, Mask mask) {
   }
 }
 
-std::array<std::uint32_t, 3> Cta::thread_index(std::uint32_t thread) const noexcept {
-  const auto& block = launch.shape.block;
-  return {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
+void Warp::report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
+                  std::string_view remedy) const {
+  cta->report(thread(lane), place(), rule, std::move(found), std::move(expected), remedy);
+}
+
+void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
+                std::string_view remedy) const {
+  report(lane, rule, std::move(found), std::move(expected), remedy);
+  throw Stop{};
+}
+
+void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+                 std::string expected, std::string_view remedy) {
+  Report report;
+  check::describe(report, rule, std::move(found), std::move(expected), remedy);
+  report.kernel = program.entry;
+  if (place < program.place.size()) {
+    const Place& at = program.place[place];
+    report.ptx_line = at.line;
+    report.ptx_column = at.column;
+    report.source_line = at.source_line;
+    report.instruction = at.text;
+  }
+  report.cta = ctaid;
+  report.thread = thread_index(thread);
+  launch.reports.add(std::move(report));
+}
+
+std::string Cta::describe_waits() {
+  std::string text;
+  // Whole warps that wait for the same, one after the other, are one line.
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  std::string shared;
+  const std::string prefix =
+      cluster.size() == 1 ? "\n    " : fmt::format("\n    CTA {} of the cluster, ", rank);
+  const auto flush = [&] {
+    if (!shared.empty()) text += fmt::format("{}threads {} to {}{}", prefix, first, end - 1, shared);
+    shared.clear();
+  };
+  for (const auto& warp : warps) {
+    const std::uint32_t begin = warp->index * lanes;
+    for (const Group& group : warp->groups) {
+      std::string what = fmt::format(" at PTX line {} {}", program.place[place_of(program, group)].line,
+                                     describe_wait(*this, group));
+      if (group.mask == all_lanes && what == shared && begin == end) {
+        end += lanes;
+        continue;
+      }
+      flush();
+      if (group.mask == all_lanes) {
+        first = begin;
+        end = begin + lanes;
+        shared = std::move(what);
+      } else {
+        text += prefix + describe_threads(*warp, group.mask) + what;
+      }
+    }
+  }
+  flush();
+  return text;
+}
+
+void Cta::report_deadlock(std::string found) {
+  for (const auto& warp : warps) {
+    if (warp->groups.empty()) continue;
+    const Group& group = warp->groups.front();
+    report(warp->thread(first_lane(group.mask)), place_of(program, group), "deadlock", std::move(found));
+    break;
+  }
+  throw Stop{};
+}
+
+void Cta::report_limit(const Warp& warp) {
+  const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
+  report(warp.thread(0), at, "instruction-limit",
+         fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
+         fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
+                     launch.options.instruction_limit));
+  throw Stop{};
 }
 
 }  // namespace sim
+
+std::string Report::text() const {
+  std::string where;
+  if (ptx_line != 0) where = fmt::format(", PTX line {} \"{}\"", ptx_line, instruction);
+  if (source_line != 0) where += fmt::format(", source line {}", source_line);
+  return fmt::format("{}: {} [kernel {}{}, CTA {}, thread {}{}]\n{}", rule, found, kernel, where,
+                     sim::text_of(cta), sim::text_of(thread),
+                     count > 1 ? fmt::format(", {} times", count) : "", check::advice(*this));
+}
+
 TMAJIT_END

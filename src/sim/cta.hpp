@@ -1,11 +1,10 @@
 #pragma once
 
 /// One CTA: its warps, shared memory with shadow, barriers, and the scheduler that runs them on one host
-/// thread.
+/// thread; and the cluster that it belongs to.
 #include "sim/engine.hpp"
 #include "sim/launch.hpp"
 #include "sim/races.hpp"
-#include "sim/small_copies.hpp"
 #include "sim/warp.hpp"
 
 #include <memory>
@@ -54,7 +53,7 @@ class Cta {
   // Cluster calls these, in turn.
 
   /// Makes everything as a CTA finds it when it begins.
-  void start(std::array<std::uint32_t, 3> ctaid);
+  void start(const Triple& index);
   /// Each warp that can runs for a slice of instructions; false if none could.
   [[nodiscard]] bool turn(std::uint64_t round);
   /// Lets try_wait fail once where threads wait on mbarriers; false if none do.
@@ -74,7 +73,7 @@ class Cta {
   const std::uint32_t rank;  ///< in the cluster
   bool started = false;      ///< has executed an instruction
   bool ended = false;        ///< all threads have exited; its shared memory is gone
-  std::array<std::uint32_t, 3> ctaid{};
+  Triple ctaid{};
   Engine engine;
   SmallCopies small_copies;
   std::mt19937_64 random;
@@ -112,6 +111,10 @@ class Cta {
   /// Offset in shared() of a range of this CTA's shared memory; nothing if it lies outside.
   [[nodiscard]] std::optional<std::uint32_t> shared_offset(std::uint64_t address,
                                                            std::uint64_t bytes) const noexcept;
+  /// Whether a shared address names a range of this CTA's shared memory, or that of another CTA.
+  [[nodiscard]] bool names_shared(std::uint64_t address, std::uint64_t bytes) const noexcept {
+    return shared_offset(address, bytes) || is_peer_address(address, Space::shared);
+  }
   /// Whether a shared or generic address names the shared memory of another CTA.
   [[nodiscard]] bool is_peer_address(std::uint64_t address, Space space) const noexcept;
   /// "no allocation; the nearest, 4096 bytes from 0x…, ends 16 bytes before"
@@ -135,19 +138,13 @@ class Cta {
   /// Barriers that need all threads look again after some have exited.
   void threads_exited(Warp& warp, Mask mask);
 
-  void report(const Warp* warp, std::uint32_t lane, std::uint32_t place, std::string_view rule,
-              std::string found, std::string expected, std::string remedy);
-  void report(const Warp& warp, std::uint32_t lane, std::string_view rule, std::string found,
-              std::string expected, std::string remedy) {
-    report(&warp, lane, program.places[warp.here()], rule, std::move(found), std::move(expected),
-           std::move(remedy));
+  /// Reports what a thread did at a place of the program. Where `expected` or `remedy` is empty, the rule's
+  /// own words stand for it.
+  void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+              std::string expected = {}, std::string_view remedy = {});
+  [[nodiscard]] Triple thread_index(std::uint32_t thread) const noexcept {
+    return place_in(launch.shape.block, thread);
   }
-  [[noreturn]] void fail(const Warp& warp, std::uint32_t lane, std::string_view rule, std::string found,
-                         std::string expected, std::string remedy) {
-    report(warp, lane, rule, std::move(found), std::move(expected), std::move(remedy));
-    throw Stop{};
-  }
-  [[nodiscard]] std::array<std::uint32_t, 3> thread_index(std::uint32_t thread) const noexcept;
 
  private:
   void order_warps(std::uint64_t round);
@@ -169,6 +166,104 @@ class Cta {
   std::uint64_t looks_ = 0;  ///< at the clock
   std::uint64_t thread_instructions_ = 0;
 };
+
+/// A shared::cluster address names its CTA in the bits from here on: rank + 1, or 0 for the CTA that uses it.
+inline constexpr std::uint32_t rank_shift = 24;
+[[nodiscard]] constexpr std::uint64_t map_to_rank(std::uint64_t address, std::uint32_t rank) noexcept {
+  constexpr std::uint64_t rank_bits = 0xffULL << rank_shift;
+  return (address & ~rank_bits) | std::uint64_t{rank + 1} << rank_shift;
+}
+
+/// The barrier of barrier.cluster. A thread arrives, then waits, before it arrives again.
+struct ClusterBarrier {
+  std::uint64_t phase = 0;
+  std::uint32_t arrived = 0;  ///< threads, of those that have not exited
+};
+
+/// CTAs that are scheduled together, reach each other's shared memory, and meet at one barrier (PTX
+/// ISA 2.2.2, 9.7.13.3). A CTA launched without a cluster is a cluster of one.
+class Cluster {
+ public:
+  explicit Cluster(Launch& launch);
+
+  /// Runs one cluster from its first to its last instruction, on the calling thread.
+  void run(const Triple& clusterid);
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ctas_.size()); }
+  [[nodiscard]] Cta& cta(std::uint32_t rank) noexcept { return *ctas_[rank]; }
+  [[nodiscard]] const ClusterBarrier& barrier() const noexcept { return barrier_; }
+  [[nodiscard]] std::uint32_t live_threads() const noexcept;
+
+  /// barrier.cluster.arrive by the lanes of `mask`, and what completes when threads have exited.
+  void arrive(Warp& warp, Mask mask);
+  void threads_exited(Warp& warp, Mask mask);
+
+  /// Lets other threads go first where lanes of `mask` are about to reach into a peer: as late as a thread
+  /// may be. True if they are parked, to execute the instruction again.
+  [[nodiscard]] bool hold(Warp& warp, const MemoryAccess& access, Mask mask);
+
+ private:
+  [[nodiscard]] std::uint64_t changes() const noexcept;
+  [[nodiscard]] bool turn(std::uint64_t round);
+  [[nodiscard]] bool deliver();
+  [[nodiscard]] bool release_held();
+  [[nodiscard]] bool time_out();
+  void complete_barrier();
+  [[noreturn]] void report_deadlock();
+
+  Launch& launch_;
+  std::vector<std::unique_ptr<Cta>> ctas_;  ///< by rank
+  std::vector<Cta*> order_;                 ///< in which they take turns
+  ClusterBarrier barrier_;
+  bool ascending_ = true;
+  std::uint64_t changes_at_time_out_ = ~0ULL;
+};
+
+// Addresses of a memory instruction, lane by lane, checked and resolved to host memory.
+
+/// The address that lane `lane` forms.
+[[nodiscard]] inline std::uint64_t address_of(const Warp& warp, const MemoryAccess& access,
+                                              std::uint32_t lane) {
+  const std::byte* const slot = warp.registers + access.address;
+  std::uint64_t base = 0;
+  if (access.address_width == 8) base = get<std::uint64_t>(slot, lane);
+  if (access.address_width == 4) base = get<std::uint32_t>(slot, lane);
+  return base + static_cast<std::uint64_t>(access.offset);
+}
+
+/// Where an access of a lane goes.
+struct Target {
+  std::byte* memory = nullptr;
+  bool shared = false;
+  std::uint32_t offset = 0;  ///< shared: from the start of shared()
+  Cta* owner = nullptr;      ///< shared: whose memory it is
+  bool global = false;
+};
+
+/// A range of a CTA's shared memory.
+struct SharedPlace {
+  Cta* owner = nullptr;
+  std::uint32_t offset = 0;
+};
+
+/// The shared memory that a lane names, its own CTA's or with `peers` that of another CTA of the cluster;
+/// reports and stops if there is none, if the peer has not begun, or has ended.
+[[nodiscard]] SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address,
+                                       std::uint32_t bytes, bool peers, bool writes);
+
+/// The initialised mbarrier at `address` that an asynchronous copy into `target`'s shared memory completes
+/// on; it must lie there too.
+[[nodiscard]] SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address,
+                                             bool peers, const Cta& target);
+
+/// Resolves `bytes` at `address`, which must be a multiple of `alignment`; reports and stops if they are not
+/// the kernel's to access.
+[[nodiscard]] Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
+                             std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers = false);
+
+/// Of shared memory, through the generic proxy: checks the shadow of a range, and with `writes` marks it
+/// written. False if it has reported something.
+bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes);
 
 }  // namespace sim
 TMAJIT_END

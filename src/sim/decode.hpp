@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,26 @@
 TMAJIT_BEGIN
 namespace sim {
 
+using ptx::Opcode;
+using ptx::ScalarType;
+using ptx::StateSpace;
+
 /// Decodes kernel `entry` of a module's PTX text. Throws Error{unsupported} that shows the line of an
 /// instruction the simulator cannot run, Error{invalid_argument} for text that does not parse.
 /// The module's .global variables lie at `global_base`.
 [[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0);
+
+[[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
+  return (value + alignment - 1) / alignment * alignment;
+}
+/// The function with its names resolved. Throws Error{invalid_argument} that begins with `what` where that
+/// fails.
+[[nodiscard]] ptx::FlatFunction resolve(const ptx::Module& module, const ptx::Function& function,
+                                        std::string_view what);
+/// 0 for `[]`. Throws Error{unsupported} for what no memory holds.
+[[nodiscard]] std::uint64_t bytes_of(const ptx::Variable& variable);
+/// At least 1. Throws Error{unsupported} unless it is a power of two of at most 64 KiB.
+[[nodiscard]] std::uint64_t alignment_of(const ptx::Variable& variable);
 
 /// One operand, its name resolved.
 struct Arg {
@@ -28,12 +45,18 @@ struct Arg {
   bool negated = false;    ///< predicates
   std::uint64_t bits = 0;  ///< constants; label: instruction index; table: index
   bool is_f64_literal = false;
-  std::vector<Arg> elements;  ///< of vectors, pairs and tensor coordinates
-  MemoryAccess access;        ///< memory: register and offset; the space is the instruction's
+  std::vector<Arg> elements{};  ///< of vectors, pairs and tensor coordinates
+  MemoryAccess access{};        ///< memory: register and offset; the space is the instruction's
   /// A .param variable of a function or a call: it lies in local memory, where `access` says.
   const ptx::Variable* passed = nullptr;
   const ptx::Function* function = nullptr;
 };
+
+/// The elements of a vector or pair; of any other operand, itself.
+[[nodiscard]] inline std::span<const Arg> elements(const Arg& arg) noexcept {
+  if (arg.kind == Arg::Kind::group) return arg.elements;
+  return {&arg, 1};
+}
 
 /// A function that is called: its code, and where its arguments and results are handed over.
 struct Callee {
@@ -52,25 +75,26 @@ struct Callee {
   std::vector<Formal> results;
 };
 
-/// What the selectors of one instruction work with: operands, and a place to put micro-operations.
+/// What the selectors (select.hpp) work with: the operands of one instruction, and a place to put
+/// micro-operations.
 class Decoder {
  public:
   explicit Decoder(Program& program) : program_(program) {}
 
   void run(const ptx::Module& module, ptx::FlatFunction function);
 
-  // Calls, see decode_call.cpp.
+  // Calls, see decode_layout.cpp.
 
   /// The function, if it has a body; else null.
   [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
   /// The function whose code is being made; null in the kernel.
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
-  /// A micro-operation whose aux becomes the function's first.
-  /// Hands the results of the current function over.
-  void emit_results();
+  /// Hands the arguments of the current function over, or its results.
+  void emit_transfers(bool enters);
+  /// Emits a micro-operation whose aux becomes the function's first.
   void emit_call(Handler handler, const Callee& target);
-  /// Copies a parameter or result between its variable and where it is handed over.
-  void emit_copy(const Arg& to, const Arg& from, std::uint32_t bytes, ptx::ScalarType type);
+  /// Copies a parameter or result from `own` to where it is handed over, or from there.
+  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over);
 
   [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
   [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
@@ -78,15 +102,15 @@ class Decoder {
   [[nodiscard]] const Arg& arg(std::size_t i) const;
   [[nodiscard]] Program& program() noexcept { return program_; }
   /// The type named last: what most instructions work on.
-  [[nodiscard]] ptx::ScalarType type() const;
+  [[nodiscard]] ScalarType type() const;
 
-  /// A slot to read the operand from, its lanes as wide as `type` needs.
-  [[nodiscard]] Slot read(const Arg& arg, ptx::ScalarType type);
+  /// A slot to read the operand from, its lanes as wide as `type` needs; of a predicate with 1 added if it is
+  /// negated.
+  [[nodiscard]] Slot read(const Arg& arg, ScalarType type);
+  [[nodiscard]] Slot read(std::size_t i, ScalarType type) { return read(arg(i), type); }
   /// A slot to write the result to; where the register is wider than `type` it is extended after.
-  [[nodiscard]] Slot write(const Arg& arg, ptx::ScalarType type);
-  /// A predicate's slot with 1 added if it is negated.
-  [[nodiscard]] Slot read_predicate(const Arg& arg);
-  [[nodiscard]] Slot write_predicate(const Arg& arg);
+  [[nodiscard]] Slot write(const Arg& arg, ScalarType type);
+  [[nodiscard]] Slot write(std::size_t i, ScalarType type) { return write(arg(i), type); }
   /// The operand as a literal; an error if it is none.
   [[nodiscard]] std::uint64_t literal(const Arg& arg) const;
   /// The address of a memory operand in `space`.
@@ -96,13 +120,35 @@ class Decoder {
 
   [[nodiscard]] Slot constant(std::uint64_t bits, bool wide);
   [[nodiscard]] Slot temporary(bool wide);
+  /// The slots of an operand's elements, to read or to write.
+  [[nodiscard]] std::vector<Slot> slots(const Arg& arg, ScalarType type, bool written);
+  /// Adds to the program's tables; the index is what a micro-operation's aux names.
+  [[nodiscard]] std::uint32_t add(MemoryAccess access) {
+    return append(program_.accesses, std::move(access));
+  }
+  [[nodiscard]] std::uint32_t add(BulkOperands operands) {
+    return append(program_.bulks, std::move(operands));
+  }
+  /// Error{unsupported} where there is no handler.
   void emit(Handler handler, Slot d = 0, Slot a = 0, Slot b = 0, Slot c = 0, std::uint32_t aux = 0);
+  /// The same with operand 0 as d and those after it as a, b and c, operand i of types[i].
+  void emit_as(Handler handler, std::initializer_list<ScalarType> types) {
+    emit_as(handler, std::span(types.begin(), types.size()));
+  }
+  /// The same with as many operands as there are, all of one type.
+  void emit_uniform(Handler handler, ScalarType type, std::uint32_t aux = 0);
   /// Branches name instructions; they become micro-operations when all are known.
-  void emit_branch(Handler handler, std::uint64_t target, Slot a = 0);
+  void emit_branch(Handler handler, std::uint64_t target);
 
   [[noreturn]] void unsupported(std::string_view what = {}) const;
 
  private:
+  template <typename T>
+  static std::uint32_t append(std::vector<T>& table, T entry) {
+    table.push_back(std::move(entry));
+    return static_cast<std::uint32_t>(table.size() - 1);
+  }
+  void emit_as(Handler handler, std::span<const ScalarType> types, std::uint32_t aux = 0);
   void collect_callees(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
@@ -110,17 +156,16 @@ class Decoder {
   void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
-  void decode_callee(Callee& callee);
   void describe_frame(Callee& callee);
-  void emit_transfers(const Callee& callee, bool enters);
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
   /// %clock and its like, read where the instruction stands; nothing for other names.
-  [[nodiscard]] std::optional<Arg> convert_clock(const std::string& name);
+  [[nodiscard]] std::optional<Arg> convert_clock(std::string_view name);
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
+  [[nodiscard]] Arg new_register(bool wide);
 
   Program& program_;
   const ptx::FlatInstruction* flat_ = nullptr;
@@ -143,26 +188,6 @@ class Decoder {
   std::size_t table_base_ = 0;  ///< of the function's branch tables in Program's
   Slot sink_[2] = {0, 0};
 };
-
-// The selectors, by subject. Each returns false if the opcode is not one of its own.
-bool select_carry(Decoder& d);
-bool select_integer(Decoder& d);
-bool select_half_more(Decoder& d);
-bool select_arithmetic(Decoder& d);
-bool select_float(Decoder& d);
-bool select_half(Decoder& d);
-bool select_logic(Decoder& d);
-bool select_convert(Decoder& d);
-bool select_memory(Decoder& d);
-bool select_control(Decoder& d);
-bool select_call(Decoder& d);
-bool select_warp(Decoder& d);
-bool select_mbarrier(Decoder& d);
-bool select_bulk(Decoder& d);
-bool select_cluster(Decoder& d);
-bool select_small_copies(Decoder& d);
-bool select_matrix(Decoder& d);
-bool select_mma(Decoder& d);
 
 }  // namespace sim
 TMAJIT_END

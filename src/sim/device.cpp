@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <new>
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
@@ -14,6 +16,77 @@
 TMAJIT_BEGIN
 namespace sim {
 namespace {
+
+/// What cuMemAlloc guarantees is 256; a guard zone follows each allocation.
+constexpr std::uint64_t alignment = 512;
+constexpr std::uint64_t guard_bytes = 64 * 1024;
+
+/// The allocations of a device. Addresses are never given out twice and lie far apart, so that an access past
+/// an end or after a free meets nothing. Thread-safe.
+class GlobalMemory {
+ public:
+  explicit GlobalMemory(std::uint64_t capacity) : capacity_(capacity) {}
+
+  /// Throws Error{out_of_memory}.
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto full = [&] {
+      return Error(ErrorCode::out_of_memory,
+                   fmt::format("the simulated device has no room for {} bytes: {} of {} are free", bytes,
+                               capacity_ - used_, capacity_));
+    };
+    if (bytes > capacity_ - used_) throw full();
+    const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
+    Region region{next_, size, {}};
+    try {
+      // Not cleared: the host hands out pages when they are touched.
+      region.memory = std::shared_ptr<std::byte[]>(new std::byte[size]);
+    } catch (const std::bad_alloc&) {
+      throw full();
+    }
+    next_ += (size + guard_bytes + alignment - 1) / alignment * alignment;
+    used_ += bytes;
+    return regions_.emplace(region.begin, std::move(region)).first->first;
+  }
+  void free(std::uint64_t address) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = regions_.find(address);
+    if (found == regions_.end()) return;
+    used_ -= std::min(used_, found->second.bytes);
+    regions_.erase(found);
+  }
+  /// The bytes at `address`; throws Error{invalid_argument} unless all lie in one allocation. The allocation
+  /// stays alive as long as the pointer.
+  [[nodiscard]] std::shared_ptr<std::byte> at(std::uint64_t address, std::uint64_t bytes) const {
+    const std::lock_guard lock(mutex_);
+    auto found = regions_.upper_bound(address);
+    if (found != regions_.begin()) {
+      const Region& region = std::prev(found)->second;
+      const std::uint64_t offset = address - region.begin;
+      if (offset <= region.bytes && bytes <= region.bytes - offset) {
+        return {region.memory, region.memory.get() + offset};
+      }
+    }
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} bytes at {:#x} do not lie in one allocation of the simulated device", bytes,
+                            address));
+  }
+  /// Every allocation in the order of addresses.
+  [[nodiscard]] std::vector<Region> regions() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Region> all;
+    all.reserve(regions_.size());
+    for (const auto& [begin, region] : regions_) all.push_back(region);
+    return all;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t capacity_;
+  std::uint64_t used_ = 0;
+  std::uint64_t next_ = global_begin;
+  std::map<std::uint64_t, Region> regions_;
+};
 
 /// What launches and devices share; kernels may outlive neither.
 struct State {
@@ -27,54 +100,48 @@ struct State {
   std::vector<Report> pending;  ///< of launches since the last synchronize()
   std::uint64_t thread_instructions = 0;
 
-  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters);
+  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters) {
+    if (parameters.size() != program.parameters.size()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
+                              program.parameters.size(), parameters.size()));
+    }
+    Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
+    launch.cluster = program.cluster.value_or(shape.cluster);
+    launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
+    launch.parameters.resize(program.parameter_bytes);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      std::memcpy(launch.parameters.data() + program.parameters[i].offset, parameters[i],
+                  program.parameters[i].bytes);
+    }
+    const std::uint32_t threads =
+        options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    const std::lock_guard lock(mutex);
+    sim::run(launch, threads);
+    thread_instructions += launch.thread_instructions;
+    for (Report& report : launch.reports.take()) {
+      if (options.sink) options.sink(report);
+      reports.push_back(report);
+      pending.push_back(std::move(report));
+    }
+  }
 };
-
-void State::run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters) {
-  if (parameters.size() != program.parameters.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
-                            program.parameters.size(), parameters.size()));
-  }
-  Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
-  launch.cluster = program.cluster.value_or(shape.cluster);
-  launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
-  launch.parameters.resize(program.parameter_bytes);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    std::memcpy(launch.parameters.data() + program.parameters[i].offset, parameters[i],
-                program.parameters[i].bytes);
-  }
-  const std::uint32_t threads =
-      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  const std::lock_guard lock(mutex);
-  sim::run(launch, threads);
-  thread_instructions += launch.thread_instructions;
-  for (Report& report : launch.reports.take()) {
-    if (options.sink) options.sink(report);
-    reports.push_back(report);
-    pending.push_back(std::move(report));
-  }
-}
 
 class SimKernel final : public LoadedKernel {
  public:
   SimKernel(std::shared_ptr<State> state, Program program)
-      : state_(std::move(state)), program_(std::move(program)) {
-    if (!program_.uses_globals) return;
-    globals_ = program_.global_base;
-  }
+      : state_(std::move(state)), program_(std::move(program)) {}
   ~SimKernel() override {
-    if (globals_ != 0) state_->memory.free(globals_);
+    if (program_.uses_globals) state_->memory.free(program_.global_base);
   }
 
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream) const override {
-    const std::uint64_t threads = std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
-    const std::uint64_t ctas = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+    const std::uint64_t threads = volume(shape.block);
     const auto refuse = [&](const std::string& why) {
       throw Error(ErrorCode::device_failed,
                   fmt::format("kernel \"{}\" cannot be launched: {}", program_.entry, why));
     };
-    if (ctas == 0 || threads == 0) refuse("the grid or the block is empty");
+    if (volume(shape.grid) == 0 || threads == 0) refuse("the grid or the block is empty");
     if (threads > program_.max_threads) {
       refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_.max_threads));
     }
@@ -118,7 +185,7 @@ class SimKernel final : public LoadedKernel {
     if (program_.explicit_cluster && !given && !program_.cluster)
       return "its .explicitcluster asks for a launch that gives the cluster's dimensions";
     const auto cluster = program_.cluster.value_or(shape.cluster);
-    const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
+    const std::uint64_t ctas = volume(cluster);
     if (ctas == 0 || ctas > max_cluster || cluster[0] > max_cluster || cluster[1] > max_cluster) {
       return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", text(cluster),
                          max_cluster);
@@ -134,7 +201,6 @@ class SimKernel final : public LoadedKernel {
 
   std::shared_ptr<State> state_;
   Program program_;
-  std::uint64_t globals_ = 0;
   std::uint32_t allowed_ = 48 * 1024;
 };
 
@@ -187,7 +253,7 @@ class Simulator final : public SimDevice {
 
   [[nodiscard]] Stream create_stream() override {
     const std::lock_guard lock(state_->mutex);
-    // A name only: everything runs at once.
+    // A stream is a name only: every launch runs at once.
     return reinterpret_cast<Stream>(++streams_ * 16);
   }
   void destroy_stream(Stream) noexcept override {}

@@ -1,7 +1,7 @@
 #include "sim/engine.hpp"
 
 #include "sim/cta.hpp"
-#include "sim/tile.hpp"
+#include "sim/numeric.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 /// What a load's destination holds until it is delivered.
 constexpr int poison = 0xcb;
-/// Stores that have read their source but not written yet; the oldest beyond is written.
+/// At most so many stores have read their source and not written yet; of more the oldest is written.
 constexpr std::size_t most_unwritten = 32;
 constexpr std::uint32_t most_row_bytes = 256 * 32;
 
@@ -30,20 +30,13 @@ void for_each_shared(const Copy& copy, const Visit& visit) {
   });
 }
 
-/// To 10 mantissa bits, ties to even; NaN gives one pattern (docs/tma.md).
-std::uint32_t round_to_tf32(std::uint32_t bits) {
-  const std::uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return 0x7fffe000;
-  return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffU;
-}
-
 /// What the engine makes of a row's elements on the way to shared memory.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   if (type != ElementType::tf32 && type != ElementType::tf32_ftz) return;
   for (std::uint32_t i = 0; i + 4 <= bytes; i += 4) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, row + i, 4);
-    bits = round_to_tf32(bits);
+    bits = to_tf32(bits, false);
     std::memcpy(row + i, &bits, 4);
   }
 }
@@ -56,6 +49,35 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) row[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
+/// Reports a copy into shared memory of which `seen` says what it is used for.
+void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, std::string_view copy,
+                       std::string_view writes, std::string_view others) {
+  if ((seen & in_mbarrier) != 0)
+    warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", copy));
+  if ((seen & storing) != 0) {
+    warp.report(lane, "load.before-store-read",
+                fmt::format("{} {} shared memory that a bulk store has not read yet", copy, writes));
+  }
+  if ((seen & loading) != 0) {
+    warp.report(
+        lane, "load.overlap",
+        fmt::format("{} {} shared memory that another {} in flight writes too", copy, writes, others));
+  }
+}
+
+/// Global memory that a copy reads or writes; reports and stops where no allocation holds it.
+std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
+                        std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string_view what,
+                        std::string_view remedy = {}) {
+  std::byte* const memory = cta.global(address, bytes);
+  if (memory != nullptr) return memory;
+  issuer.report(
+      thread, place, rule,
+      fmt::format("{} {} bytes at {:#x}: {}", what, bytes, address, cta.describe_global(address, bytes)), {},
+      remedy);
+  throw Stop{};
+}
+
 }  // namespace
 
 void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) {
@@ -63,31 +85,13 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) seen |= cta_.shadow()[at + i];
   });
-  if ((seen & in_mbarrier) != 0) {
-    warp.cta->fail(warp, lane, "load.onto-mbarrier",
-                   "the destination of an asynchronous load covers an mbarrier",
-                   "a destination apart from every mbarrier", "move the mbarriers, or invalidate them first");
-  }
-  if ((seen & storing) != 0) {
-    warp.cta->report(
-        warp, lane, "load.before-store-read",
-        "an asynchronous load begins to write shared memory that a bulk store has not read yet",
-        "cp.async.bulk.wait_group.read of that store before its memory is used again",
-        "wait for the group of the store that used this stage last; check the group count for an off-by-one");
-  }
-  if ((seen & loading) != 0) {
-    warp.cta->report(
-        warp, lane, "load.overlap",
-        "an asynchronous load begins to write shared memory that another load in flight writes too",
-        "one load at a time for a byte of shared memory",
-        "wait on the mbarrier of the earlier load, and for its readers, before loading the stage again");
-  }
+  check_destination(warp, lane, seen, "an asynchronous load", "begins to write", "load");
   if (cta_.races) cta_.races->load(copy, warp, lane, (seen & (storing | loading)) != 0);
   if (copy.reduces) {
     if ((seen & initialised) == 0) {
-      warp.cta->report(warp, lane, "shared.uninitialised",
-                       "an asynchronous reduction onto shared memory that nobody has written",
-                       "a write before the reduction", "initialise the destination, then synchronise");
+      warp.report(lane, "shared.uninitialised",
+                  "an asynchronous reduction onto shared memory that nobody has written",
+                  "a write before the reduction");
     }
   } else {
     for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
@@ -112,29 +116,23 @@ bool Engine::deliver() {
   return true;
 }
 
-std::uint64_t Engine::bytes_in_flight(std::uint32_t offset) const noexcept {
-  std::uint64_t bytes = 0;
-  for (const Copy& load : loads_) bytes += load.barrier == offset ? load.bytes : 0;
-  return bytes;
-}
-
 void Engine::complete_load(const Copy& copy) {
-  const auto outside = [&](std::uint64_t address, std::uint64_t bytes) {
-    copy.issuer->report(nullptr, copy.thread, copy.place, "load.out-of-bounds",
-                        fmt::format("an asynchronous load reads {} bytes at {:#x}: {}", bytes, address,
-                                    cta_.describe_global(address, bytes)),
-                        "a source inside one allocation",
-                        copy.tensor ? "check the tensor map's shape and strides against the allocation"
-                                    : "check the address and the number of bytes");
-    throw Stop{};
+  const auto source = [&](std::uint64_t address, std::uint64_t bytes) -> const std::byte* {
+    return reach_global(cta_, address, bytes, *copy.issuer, copy.thread, copy.place, "load.out-of-bounds",
+                        "an asynchronous load reads",
+                        copy.tensor ? "check the tensor map's shape and strides against the allocation" : "");
   };
-  if (copy.source != nullptr || copy.deposit != nullptr) {
-    complete_from_peer(copy);
-  } else if (!copy.tensor) {
-    const std::byte* source = cta_.global(copy.global, copy.bytes);
-    if (source == nullptr) outside(copy.global, copy.bytes);
-    std::memcpy(cta_.shared() + copy.shared, source, copy.bytes);
-    std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
+  if (!copy.tensor) {
+    std::byte* const to = cta_.shared() + copy.shared;
+    if (copy.deposit != nullptr) {
+      copy.deposit(to, copy);
+    } else if (copy.source != nullptr) {
+      std::memcpy(to, copy.source->shared() + copy.source_offset, copy.bytes);
+      copy.source->engine.end_read(copy);
+    } else {
+      std::memcpy(to, source(copy.global, copy.bytes), copy.bytes);
+    }
+    if (!copy.reduces) std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   } else {
     const TensorMapSpec& spec = copy.map.spec;
     const Tile tile(spec, copy.origin);
@@ -143,9 +141,7 @@ void Engine::complete_load(const Copy& copy) {
       fill_row(spec.oob_fill, buffer.data(), tile.row_bytes());
       if (row.first < row.last) {
         const std::uint64_t address = copy.map.address + static_cast<std::uint64_t>(row.global) + row.first;
-        const std::byte* source = cta_.global(address, row.last - row.first);
-        if (source == nullptr) outside(address, row.last - row.first);
-        std::memcpy(buffer.data() + row.first, source, row.last - row.first);
+        std::memcpy(buffer.data() + row.first, source(address, row.last - row.first), row.last - row.first);
         convert_row(spec.type, buffer.data() + row.first, row.last - row.first);
       }
       tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t byte, std::uint32_t bytes) {
@@ -157,10 +153,8 @@ void Engine::complete_load(const Copy& copy) {
   ++cta_.changes;
   Mbarrier* barrier = cta_.mbarrier(copy.barrier);
   if (barrier == nullptr) {
-    copy.issuer->report(nullptr, copy.thread, copy.place, "mbarrier.invalidated",
-                        "an asynchronous load completes on an mbarrier that is none any more",
-                        "the mbarrier stays valid until its loads have completed",
-                        "wait before mbarrier.inval");
+    copy.issuer->report(copy.thread, copy.place, "mbarrier.invalidated",
+                        "an asynchronous load completes on an mbarrier that is none any more");
     return;
   }
   barrier->bytes -= copy.bytes;
@@ -183,34 +177,20 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
     }
   });
   if (!fresh) {
-    cta_.report(warp, lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written",
-                "a source that was written before the store is issued",
-                "check the source address, and that all threads have written before one issues the store");
+    warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");
   }
   if (!delivered) {
-    cta_.report(warp, lane, "store.in-flight-read",
-                "a bulk store reads shared memory that an asynchronous load has not delivered yet",
-                "a wait on the load's mbarrier before the store",
-                "wait for the phase that the load completes");
+    warp.report(lane, "store.in-flight-read",
+                "a bulk store reads shared memory that an asynchronous load has not delivered yet");
   }
   if (unpublished != 0) {
     (void)cta_.published(unpublished, writer);
-    const auto t = cta_.thread_index(writer);
-    cta_.report(warp, lane, "store.missing-proxy-fence",
-                fmt::format("a bulk store reads shared memory that thread ({}, {}, {}) wrote with no "
+    warp.report(lane, "store.missing-proxy-fence",
+                fmt::format("a bulk store reads shared memory that thread {} wrote with no "
                             "fence.proxy.async since",
-                            t[0], t[1], t[2]),
-                "fence.proxy.async by every writing thread, then a barrier, then the store",
-                "call fence_proxy_async_shared() after the writes and before the barrier");
+                            text_of(cta_.thread_index(writer))));
   }
   return fresh && delivered && unpublished == 0;
-}
-
-Engine::Groups& Engine::groups_of(std::uint32_t thread) {
-  for (Groups& groups : groups_) {
-    if (groups.thread == thread) return groups;
-  }
-  return groups_.emplace_back(Groups{thread, 0});
 }
 
 void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {
@@ -218,7 +198,7 @@ void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane)
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
   });
-  const std::uint64_t group = groups_of(copy.thread).next;
+  const std::uint64_t group = open_group_[copy.thread];
   if (cta_.races) cta_.races->store(copy, warp, lane, group, !legal);
   stores_.push_back({copy, group, false, false, {}});
   if (cta_.launch.options.mode == SimOptions::Mode::early) {
@@ -228,13 +208,12 @@ void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane)
 }
 
 void Engine::commit_group(std::uint32_t thread) {
-  Groups& groups = groups_of(thread);
   for (Store& store : stores_) store.committed = store.committed || store.copy.thread == thread;
-  ++groups.next;
+  ++open_group_[thread];
 }
 
 void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only) {
-  const std::uint64_t next = groups_of(thread).next;
+  const std::uint64_t next = open_group_[thread];
   for (Store& store : stores_) {
     if (store.copy.thread != thread || !store.committed || store.group + pending >= next) continue;
     read(store);
@@ -277,18 +256,12 @@ void Engine::write(Store& store) {
   if (store.data.empty()) return;
   const Copy& copy = store.copy;
   const auto put = [&](std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
-    std::byte* to = cta_.global(address, bytes);
-    if (to == nullptr) {
-      cta_.report(nullptr, copy.thread, copy.place, "store.out-of-bounds",
-                  fmt::format("a bulk store writes {} bytes at {:#x}: {}", bytes, address,
-                              cta_.describe_global(address, bytes)),
-                  "a destination inside one allocation",
-                  copy.tensor
-                      ? "a tensor store writes whole 16-byte chunks of a row: end the map's rows at one, "
-                        "and store the rest with threads"
-                      : "check the address and the number of bytes");
-      throw Stop{};
-    }
+    std::byte* const to = reach_global(
+        cta_, address, bytes, cta_, copy.thread, copy.place, "store.out-of-bounds", "a bulk store writes",
+        copy.tensor
+            ? "a tensor store writes whole 16-byte chunks of a row: end the map's rows at one, and store the "
+              "rest with threads"
+            : "");
     std::memcpy(to, from, bytes);
   };
   if (!copy.tensor) {
@@ -312,34 +285,29 @@ void Engine::write(Store& store) {
 void Engine::finish() {
   for (const Copy& load : loads_) {
     if (load.issuer == &cta_) {
-      cta_.report(nullptr, load.thread, load.place, "exit.load-in-flight",
-                  "the CTA ends while an asynchronous load into its shared memory is in flight",
-                  "a wait on the load's mbarrier before the CTA ends",
-                  "wait for every phase that was started");
+      cta_.report(load.thread, load.place, "exit.load-in-flight",
+                  "the CTA ends while an asynchronous load into its shared memory is in flight");
     } else {
       load.issuer->report(
-          nullptr, load.thread, load.place, "exit.peer-writes",
+          load.thread, load.place, "exit.peer-writes",
           fmt::format("the CTA with rank {} ends while this asynchronous copy into its shared "
                       "memory is in flight",
                       cta_.rank),
-          "a wait on the copy's mbarrier by the CTA it goes to, before that CTA ends",
-          "wait for every phase that was started, or synchronise the cluster before exit");
+          "a wait on the copy's mbarrier by the CTA it goes to, before that CTA ends");
     }
     if (load.source != nullptr) load.source->engine.end_read(load);
   }
   for (const Copy& copy : reads_) {
-    cta_.report(nullptr, copy.thread, copy.place, "exit.store-unread",
+    cta_.report(copy.thread, copy.place, "exit.store-unread",
                 "the CTA ends before an asynchronous copy to a peer has read its shared memory",
                 "a CTA that lives until the copy has completed at its destination",
                 "synchronise the cluster after the destination has waited for the copy");
   }
   for (Store& store : stores_) {
     if (!store.read) {
-      cta_.report(nullptr, store.copy.thread, store.copy.place, "exit.store-unread",
+      cta_.report(store.copy.thread, store.copy.place, "exit.store-unread",
                   store.committed ? "the CTA ends before a bulk store has read its shared memory"
-                                  : "the CTA ends with a bulk store that no commit_group closed",
-                  "cp.async.bulk.commit_group and wait_group.read before the CTA ends",
-                  "wait_group 0 before the issuing thread exits");
+                                  : "the CTA ends with a bulk store that no commit_group closed");
     }
     read(store);
     write(store);
@@ -350,8 +318,115 @@ void Engine::finish() {
 void Engine::reset() {
   loads_.clear();
   stores_.clear();
-  groups_.clear();
+  open_group_.clear();
   reads_.clear();
+}
+
+// Copies that one CTA of a cluster sends to another: the engine of the destination's CTA holds them.
+
+void Engine::begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane) {
+  Copy range = copy;
+  range.shared = copy.source_offset;
+  check_source(range, warp, lane);
+  reads_.push_back(copy);
+  mark_unread();
+}
+
+void Engine::end_read(const Copy& copy) {
+  const auto same = [&](const Copy& other) {
+    return other.thread == copy.thread && other.place == copy.place &&
+           other.source_offset == copy.source_offset && other.shared == copy.shared &&
+           other.bytes == copy.bytes;
+  };
+  const auto found = std::ranges::find_if(reads_, same);
+  if (found == reads_.end()) return;  // the CTA has ended, and has said so
+  reads_.erase(found);
+  for (std::uint32_t i = 0; i < copy.bytes; ++i)
+    cta_.shadow()[copy.source_offset + i] &= static_cast<std::uint8_t>(~storing);
+  mark_unread();
+}
+
+// cp.async.
+
+void SmallCopies::issue(SmallCopy copy, const Warp& warp, std::uint32_t lane) {
+  std::uint8_t seen = 0;
+  for (std::uint32_t i = 0; i < copy.bytes; ++i) seen |= cta_.shadow()[copy.shared + i];
+  check_destination(warp, lane, seen, "a cp.async", "writes", "copy");
+  std::memset(cta_.shared() + copy.shared, poison, copy.bytes);
+  std::memset(cta_.shadow() + copy.shared, loading, copy.bytes);
+  copy.group = open_group_[copy.thread];
+  if (cta_.launch.options.mode == SimOptions::Mode::early) {
+    complete(copy);
+  } else {
+    copy.serial = serial_++;
+    pending_.push_back(copy);
+  }
+}
+
+void SmallCopies::complete(const SmallCopy& copy) {
+  std::byte* const to = cta_.shared() + copy.shared;
+  if (copy.given != 0) {
+    std::memcpy(to,
+                reach_global(cta_, copy.global, copy.given, cta_, copy.thread, copy.place,
+                             "load.out-of-bounds", "a cp.async reads"),
+                copy.given);
+  }
+  std::memset(to + copy.given, 0, copy.bytes - copy.given);
+  std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
+  // Through the generic proxy, as if the thread had stored it.
+  for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)
+    cta_.writers()[i] = cta_.thread_tag(copy.thread);
+  ++cta_.changes;
+}
+
+template <typename Due>
+void SmallCopies::complete_if(std::uint32_t thread, const Due& due) {
+  std::erase_if(pending_, [&](const SmallCopy& each) {
+    if (each.thread != thread || !due(each)) return false;
+    complete(each);
+    return true;
+  });
+}
+
+void SmallCopies::wait_group(std::uint32_t thread, std::uint64_t pending) {
+  const std::uint64_t next = open_group_[thread];
+  complete_if(thread, [&](const SmallCopy& each) { return each.group + pending < next; });
+}
+
+void SmallCopies::wait_all(std::uint32_t thread) {
+  complete_if(thread, [](const SmallCopy&) { return true; });
+}
+
+void SmallCopies::arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t place) {
+  arrivals_.push_back({thread, offset, place, serial_});
+  if (cta_.launch.options.mode == SimOptions::Mode::early) (void)deliver();
+}
+
+bool SmallCopies::deliver() {
+  if (arrivals_.empty()) return false;
+  const auto at = static_cast<std::ptrdiff_t>(cta_.random() % arrivals_.size());
+  const Arrival arrival = arrivals_[static_cast<std::size_t>(at)];
+  arrivals_.erase(arrivals_.begin() + at);
+  complete_if(arrival.thread, [&](const SmallCopy& each) { return each.serial < arrival.serial; });
+  Mbarrier* const barrier = cta_.mbarrier(arrival.offset);
+  if (barrier == nullptr || barrier->pending == 0) {
+    cta_.report(
+        arrival.thread, arrival.place,
+        barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals"),
+        barrier == nullptr ? "cp.async.mbarrier.arrive completes on an mbarrier that is none any more"
+                           : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
+    throw Stop{};
+  }
+  --barrier->pending;
+  cta_.settle(arrival.offset, *barrier);
+  return true;
+}
+
+void SmallCopies::reset() {
+  pending_.clear();
+  arrivals_.clear();
+  open_group_.clear();
+  serial_ = 0;
 }
 
 }  // namespace sim

@@ -1,14 +1,15 @@
 #include "sim/launch.hpp"
 
-#include "sim/cluster.hpp"
-#include "sim/races.hpp"
+#include "sim/cta.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <thread>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -42,7 +43,15 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   });
 }
 
+/// After so many rounds of turns, held accesses and copies happen although other threads still run: threads
+/// that spin with atomics never come to rest.
+constexpr std::uint64_t patience = 16;
+
 }  // namespace
+
+std::string text_of(const Triple& place) {
+  return fmt::format("({}, {}, {})", place[0], place[1], place[2]);
+}
 
 EncodedTensorMap TensorMaps::encode(const TensorMapSpec& spec, std::uint64_t address) {
   std::string key(sizeof spec + sizeof address, '\0');
@@ -66,14 +75,17 @@ std::optional<TensorMap> TensorMaps::decode(const std::byte* bytes) const {
   return maps_[handle.index];
 }
 
+bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
+  const auto known = std::ranges::find_if(
+      reports_, [&](const Report& each) { return each.rule == rule && each.ptx_line == ptx_line; });
+  if (known == reports_.end()) return false;
+  ++known->count;
+  return true;
+}
+
 void Reports::add(Report report) {
   const std::lock_guard lock(mutex_);
-  for (Report& known : reports_) {
-    if (known.rule == report.rule && known.ptx_line == report.ptx_line) {
-      ++known.count;
-      return;
-    }
-  }
+  if (count(report.rule, report.ptx_line)) return;
   if (reports_.size() == most) {
     ++reports_.back().count;
   } else {
@@ -83,12 +95,7 @@ void Reports::add(Report report) {
 
 bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
   const std::lock_guard lock(mutex_);
-  for (Report& known : reports_) {
-    if (known.rule != rule || known.ptx_line != ptx_line) continue;
-    ++known.count;
-    return true;
-  }
-  return false;
+  return count(rule, ptx_line);
 }
 
 std::vector<Report> Reports::take() {
@@ -102,12 +109,156 @@ void Launch::print(const std::string& text) {
   options.print(text);
 }
 
+Cluster::Cluster(Launch& launch) : launch_(launch) {
+  for (std::uint32_t rank = 0; rank < volume(launch.cluster); ++rank)
+    ctas_.push_back(std::make_unique<Cta>(launch, *this, rank));
+}
+
+std::uint32_t Cluster::live_threads() const noexcept {
+  return std::accumulate(ctas_.begin(), ctas_.end(), 0U,
+                         [](std::uint32_t sum, const auto& cta) { return sum + cta->live_threads; });
+}
+
+std::uint64_t Cluster::changes() const noexcept {
+  return std::accumulate(ctas_.begin(), ctas_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& cta) { return sum + cta->changes; });
+}
+
+void Cluster::run(const Triple& clusterid) {
+  const auto& extent = launch_.cluster;
+  barrier_ = {};
+  changes_at_time_out_ = ~0ULL;
+  // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.
+  ascending_ = ((clusterid[0] + clusterid[1] + clusterid[2] + launch_.options.seed) & 1) != 0;
+  order_.clear();
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    Triple ctaid = place_in(extent, rank);
+    for (std::size_t d = 0; d < 3; ++d) ctaid[d] += clusterid[d] * extent[d];
+    ctas_[rank]->start(ctaid);
+    order_.push_back(ctas_[rank].get());
+  }
+  if (!ascending_) std::ranges::reverse(order_);
+  try {
+    std::uint64_t busy = 0;
+    for (std::uint64_t round = 0; live_threads() > 0 && !launch_.stopped; ++round) {
+      const std::uint64_t before = changes();
+      const bool ran = turn(round);
+      // The copy engine and held accesses act as late as they may: when the warps only wait or spin.
+      if (changes() != before && ++busy < patience) continue;
+      busy = 0;
+      const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
+      if ((held_first && release_held()) || deliver() || release_held() || changes() != before) continue;
+      if (!ran && !time_out() && live_threads() > 0) report_deadlock();
+    }
+  } catch (const Stop&) {
+    launch_.stopped = true;
+  }
+  for (auto& cta : ctas_) cta->stop();
+}
+
+bool Cluster::turn(std::uint64_t round) {
+  if (size() > 1 && round > 0 && round % 2 == 0) std::ranges::shuffle(order_, ctas_[0]->random);
+  bool ran = false;
+  for (Cta* cta : order_) {
+    if (cta->live_threads == 0) continue;
+    ran = cta->turn(round) || ran;
+    if (cta->live_threads == 0 && !launch_.stopped) cta->finish();
+  }
+  return ran;
+}
+
+bool Cluster::deliver() {
+  return std::ranges::any_of(order_,
+                             [](Cta* cta) { return cta->engine.deliver() || cta->small_copies.deliver(); });
+}
+
+bool Cluster::time_out() {
+  if (changes() == changes_at_time_out_) return false;
+  changes_at_time_out_ = changes();
+  bool any = false;
+  for (auto& cta : ctas_) any = cta->time_out() || any;
+  return any;
+}
+
+void Cluster::arrive(Warp& warp, Mask mask) {
+  warp.cluster_arrived |= mask;
+  barrier_.arrived += count_of(mask);
+  ++warp.cta->changes;
+  complete_barrier();
+}
+
+void Cluster::threads_exited(Warp& warp, Mask mask) {
+  barrier_.arrived -= count_of(warp.cluster_arrived & mask);
+  warp.cluster_arrived &= ~mask;
+  complete_barrier();
+}
+
+void Cluster::complete_barrier() {
+  if (barrier_.arrived == 0 || barrier_.arrived < live_threads()) return;
+  barrier_.arrived = 0;
+  ++barrier_.phase;
+  for (auto& cta : ctas_) {
+    ++cta->changes;
+    for (auto& warp : cta->warps) {
+      warp->cluster_passed |= std::exchange(warp->cluster_arrived, 0);
+      warp->wake([](const Wait& wait) { return wait.kind == Wait::Kind::cluster; });
+    }
+  }
+}
+
+bool Cluster::hold(Warp& warp, const MemoryAccess& access, Mask mask) {
+  if (size() == 1) return false;
+  // Before the cluster has met once, accesses happen at once: the peer may not have begun.
+  if (barrier_.phase == 0 || launch_.options.mode == SimOptions::Mode::early) return false;
+  if (launch_.options.mode == SimOptions::Mode::random && (ctas_[0]->random() & 1) != 0) return false;
+  if ((mask & ~warp.released) == 0) {
+    warp.released &= ~mask;
+    return false;
+  }
+  Mask reaching = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    if (warp.cta->is_peer_address(address_of(warp, access, lane), access.space)) reaching |= 1U << lane;
+  });
+  if (reaching == 0) return false;
+  warp.park(mask, warp.here(), {Wait::Kind::held, 0, 0});
+  return true;
+}
+
+bool Cluster::release_held() {
+  bool any = false;
+  for (auto& cta : ctas_) {
+    for (auto& warp : cta->warps) {
+      for (Group& group : warp->groups) {
+        if (group.wait.kind != Wait::Kind::held) continue;
+        warp->released |= group.mask;
+        group.wait = {};
+        any = true;
+      }
+      warp->update_join();
+    }
+  }
+  return any;
+}
+
+void Cluster::report_deadlock() {
+  std::string found =
+      size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
+                  : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+  Cta* first = nullptr;
+  for (auto& cta : ctas_) {
+    if (cta->live_threads == 0) continue;
+    found += cta->describe_waits();
+    if (first == nullptr) first = cta.get();
+  }
+  first->report_deadlock(std::move(found));
+}
+
 void run(Launch& launch, std::uint32_t threads) {
   const auto& extent = launch.cluster;
-  const std::array<std::uint32_t, 3> grid{launch.shape.grid[0] / extent[0], launch.shape.grid[1] / extent[1],
-                                          launch.shape.grid[2] / extent[2]};
-  const std::uint64_t clusters = std::uint64_t{grid[0]} * grid[1] * grid[2];
-  // The edges that a cluster makes are none that races know.
+  Triple grid = launch.shape.grid;
+  for (std::size_t d = 0; d < 3; ++d) grid[d] /= extent[d];
+  const std::uint64_t clusters = volume(grid);
+  // Races are looked for in clusters of one CTA: the order that larger clusters make is not modelled.
   std::optional<LaunchOrder> order;
   if (launch.options.races && extent == LaunchShape{}.cluster) launch.order = &order.emplace(launch.regions);
   std::mutex mutex;
@@ -118,9 +269,7 @@ void run(Launch& launch, std::uint32_t threads) {
       while (!launch.stopped) {
         const std::uint64_t n = launch.next_cluster++;
         if (n >= clusters) break;
-        cluster.run({static_cast<std::uint32_t>(n % grid[0]),
-                     static_cast<std::uint32_t>(n / grid[0] % grid[1]),
-                     static_cast<std::uint32_t>(n / grid[0] / grid[1])});
+        cluster.run(place_in(grid, n));
         launch.ctas_done += cluster.size();
       }
     } catch (...) {
@@ -129,7 +278,7 @@ void run(Launch& launch, std::uint32_t threads) {
       launch.stopped = true;
     }
   };
-  const std::jthread watcher = watch(launch, clusters * extent[0] * extent[1] * extent[2]);
+  const std::jthread watcher = watch(launch, clusters * volume(extent));
   std::vector<std::jthread> workers;
   for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, clusters); ++i) workers.emplace_back(work);
   work();

@@ -1,19 +1,39 @@
 #pragma once
 
 /// What the CTAs of one launch share.
-#include "sim/global_memory.hpp"
 #include "sim/program.hpp"
 
 #include <tmajit/sim.hpp>
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
 
 TMAJIT_BEGIN
 namespace sim {
+
+/// Extents of a grid, a cluster or a block, or a place in one: x, y, z.
+using Triple = std::array<std::uint32_t, 3>;
+[[nodiscard]] constexpr std::uint64_t volume(const Triple& extent) noexcept {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+/// The place with number `n`, counted x first.
+[[nodiscard]] constexpr Triple place_in(const Triple& extent, std::uint64_t n) noexcept {
+  return {static_cast<std::uint32_t>(n % extent[0]), static_cast<std::uint32_t>(n / extent[0] % extent[1]),
+          static_cast<std::uint32_t>(n / extent[0] / extent[1])};
+}
+/// "(x, y, z)"
+[[nodiscard]] std::string text_of(const Triple& place);
+
+/// One allocation as a launch sees it.
+struct Region {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  std::shared_ptr<std::byte[]> memory;
+};
 
 struct TensorMap {
   TensorMapSpec spec;
@@ -45,6 +65,8 @@ class Reports {
   [[nodiscard]] std::vector<Report> take();
 
  private:
+  bool count(std::string_view rule, std::uint32_t ptx_line);
+
   std::mutex mutex_;
   std::vector<Report> reports_;
 };
@@ -62,9 +84,9 @@ struct Launch {
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
   std::atomic<std::uint64_t> next_cluster = 0;
-  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs a cluster; divides the grid
-  bool explicit_cluster = false;                  ///< the launch or the kernel asked for clusters
-  LaunchOrder* order = nullptr;                   ///< null: races are not looked for
+  Triple cluster{1, 1, 1};        ///< CTAs a cluster; divides the grid
+  bool explicit_cluster = false;  ///< the launch or the kernel asked for clusters
+  LaunchOrder* order = nullptr;   ///< null: races are not looked for
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
 

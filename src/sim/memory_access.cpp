@@ -1,4 +1,4 @@
-#include "sim/memory_access.hpp"
+#include "sim/cta.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -6,41 +6,86 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The bank that a generic address lies in; the address becomes one of that space.
-Space space_of(std::uint64_t& address) {
-  const auto in = [&](std::uint64_t window) {
-    if (address < window || address >= window + window_bytes) return false;
-    address -= window;
-    return true;
-  };
-  if (in(shared_window)) return Space::shared;
-  if (in(local_window)) return Space::local;
-  if (in(param_window)) return Space::param;
-  if (in(constant_window)) return Space::constant;
-  return Space::global;
-}
-
-[[noreturn]] void out_of_bounds(Warp& warp, std::uint32_t lane, std::string_view rule, std::string_view what,
-                                std::uint64_t address, std::uint32_t bytes, const std::string& detail) {
-  warp.cta->fail(warp, lane, rule, fmt::format("{} of {} bytes at {:#x}: {}", what, bytes, address, detail),
-                 "an address inside the memory that the launch has", "check the index against the size");
+/// The CTA whose shared memory an address outside the lane's own names.
+Cta& peer_of(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, bool writes) {
+  Cta& cta = *warp.cta;
+  Cluster& cluster = cta.cluster;
+  const auto named = static_cast<std::uint32_t>(address >> rank_shift) - 1;
+  if (named >= cluster.size()) {
+    warp.fail(lane, "shared.cluster-rank",
+              fmt::format("shared address {:#x} is of the CTA with rank {} of the cluster", address, named),
+              fmt::format("a rank below %cluster_nctarank, which is {}", cluster.size()));
+  }
+  if (!peers) {
+    warp.fail(lane, "shared.cluster-rank",
+              fmt::format("shared address {:#x} is of the CTA with rank {}, not of the thread's own, {}",
+                          address, named, cta.rank),
+              "an address in the thread's own CTA for a .shared::cta access",
+              "use the .shared::cluster form, or the address before mapa");
+  }
+  Cta& peer = cluster.cta(named);
+  if (!peer.started) {
+    warp.fail(lane, "shared.peer-not-started",
+              fmt::format("an access to shared memory of the CTA with rank {}, which has not begun", named));
+  }
+  if (peer.ended) {
+    warp.fail(lane, writes ? check::RuleId("exit.peer-writes") : check::RuleId("exit.peer-reads"),
+              fmt::format("{} shared memory of the CTA with rank {}, which has exited",
+                          writes ? "a write to" : "a read of", named));
+  }
+  return peer;
 }
 
 }  // namespace
 
+SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, std::uint32_t bytes,
+                         bool peers, bool writes) {
+  Cta& cta = *warp.cta;
+  if (const auto offset = cta.shared_offset(address, bytes)) return {&cta, *offset};
+  Cta* owner = &cta;
+  if (cta.is_peer_address(address, Space::shared)) {
+    if (address >= shared_window) address -= shared_window;
+    owner = &peer_of(warp, lane, address, peers, writes);
+    // The peer knows the address as its own.
+    if (const auto offset = owner->shared_offset(address, bytes)) return {owner, *offset};
+  }
+  warp.fail(lane, "shared.out-of-bounds",
+            fmt::format("{} {} bytes at {:#x}: the CTA has {} bytes from {:#x}",
+                        writes ? "a store to shared memory of" : "a load from shared memory of", bytes,
+                        address, owner->shared_bytes(), shared_base));
+}
+
+SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers,
+                               const Cta& target) {
+  const bool named = warp.cta->names_shared(address, 8);
+  const SharedPlace at = named ? reach_shared(warp, lane, address, 8, peers, true) : SharedPlace{};
+  if (!named || address % 8 != 0 || at.owner->mbarrier(at.offset) == nullptr) {
+    warp.fail(lane, "mbarrier.uninitialised",
+              fmt::format("a load completes on shared address {:#x}, where no mbarrier is", address));
+  }
+  if (at.owner != &target) {
+    warp.fail(lane, "mbarrier.other-cta",
+              fmt::format("a copy into the shared memory of the CTA with rank {} completes on an mbarrier of "
+                          "that with rank {}",
+                          target.rank, at.owner->rank));
+  }
+  return at;
+}
+
 Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address, std::uint32_t bytes,
                std::uint32_t alignment, bool writes, bool peers) {
   Cta& cta = *warp.cta;
-  if (space == Space::generic) space = space_of(address);
+  if (space == Space::generic) space = take_space(address);
   if (address % alignment != 0) {
-    cta.fail(warp, lane, "address.misaligned", fmt::format("an access of {} bytes at {:#x}", bytes, address),
-             fmt::format("an address that is a multiple of {}", alignment),
-             "check the base's alignment and the index");
+    warp.fail(lane, "address.misaligned", fmt::format("an access of {} bytes at {:#x}", bytes, address),
+              fmt::format("an address that is a multiple of {}", alignment));
   }
   const auto in_bank = [&](std::byte* bank, std::uint64_t size) {
     if (address > size || bytes > size - address) {
-      out_of_bounds(warp, lane, "bank.out-of-bounds", "an access", address, bytes,
-                    fmt::format("the parameter, constant or local memory has {} bytes", size));
+      warp.fail(
+          lane, "bank.out-of-bounds",
+          fmt::format("an access of {} bytes at {:#x}: the parameter, constant or local memory has {} bytes",
+                      bytes, address, size));
     }
     return Target{bank + address, false, 0, nullptr, false};
   };
@@ -61,85 +106,54 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
     default: {
       std::byte* const memory = cta.global(address, bytes);
       if (memory == nullptr) {
-        out_of_bounds(warp, lane, "global.out-of-bounds",
-                      writes ? "a store to global memory" : "a load from global memory", address, bytes,
-                      cta.describe_global(address, bytes));
+        warp.fail(
+            lane, "global.out-of-bounds",
+            fmt::format("{} global memory of {} bytes at {:#x}: {}", writes ? "a store to" : "a load from",
+                        bytes, address, cta.describe_global(address, bytes)));
       }
       return {memory, false, 0, nullptr, true};
     }
   }
-  cta.fail(warp, lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address),
-           "a store to memory that can be written", "parameters and constants are read-only");
+  warp.fail(lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address));
 }
 
-bool check_shared_read(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
+bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes) {
+  if (!at.shared) return true;
   Cta& cta = *at.owner;
-  const std::uint32_t offset = at.offset;
+  std::uint8_t* const shadow = cta.shadow() + at.offset;
   std::uint8_t all = 0xff;
   std::uint8_t any = 0;
   for (std::uint32_t i = 0; i < bytes; ++i) {
-    all &= cta.shadow()[offset + i];
-    any |= cta.shadow()[offset + i];
+    all &= shadow[i];
+    any |= shadow[i];
   }
-  if ((any & (in_mbarrier | loading)) == 0 && (all & initialised) != 0) [[likely]]
+  if (writes) {
+    ++cta.changes;
+    for (std::uint32_t i = 0; i < bytes; ++i) shadow[i] |= initialised;
+    // A tag names a thread of the CTA that owns the memory; what a peer writes has none.
+    const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.thread(lane)) : 0;
+    for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
+  }
+  const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));
+  if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
-  const std::uint32_t address = offset + shared_base;
+  const auto misused = [&](check::RuleId rule, std::string_view access, std::string_view why) {
+    warp.report(lane, rule, fmt::format("{} at {:#x}{}", access, at.offset + shared_base, why));
+    return false;
+  };
+  const std::string_view access = writes ? "a store to shared memory" : "a load of shared memory";
   if ((any & in_mbarrier) != 0) {
-    warp.cta->report(
-        warp, lane, "mbarrier.plain-access", fmt::format("a plain load of the mbarrier at {:#x}", address),
-        "mbarrier instructions only", "an mbarrier is opaque: mbarrier.inval makes it memory again");
-  } else if ((any & loading) != 0) {
-    warp.cta->report(
-        warp, lane, "shared.in-flight-read",
-        fmt::format("a load of shared memory at {:#x} that an asynchronous load has not delivered yet",
-                    address),
-        "a wait on the load's mbarrier, of the phase the load completes, before its bytes are read",
-        "wait with the parity of that phase; check that all readers wait, and that the stage is not loaded "
-        "again before they have read");
-  } else {
-    warp.cta->report(warp, lane, "shared.uninitialised",
-                     fmt::format("a load of shared memory at {:#x} that nobody has written", address),
-                     "a write, or a delivered asynchronous load, before the read",
-                     "check the address, and the barrier between writer and reader");
+    return misused("mbarrier.plain-access",
+                   writes ? "a plain store onto the mbarrier" : "a plain load of the mbarrier", "");
   }
-  return false;
-}
-
-bool check_shared_write(Warp& warp, std::uint32_t lane, const SharedPlace& at, std::uint32_t bytes) {
-  Cta& cta = *at.owner;
-  const std::uint32_t offset = at.offset;
-  ++cta.changes;
-  std::uint8_t any = 0;
-  for (std::uint32_t i = 0; i < bytes; ++i) {
-    any |= cta.shadow()[offset + i];
-    cta.shadow()[offset + i] |= initialised;
+  if ((any & loading) != 0) {
+    return writes
+               ? misused("shared.in-flight-write", access, " that an asynchronous load in flight writes too")
+               : misused("shared.in-flight-read", access, " that an asynchronous load has not delivered yet");
   }
-  // Tags are of the CTA's own threads.
-  const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.index * lanes + lane) : 0;
-  for (std::uint32_t i = offset / 4; i <= (offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
-  if ((any & (in_mbarrier | loading | storing)) == 0) [[likely]]
-    return true;
-  const std::uint32_t address = offset + shared_base;
-  if ((any & in_mbarrier) != 0) {
-    warp.cta->report(warp, lane, "mbarrier.plain-access",
-                     fmt::format("a plain store onto the mbarrier at {:#x}", address),
-                     "mbarrier instructions only", "move the data, or mbarrier.inval the barrier first");
-  } else if ((any & loading) != 0) {
-    warp.cta->report(
-        warp, lane, "shared.in-flight-write",
-        fmt::format("a store to shared memory at {:#x} that an asynchronous load in flight writes too",
-                    address),
-        "a wait on the load's mbarrier before the store", "wait for the load, or use another stage");
-  } else {
-    warp.cta->report(
-        warp, lane, "shared.overwritten-before-store-read",
-        fmt::format("a store to shared memory at {:#x} that a bulk store has not read yet", address),
-        "cp.async.bulk.wait_group.read by the thread that issued the bulk store, then a barrier, before its "
-        "source is written again",
-        "wait for the group that used this stage last; check the group count for an off-by-one, and that all "
-        "writers are behind the barrier");
-  }
-  return false;
+  return writes
+             ? misused("shared.overwritten-before-store-read", access, " that a bulk store has not read yet")
+             : misused("shared.uninitialised", access, " that nobody has written");
 }
 
 }  // namespace sim

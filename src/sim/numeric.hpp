@@ -1,14 +1,16 @@
 #pragma once
 
 /// Arithmetic as the PTX ISA defines it where the host's differs: narrow floats, conversions, NaNs.
-#include <tmajit/version.hpp>
+#include "ptx/ast.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -28,15 +30,15 @@ inline constexpr SmallFormat bf16_format{8, 7, true};
 inline constexpr SmallFormat e4m3_format{4, 3, false};
 inline constexpr SmallFormat e5m2_format{5, 2, true};
 
-enum class Round : std::uint8_t { nearest, zero, down, up, away };
+enum class Round : std::uint8_t { nearest, zero, down, up };
 
 /// An integral value, rounded.
-[[nodiscard]] inline double round_integral(double value, Round round) {
+template <typename T>
+[[nodiscard]] T round_integral(T value, Round round) {
   switch (round) {
     case Round::zero: return std::trunc(value);
     case Round::down: return std::floor(value);
     case Round::up: return std::ceil(value);
-    case Round::away: return std::round(value);
     default: return std::nearbyint(value);  // the host rounds to nearest even
   }
 }
@@ -122,33 +124,20 @@ template <SmallFormat format>
   return std::bit_cast<double>(bits);
 }
 
-/// min and max of floats: a NaN loses against a number, −0 is below +0.
-template <typename T>
-[[nodiscard]] T float_min(T a, T b) {
+/// min, or max, of floats: a NaN loses against a number, −0 is below +0.
+template <bool greatest, typename T>
+[[nodiscard]] T float_extreme(T a, T b) {
   if (a != a) return canonical(b);
   if (b != b) return a;
-  if (a == b) return std::signbit(a) ? a : b;
-  return a < b ? a : b;
-}
-template <typename T>
-[[nodiscard]] T float_max(T a, T b) {
-  if (a != a) return canonical(b);
-  if (b != b) return a;
-  if (a == b) return std::signbit(a) ? b : a;
-  return a > b ? a : b;
+  if (a == b) return std::signbit(a) != greatest ? a : b;
+  return (a < b) != greatest ? a : b;
 }
 
 /// Float to integer: rounds, saturates; NaN gives 0.
 template <typename To, typename From>
 [[nodiscard]] To to_integer(From value, Round round) {
   if (value != value) return 0;
-  From integral = value;
-  switch (round) {
-    case Round::zero: integral = std::trunc(value); break;
-    case Round::down: integral = std::floor(value); break;
-    case Round::up: integral = std::ceil(value); break;
-    default: integral = std::nearbyint(value); break;
-  }
+  const From integral = round_integral(value, round);
   // The upper bound rounds up to a power of two where From is short of bits.
   if (integral >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   if (integral <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -163,6 +152,47 @@ template <typename T>
   } else {
     using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
     return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> (8 * sizeof(T)));
+  }
+}
+
+/// What atomics and reductions do to a value (PTX ISA 9.7.13, "atom", "red", "red.async", "redux").
+enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, inc, dec };
+
+/// The operation that the instruction names.
+[[nodiscard]] inline std::optional<Atomic> atomic_of(const ptx::Instruction& instruction) {
+  constexpr std::pair<const char*, Atomic> names[] = {
+      {"add", Atomic::add}, {"min", Atomic::min},  {"max", Atomic::max},   {"and", Atomic::and_},
+      {"or", Atomic::or_},  {"xor", Atomic::xor_}, {"exch", Atomic::exch}, {"cas", Atomic::cas},
+      {"inc", Atomic::inc}, {"dec", Atomic::dec}};
+  for (const auto& [name, value] : names) {
+    if (instruction.has(name)) return value;
+  }
+  return std::nullopt;
+}
+
+/// The new value of `old`; `b` is what cas puts in place of `a`.
+template <typename T>
+[[nodiscard]] T combine(Atomic what, T old, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (what) {
+      case Atomic::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(a));
+      case Atomic::and_: return old & a;
+      case Atomic::or_: return old | a;
+      case Atomic::xor_: return old ^ a;
+      case Atomic::inc: return old >= a ? T{0} : static_cast<T>(old + 1);
+      case Atomic::dec: return old == 0 || old > a ? a : static_cast<T>(old - 1);
+      default: break;
+    }
+  } else if (what == Atomic::add) {
+    return canonical(old + a);
+  }
+  switch (what) {
+    case Atomic::min: return a < old ? a : old;
+    case Atomic::max: return old < a ? a : old;
+    case Atomic::exch: return a;
+    case Atomic::cas: return old == a ? b : old;
+    default: return old;
   }
 }
 

@@ -4,15 +4,18 @@
 #include <tmajit/version.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 TMAJIT_BEGIN
 namespace sim {
 
+class Cta;
 struct Warp;
 struct MicroOp;
 
@@ -20,6 +23,13 @@ inline constexpr std::uint32_t lanes = 32;
 /// One bit a lane.
 using Mask = std::uint32_t;
 inline constexpr Mask all_lanes = ~Mask{0};
+/// Of a mask that is not empty.
+[[nodiscard]] constexpr std::uint32_t first_lane(Mask mask) noexcept {
+  return static_cast<std::uint32_t>(std::countr_zero(mask));
+}
+[[nodiscard]] constexpr std::uint32_t count_of(Mask mask) noexcept {
+  return static_cast<std::uint32_t>(std::popcount(mask));
+}
 
 /// A register's place: bytes from the start of a warp's register file. Values of up to 32 bits take 4 bytes a
 /// lane, 64-bit values 8, a predicate one mask. Literals and special registers are slots like any other.
@@ -59,8 +69,8 @@ struct MemoryAccess {
   Slot address = 0;
   bool peers = false;  ///< shared and generic: may lie in the shared memory of another CTA of the cluster
   std::int64_t offset = 0;
-  std::vector<Slot> values;  ///< of the elements moved
-  Ordering ordering;
+  std::vector<Slot> values{};  ///< of the elements moved
+  Ordering ordering{};
 };
 
 /// Operands of an asynchronous copy.
@@ -72,54 +82,19 @@ struct BulkOperands {
   std::vector<Slot> coordinates;  ///< innermost first
 };
 
+/// The lane that asks for the value of a special register.
+struct LaneId {
+  const Cta& cta;
+  const Warp& warp;
+  std::uint32_t lane;
+};
+
 /// A special register that the warp fills in when it starts.
 struct SpecialSlot {
-  enum class Kind : std::uint8_t {
-    tid_x,
-    tid_y,
-    tid_z,
-    ntid_x,
-    ntid_y,
-    ntid_z,
-    ctaid_x,
-    ctaid_y,
-    ctaid_z,
-    nctaid_x,
-    nctaid_y,
-    nctaid_z,
-    laneid,
-    warpid,
-    nwarpid,
-    smid,
-    nsmid,
-    gridid,
-    zero,
-    cluster_ctaid_x,
-    cluster_ctaid_y,
-    cluster_ctaid_z,
-    cluster_nctaid_x,
-    cluster_nctaid_y,
-    cluster_nctaid_z,
-    cluster_ctarank,
-    cluster_nctarank,
-    clusterid_x,
-    clusterid_y,
-    clusterid_z,
-    nclusterid_x,
-    nclusterid_y,
-    nclusterid_z,
-    is_explicit_cluster,  ///< a predicate
-    lanemask_eq,
-    lanemask_le,
-    lanemask_lt,
-    lanemask_ge,
-    lanemask_gt,
-    dynamic_smem_size,
-    total_smem_size,
-  };
-  Kind kind = Kind::zero;
+  std::uint32_t (*value)(const LaneId& at, std::size_t dimension) = nullptr;
+  std::size_t dimension = 0;  ///< of vectors: x, y, z
+  bool is_predicate = false;
   Slot slot = 0;
-  bool wide = false;
 };
 
 struct ConstantSlot {
@@ -194,6 +169,26 @@ inline constexpr std::uint64_t shared_window = 0x7e00'0000'0000;
 inline constexpr std::uint64_t local_window = 0x7d00'0000'0000;
 inline constexpr std::uint64_t param_window = 0x7c00'0000'0000;
 inline constexpr std::uint64_t constant_window = 0x7b00'0000'0000;
+inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, shared_window},
+                                                              {Space::local, local_window},
+                                                              {Space::param, param_window},
+                                                              {Space::constant, constant_window}};
+/// The space that a generic address lies in; the address becomes one of that space.
+[[nodiscard]] constexpr Space take_space(std::uint64_t& address) noexcept {
+  for (const auto& [space, window] : windows) {
+    if (address - window >= window_bytes) continue;
+    address -= window;
+    return space;
+  }
+  return Space::global;
+}
+/// What makes an address of the space a generic one.
+[[nodiscard]] constexpr std::uint64_t window_of(Space space) noexcept {
+  for (const auto& [each, window] : windows) {
+    if (each == space) return window;
+  }
+  return 0;
+}
 /// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;

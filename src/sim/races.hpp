@@ -2,8 +2,9 @@
 
 /// Happens-before in a CTA: which accesses no edge orders, whatever order the simulator ran them in
 /// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
-#include "sim/global_shadow.hpp"
-#include "sim/releases.hpp"
+#include "sim/clock.hpp"
+#include "sim/shadow.hpp"
+#include "sim/warp.hpp"
 
 #include <string>
 
@@ -12,7 +13,6 @@ namespace sim {
 
 class Cta;
 struct Copy;
-struct Warp;
 
 /// What of a launch all its CTAs see.
 struct LaunchOrder {
@@ -21,8 +21,6 @@ struct LaunchOrder {
   GlobalShadow shadow;
   Releases releases;
 };
-
-enum class Memory : std::uint8_t { shared, global };
 
 /// An access of a warp's instruction.
 struct WarpAccess {
@@ -55,25 +53,26 @@ class Races {
 
   // Threads that meet.
 
-  void meet(const Warp& warp, Mask mask);
+  void meet(const Warp& warp, Mask mask) { warps_[warp.index].meet(mask, warp.live); }
   // The barrier of a cluster, which is one CTA, has the number after those of the CTA. It keeps what has
   // arrived: a warp may wait when others have arrived anew.
   static constexpr std::uint32_t cluster_barrier = 16;
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
-  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
+  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
+    warps_[warp.index].acquire(mask, warp.live, barriers_[id]);
+  }
   void barrier_done(std::uint32_t id) { barriers_[id].clear(); }
 
   // mbarriers, by shared offset.
 
   void mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
-  void mbarrier_inval(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
-  /// Any other use of the object.
-  void mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset);
+  /// Any other use of the object; with `ends` mbarrier.inval.
+  void mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool ends = false);
   void mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases);
   void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
   void mbarrier_phase(std::uint32_t offset);
   /// After an instruction in which lanes arrived.
-  void arrived(const Warp& warp);
+  void arrived(const Warp& warp) { warps_[warp.index].tick(); }
 
   // Copies, at issue. With `quiet` a rule has been reported already.
 
@@ -111,35 +110,29 @@ class Races {
 
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
-  [[nodiscard]] Agent import_agent(std::uint32_t thread);
-  [[nodiscard]] LaneFences& fences(const Warp& warp, std::uint32_t lane);
   [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access) const;
-  [[nodiscard]] std::uint32_t place(const Warp& warp) const;
-  [[nodiscard]] Touch copy_touch(const Copy& copy, Agent agent, std::uint32_t time, bool write) const;
+  [[nodiscard]] Touch copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
+                                 bool quiet) const;
 
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
-  void piece(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by, bool quiet);
-  [[nodiscard]] std::optional<Conflict> check(Memory memory, std::uint64_t line, const Piece& piece,
-                                              const Touch& by);
-  void add(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by);
-  void part(Memory memory, std::uint64_t line, const ByteMask& bytes, const Access& now, const Touch& by,
-            bool quiet);
-  /// `first` is Access::first in the first line, `step` what each further line adds to it.
-  /// Touches [at, end), and the lines from `line` to `end`, all of each.
-  void range(Memory memory, std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step,
-             bool quiet);
-  void whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step,
-                   bool quiet);
-  void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet);
-  void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet);
+  void piece(std::uint64_t line, const Piece& piece, const Touch& by);
+  [[nodiscard]] std::optional<Conflict> check(std::uint64_t line, const Piece& piece, const Touch& by);
+  void add(std::uint64_t line, const Piece& piece, const Touch& by);
+  void part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by);
+  /// Touches [at, end), and the lines from `line` to `end`, all of each. `first` is Access::first in the
+  /// first line, `step` what each further line adds to it.
+  void range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step);
+  void whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step);
+  void begin_issue(const Warp& warp, std::uint32_t lane);
+  void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global);
+  void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
   void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
   void publish(Releases& where, std::uint64_t at, Clock clock, bool narrow);
-  void touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bool write);
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write,
                                      Memory memory) const;
 
-  void report(const Conflict& conflict, const Touch& by, Memory memory, std::uint64_t line);
+  void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
 
   Cta& cta_;
   LaunchOrder& launch_;

@@ -1,7 +1,6 @@
 /// Accesses of threads and copies, line by line.
 #include "sim/cta.hpp"
 #include "sim/races.hpp"
-#include "sim/tile.hpp"
 
 #include <algorithm>
 
@@ -15,8 +14,8 @@ constexpr std::uint64_t line_of(std::uint64_t at) {
 
 /// The bytes of [at, end) in the line that begins at `line`.
 ByteMask bytes_in(std::uint64_t line, std::uint64_t at, std::uint64_t end) {
-  return ByteMask::range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
-                         static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
+  return byte_range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
 }
 
 /// What the lanes of one instruction do, as few pieces as possible.
@@ -35,12 +34,12 @@ class Gather {
     for (std::uint32_t i = count_; i-- > 0;) {
       Entry& entry = entries_[i];
       if (entry.line != line) continue;
-      if (!(entry.piece.bytes & mask).any() && entry.piece.access.spread != a_set) {
+      if ((entry.piece.bytes & mask) == 0 && entry.piece.access.spread != a_set) {
         spread(entry.piece, lane, mask);
         return;
       }
       if ((entry.piece.access.spread == one_lane || entry.piece.access.spread == a_set) &&
-          entry.piece.bytes.words == mask.words) {
+          entry.piece.bytes == mask) {
         if (entry.piece.access.spread == one_lane) entry.piece.set = 1U << entry.piece.access.first;
         entry.piece.access.spread = a_set;
         entry.piece.access.first = 0;
@@ -61,18 +60,18 @@ class Gather {
   [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
 
  private:
-  static void fill(Piece& piece, const ByteMask& mask, std::uint32_t lane) {
-    for (std::uint32_t byte = mask.first(); byte < line_bytes && mask.has(byte); ++byte)
+  static void fill(Piece& piece, ByteMask mask, std::uint32_t lane) {
+    for (std::uint32_t byte = first_of(mask); byte < line_bytes && has(mask, byte); ++byte)
       piece.map[byte] = static_cast<std::uint8_t>(lane);
   }
-  static void spread(Piece& piece, std::uint32_t lane, const ByteMask& mask) {
+  static void spread(Piece& piece, std::uint32_t lane, ByteMask mask) {
     if (piece.access.spread == one_lane) {
       fill(piece, piece.bytes, static_cast<std::uint32_t>(piece.access.first));
       piece.access.spread = a_map;
       piece.access.first = 0;
     }
     fill(piece, mask, lane);
-    piece.bytes = piece.bytes | mask;
+    piece.bytes |= mask;
   }
 
   const Touch& by_;
@@ -84,17 +83,17 @@ class Gather {
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) const {
   const Knowledge& knowledge = warps_[warp.index];
-  Touch by;
-  by.access.time = knowledge.time();
-  by.access.cta = number_;
-  by.access.place = cta_.program.places[warp.here()] | (access.ordering.strong ? Access::strong : 0) |
-                    (access.ordering.narrow ? Access::narrow : 0);
-  by.access.agent = static_cast<Agent>(warp.index);
-  by.clock = &knowledge.of_all(mask);
-  by.knowledge = &knowledge;
-  by.imports = &imports_;
-  by.write = access.write;
-  return by;
+  const std::uint32_t strength =
+      (access.ordering.strong ? Access::strong : 0) | (access.ordering.narrow ? Access::narrow : 0);
+  return {.access = {.time = knowledge.time(),
+                     .cta = number_,
+                     .place = warp.place() | strength,
+                     .agent = static_cast<Agent>(warp.index)},
+          .clock = &knowledge.of_all(mask),
+          .knowledge = &knowledge,
+          .imports = &imports_,
+          .memory = access.memory,
+          .write = access.write};
 }
 
 template <typename Use>
@@ -107,36 +106,34 @@ auto Races::with_block(Memory memory, std::uint64_t at, const Use& use) {
   return use(*found.block, found.line);
 }
 
-std::optional<Conflict> Races::check(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by) {
-  return with_block(memory, line,
+std::optional<Conflict> Races::check(std::uint64_t line, const Piece& piece, const Touch& by) {
+  return with_block(by.memory, line,
                     [&](Block& block, std::uint32_t number) { return block.check(number, piece, by); });
 }
 
-void Races::add(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by) {
-  with_block(memory, line, [&](Block& block, std::uint32_t number) { block.add(number, piece, by); });
+void Races::add(std::uint64_t line, const Piece& piece, const Touch& by) {
+  with_block(by.memory, line, [&](Block& block, std::uint32_t number) { block.add(number, piece, by); });
 }
 
-void Races::piece(Memory memory, std::uint64_t line, const Piece& piece, const Touch& by, bool quiet) {
-  const auto conflict = check(memory, line, piece, by);
-  if (conflict && !quiet) report(*conflict, by, memory, line);
-  add(memory, line, piece, by);
+void Races::piece(std::uint64_t line, const Piece& piece, const Touch& by) {
+  const auto conflict = check(line, piece, by);
+  if (conflict && !by.quiet) report(*conflict, by, line);
+  add(line, piece, by);
 }
 
-void Races::part(Memory memory, std::uint64_t line, const ByteMask& bytes, const Access& now, const Touch& by,
-                 bool quiet) {
+void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by) {
   Piece some;
   some.bytes = bytes;
   some.access = now;
   some.write = by.write;
-  piece(memory, line, some, by, quiet);
+  piece(line, some, by);
 }
 
-void Races::whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, const Touch& by, int first,
-                        int step, bool quiet) {
+void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
   while (line < end) {
     // As many as one block holds, until one is not simple.
     bool simple = true;
-    with_block(memory, line, [&](Block& block, std::uint32_t number) {
+    with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
       for (; line < end && number < Block::lines; ++number) {
         simple = block.touch(number, by, by.access.from(first));
         if (!simple) return;
@@ -145,27 +142,26 @@ void Races::whole_lines(Memory memory, std::uint64_t line, std::uint64_t end, co
       }
     });
     if (simple) continue;
-    part(memory, line, ByteMask::range(0, line_bytes), by.access.from(first), by, quiet);
+    part(line, whole_line, by.access.from(first), by);
     line += line_bytes;
     first += step;
   }
 }
 
-void Races::range(Memory memory, std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step,
-                  bool quiet) {
+void Races::range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step) {
   std::uint64_t line = line_of(at);
   if (line != at) {
-    part(memory, line, bytes_in(line, at, end), by.access.from(first), by, quiet);
+    part(line, bytes_in(line, at, end), by.access.from(first), by);
     line += line_bytes;
     first += step;
   }
   const std::uint64_t last = line_of(end);
   if (line < last) {
-    whole_lines(memory, line, last, by, first, step, quiet);
+    whole_lines(line, last, by, first, step);
     first += step * static_cast<int>((last - line) / line_bytes);
     line = last;
   }
-  if (line < end) part(memory, line, bytes_in(line, at, end), by.access.from(first), by, quiet);
+  if (line < end) part(line, bytes_in(line, at, end), by.access.from(first), by);
 }
 
 void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at) {
@@ -173,8 +169,8 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
   // The lane of the first line's first byte is below 0 where the stretch begins behind it.
-  range(access.memory, at, at + lanes * std::uint64_t{access.bytes}, by,
-        -(static_cast<int>(at % line_bytes) >> spread), static_cast<int>(line_bytes) >> spread, false);
+  range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
+        static_cast<int>(line_bytes) >> spread);
 }
 
 void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
@@ -182,16 +178,15 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
   const Touch by = touch(warp, mask, access);
   Gather gather(by);
   for_lanes(mask, [&](std::uint32_t lane) { gather.add(lane, at[lane], access.bytes); });
-  // Lanes of one instruction that write one place: one of them does, which is no race.
+  // Where lanes of one instruction write one place, one of them does: that is no race.
   for (const Gather::Entry& entry : gather) {
-    if (const auto conflict = check(access.memory, entry.line, entry.piece, by))
-      report(*conflict, by, access.memory, entry.line);
+    if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
   }
-  for (const Gather::Entry& entry : gather) add(access.memory, entry.line, entry.piece, by);
+  for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, by);
 }
 
-void Races::touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
-  // To the memory under it, making an mbarrier is a write, and using it a read that may be anyone's.
+void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
+  // Making or ending an mbarrier counts as a write of the memory under it, and using it as a strong read.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
   by.access.place |= Access::object;
   Piece object;
@@ -200,45 +195,43 @@ void Races::touch_mbarrier(const Warp& warp, Mask mask, std::uint32_t offset, bo
   object.access.spread = a_set;
   object.set = mask;
   object.write = write;
-  piece(Memory::shared, line_of(offset), object, by, false);
+  piece(line_of(offset), object, by);
 }
 
-Touch Races::copy_touch(const Copy& copy, Agent agent, std::uint32_t time, bool write) const {
-  Touch by;
-  by.access.time = time;
-  by.access.cta = number_;
-  by.access.place = copy.place;
-  by.access.agent = agent;
-  by.access.first = static_cast<std::int8_t>(copy.thread & 255);
-  by.access.spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8);
-  by.clock = &issue_;
-  by.imports = &imports_;
-  by.write = write;
-  return by;
+Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
+                        bool quiet) const {
+  return {.access = {.time = time,
+                     .cta = number_,
+                     .place = copy.place,
+                     .agent = agent,
+                     .first = static_cast<std::int8_t>(copy.thread & 255),
+                     .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
+          .clock = &issue_,
+          .imports = &imports_,
+          .memory = memory,
+          .write = write,
+          .quiet = quiet};
 }
 
 /// Ranges that no allocation holds are reported when they are copied.
-void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by, bool quiet) {
-  if (bytes != 0 && cta_.global(at, bytes) != nullptr)
-    range(Memory::global, at, at + bytes, by, by.access.first, 0, quiet);
+void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
+  if (bytes != 0 && cta_.global(at, bytes) != nullptr) range(at, at + bytes, by, by.access.first, 0);
 }
 
-void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_global, bool quiet) {
+void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_global) {
   if (!copy.tensor) {
-    range(Memory::shared, copy.shared, copy.shared + copy.bytes, in_shared, in_shared.access.first, 0, quiet);
-    global_range(copy.global, copy.bytes, in_global, quiet);
+    range(copy.shared, copy.shared + copy.bytes, in_shared, in_shared.access.first, 0);
+    global_range(copy.global, copy.bytes, in_global);
     return;
   }
   const Tile tile(copy.map.spec, copy.origin);
   // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
   const bool dense = tile.span() == tile.bytes();
-  if (dense)
-    range(Memory::shared, copy.shared, copy.shared + tile.span(), in_shared, in_shared.access.first, 0,
-          quiet);
+  if (dense) range(copy.shared, copy.shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
     if (!dense) {
       tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) {
-        range(Memory::shared, at, at + bytes, in_shared, in_shared.access.first, 0, quiet);
+        range(at, at + bytes, in_shared, in_shared.access.first, 0);
       });
     }
     if (row.first == row.last) return;
@@ -246,33 +239,34 @@ void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_globa
     const std::uint32_t last =
         in_global.write ? std::min((row.last + 15) / 16 * 16, tile.row_bytes()) : row.last;
     global_range(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
-                 in_global, quiet);
+                 in_global);
   });
+}
+
+void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
+  Knowledge& knowledge = warps_[warp.index];
+  issue_.clear();
+  knowledge.release(1U << lane, issue_);
+  knowledge.tick();
 }
 
 void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet) {
   mbarrier_use(warp, 1U << lane, copy.barrier);
-  Knowledge& knowledge = warps_[warp.index];
-  issue_.clear();
-  knowledge.release(1U << lane, issue_);
-  knowledge.tick();
+  begin_issue(warp, lane);
   Phases& order = phases(copy.barrier);
-  tile(copy, copy_touch(copy, order.agent, order.time, true),
-       copy_touch(copy, order.agent, order.time, false), quiet);
-  // Who waits for the phase comes after the load, so after what the load comes after.
+  tile(copy, copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet),
+       copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
+  // A thread that waits for the phase comes after the load, and so after all that comes before the load.
   order.arriving.join(issue_);
 }
 
 void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
-  Knowledge& knowledge = warps_[warp.index];
-  issue_.clear();
-  knowledge.release(1U << lane, issue_);
-  knowledge.tick();
+  begin_issue(warp, lane);
   const auto [agents, fresh] = stores_.try_emplace(copy.thread);
   if (fresh) agents->second = {new_agent(), new_agent()};
   const auto time = static_cast<std::uint32_t>(group + 1);
-  tile(copy, copy_touch(copy, agents->second.reads, time, false),
-       copy_touch(copy, agents->second.writes, time, true), quiet);
+  tile(copy, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet),
+       copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet));
 }
 
 void Races::wait_group(std::uint32_t thread, std::uint64_t group, bool read_only) {

@@ -1,8 +1,13 @@
-/// Control flow, CTA barriers and fences (PTX ISA 9.7.12, 9.7.13).
+/// Control flow: branches, calls, ends of threads (PTX ISA 9.7.12); and the functions of the CUDA device
+/// runtime: printf and assert.
 #include "sim/cta.hpp"
-#include "sim/decode.hpp"
+#include "sim/select.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdio>
+#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -10,18 +15,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-using ptx::Opcode;
-using ptx::ScalarType;
-
 void branch(Warp& warp, const MicroOp& op, Mask mask) {
-  if (mask == warp.active) {
-    warp.pc = op.aux;
-    return;
-  }
-  // Those who do not take it stand at the next instruction; the ones with the smaller counter go first.
-  warp.groups.push_back({mask, op.aux, {}});
-  warp.active &= ~mask;
-  warp.update_join();
+  warp.jump(mask, op.aux);
 }
 
 void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
@@ -29,8 +24,8 @@ void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto index = get<std::uint32_t>(warp.registers + op.a, lane);
     if (index >= table.size()) {
-      warp.cta->fail(warp, lane, "branch.index", fmt::format("brx.idx with index {}", index),
-                     fmt::format("an index below {}", table.size()), "check the switch's bounds");
+      warp.fail(lane, "branch.index", fmt::format("brx.idx with index {}", index),
+                fmt::format("an index below {}", table.size()));
     }
     warp.groups.push_back({1U << lane, table[index], {}});
   });
@@ -44,167 +39,311 @@ void exit_lanes(Warp& warp, const MicroOp&, Mask mask) {
 }
 
 void trap(Warp& warp, const MicroOp&, Mask mask) {
-  warp.cta->fail(warp, static_cast<std::uint32_t>(std::countr_zero(mask)), "trap", "the kernel executed trap",
-                 "no trap", "an assertion of the kernel failed");
+  warp.fail(first_lane(mask), "trap", "the kernel executed trap");
 }
-
-/// A predicate's slot, with 1 added if it is negated.
-Mask says(Warp& warp, Slot slot) {
-  return predicate(warp, slot & ~1U) ^ (0U - (slot & 1U));
-}
-
-constexpr std::uint32_t aligned = 1;
-constexpr std::uint32_t counted = 2;
-constexpr std::uint32_t waits = 4;
-
-/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c what the
-/// lanes say to a reduction.
-void barrier(Warp& warp, const MicroOp& op, Mask mask) {
-  Cta& cta = *warp.cta;
-  if ((op.aux & aligned) != 0 && (warp.live & ~mask) != 0) {
-    warp.park(mask, warp.here(), {Wait::Kind::warp, warp.live & ~mask, 0});
-    return;
-  }
-  const auto first = static_cast<std::uint32_t>(std::countr_zero(mask));
-  const auto id = get<std::uint32_t>(warp.registers + op.a, first);
-  const std::uint32_t expected =
-      (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, first) : 0;
-  if (id >= cta.barriers.size() || expected % lanes != 0) {
-    cta.fail(warp, first, "barrier.operand", fmt::format("barrier {} for {} threads", id, expected),
-             "a barrier from 0 to 15, and a multiple of 32 threads", "count whole warps");
-  }
-  NamedBarrier& state = cta.barriers[id];
-  if (state.arrived > 0 && state.expected != expected) {
-    cta.fail(
-        warp, first, "barrier.count",
-        fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected),
-        "one number of threads for all who take part", "use another barrier, or the same number");
-  }
-  state.expected = expected;
-  state.said += static_cast<std::uint32_t>(std::popcount(mask & says(warp, op.c)));
-  state.arrived += expected != 0 ? lanes : static_cast<std::uint32_t>(std::popcount(mask));
-  ++cta.changes;
-  const bool passes = (op.aux & waits) != 0;
-  if (cta.races) cta.races->barrier_arrive(id, warp, mask, passes);
-  const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
-  if (state.arrived > needed) {
-    cta.fail(warp, first, "barrier.overflow",
-             fmt::format("{} threads at barrier {} for {}", state.arrived, id, needed),
-             "as many threads as the barrier is for", "use another barrier for other warps");
-  }
-  if (state.arrived == needed) {
-    if (cta.races && passes) cta.races->barrier_pass(id, warp, mask);
-    warp.reductions[id] = state.said;
-    warp.reduced[id] = state.arrived;
-    cta.release_barrier(id);
-  } else if (passes) {
-    warp.park(mask, warp.pc, {Wait::Kind::barrier, id, 0});
-  }
-}
-
-enum class Reduce : std::uint8_t { popc, and_, or_ };
-
-/// The second part of bar.red: d gets what all threads said at barrier a.
-template <Reduce what>
-void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
-    const std::uint32_t yes = warp.reductions[id];
-    if constexpr (what == Reduce::popc) {
-      put(warp.registers + op.d, lane, yes);
-    } else {
-      const bool result = what == Reduce::or_ ? yes != 0 : yes == warp.reduced[id];
-      Mask& p = predicate(warp, op.d);
-      p = (p & ~(1U << lane)) | static_cast<Mask>(result) << lane;
-    }
-  });
-}
-
-void fence_async(Warp& warp, const MicroOp&, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.index * lanes + lane); });
-}
-
-void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.index * lanes + lane); });
-}
-
-/// aux: 1 at CTA scope.
-void fence(Warp& warp, const MicroOp& op, Mask mask) {
-  if (warp.cta->races) warp.cta->races->fence(warp, mask, op.aux == 1);
-}
-
-void nothing(Warp&, const MicroOp&, Mask) {}
 
 void give_way(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
-/// bar.red d, a{, b}, p
-void emit_barrier_reduction(Decoder& d) {
-  std::uint32_t flags = waits;
-  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
-  const bool has_count = d.args().size() > 3;
-  if (has_count) flags |= counted;
-  const Slot id = d.read(d.arg(1), ScalarType::u32);
-  const Slot count = has_count ? d.read(d.arg(2), ScalarType::u32) : 0;
-  d.emit(&barrier, 0, id, count, d.read_predicate(d.args().back()), flags);
-  if (d.has("popc")) {
-    d.emit(&barrier_result<Reduce::popc>, d.write(d.arg(0), ScalarType::u32), id);
-  } else {
-    d.emit(d.has("and") ? &barrier_result<Reduce::and_> : &barrier_result<Reduce::or_>,
-           d.write_predicate(d.arg(0)), id);
-  }
+[[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
+  warp.fail(lane, "call.depth", std::move(found),
+            fmt::format("at most {} open calls, and {} bytes of frames of recursive functions", most_calls,
+                        stack_bytes));
 }
 
-void emit_barrier(Decoder& d, bool wait) {
-  std::uint32_t flags = wait ? waits : 0;
-  // bar is short for barrier….aligned.
-  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
-  const bool has_count = d.args().size() > 1;
-  if (has_count) flags |= counted;
-  d.emit(&barrier, 0, d.read(d.arg(0), ScalarType::u32), has_count ? d.read(d.arg(1), ScalarType::u32) : 0, 0,
-         flags);
+void call(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.calls) warp.calls = std::make_unique<CallStack>();
+  for_lanes(mask, [&](std::uint32_t lane) {
+    auto& calls = warp.calls->calls[lane];
+    if (calls.size() == most_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
+    calls.push_back({warp.pc, {}});
+  });
+  warp.jump(mask, op.aux);
 }
+
+void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
+  std::byte* const r = warp.registers;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    warp.calls->top[lane] -= frame.bytes;
+    const std::uint64_t* from = warp.calls->calls[lane].back().saved.data();
+    for (const Slot slot : frame.narrow) put(r + slot, lane, static_cast<std::uint32_t>(*from++));
+    for (const Slot slot : frame.wide) put(r + slot, lane, *from++);
+    for (const Slot slot : frame.predicates) write_lane(warp, slot, lane, *from++ != 0);
+    put(r + frame.base, lane, *from);
+  });
+}
+
+/// aux: index into Program::frames plus 1 for a recursive function, whose registers are restored; among them
+/// may be the guard, so nothing of the function comes after this.
+void return_from(Warp& warp, const MicroOp& op, Mask mask) {
+  if (op.aux != 0) leave_frame(warp, warp.program->frames[op.aux - 1], mask);
+  const auto target = [&](std::uint32_t lane) { return warp.calls->calls[lane].back().return_pc; };
+  for_alike(mask, target, [&](std::uint32_t pc, Mask same) {
+    for_lanes(same, [&](std::uint32_t lane) { warp.calls->calls[lane].pop_back(); });
+    warp.jump(same, pc);
+  });
+}
+
+// Functions of the CUDA device runtime.
+
+/// More than any line that a kernel prints.
+constexpr std::size_t longest_text = 4096;
+
+template <typename T>
+T read_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+  const Target target = resolve(warp, lane, Space::generic, address, sizeof(T), sizeof(T), false, true);
+  check_shadow(warp, lane, target, sizeof(T), false);
+  T value;
+  std::memcpy(&value, target.memory, sizeof value);
+  return value;
+}
+
+std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+  std::string text;
+  while (text.size() < longest_text) {
+    const char next = read_at<char>(warp, lane, address++);
+    if (next == '\0') break;
+    text += next;
+  }
+  return text;
+}
+
+/// Argument i of the call: accesses[aux + i], in local memory; after them comes the result, if a is 1.
+template <typename T>
+T argument(Warp& warp, const MicroOp& op, std::uint32_t i, std::uint32_t lane) {
+  return read_at<T>(warp, lane, local_window + address_of(warp, warp.program->accesses[op.aux + i], lane));
+}
+
+/// The arguments of a printf, as the CUDA device runtime lays them out.
+class PrintSource {
+ public:
+  PrintSource(Warp& warp, std::uint32_t lane, std::uint64_t begin) : warp_(warp), lane_(lane), at_(begin) {}
+
+  /// The next argument: `bytes` (4 or 8) at a multiple of as many.
+  [[nodiscard]] std::uint64_t next(std::uint32_t bytes) {
+    at_ = align_up(at_, bytes) + bytes;
+    return bytes == 8 ? read_at<std::uint64_t>(warp_, lane_, at_ - 8)
+                      : read_at<std::uint32_t>(warp_, lane_, at_ - 4);
+  }
+  [[nodiscard]] std::string text(std::uint64_t address) const { return text_at(warp_, lane_, address); }
+
+ private:
+  Warp& warp_;
+  std::uint32_t lane_;
+  std::uint64_t at_;
+};
+
+/// More than any width or precision that a kernel has use for.
+constexpr int most_width = 1000;
+
+/// One conversion, "%-8.3lld" taken apart.
+struct Conversion {
+  std::string flags;
+  int width = 0;
+  int precision = -1;  ///< none
+  bool wide = false;   ///< ll, or l, or one of the sizes that are 64 bits
+  char kind = 0;
+  std::size_t length = 0;
+};
+
+int take_number(std::string_view text, std::size_t& at, PrintSource& source) {
+  if (at < text.size() && text[at] == '*') {
+    ++at;
+    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), 0, most_width);
+  }
+  int value = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+    value = std::min(10 * value + (text[at] - '0'), most_width);
+  return value;
+}
+
+/// `text` begins with '%'.
+Conversion parse(std::string_view text, PrintSource& source) {
+  Conversion c;
+  std::size_t at = 1;
+  for (; at < text.size() && std::string_view("-+ #0").find(text[at]) != std::string_view::npos; ++at) {
+    if (c.flags.find(text[at]) == std::string::npos) c.flags += text[at];
+  }
+  if (at < text.size() && (text[at] == '*' || (text[at] >= '1' && text[at] <= '9')))
+    c.width = take_number(text, at, source);
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    c.precision = take_number(text, at, source);
+  }
+  for (; at < text.size() && std::string_view("hljztL").find(text[at]) != std::string_view::npos; ++at)
+    c.wide = c.wide || (text[at] != 'h' && text[at] != 'L');
+  if (at < text.size()) c.kind = text[at++];
+  c.length = at;
+  return c;
+}
+
+template <typename T>
+std::string print_one(const Conversion& c, const char* size, char kind, T value) {
+  const std::string format = "%" + c.flags + "*.*" + size + kind;
+  std::array<char, 2 * most_width + 400> buffer{};  // the longest double has 309 digits before its point
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // made above, of parts that were checked
+  const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), c.width, c.precision, value);
+#pragma GCC diagnostic pop
+  return {buffer.data(),
+          std::min<std::size_t>(static_cast<std::size_t>(std::max(length, 0)), buffer.size() - 1)};
+}
+
+/// printf of kernels: the text that `format` makes, as in C. What is no conversion that the runtime knows
+/// stands in it unchanged.
+std::string format_print(std::string_view format, PrintSource source) {
+  std::string result;
+  while (!format.empty()) {
+    const std::size_t percent = format.find('%');
+    result += format.substr(0, percent);
+    if (percent == std::string_view::npos) break;
+    format.remove_prefix(percent);
+    const Conversion c = parse(format, source);
+    const auto is = [&](std::string_view kinds) { return kinds.find(c.kind) != std::string_view::npos; };
+    if (is("di")) {
+      const auto bits = source.next(c.wide ? 8 : 4);
+      result += print_one(
+          c, "ll", c.kind,
+          c.wide ? static_cast<long long>(bits) : static_cast<long long>(static_cast<std::int32_t>(bits)));
+    } else if (is("uoxX")) {
+      result += print_one(c, "ll", c.kind, static_cast<unsigned long long>(source.next(c.wide ? 8 : 4)));
+    } else if (is("c")) {
+      result += print_one(c, "", c.kind, static_cast<int>(source.next(4) & 0xff));
+    } else if (is("eEfFgGaA")) {
+      result += print_one(c, "", c.kind, std::bit_cast<double>(source.next(8)));
+    } else if (is("s")) {
+      result += print_one(c, "", c.kind, source.text(source.next(8)).c_str());
+    } else if (is("p")) {
+      result += print_one(Conversion{.flags = "#", .width = c.width}, "ll", 'x',
+                          static_cast<unsigned long long>(source.next(8)));
+    } else {
+      result += is("%") ? "%" : format.substr(0, c.length);
+    }
+    format.remove_prefix(c.length);
+  }
+  return result;
+}
+
+/// vprintf(format, arguments); the result is the number of characters.
+void print_formatted(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::string text = format_print(text_at(warp, lane, argument<std::uint64_t>(warp, op, 0, lane)),
+                                          {warp, lane, argument<std::uint64_t>(warp, op, 1, lane)});
+    warp.cta->launch.print(text);
+    if (op.a == 0) return;
+    const MemoryAccess& result = warp.program->accesses[op.aux + 2];
+    const auto length = static_cast<std::uint32_t>(text.size());
+    const Target target =
+        resolve(warp, lane, Space::local, address_of(warp, result, lane), sizeof length, 4, true);
+    std::memcpy(target.memory, &length, sizeof length);
+  });
+}
+
+/// __assertfail(message, file, line, function, size of a character): a report.
+void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto lane = first_lane(mask);
+  const auto text = [&](std::uint32_t i) {
+    return text_at(warp, lane, argument<std::uint64_t>(warp, op, i, lane));
+  };
+  warp.fail(lane, "trap",
+            fmt::format("assertion `{}' failed in {}, {}:{}", text(0), text(3), text(1),
+                        argument<std::uint32_t>(warp, op, 2, lane)));
+}
+
+/// Emits the call of a function that the CUDA device runtime has and PTX only declares.
+void emit_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
+                       const std::vector<Arg>& arguments) {
+  const bool prints = function.name == "vprintf";
+  if (!prints && function.name != "__assertfail")
+    d.unsupported(fmt::format("a call of {}, which has no body in this module,", function.name));
+  if (arguments.size() != (prints ? 2 : 5)) d.unsupported("this number of arguments");
+  const auto first = static_cast<std::uint32_t>(d.program().accesses.size());
+  for (const auto* list : {&arguments, &results}) {
+    for (const Arg& arg : *list) {
+      if (arg.passed == nullptr) d.unsupported("an argument that is no .param");
+      d.program().accesses.push_back(arg.access);
+    }
+  }
+  d.emit(prints ? &print_formatted : &fail_assertion, 0, static_cast<Slot>(results.size()), 0, 0, first);
+}
+
+void select_bra(Decoder& d) {
+  if (d.arg(0).kind != Arg::Kind::label) d.unsupported();
+  d.emit_branch(&branch, d.arg(0).bits);
+}
+
+void select_brx_idx(Decoder& d) {
+  if (d.arg(1).kind != Arg::Kind::table) d.unsupported();
+  d.emit(&branch_table, 0, d.read(0, ScalarType::u32), 0, 0, static_cast<std::uint32_t>(d.arg(1).bits));
+}
+
+void select_call(Decoder& d) {
+  std::vector<Arg> results;
+  std::vector<Arg> arguments;
+  const ptx::Function* function = nullptr;
+  for (const Arg& arg : d.args()) {
+    if (arg.kind == Arg::Kind::function) {
+      function = arg.function;
+    } else if (arg.kind == Arg::Kind::group) {
+      (function == nullptr ? results : arguments) = arg.elements;
+    } else {
+      d.unsupported("an indirect call");
+    }
+  }
+  if (function == nullptr) d.unsupported("an indirect call");
+  const Callee* const target = d.callee(function);
+  if (target == nullptr) return emit_runtime_call(d, *function, results, arguments);
+  if (arguments.size() != target->parameters.size() || results.size() > target->results.size())
+    d.unsupported("this number of arguments");
+  // `_` passes nothing, and leaves a result where it is.
+  const auto transfer = [&](const Callee::Formal& formal, const Arg& given, bool hands_over) {
+    if (given.kind != Arg::Kind::sink) d.emit_transfer(formal, given, hands_over);
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) transfer(target->parameters[i], arguments[i], true);
+  d.emit_call(&call, *target);
+  for (std::size_t i = 0; i < results.size(); ++i) transfer(target->results[i], results[i], false);
+}
+
+void select_ret(Decoder& d) {
+  const Callee* const function = d.current();
+  if (function == nullptr) return d.emit(&exit_lanes);
+  d.emit_transfers(false);
+  d.emit(&return_from, 0, 0, 0, 0, function->recursive ? function->frame + 1 : 0);
+}
+
+constexpr Selector table[] = {
+    {Opcode::bra, &select_bra},
+    {Opcode::brx_idx, &select_brx_idx},
+    {Opcode::call, &select_call},
+    {Opcode::ret, &select_ret},
+    {Opcode::exit, [](Decoder& d) { d.emit(&exit_lanes); }},
+    {Opcode::trap, [](Decoder& d) { d.emit(&trap); }},
+    {Opcode::brkpt, [](Decoder& d) { d.emit(&trap); }},
+    {Opcode::nanosleep, [](Decoder& d) { d.emit(&give_way); }},
+};
 
 }  // namespace
 
-bool select_control(Decoder& d) {
-  switch (d.in().opcode) {
-    case Opcode::bra:
-      if (d.arg(0).kind != Arg::Kind::label) return false;
-      d.emit_branch(&branch, d.arg(0).bits);
-      return true;
-    case Opcode::brx_idx: {
-      if (d.arg(1).kind != Arg::Kind::table) return false;
-      d.emit(&branch_table, 0, d.read(d.arg(0), ScalarType::u32), 0, 0,
-             static_cast<std::uint32_t>(d.arg(1).bits));
-      return true;
-    }
-    case Opcode::ret:  // of the kernel; select_call takes those of functions
-    case Opcode::exit: d.emit(&exit_lanes); return true;
-    case Opcode::trap:
-    case Opcode::brkpt: d.emit(&trap); return true;
-    case Opcode::bar_sync: emit_barrier(d, true); return true;
-    case Opcode::bar_arrive: emit_barrier(d, false); return true;
-    case Opcode::bar_red: emit_barrier_reduction(d); return true;
-    case Opcode::fence_proxy:
-      // Whatever the scope: those of shared memory are a part of the fence of all spaces.
-      d.emit(d.has("async") && !d.has("global") ? &fence_async : &nothing);
-      return true;
-    case Opcode::fence_mbarrier_init: d.emit(&fence_mbarriers); return true;
-    // The host's memory is as strong as any fence asks: only the order counts that it makes.
-    case Opcode::membar:
-    case Opcode::fence:
-      d.program().orders_memory = true;
-      d.emit(&fence, 0, 0, 0, 0, d.has("cta") ? 1 : 0);
-      return true;
-    case Opcode::griddepcontrol:
-    case Opcode::pmevent:
-    case Opcode::setmaxnreg: d.emit(&nothing); return true;
-    case Opcode::nanosleep: d.emit(&give_way); return true;
-    default: return false;
-  }
+void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
+  const Frame& frame = warp.program->frames[op.aux];
+  std::byte* const r = warp.registers;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    std::uint32_t& top = warp.calls->top[lane];
+    if (frame.bytes > stack_bytes - top)
+      too_deep(warp, lane, fmt::format("{} bytes of frames of recursive functions are in use", top));
+    auto& saved = warp.calls->calls[lane].back().saved;
+    saved.reserve(frame.narrow.size() + frame.wide.size() + frame.predicates.size() + 1);
+    for (const Slot slot : frame.narrow) saved.push_back(get<std::uint32_t>(r + slot, lane));
+    for (const Slot slot : frame.wide) saved.push_back(get<std::uint64_t>(r + slot, lane));
+    for (const Slot slot : frame.predicates) saved.push_back(predicate(warp, slot) >> lane & 1);
+    saved.push_back(get<std::uint64_t>(r + frame.base, lane));
+    put<std::uint64_t>(r + frame.base, lane, warp.program->stack_begin + top);
+    top += frame.bytes;
+  });
 }
+
+constinit const Selectors control_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

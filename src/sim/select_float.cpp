@@ -1,252 +1,215 @@
-/// f32 and f64 arithmetic (PTX ISA 9.7.3).
-#include "sim/decode.hpp"
-#include "sim/numeric.hpp"
-#include "sim/warp.hpp"
-
-#include <cfenv>
+/// Floating-point arithmetic: of f32 and f64 (PTX ISA 9.7.3), and of f16, bf16 and pairs of them (9.7.4).
+#include "sim/select.hpp"
 
 TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-using ptx::Opcode;
-using ptx::ScalarType;
-
-struct Add {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct Sub {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-struct Mul {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-struct Div {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
-struct Fma {
-  template <typename T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, c);
-  }
-};
-struct Min {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return float_min(a, b);
-  }
-};
-struct Max {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return float_max(a, b);
-  }
-};
+constexpr auto add = [](auto a, auto b) { return a + b; };
+constexpr auto subtract = [](auto a, auto b) { return a - b; };
+constexpr auto multiply = [](auto a, auto b) { return a * b; };
+constexpr auto divide = [](auto a, auto b) { return a / b; };
+constexpr auto multiply_add = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+constexpr auto least = [](auto a, auto b) { return float_extreme<false>(a, b); };
+constexpr auto greatest = [](auto a, auto b) { return float_extreme<true>(a, b); };
 /// .NaN: a NaN wins; .xorsign.abs: of magnitudes, with the signs' exclusive or.
-template <typename Op, bool nan, bool xorsign>
-struct Modified {
-  template <typename T>
-  T operator()(T a, T b) const {
-    if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
-    if (!xorsign) return Op{}(a, b);
-    const T value = Op{}(std::fabs(a), std::fabs(b));
-    return std::signbit(a) != std::signbit(b) ? -value : value;
-  }
+template <auto operation, bool nan, bool xorsign>
+constexpr auto modified = []<typename T>(T a, T b) {
+  if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
+  if (!xorsign) return operation(a, b);
+  const T value = operation(std::fabs(a), std::fabs(b));
+  return std::signbit(a) != std::signbit(b) ? -value : value;
 };
-struct Neg {
-  template <typename T>
-  T operator()(T a) const {
-    return -a;
-  }
-};
-struct Abs {
-  template <typename T>
-  T operator()(T a) const {
-    return std::fabs(a);
-  }
-};
-struct Sqrt {
-  template <typename T>
-  T operator()(T a) const {
-    return std::sqrt(a);
-  }
-};
-struct Rcp {
-  template <typename T>
-  T operator()(T a) const {
-    return T{1} / a;
-  }
-};
-struct CopySign {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return std::copysign(b, a);
-  }
-};
+constexpr auto negate = [](auto a) { return -a; };
+constexpr auto magnitude = [](auto a) { return std::fabs(a); };
+constexpr auto root = [](auto a) { return std::sqrt(a); };
+constexpr auto reciprocal = []<typename T>(T a) { return T{1} / a; };
+constexpr auto copy_sign = [](auto a, auto b) { return std::copysign(b, a); };
 // The approximate functions, as near as the host computes them: the ISA bounds their error only.
-struct Rsqrt {
-  template <typename T>
-  T operator()(T a) const {
-    return static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
-  }
+constexpr auto reciprocal_root = []<typename T>(T a) {
+  return static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
 };
-struct Sin {
-  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
-};
-struct Cos {
-  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
-};
-struct Lg2 {
-  float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
-};
-struct Ex2 {
-  float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
-};
-struct Tanh {
-  float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
-};
+constexpr auto sine = [](float a) { return static_cast<float>(std::sin(static_cast<double>(a))); };
+constexpr auto cosine = [](float a) { return static_cast<float>(std::cos(static_cast<double>(a))); };
+constexpr auto logarithm = [](float a) { return static_cast<float>(std::log2(static_cast<double>(a))); };
+constexpr auto power = []<typename T>(T a) { return static_cast<T>(std::exp2(static_cast<double>(a))); };
+constexpr auto tangent = []<typename T>(T a) { return static_cast<T>(std::tanh(static_cast<double>(a))); };
 
-template <typename Op>
-struct Plain {
-  template <typename... T>
-  auto operator()(T... a) const {
-    return canonical(Op{}(a...));
-  }
-};
-template <typename Op>
-struct Flushed {
-  template <typename... T>
-  float operator()(T... a) const {
-    return flush(canonical(Op{}(flush(a)...)));
-  }
-};
+template <auto operation>
+constexpr auto plain = [](auto... a) { return canonical(operation(a...)); };
+template <auto operation>
+constexpr auto flushed = [](auto... a) { return flush(canonical(operation(flush(a)...))); };
 /// .sat: to [0, 1], NaN to 0.
-template <typename Op>
-struct Saturated {
-  template <typename... T>
-  float operator()(T... a) const {
-    const float value = Op{}(a...);
-    return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F;
-  }
+template <auto operation>
+constexpr auto saturated = [](auto... a) {
+  const float value = operation(a...);
+  return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F;
 };
 
-/// Under another rounding mode of the host. The handler is called through a pointer between two calls that
-/// change the mode, so no compiler moves arithmetic across them.
-template <Handler handler, int mode>
-void rounded(Warp& warp, const MicroOp& op, Mask mask) {
-  std::fesetround(mode);
-  handler(warp, op, mask);
-  std::fesetround(FE_TONEAREST);
-}
-
-template <typename Op, typename T, std::size_t... I>
-constexpr Handler handler_of(std::index_sequence<I...>) {
-  return &apply<Op, T, std::enable_if_t<(I >= 0), T>...>;
-}
-
-template <typename Op, std::size_t operands>
-Handler pick(Decoder& d, bool rounds) {
-  using Indices = std::make_index_sequence<operands>;
+/// The handler for f32 or f64, with .ftz and .sat of f32; `rounds`: other modes than .rn are .rz, .rm, .rp.
+template <auto operation, std::size_t operands>
+Handler pick(const Decoder& d, bool rounds) {
   const bool f64 = d.type() == ScalarType::f64;
   const bool ftz = d.has("ftz");
   const bool sat = d.has("sat");
-  if (rounds) {
-    const int mode = d.has("rz")   ? FE_TOWARDZERO
-                     : d.has("rm") ? FE_DOWNWARD
-                     : d.has("rp") ? FE_UPWARD
-                                   : FE_TONEAREST;
-    if (mode != FE_TONEAREST) {
-      if (sat) d.unsupported();
-      if (ftz) {
-        constexpr Handler flushed = handler_of<Flushed<Op>, float>(Indices{});
-        if (mode == FE_TOWARDZERO) return &rounded<flushed, FE_TOWARDZERO>;
-        return mode == FE_DOWNWARD ? &rounded<flushed, FE_DOWNWARD> : &rounded<flushed, FE_UPWARD>;
-      }
-      constexpr Handler single = handler_of<Plain<Op>, float>(Indices{});
-      constexpr Handler twice = handler_of<Plain<Op>, double>(Indices{});
-      if (mode == FE_TOWARDZERO)
-        return f64 ? &rounded<twice, FE_TOWARDZERO> : &rounded<single, FE_TOWARDZERO>;
-      if (mode == FE_DOWNWARD) return f64 ? &rounded<twice, FE_DOWNWARD> : &rounded<single, FE_DOWNWARD>;
-      return f64 ? &rounded<twice, FE_UPWARD> : &rounded<single, FE_UPWARD>;
-    }
+  constexpr Handler twice = uniform<plain<operation>, double, operands>;
+  constexpr Handler single = uniform<plain<operation>, float, operands>;
+  constexpr Handler zeroed = uniform<flushed<operation>, float, operands>;
+  if (sat && !f64) {
+    if (rounds && rounding_mode(d) != FE_TONEAREST) d.unsupported();
+    return ftz ? uniform<saturated<flushed<operation>>, float, operands>
+               : uniform<saturated<plain<operation>>, float, operands>;
   }
-  if (f64) return handler_of<Plain<Op>, double>(Indices{});
-  if (sat)
-    return ftz ? handler_of<Saturated<Flushed<Op>>, float>(Indices{})
-               : handler_of<Saturated<Plain<Op>>, float>(Indices{});
-  return ftz ? handler_of<Flushed<Op>, float>(Indices{}) : handler_of<Plain<Op>, float>(Indices{});
+  if (!rounds) return f64 ? twice : ftz ? zeroed : single;
+  return f64 ? rounded<twice>(d) : ftz ? rounded<zeroed>(d) : rounded<single>(d);
 }
 
-template <typename Op>
-Handler approximate(Decoder& d) {
+template <auto operation>
+Handler approximate(const Decoder& d) {
   if (d.type() != ScalarType::f32) d.unsupported();
-  return d.has("ftz") ? &apply<Flushed<Op>, float, float> : &apply<Plain<Op>, float, float>;
+  return d.has("ftz") ? uniform<flushed<operation>, float, 1> : uniform<plain<operation>, float, 1>;
 }
 
-template <typename Op>
-Handler least_or_greatest(Decoder& d) {
-  const bool xorsign = d.has("xorsign");
+/// Operations on the sign alone: NaNs keep their bits.
+template <auto operation, std::size_t operands>
+Handler sign(const Decoder& d) {
+  if (d.has("ftz")) return uniform<flushed<operation>, float, operands>;
+  return d.type() == ScalarType::f64 ? uniform<operation, double, operands>
+                                     : uniform<operation, float, operands>;
+}
+
+template <auto operation>
+Handler least_or_greatest(const Decoder& d) {
   if (d.args().size() != 3) return nullptr;
-  if (!d.has("NaN")) return xorsign ? pick<Modified<Op, false, true>, 2>(d, false) : pick<Op, 2>(d, false);
-  return xorsign ? pick<Modified<Op, true, true>, 2>(d, false) : pick<Modified<Op, true, false>, 2>(d, false);
+  return with_flags(
+      [&](auto nan, auto xorsign) { return pick<modified<operation, nan, xorsign>, 2>(d, false); },
+      d.has("NaN"), d.has("xorsign"));
 }
 
-Handler select(Decoder& d, Opcode opcode) {
-  switch (opcode) {
-    case Opcode::add: return pick<Add, 2>(d, true);
-    case Opcode::sub: return pick<Sub, 2>(d, true);
-    case Opcode::mul: return pick<Mul, 2>(d, true);
+Handler handler_of(const Decoder& d) {
+  switch (d.in().opcode) {
+    case Opcode::add: return pick<add, 2>(d, true);
+    case Opcode::sub: return pick<subtract, 2>(d, true);
+    case Opcode::mul: return pick<multiply, 2>(d, true);
     case Opcode::fma:
-    case Opcode::mad: return pick<Fma, 3>(d, true);
-    case Opcode::div: return pick<Div, 2>(d, true);
-    case Opcode::sqrt: return pick<Sqrt, 1>(d, true);
-    case Opcode::rcp: return pick<Rcp, 1>(d, true);
-    case Opcode::min: return least_or_greatest<Min>(d);
-    case Opcode::max: return least_or_greatest<Max>(d);
-    // Signs only: NaNs keep their bits.
-    case Opcode::neg:
-      if (d.has("ftz")) return &apply<Flushed<Neg>, float, float>;
-      return d.type() == ScalarType::f64 ? &apply<Neg, double, double> : &apply<Neg, float, float>;
-    case Opcode::abs:
-      if (d.has("ftz")) return &apply<Flushed<Abs>, float, float>;
-      return d.type() == ScalarType::f64 ? &apply<Abs, double, double> : &apply<Abs, float, float>;
-    case Opcode::copysign:
-      return d.type() == ScalarType::f64 ? &apply<CopySign, double, double, double>
-                                         : &apply<CopySign, float, float, float>;
-    case Opcode::rsqrt: return pick<Rsqrt, 1>(d, false);
-    case Opcode::sin: return approximate<Sin>(d);
-    case Opcode::cos: return approximate<Cos>(d);
-    case Opcode::lg2: return approximate<Lg2>(d);
-    case Opcode::ex2: return approximate<Ex2>(d);
-    case Opcode::tanh: return approximate<Tanh>(d);
+    case Opcode::mad: return pick<multiply_add, 3>(d, true);
+    case Opcode::div: return pick<divide, 2>(d, true);
+    case Opcode::sqrt: return pick<root, 1>(d, true);
+    case Opcode::rcp: return pick<reciprocal, 1>(d, true);
+    case Opcode::min: return least_or_greatest<least>(d);
+    case Opcode::max: return least_or_greatest<greatest>(d);
+    case Opcode::neg: return sign<negate, 1>(d);
+    case Opcode::abs: return sign<magnitude, 1>(d);
+    case Opcode::copysign: return sign<copy_sign, 2>(d);
+    case Opcode::rsqrt: return pick<reciprocal_root, 1>(d, false);
+    case Opcode::sin: return approximate<sine>(d);
+    case Opcode::cos: return approximate<cosine>(d);
+    case Opcode::lg2: return approximate<logarithm>(d);
+    case Opcode::ex2: return approximate<power>(d);
+    case Opcode::tanh: return approximate<tangent>(d);
     default: return nullptr;
   }
 }
 
+// Halves: each operation is exact, or rounded to odd, in f64, and rounded once to its format.
+
+constexpr auto add_halves = [](double a, double b) { return add_to_odd(a, b); };
+constexpr auto subtract_halves = [](double a, double b) { return add_to_odd(a, -b); };
+constexpr auto multiply_add_halves = [](double a, double b, double c) { return add_to_odd(a * b, c); };
+
+/// What an instruction's modifiers ask for, and whether it works on pairs.
+enum Modifier : std::uint32_t { ftz = 1, saturates = 2, relu = 4, pair = 8 };
+
+/// The operation on one half of each word, or on both.
+template <auto operation, SmallFormat format>
+std::uint32_t compute(std::uint32_t modifiers, auto... words) {
+  const bool flushes = (modifiers & ftz) != 0;
+  std::uint32_t result = 0;
+  for (std::uint32_t i = 0; i < ((modifiers & pair) != 0 ? 2U : 1U); ++i) {
+    double value = operation(read_half<format>(words, i, flushes)...);
+    if ((modifiers & saturates) != 0) value = value > 0 ? std::min(value, 1.0) : 0.0;
+    if ((modifiers & relu) != 0 && value < 0) value = 0;
+    std::uint32_t bits = encode_small<format>(value, false);
+    if (flushes && (bits & ((1U << format.exponent_bits) - 1) << format.mantissa_bits) == 0) bits &= 0x8000;
+    result |= bits << 16 * i;
+  }
+  return result;
+}
+
+/// Without modifiers, the most frequent.
+template <auto operation, SmallFormat format, std::uint32_t modifiers>
+constexpr auto half = [](auto... words) { return compute<operation, format>(modifiers, words...); };
+
+/// aux: modifiers.
+template <auto operation, SmallFormat format, std::size_t... operand>
+void modified_half(Warp& warp, const MicroOp& op, Mask mask) {
+  const Slot slots[] = {op.a, op.b, op.c};
+  for_lanes(mask, [&](std::uint32_t lane) {
+    put(warp.registers + op.d, lane,
+        compute<operation, format>(op.aux, get<std::uint32_t>(warp.registers + slots[operand], lane)...));
+  });
+}
+
+/// `operand`: 0, 1 …
+template <auto operation, std::size_t... operand>
+Handler halves(ScalarType t, std::uint32_t modifiers) {
+  const auto pick = [&]<SmallFormat format>() -> Handler {
+    constexpr std::size_t n = sizeof...(operand);
+    if (modifiers == 0) return uniform<half<operation, format, 0>, std::uint32_t, n>;
+    if (modifiers == pair) return uniform<half<operation, format, pair>, std::uint32_t, n>;
+    return &modified_half<operation, format, operand...>;
+  };
+  return is_bfloat(t) ? pick.template operator()<bf16_format>() : pick.template operator()<f16_format>();
+}
+
+template <auto operation>
+Handler least_or_greatest_half(const Decoder& d, ScalarType t, std::uint32_t modifiers) {
+  return with_flags(
+      [&](auto nan, auto xorsign) { return halves<modified<operation, nan, xorsign>, 0, 1>(t, modifiers); },
+      d.has("NaN"), d.has("xorsign"));
+}
+
+Handler handler_of_half(const Decoder& d, ScalarType t, std::uint32_t modifiers) {
+  switch (d.in().opcode) {
+    case Opcode::add: return halves<add_halves, 0, 1>(t, modifiers);
+    case Opcode::sub: return halves<subtract_halves, 0, 1>(t, modifiers);
+    case Opcode::mul: return halves<multiply, 0, 1>(t, modifiers);
+    case Opcode::fma: return halves<multiply_add_halves, 0, 1, 2>(t, modifiers);
+    case Opcode::neg: return halves<negate, 0>(t, modifiers);
+    case Opcode::abs: return halves<magnitude, 0>(t, modifiers);
+    case Opcode::min: return least_or_greatest_half<least>(d, t, modifiers);
+    case Opcode::max: return least_or_greatest_half<greatest>(d, t, modifiers);
+    case Opcode::ex2: return halves<power, 0>(t, modifiers);
+    case Opcode::tanh: return halves<tangent, 0>(t, modifiers);
+    default: return nullptr;
+  }
+}
+
+constexpr Selector table[] = {
+    {Opcode::copysign, &select_float}, {Opcode::rcp, &select_float}, {Opcode::sqrt, &select_float},
+    {Opcode::rsqrt, &select_float},    {Opcode::sin, &select_float}, {Opcode::cos, &select_float},
+    {Opcode::lg2, &select_float},
+};
+
 }  // namespace
 
-bool select_float(Decoder& d) {
-  const auto types = d.in().types();
-  if (types.empty() || (types.back() != ScalarType::f32 && types.back() != ScalarType::f64)) return false;
-  const Handler handler = select(d, d.in().opcode);
-  if (handler == nullptr) return false;
-  Slot slots[3] = {0, 0, 0};
-  for (std::size_t i = 1; i < d.args().size() && i < 4; ++i) slots[i - 1] = d.read(d.arg(i), types.back());
-  d.emit(handler, d.write(d.arg(0), types.back()), slots[0], slots[1], slots[2]);
-  return true;
+void select_float(Decoder& d) {
+  d.emit_uniform(handler_of(d), d.type());
 }
+
+void select_half(Decoder& d) {
+  const auto types = d.in().types();
+  const ScalarType t = types.back();
+  // f32 with a half operand, and .oob, are none of Hopper's.
+  if (types.size() != 1 || d.has("oob")) d.unsupported();
+  std::uint32_t modifiers = is_half_pair(t) ? std::uint32_t{pair} : 0;
+  for (const auto& [word, bit] : {std::pair{"ftz", ftz}, {"sat", saturates}, {"relu", relu}}) {
+    if (d.has(word)) modifiers |= bit;
+  }
+  d.emit_uniform(handler_of_half(d, t, modifiers), t, modifiers);
+}
+
+constinit const Selectors float_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

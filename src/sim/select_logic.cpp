@@ -1,9 +1,8 @@
-/// Comparison, selection, logic, shifts, moves (PTX ISA 9.7.6 to 9.7.9).
-#include "sim/compare.hpp"
-#include "sim/decode.hpp"
-#include "sim/numeric.hpp"
-#include "sim/warp.hpp"
+/// Comparison, selection, logic, shifts, permutations of bytes (PTX ISA 9.7.6 to 9.7.8, "prmt").
+#include "sim/select.hpp"
 
+#include <array>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -11,127 +10,61 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-using ptx::Opcode;
-using ptx::ScalarType;
+using U32 = std::uint32_t;
 
-struct Keep {
-  template <typename T>
-  T operator()(T a) const {
-    return a;
-  }
-};
-struct And {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a & b;
-  }
-};
-struct Or {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a | b;
-  }
-};
-struct Xor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a ^ b;
-  }
-};
-struct Not {
-  template <typename T>
-  T operator()(T a) const {
-    return static_cast<T>(~a);
-  }
-};
-struct Cnot {
-  template <typename T>
-  T operator()(T a) const {
-    return a == 0 ? T{1} : T{0};
-  }
-};
-struct Shl {
-  template <typename T>
-  T operator()(T a, std::uint32_t n) const {
-    return n >= 8 * sizeof(T) ? T{0} : static_cast<T>(a << n);
-  }
-};
-struct Shr {
-  template <typename T>
-  T operator()(T a, std::uint32_t n) const {
-    constexpr std::uint32_t bits = 8 * sizeof(T);
-    if constexpr (std::is_signed_v<T>) {
-      return static_cast<T>(a >> std::min(n, bits - 1));
-    } else {
-      return n >= bits ? T{0} : static_cast<T>(a >> n);
-    }
-  }
-};
-template <bool left, bool wrap>
-struct Funnel {
-  std::uint32_t operator()(std::uint32_t low, std::uint32_t high, std::uint32_t n) const {
-    n = wrap ? n & 31 : std::min(n, 32U);
-    const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
-    return left ? static_cast<std::uint32_t>((both << n) >> 32) : static_cast<std::uint32_t>(both >> n);
-  }
-};
-struct Prmt {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t selector) const {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
-    std::uint32_t result = 0;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::uint32_t pick = selector >> 4 * i & 15;
-      auto byte = static_cast<std::uint32_t>(bytes >> 8 * (pick & 7) & 255);
-      if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
-      result |= byte << 8 * i;
-    }
-    return result;
-  }
-};
+enum class Compare : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
 
-template <typename Op, bool two>
-Handler bitwise(ScalarType t) {
-  const auto pick = []<typename T>(T) -> Handler {
-    if constexpr (two) {
-      return &apply<Op, T, T, T>;
-    } else {
-      return &apply<Op, T, T>;
-    }
-  };
-  switch (ptx::bits_of(t)) {
-    case 16: return pick(std::uint16_t{});
-    case 32: return pick(std::uint32_t{});
-    case 64: return pick(std::uint64_t{});
-    default: return nullptr;
+template <typename T>
+constexpr bool holds(Compare compare, T a, T b) {
+  const bool unordered = a != a || b != b;
+  switch (compare) {
+    case Compare::eq: return a == b;
+    case Compare::ne: return a != b && !unordered;
+    case Compare::lt: return a < b;
+    case Compare::le: return a <= b;
+    case Compare::gt: return a > b;
+    case Compare::ge: return a >= b;
+    case Compare::equ: return a == b || unordered;
+    case Compare::neu: return a != b;
+    case Compare::ltu: return a < b || unordered;
+    case Compare::leu: return a <= b || unordered;
+    case Compare::gtu: return a > b || unordered;
+    case Compare::geu: return a >= b || unordered;
+    case Compare::num: return !unordered;
+    case Compare::nan: return unordered;
   }
+  return false;
 }
 
-Mask read_mask(const Warp& warp, Slot slot) {
-  return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
-}
-void write_mask(Warp& warp, Slot slot, Mask mask, Mask value) {
-  Mask& p = predicate(warp, slot);
-  p = (p & ~mask) | (value & mask);
+/// The comparison that the instruction names.
+std::optional<Compare> compare_of(const ptx::Instruction& instruction) {
+  constexpr std::pair<std::string_view, Compare> names[] = {
+      {"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},   {"le", Compare::le},
+      {"gt", Compare::gt},   {"ge", Compare::ge},   {"lo", Compare::lt},   {"ls", Compare::le},
+      {"hi", Compare::gt},   {"hs", Compare::ge},   {"equ", Compare::equ}, {"neu", Compare::neu},
+      {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu}, {"geu", Compare::geu},
+      {"num", Compare::num}, {"nan", Compare::nan}};
+  for (const std::string& word : instruction.words) {
+    for (const auto& [name, compare] : names) {
+      if (name == word) return compare;
+    }
+  }
+  return std::nullopt;
 }
 
+/// Predicate d = Op(a, b).
 template <typename Op>
-void predicates(Warp& warp, const MicroOp& op, Mask mask) {
+void combine_predicates(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, Op{}(read_mask(warp, op.a), read_mask(warp, op.b)));
 }
-void predicate_not(Warp& warp, const MicroOp& op, Mask mask) {
-  write_mask(warp, op.d, mask, ~read_mask(warp, op.a));
-}
-void predicate_move(Warp& warp, const MicroOp& op, Mask mask) {
-  write_mask(warp, op.d, mask, read_mask(warp, op.a));
-}
 
-/// setp: d = a ∘ b; aux is the second destination, where it gets the complement.
+/// Predicate d = a ∘ b; aux is a second destination, which gets the complement, or 0.
 template <Compare compare, typename T, bool ftz = false>
 void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   const std::byte* const a = warp.registers + op.a;
   const std::byte* const b = warp.registers + op.b;
   Mask result = 0;
-  for (std::uint32_t i = 0; i < lanes; ++i) {
+  for (U32 i = 0; i < lanes; ++i) {
     if constexpr (ftz) {
       result |= static_cast<Mask>(holds(compare, flush(get<float>(a, i)), flush(get<float>(b, i)))) << i;
     } else {
@@ -142,106 +75,205 @@ void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, result);
 }
 
+/// The handler of each comparison, in the order of the enumeration.
 template <typename T, bool ftz = false>
 Handler comparing(Compare compare) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  switch (compare) {
-    case Compare::eq: return &set_predicate<Compare::eq, T, ftz>;
-    case Compare::ne: return &set_predicate<Compare::ne, T, ftz>;
-    case Compare::lt: return &set_predicate<Compare::lt, T, ftz>;
-    case Compare::le: return &set_predicate<Compare::le, T, ftz>;
-    case Compare::gt: return &set_predicate<Compare::gt, T, ftz>;
-    case Compare::ge: return &set_predicate<Compare::ge, T, ftz>;
-    default: break;
-  }
-  if constexpr (floating) {
-    switch (compare) {
-      case Compare::equ: return &set_predicate<Compare::equ, T, ftz>;
-      case Compare::neu: return &set_predicate<Compare::neu, T, ftz>;
-      case Compare::ltu: return &set_predicate<Compare::ltu, T, ftz>;
-      case Compare::leu: return &set_predicate<Compare::leu, T, ftz>;
-      case Compare::gtu: return &set_predicate<Compare::gtu, T, ftz>;
-      case Compare::geu: return &set_predicate<Compare::geu, T, ftz>;
-      case Compare::num: return &set_predicate<Compare::num, T, ftz>;
-      case Compare::nan: return &set_predicate<Compare::nan, T, ftz>;
-      default: break;
-    }
-  }
-  return nullptr;
+  constexpr auto all = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<Handler, sizeof...(i)>{&set_predicate<static_cast<Compare>(i), T, ftz>...};
+  };
+  // Those from equ on tell whether one is a NaN.
+  constexpr auto count =
+      static_cast<std::size_t>(std::is_floating_point_v<T> ? Compare::nan : Compare::ge) + 1;
+  constexpr auto handlers = all(std::make_index_sequence<count>{});
+  const auto wanted = static_cast<std::size_t>(compare);
+  return wanted < count ? handlers[wanted] : nullptr;
 }
 
-Handler comparison(Decoder& d, ScalarType t, Compare compare) {
+Handler comparison(const Decoder& d, ScalarType t, Compare compare) {
   switch (t) {
-    case ScalarType::u16:
-    case ScalarType::b16: return comparing<std::uint16_t>(compare);
-    case ScalarType::s16: return comparing<std::int16_t>(compare);
-    case ScalarType::u32:
-    case ScalarType::b32: return comparing<std::uint32_t>(compare);
-    case ScalarType::s32: return comparing<std::int32_t>(compare);
-    case ScalarType::u64:
-    case ScalarType::b64: return comparing<std::uint64_t>(compare);
-    case ScalarType::s64: return comparing<std::int64_t>(compare);
     case ScalarType::f32: return d.has("ftz") ? comparing<float, true>(compare) : comparing<float>(compare);
     case ScalarType::f64: return comparing<double>(compare);
-    default: return nullptr;
+    default: return with_integer(t, [&]<typename T>(T) { return comparing<T>(compare); });
   }
 }
 
-void emit_setp(Decoder& d) {
-  const ScalarType t = d.type();
-  std::optional<Compare> compare;
-  for (const std::string& word : d.in().words) {
-    if (!compare) compare = parse_compare(word);
+/// A predicate a half: d of the low ones, and of pairs aux of the high ones. c: the comparison, plus 256 for
+/// ftz.
+template <SmallFormat format>
+void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
+  const bool flushes = (op.c & 256) != 0;
+  const auto compare = static_cast<Compare>(op.c & 255);
+  for (U32 i = 0; i < (op.aux != 0 ? 2U : 1U); ++i) {
+    Mask said = 0;
+    for_lanes(mask, [&](U32 lane) {
+      const double a = read_half<format>(get<U32>(warp.registers + op.a, lane), i, flushes);
+      const double b = read_half<format>(get<U32>(warp.registers + op.b, lane), i, flushes);
+      said |= static_cast<Mask>(holds(compare, a, b)) << lane;
+    });
+    write_mask(warp, i == 0 ? op.d : op.aux, mask, said);
   }
-  const Handler handler = compare ? comparison(d, t, *compare) : nullptr;
-  if (handler == nullptr) d.unsupported();
-  const Arg& target = d.arg(0);
-  const bool two = target.kind == Arg::Kind::group;
-  const Slot p = d.write_predicate(two ? target.elements[0] : target);
-  const Slot q = two ? d.write_predicate(target.elements[1]) : 0;
-  const bool combines = d.args().size() > 3;
-  const Slot a = d.read(d.arg(1), t);
-  const Slot b = d.read(d.arg(2), t);
-  if (!combines) {
-    d.emit(handler, p, a, b, 0, q);
-    return;
-  }
-  Slot c = d.read_predicate(d.arg(3));
-  if ((c & ~1U) == p || (c & ~1U) == q) {
-    // The combined predicate is a destination too: kept before that is written.
-    const Slot kept = d.temporary(false);
-    d.emit(&predicate_move, kept, c);
-    c = kept;
-  }
-  const Handler join = d.has("and") ? &predicates<And> : d.has("or") ? &predicates<Or> : &predicates<Xor>;
-  d.emit(handler, p, a, b, 0, q);
-  d.emit(join, p, p, c);
-  if (q != 0) d.emit(join, q, q, c);
 }
 
+/// Compares operands 1 and 2 into predicate p, and into q: of pairs what the high halves say, else the
+/// complement.
+void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
+  const std::optional<Compare> compare = compare_of(d.in());
+  if (!compare) d.unsupported();
+  const Slot a = d.read(1, t);
+  const Slot b = d.read(2, t);
+  if (is_half(t)) {
+    const Slot code = static_cast<Slot>(*compare) | (d.has("ftz") ? 256U : 0U);
+    d.emit(is_bfloat(t) ? &compare_halves<bf16_format> : &compare_halves<f16_format>, p, a, b, code, q);
+  } else {
+    d.emit(comparison(d, t, *compare), p, a, b, 0, q);
+  }
+}
+
+/// set: the word aux where predicate a holds, else 0; of pairs (c is 1) the low half by a and the high one
+/// by b.
+void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
+  const Mask low = read_mask(warp, op.a);
+  const Mask high = op.c != 0 ? read_mask(warp, op.b) : low;
+  for_lanes(mask, [&](U32 i) {
+    const U32 word =
+        ((low >> i & 1) != 0 ? op.aux & 0xffff : 0) | ((high >> i & 1) != 0 ? op.aux & 0xffff0000 : 0);
+    put(warp.registers + op.d, i, word);
+  });
+}
+
+/// What set.type gives for "yes" where it compares values of type `from`; 0 where there is no such form.
+U32 yes_of(ScalarType to, ScalarType from) {
+  if (is_half(to)) {
+    if (is_half_pair(to) != is_half_pair(from) || !is_half(from) || is_bfloat(to) != is_bfloat(from))
+      return 0;
+    return is_bfloat(to) ? 0x3f803f80 : 0x3c003c00;
+  }
+  if (is_half_pair(from)) return to == ScalarType::u32 || to == ScalarType::s32 ? ~0U : 0;
+  if (to == ScalarType::f32) return 0x3f800000;
+  const U32 bits = ptx::bits_of(to);
+  return bits == 32 || (is_half(from) && bits < 32) ? ~0U : 0;
+}
+
+/// d = a where predicate c holds, else b.
 template <typename T>
 void select_by(Warp& warp, const MicroOp& op, Mask mask) {
   std::byte* const r = warp.registers;
   const Mask p = read_mask(warp, op.c);
-  for_lanes(mask,
-            [&](std::uint32_t i) { put<T>(r + op.d, i, get<T>(r + ((p >> i & 1) != 0 ? op.a : op.b), i)); });
+  for_lanes(mask, [&](U32 i) { put<T>(r + op.d, i, get<T>(r + ((p >> i & 1) != 0 ? op.a : op.b), i)); });
 }
-/// set.type.i32: all ones where the predicate holds, 1.0 in f32.
-void mask_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
-  const Mask p = read_mask(warp, op.a);
-  for_lanes(mask, [&](std::uint32_t i) {
-    put<std::uint32_t>(warp.registers + op.d, i, (p >> i & 1) != 0 ? op.aux : 0);
-  });
+
+template <bool flushes>
+constexpr auto by_sign = [](auto a, auto b, auto sign) {
+  if constexpr (flushes) sign = flush(sign);
+  return sign >= 0 ? a : b;
+};
+
+void select_setp(Decoder& d) {
+  const ScalarType t = d.type();
+  const auto to = elements(d.arg(0));
+  const bool two = to.size() > 1;
+  const bool combines = d.args().size() > 3;
+  // The simulator neither combines predicates of halves nor gives their complement.
+  if (is_half(t) && (combines || two != is_half_pair(t))) d.unsupported();
+  const Slot p = d.write(to[0], ScalarType::pred);
+  const Slot q = two ? d.write(to[1], ScalarType::pred) : 0;
+  Slot c = combines ? d.read(3, ScalarType::pred) : true_slot;
+  if (combines && ((c & ~1U) == p || (c & ~1U) == q)) {
+    // The combined predicate is a destination too: kept before that is written.
+    const Slot kept = d.temporary(false);
+    d.emit(&move_predicate, kept, c);
+    c = kept;
+  }
+  emit_comparison(d, t, p, q);
+  if (!combines) return;
+  const Handler join = d.has("and")  ? &combine_predicates<std::bit_and<>>
+                       : d.has("or") ? &combine_predicates<std::bit_or<>>
+                                     : &combine_predicates<std::bit_xor<>>;
+  d.emit(join, p, p, c);
+  if (q != 0) d.emit(join, q, q, c);
+}
+
+void select_set(Decoder& d) {
+  // The comparison's type is the last, the result's the first.
+  const ScalarType to = d.in().types().front();
+  const ScalarType from = d.type();
+  const U32 yes = yes_of(to, from);
+  if (d.args().size() != 3 || yes == 0) d.unsupported();
+  const bool pair = is_half_pair(from);
+  const Slot low = d.temporary(false);
+  const Slot high = pair ? d.temporary(false) : 0;
+  emit_comparison(d, from, low, high);
+  d.emit(&predicates_to_lanes, d.write(0, to), low, high, pair ? 1 : 0, yes);
+}
+
+void select_selp(Decoder& d) {
+  const ScalarType t = d.type();
+  if (t == ScalarType::pred) d.unsupported();
+  d.emit_as(is_wide(t) ? &select_by<std::uint64_t> : &select_by<U32>, {t, t, t, ScalarType::pred});
+}
+
+/// slct.type.ctype d, a, b, c: a where c is not negative.
+void select_slct(Decoder& d) {
+  const auto types = d.in().types();
+  const auto pick = [&]<typename T>(T) -> Handler {
+    if (types[1] == ScalarType::s32) return &apply<by_sign<false>, T, T, T, std::int32_t>;
+    return d.has("ftz") ? &apply<by_sign<true>, T, T, T, float> : &apply<by_sign<false>, T, T, T, float>;
+  };
+  const ScalarType t = types[0];
+  d.emit_as(is_wide(t) ? pick(std::uint64_t{}) : pick(U32{}), {t, t, t, types[1]});
+}
+
+constexpr auto complement = []<typename T>(T a) { return static_cast<T>(~a); };
+constexpr auto is_zero = []<typename T>(T a) { return a == 0 ? T{1} : T{0}; };
+constexpr auto shift_left = []<typename T>(T a, U32 n) {
+  return n >= 8 * sizeof(T) ? T{0} : static_cast<T>(a << n);
+};
+constexpr auto shift_right = []<typename T>(T a, U32 n) {
+  constexpr U32 bits = 8 * sizeof(T);
+  if constexpr (std::is_signed_v<T>) {
+    return static_cast<T>(a >> std::min(n, bits - 1));
+  } else {
+    return n >= bits ? T{0} : static_cast<T>(a >> n);
+  }
+};
+template <bool left, bool wrap>
+constexpr auto funnel = [](U32 low, U32 high, U32 n) {
+  n = wrap ? n & 31 : std::min(n, 32U);
+  const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
+  return left ? static_cast<U32>((both << n) >> 32) : static_cast<U32>(both >> n);
+};
+
+constexpr auto permute = [](U32 a, U32 b, U32 selector) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
+  U32 result = 0;
+  for (U32 i = 0; i < 4; ++i) {
+    const U32 pick = selector >> 4 * i & 15;
+    auto byte = static_cast<U32>(bytes >> 8 * (pick & 7) & 255);
+    if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;
+    result |= byte << 8 * i;
+  }
+  return result;
+};
+/// The modes of prmt give each value of the selector's low two bits a selector of their own.
+template <U32... selectors>
+constexpr auto permute_by = [](U32 a, U32 b, U32 c) {
+  constexpr U32 all[] = {selectors...};
+  return permute(a, b, all[c & 3]);
+};
+
+template <auto operation, std::size_t operands>
+Handler bitwise(ScalarType t) {
+  return with_word(t, []<typename T>(T) { return uniform<operation, T, operands>; });
 }
 
 void lop3(Warp& warp, const MicroOp& op, Mask mask) {
   std::byte* const r = warp.registers;
-  for_lanes(mask, [&](std::uint32_t i) {
-    const auto a = get<std::uint32_t>(r + op.a, i);
-    const auto b = get<std::uint32_t>(r + op.b, i);
-    const auto c = get<std::uint32_t>(r + op.c, i);
-    std::uint32_t result = 0;
-    for (std::uint32_t n = 0; n < 8; ++n) {
+  for_lanes(mask, [&](U32 i) {
+    const auto a = get<U32>(r + op.a, i);
+    const auto b = get<U32>(r + op.b, i);
+    const auto c = get<U32>(r + op.c, i);
+    U32 result = 0;
+    for (U32 n = 0; n < 8; ++n) {
       if ((op.aux >> n & 1) == 0) continue;
       result |= ((n & 4) != 0 ? a : ~a) & ((n & 2) != 0 ? b : ~b) & ((n & 1) != 0 ? c : ~c);
     }
@@ -249,219 +281,85 @@ void lop3(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-// mov between a 64- or 32-bit register and its parts.
-struct Join32 {
-  std::uint64_t operator()(std::uint32_t low, std::uint32_t high) const {
-    return static_cast<std::uint64_t>(high) << 32 | low;
-  }
-};
-struct Join16 {
-  std::uint32_t operator()(std::uint16_t low, std::uint16_t high) const {
-    return static_cast<std::uint32_t>(high) << 16 | low;
-  }
-};
-template <std::uint32_t shift>
-struct Part {
-  template <typename T>
-  T operator()(T value) const {
-    return value >> shift;
-  }
-};
-
-void emit_mov(Decoder& d) {
-  const ScalarType t = d.type();
-  const Arg& to = d.arg(0);
-  const Arg& from = d.arg(1);
-  if (t == ScalarType::pred) {
-    d.emit(&predicate_move, d.write_predicate(to), d.read_predicate(from));
-  } else if (t == ScalarType::b128) {
-    // Two registers of 64 bits, or the halves of one of 128, which are the same thing.
-    const auto is_pair = [](const Arg& arg) {
-      return arg.kind == Arg::Kind::group && arg.elements.size() == 2;
-    };
-    if (!is_pair(to) || !is_pair(from)) d.unsupported();
-    const Slot kept[] = {d.temporary(true), d.temporary(true)};
-    for (std::size_t i = 0; i < 2; ++i)
-      d.emit(bitwise<Keep, false>(ScalarType::b64), kept[i], d.read(from.elements[i], ScalarType::b64));
-    for (std::size_t i = 0; i < 2; ++i)
-      d.emit(bitwise<Keep, false>(ScalarType::b64), d.write(to.elements[i], ScalarType::b64), kept[i]);
-  } else if (from.kind == Arg::Kind::group) {
-    const bool wide = ptx::bits_of(t) == 64;
-    if (from.elements.size() == 2) {
-      const ScalarType part = wide ? ScalarType::b32 : ScalarType::b16;
-      const Slot low = d.read(from.elements[0], part);
-      const Slot high = d.read(from.elements[1], part);
-      d.emit(wide ? &apply<Join32, std::uint64_t, std::uint32_t, std::uint32_t>
-                  : &apply<Join16, std::uint32_t, std::uint16_t, std::uint16_t>,
-             d.write(to, t), low, high);
-    } else if (from.elements.size() == 4 && wide) {
-      const Slot low = d.temporary(false);
-      const Slot high = d.temporary(false);
-      constexpr Handler join = &apply<Join16, std::uint32_t, std::uint16_t, std::uint16_t>;
-      const auto part = [&](std::size_t i) { return d.read(from.elements[i], ScalarType::b16); };
-      d.emit(join, low, part(0), part(1));
-      d.emit(join, high, part(2), part(3));
-      d.emit(&apply<Join32, std::uint64_t, std::uint32_t, std::uint32_t>, d.write(to, t), low, high);
-    } else {
-      d.unsupported();
-    }
-  } else if (to.kind == Arg::Kind::group) {
-    const bool wide = ptx::bits_of(t) == 64;
-    // Copied first: a part may be written to the register that is taken apart.
-    const Slot whole = d.temporary(wide);
-    d.emit(bitwise<Keep, false>(t), whole, d.read(from, t));
-    const std::size_t parts = to.elements.size();
-    if (parts == 2 && wide) {
-      d.emit(&apply<Part<0>, std::uint32_t, std::uint64_t>, d.write(to.elements[0], ScalarType::b32), whole);
-      d.emit(&apply<Part<32>, std::uint32_t, std::uint64_t>, d.write(to.elements[1], ScalarType::b32), whole);
-    } else if (parts == 2) {
-      d.emit(&apply<Part<0>, std::uint16_t, std::uint32_t>, d.write(to.elements[0], ScalarType::b16), whole);
-      d.emit(&apply<Part<16>, std::uint16_t, std::uint32_t>, d.write(to.elements[1], ScalarType::b16), whole);
-    } else if (parts == 4 && wide) {
-      d.emit(&apply<Part<0>, std::uint16_t, std::uint64_t>, d.write(to.elements[0], ScalarType::b16), whole);
-      d.emit(&apply<Part<16>, std::uint16_t, std::uint64_t>, d.write(to.elements[1], ScalarType::b16), whole);
-      d.emit(&apply<Part<32>, std::uint16_t, std::uint64_t>, d.write(to.elements[2], ScalarType::b16), whole);
-      d.emit(&apply<Part<48>, std::uint16_t, std::uint64_t>, d.write(to.elements[3], ScalarType::b16), whole);
-    } else {
-      d.unsupported();
-    }
-  } else {
-    const Handler handler = bitwise<Keep, false>(t);
-    if (handler == nullptr) d.unsupported();
-    const Slot a = d.read(from, t);
-    d.emit(handler, d.write(to, t), a);
-  }
-}
-
 template <typename Op>
-void emit_logic(Decoder& d) {
+void select_bitwise(Decoder& d) {
   const ScalarType t = d.type();
-  if (t == ScalarType::pred) {
-    d.emit(&predicates<Op>, d.write_predicate(d.arg(0)), d.read_predicate(d.arg(1)),
-           d.read_predicate(d.arg(2)));
-    return;
-  }
-  const Slot a = d.read(d.arg(1), t);
-  const Slot b = d.read(d.arg(2), t);
-  d.emit(bitwise<Op, true>(t), d.write(d.arg(0), t), a, b);
+  d.emit_uniform(t == ScalarType::pred ? &combine_predicates<Op> : bitwise<Op{}, 2>(t), t);
 }
 
-template <typename Op>
-void emit_shift(Decoder& d) {
+void select_not(Decoder& d) {
   const ScalarType t = d.type();
-  const Slot a = d.read(d.arg(1), t);
-  const Slot n = d.read(d.arg(2), ScalarType::u32);
-  const auto pick = []<typename T>(T) -> Handler { return &apply<Op, T, T, std::uint32_t>; };
-  Handler handler = nullptr;
-  switch (t) {
-    case ScalarType::s16: handler = pick(std::int16_t{}); break;
-    case ScalarType::s32: handler = pick(std::int32_t{}); break;
-    case ScalarType::s64: handler = pick(std::int64_t{}); break;
-    default:
-      handler = ptx::bits_of(t) == 16   ? pick(std::uint16_t{})
-                : ptx::bits_of(t) == 32 ? pick(std::uint32_t{})
-                                        : pick(std::uint64_t{});
-  }
-  d.emit(handler, d.write(d.arg(0), t), a, n);
+  if (t != ScalarType::pred) return d.emit_uniform(bitwise<complement, 1>(t), t);
+  d.emit(&move_predicate, d.write(0, t), d.read(1, t) ^ 1U);
 }
+
+template <auto shift>
+void select_shift(Decoder& d) {
+  const auto pick = []<typename T>(T) -> Handler { return &apply<shift, T, T, U32>; };
+  const ScalarType t = d.type();
+  d.emit_as(ptx::is_signed_integer(t) ? with_integer(t, pick) : with_word(t, pick), {t, t, ScalarType::u32});
+}
+
+void select_shf(Decoder& d) {
+  const auto pick = [](auto left, auto wrap) { return uniform<funnel<left, wrap>, U32, 3>; };
+  d.emit_uniform(with_flags(pick, d.has("l"), d.has("wrap")), ScalarType::u32);
+}
+
+void select_lop3(Decoder& d) {
+  const ScalarType u32 = ScalarType::u32;
+  const auto to = elements(d.arg(0));
+  const auto table = static_cast<U32>(d.literal(d.arg(4)));
+  const Slot a = d.read(1, u32);
+  const Slot b = d.read(2, u32);
+  const Slot c = d.read(3, u32);
+  if (d.args().size() < 6) return d.emit(&lop3, d.write(to[0], u32), a, b, c, table);
+  // p = d != 0 and|or q; q may be p, and d is compared before it goes anywhere.
+  const Slot result = d.temporary(false);
+  const Slot differs = d.temporary(false);
+  d.emit(&lop3, result, a, b, c, table);
+  d.emit(&set_predicate<Compare::ne, U32>, differs, result, d.constant(0, false));
+  if (to.size() > 1) {
+    d.emit(d.has("and") ? &combine_predicates<std::bit_and<>> : &combine_predicates<std::bit_or<>>,
+           d.write(to[1], ScalarType::pred), differs, d.read(5, ScalarType::pred));
+  }
+  d.emit(uniform<keep, U32, 1>, d.write(to[0], u32), result);
+}
+
+void select_prmt(Decoder& d) {
+  constexpr std::pair<const char*, Handler> modes[] = {
+      {"f4e", uniform<permute_by<0x3210, 0x4321, 0x5432, 0x6543>, U32, 3>},
+      {"b4e", uniform<permute_by<0x5670, 0x6701, 0x7012, 0x0123>, U32, 3>},
+      {"rc8", uniform<permute_by<0x0000, 0x1111, 0x2222, 0x3333>, U32, 3>},
+      {"ecl", uniform<permute_by<0x3210, 0x3211, 0x3222, 0x3333>, U32, 3>},
+      {"ecr", uniform<permute_by<0x0000, 0x1110, 0x2210, 0x3210>, U32, 3>},
+      {"rc16", uniform<permute_by<0x1010, 0x3232, 0x1010, 0x3232>, U32, 3>}};
+  Handler handler = uniform<permute, U32, 3>;
+  for (const auto& [mode, permutes] : modes) {
+    if (d.has(mode)) handler = permutes;
+  }
+  d.emit_uniform(handler, ScalarType::u32);
+}
+
+constexpr Selector table[] = {
+    {Opcode::set, &select_set},
+    {Opcode::setp, &select_setp},
+    {Opcode::selp, &select_selp},
+    {Opcode::slct, &select_slct},
+    {Opcode::and_, &select_bitwise<std::bit_and<>>},
+    {Opcode::or_, &select_bitwise<std::bit_or<>>},
+    {Opcode::xor_, &select_bitwise<std::bit_xor<>>},
+    {Opcode::not_, &select_not},
+    {Opcode::cnot, [](Decoder& d) { d.emit_uniform(bitwise<is_zero, 1>(d.type()), d.type()); }},
+    {Opcode::lop3, &select_lop3},
+    {Opcode::shf, &select_shf},
+    {Opcode::shl, &select_shift<shift_left>},
+    {Opcode::shr, &select_shift<shift_right>},
+    {Opcode::prmt, &select_prmt},
+};
 
 }  // namespace
 
-bool select_logic(Decoder& d) {
-  const auto u32 = ScalarType::u32;
-  switch (d.in().opcode) {
-    case Opcode::mov: emit_mov(d); return true;
-    case Opcode::setp: emit_setp(d); return true;
-    case Opcode::set: {
-      // The comparison's type is the last, the result's the first.
-      const ScalarType to = d.in().types().front();
-      std::optional<Compare> compare;
-      for (const std::string& word : d.in().words) {
-        if (!compare) compare = parse_compare(word);
-      }
-      const Handler handler = compare && d.args().size() == 3 ? comparison(d, d.type(), *compare) : nullptr;
-      if (handler == nullptr || ptx::bits_of(to) != 32) return false;
-      const Slot p = d.temporary(false);
-      d.emit(handler, p, d.read(d.arg(1), d.type()), d.read(d.arg(2), d.type()));
-      d.emit(&mask_to_lanes, d.write(d.arg(0), to), p, 0, 0, to == ScalarType::f32 ? 0x3f800000U : ~0U);
-      return true;
-    }
-    case Opcode::selp: {
-      const ScalarType t = d.type();
-      if (t == ScalarType::pred) return false;
-      const Slot a = d.read(d.arg(1), t);
-      const Slot b = d.read(d.arg(2), t);
-      d.emit(ptx::bits_of(t) == 64 ? &select_by<std::uint64_t> : &select_by<std::uint32_t>,
-             d.write(d.arg(0), t), a, b, d.read_predicate(d.arg(3)));
-      return true;
-    }
-    case Opcode::and_: emit_logic<And>(d); return true;
-    case Opcode::or_: emit_logic<Or>(d); return true;
-    case Opcode::xor_: emit_logic<Xor>(d); return true;
-    case Opcode::not_:
-      if (d.type() == ScalarType::pred) {
-        d.emit(&predicate_not, d.write_predicate(d.arg(0)), d.read_predicate(d.arg(1)));
-      } else {
-        const Slot a = d.read(d.arg(1), d.type());
-        d.emit(bitwise<Not, false>(d.type()), d.write(d.arg(0), d.type()), a);
-      }
-      return true;
-    case Opcode::cnot: {
-      const Slot a = d.read(d.arg(1), d.type());
-      d.emit(bitwise<Cnot, false>(d.type()), d.write(d.arg(0), d.type()), a);
-      return true;
-    }
-    case Opcode::shl: emit_shift<Shl>(d); return true;
-    case Opcode::shr: emit_shift<Shr>(d); return true;
-    case Opcode::shf: {
-      const bool wrap = d.has("wrap");
-      const Handler left =
-          wrap ? &apply<Funnel<true, true>, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>
-               : &apply<Funnel<true, false>, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-      const Handler right =
-          wrap ? &apply<Funnel<false, true>, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>
-               : &apply<Funnel<false, false>, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-      const Slot a = d.read(d.arg(1), u32);
-      const Slot b = d.read(d.arg(2), u32);
-      const Slot c = d.read(d.arg(3), u32);
-      d.emit(d.has("l") ? left : right, d.write(d.arg(0), u32), a, b, c);
-      return true;
-    }
-    case Opcode::lop3: {
-      const bool two = d.arg(0).kind == Arg::Kind::group;
-      const Arg& target = two ? d.arg(0).elements[0] : d.arg(0);
-      const auto table = static_cast<std::uint32_t>(d.literal(d.arg(4)));
-      const Slot a = d.read(d.arg(1), u32);
-      const Slot b = d.read(d.arg(2), u32);
-      const Slot c = d.read(d.arg(3), u32);
-      if (d.args().size() < 6) {
-        d.emit(&lop3, d.write(target, u32), a, b, c, table);
-        return true;
-      }
-      // p = d != 0 and|or q; q may be p, and d is compared before it goes anywhere.
-      const Slot result = d.temporary(false);
-      const Slot differs = d.temporary(false);
-      d.emit(&lop3, result, a, b, c, table);
-      d.emit(&set_predicate<Compare::ne, std::uint32_t>, differs, result, d.constant(0, false));
-      if (two) {
-        d.emit(d.has("and") ? &predicates<And> : &predicates<Or>, d.write_predicate(d.arg(0).elements[1]),
-               differs, d.read_predicate(d.arg(5)));
-      }
-      d.emit(bitwise<Keep, false>(u32), d.write(target, u32), result);
-      return true;
-    }
-    case Opcode::prmt: {
-      if (d.in().words.size() > 2) return false;  // the modes f4e, b4e …
-      const Slot a = d.read(d.arg(1), u32);
-      const Slot b = d.read(d.arg(2), u32);
-      const Slot c = d.read(d.arg(3), u32);
-      d.emit(&apply<Prmt, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, d.write(d.arg(0), u32),
-             a, b, c);
-      return true;
-    }
-    default: return false;
-  }
-}
+constinit const Selectors logic_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

@@ -1,28 +1,202 @@
-/// Matrices of 8 rows of 16 bytes between shared memory and registers: ldmatrix, stmatrix, movmatrix (PTX ISA
-/// 9.7.14.5.15 to 9.7.14.5.17).
-#include "sim/decode.hpp"
-#include "sim/memory_access.hpp"
+/// Matrices: products of them, mma.sync (PTX ISA 9.7.14.5), and those of 8 rows of 16 bytes between shared
+/// memory and registers: ldmatrix, stmatrix, movmatrix (9.7.14.5.15 to 9.7.14.5.17).
+#include "sim/cta.hpp"
+#include "sim/select.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-using ptx::Opcode;
-using ptx::ScalarType;
+// mma: products and sums are exact or in f64, and a result is rounded once: the ISA fixes neither the order
+// of the sum nor its intermediate precision.
+
+struct Shape {
+  std::uint32_t m = 0;
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+};
+
+/// More than the greatest k.
+constexpr std::uint32_t most_k = 64;
+
+/// Elements of `type` in a register of 32 bits (of 64 for f64).
+constexpr std::uint32_t per_register(ScalarType type) {
+  switch (type) {
+    case ScalarType::f16:
+    case ScalarType::bf16: return 2;
+    case ScalarType::u8:
+    case ScalarType::s8:
+    case ScalarType::e4m3:
+    case ScalarType::e5m2: return 4;
+    default: return 1;
+  }
+}
+
+/// Element `i` of a register as a number: exact, as every type's values are f64 values.
+template <ScalarType type>
+double element(std::uint64_t bits, std::uint32_t i) {
+  const auto word = static_cast<std::uint32_t>(bits);
+  if constexpr (type == ScalarType::f16) return decode_small<f16_format>(word >> 16 * i & 0xffff);
+  if constexpr (type == ScalarType::bf16) return decode_small<bf16_format>(word >> 16 * i & 0xffff);
+  if constexpr (type == ScalarType::e4m3) return decode_small<e4m3_format>(word >> 8 * i & 0xff);
+  if constexpr (type == ScalarType::e5m2) return decode_small<e5m2_format>(word >> 8 * i & 0xff);
+  if constexpr (type == ScalarType::u8) return static_cast<std::uint8_t>(word >> 8 * i);
+  if constexpr (type == ScalarType::s8) return static_cast<std::int8_t>(word >> 8 * i);
+  // A .tf32 operand has 10 bits of mantissa; the 13 below are none of it.
+  if constexpr (type == ScalarType::tf32) return std::bit_cast<float>(word & ~0x1fffU);
+  return std::bit_cast<double>(bits);
+}
+
+/// accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: where a, b, c
+/// begin; op.d: m | n << 8 | k << 16, and 1 << 24 for .satfinite.
+template <ScalarType a_type, ScalarType b_type, ScalarType c_type>
+void multiply(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.gather(mask)) return;
+  const auto& slots = warp.program->accesses[op.aux].values;
+  const Shape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
+  const auto reg = [&](std::size_t i, std::uint32_t lane) -> std::uint64_t {
+    return a_type == ScalarType::f64 ? get<std::uint64_t>(warp.registers + slots[i], lane)
+                                     : get<std::uint32_t>(warp.registers + slots[i], lane);
+  };
+  std::array<std::array<double, most_k>, 16> a{};
+  std::array<std::array<double, 8>, most_k> b{};
+  constexpr std::uint32_t per = per_register(a_type);
+  const std::uint32_t halves = shape.m / 8;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint32_t group = lane / 4;
+    const std::uint32_t inner = lane % 4 * per;
+    for (std::uint32_t i = 0; i < op.b - op.a; ++i) {
+      const std::uint64_t bits = reg(op.a + i, lane);
+      for (std::uint32_t e = 0; e < per; ++e)
+        a[group + 8 * (i % halves)][inner + e + i / halves * 4 * per] = element<a_type>(bits, e);
+    }
+    for (std::uint32_t i = 0; i < op.c - op.b; ++i) {
+      const std::uint64_t bits = reg(op.b + i, lane);
+      for (std::uint32_t e = 0; e < per; ++e) b[inner + e + i * 4 * per][group] = element<b_type>(bits, e);
+    }
+  }
+  const auto result = [&](std::uint32_t row, std::uint32_t column, auto c) {
+    using C = decltype(c);
+    if constexpr (std::is_same_v<C, std::int32_t>) {
+      std::int64_t sum = c;
+      for (std::uint32_t k = 0; k < shape.k; ++k)
+        sum += static_cast<std::int64_t>(a[row][k]) * static_cast<std::int64_t>(b[k][column]);
+      if ((op.d >> 24 & 1) != 0)
+        sum = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
+                                       std::numeric_limits<std::int32_t>::max());
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
+    } else {
+      double sum = static_cast<double>(c);
+      for (std::uint32_t k = 0; k < shape.k; ++k) {
+        sum = a_type == ScalarType::f64 ? std::fma(a[row][k], b[k][column], sum)
+                                        : sum + a[row][k] * b[k][column];
+      }
+      return static_cast<C>(sum);
+    }
+  };
+  // d may be where a, b or c are, in any order: a lane's results are written when all are known.
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t column = lane % 4 * 2;
+    if constexpr (c_type == ScalarType::f16) {
+      std::array<std::uint32_t, 2> words{};
+      for (std::uint32_t half = 0; half < halves; ++half) {
+        const auto c = get<std::uint32_t>(warp.registers + slots[op.c + half], lane);
+        for (std::uint32_t i = 0; i < 2; ++i) {
+          const auto addend = static_cast<double>(decode_small<f16_format>(c >> 16 * i & 0xffff));
+          const double sum = result(lane / 4 + 8 * half, column + i, addend);
+          words[half] |= static_cast<std::uint32_t>(encode_small<f16_format>(sum, false)) << 16 * i;
+        }
+      }
+      for (std::uint32_t half = 0; half < halves; ++half)
+        put(warp.registers + slots[half], lane, words[half]);
+    } else {
+      using C = std::conditional_t<c_type == ScalarType::f64, double,
+                                   std::conditional_t<c_type == ScalarType::s32, std::int32_t, float>>;
+      std::array<C, 4> sums{};
+      for (std::uint32_t i = 0; i < 2 * halves; ++i) {
+        const C c = get<C>(warp.registers + slots[op.c + i], lane);
+        sums[i] = result(lane / 4 + 8 * (i / 2), column + i % 2, c);
+        if constexpr (std::is_floating_point_v<C>) sums[i] = canonical(sums[i]);
+      }
+      for (std::uint32_t i = 0; i < 2 * halves; ++i) put(warp.registers + slots[i], lane, sums[i]);
+    }
+  });
+}
+
+struct Product {
+  ScalarType a;
+  ScalarType b;
+  ScalarType c;
+  Handler handler;
+};
+template <ScalarType a, ScalarType b, ScalarType c>
+constexpr Product product{a, b, c, &multiply<a, b, c>};
+
+using T = ScalarType;
+constexpr Product products[] = {
+    product<T::f16, T::f16, T::f16>,   product<T::f16, T::f16, T::f32>,   product<T::bf16, T::bf16, T::f32>,
+    product<T::tf32, T::tf32, T::f32>, product<T::f64, T::f64, T::f64>,   product<T::u8, T::u8, T::s32>,
+    product<T::u8, T::s8, T::s32>,     product<T::s8, T::u8, T::s32>,     product<T::s8, T::s8, T::s32>,
+    product<T::e4m3, T::e4m3, T::f32>, product<T::e4m3, T::e5m2, T::f32>, product<T::e5m2, T::e4m3, T::f32>,
+    product<T::e5m2, T::e5m2, T::f32>,
+};
+
+/// The shapes of the ISA's table for the type; quarter-warp products (m8n8k4 of f16) are none of Hopper's.
+Shape shape_of(const Decoder& d, ScalarType a) {
+  const std::uint32_t least = 4 * per_register(a);
+  const bool f64 = a == ScalarType::f64;
+  const bool has_m8 = f64 || a == ScalarType::u8 || a == ScalarType::s8;
+  for (const std::uint32_t m : {8U, 16U}) {
+    for (const std::uint32_t k : {least, 2 * least, 4 * least}) {
+      if (m == 8 ? k > least || !has_m8 : k > 2 * least && !f64) continue;
+      if (d.has(fmt::format("m{}n8k{}", m, k))) return {m, 8, k};
+    }
+  }
+  return {};
+}
+
+void select_mma(Decoder& d) {
+  const auto types = d.in().types();  // d, a, b, c
+  if (d.in().words[1] != "sync" || types.size() != 4 || types[0] != types[3] || !d.has("row") ||
+      !d.has("col")) {
+    d.unsupported();
+  }
+  for (const char* mode : {"rz", "rm", "rp", "popc"}) {
+    if (d.has(mode)) d.unsupported();
+  }
+  const auto* const found = std::ranges::find_if(products, [&](const Product& each) {
+    return each.a == types[1] && each.b == types[2] && each.c == types[3];
+  });
+  const Shape shape = shape_of(d, types[1]);
+  if (found == std::end(products) || shape.m == 0) d.unsupported();
+  const bool wide = types[1] == ScalarType::f64;
+  const ScalarType word = wide ? ScalarType::b64 : ScalarType::b32;
+  const std::size_t results = types[0] == ScalarType::f16 ? shape.m * shape.n / 64 : shape.m * shape.n / 32;
+  const std::size_t expected[] = {results, shape.m * shape.k / 32 / per_register(types[1]),
+                                  shape.n * shape.k / 32 / per_register(types[2]), results};
+  MemoryAccess access;
+  std::size_t begin[4] = {};
+  for (std::size_t i = 0; i < 4; ++i) {
+    begin[i] = access.values.size();
+    const std::vector<Slot> slots = d.slots(d.arg(i), word, i == 0);
+    if (slots.size() != expected[i]) d.unsupported("this number of registers");
+    access.values.insert(access.values.end(), slots.begin(), slots.end());
+  }
+  const std::uint32_t packed = shape.m | shape.n << 8 | shape.k << 16 | (d.has("satfinite") ? 1U << 24 : 0);
+  d.emit(found->handler, packed, static_cast<Slot>(begin[1]), static_cast<Slot>(begin[2]),
+         static_cast<Slot>(begin[3]), d.add(std::move(access)));
+}
 
 /// 8 by 8 elements of 16 bits.
 using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
-
-/// These instructions are executed by all lanes of the warp; else those here wait.
-bool converged(Warp& warp, Mask mask) {
-  const Mask missing = warp.live & ~mask;
-  if (missing == 0) return true;
-  warp.park(mask, warp.here(), {Wait::Kind::warp, missing, 0});
-  return false;
-}
 
 /// The two elements that a lane holds: of row lane / 4, or of that column if it is transposed.
 template <bool transposed>
@@ -47,7 +221,7 @@ constexpr std::uint32_t row_bytes = 16;
 /// accesses[aux]: lane 8 m + r has the address of row r of matrix m; values: a register a matrix.
 template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask)) return;
+  if (!warp.gather(mask)) return;
   const MemoryAccess& access = warp.program->accesses[op.aux];
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
@@ -61,11 +235,10 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if ((mask >> lane & 1) == 0) continue;
       const Target target =
           resolve(warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
+      check_shadow(warp, lane, target, row_bytes, !loads);
       if (loads) {
-        if (target.shared) check_shared_read(warp, lane, {target.owner, target.offset}, row_bytes);
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
       } else {
-        if (target.shared) check_shared_write(warp, lane, {target.owner, target.offset}, row_bytes);
         std::memcpy(target.memory, matrix[row].data(), row_bytes);
       }
     }
@@ -74,7 +247,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void transpose(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask)) return;
+  if (!warp.gather(mask)) return;
   Matrix matrix{};
   for_lanes(mask, [&](std::uint32_t lane) {
     give<false>(matrix, lane, get<std::uint32_t>(warp.registers + op.a, lane));
@@ -82,43 +255,28 @@ void transpose(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, take<true>(matrix, lane)); });
 }
 
-bool emit_move(Decoder& d, bool loads) {
-  if (!d.has("m8n8") || d.type() != ScalarType::b16) return false;
+void select_ldmatrix(Decoder& d) {
+  const bool loads = d.in().opcode == Opcode::ldmatrix;
+  if (!d.has("m8n8") || d.type() != ScalarType::b16) d.unsupported();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
   access.peers = false;
-  const Arg& values = d.arg(loads ? 0 : 1);
-  const auto add = [&](const Arg& arg) {
-    access.values.push_back(loads ? d.write(arg, ScalarType::b32) : d.read(arg, ScalarType::b32));
-  };
-  if (values.kind == Arg::Kind::group) {
-    for (const Arg& each : values.elements) add(each);
-  } else {
-    add(values);
-  }
+  access.values = d.slots(d.arg(loads ? 0 : 1), ScalarType::b32, loads);
   const std::size_t count = d.has("x4") ? 4 : d.has("x2") ? 2 : 1;
   if (access.values.size() != count) d.unsupported("this number of registers");
-  d.program().accesses.push_back(std::move(access));
-  const bool transposed = d.has("trans");
-  const Handler handler = loads ? (transposed ? &move_matrices<true, true> : &move_matrices<false, true>)
-                                : (transposed ? &move_matrices<true, false> : &move_matrices<false, false>);
-  d.emit(handler, 0, 0, 0, 0, static_cast<std::uint32_t>(d.program().accesses.size() - 1));
-  return true;
+  const auto pick = [](auto by_column, auto into) -> Handler { return &move_matrices<by_column, into>; };
+  d.emit(with_flags(pick, d.has("trans"), loads), 0, 0, 0, 0, d.add(std::move(access)));
 }
+
+constexpr Selector table[] = {
+    {Opcode::ldmatrix, &select_ldmatrix},
+    {Opcode::stmatrix, &select_ldmatrix},
+    {Opcode::movmatrix, [](Decoder& d) { d.emit_uniform(&transpose, ScalarType::b32); }},
+    {Opcode::mma, &select_mma},
+};
 
 }  // namespace
 
-bool select_matrix(Decoder& d) {
-  switch (d.in().opcode) {
-    case Opcode::ldmatrix: return emit_move(d, true);
-    case Opcode::stmatrix: return emit_move(d, false);
-    case Opcode::movmatrix: {
-      const Slot a = d.read(d.arg(1), ScalarType::b32);
-      d.emit(&transpose, d.write(d.arg(0), ScalarType::b32), a);
-      return true;
-    }
-    default: return false;
-  }
-}
+constinit const Selectors matrix_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

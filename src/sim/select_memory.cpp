@@ -1,22 +1,95 @@
-/// Loads, stores, atomics, address conversion, prefetches (PTX ISA 9.7.9, 9.7.13).
-#include "sim/atomic.hpp"
-#include "sim/cluster.hpp"
-#include "sim/decode.hpp"
-#include "sim/memory_access.hpp"
-#include "sim/numeric.hpp"
-#include "sim/trace.hpp"
+/// Loads, stores and atomics (PTX ISA 9.7.9, 9.7.13); the addresses they go to: conversion between state
+/// spaces and between the CTAs of a cluster, questions about them, cache policies.
+#include "sim/cta.hpp"
+#include "sim/select.hpp"
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <utility>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-using ptx::Opcode;
-using ptx::ScalarType;
+/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
+struct Stretch {
+  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
+  std::uint64_t low = 0;
+  bool linear = false;  ///< lane i accesses the i-th part of the stretch, which has no gaps
+  bool shared = false;
+  std::uint32_t offset = 0;  ///< shared: of `low`
+  bool global = false;
+};
+
+/// Lanes that an instruction takes to shared or global memory, for those who look for races.
+class Trace {
+ public:
+  Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
+      : races_(warp.cta->races.get()),
+        warp_(warp),
+        access_{Memory::shared, bytes, write, ordering},
+        ordered_(ordering.strong && warp.program->orders_memory) {}
+
+  /// A full warp's stretch of memory.
+  void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
+    if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
+    access_.memory = stretch.shared ? Memory::shared : Memory::global;
+    const std::uint64_t base = stretch.shared ? stretch.offset - stretch.low : 0;
+    if (stretch.linear) {
+      races_->access(warp_, access_, base + stretch.low);
+      return;
+    }
+    for (std::uint64_t& address : addresses) address += base;
+    races_->access(warp_, access_, addresses, all_lanes);
+  }
+
+  /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
+  [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
+
+  // Lane by lane, where one has accessed memory without a report.
+
+  void before(std::uint32_t lane, const Target& target, std::uint64_t address) {
+    if (races_ != nullptr && ordered_ && choose(target))
+      races_->before(warp_, lane, access_, place(target, address));
+  }
+  void after(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
+    if (races_ == nullptr || !choose(target)) return;
+    at_[lane] = place(target, address);
+    if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
+  }
+  void finish() {
+    if (races_ == nullptr) return;
+    finish(Memory::shared, shared_);
+    finish(Memory::global, global_);
+  }
+
+ private:
+  bool choose(const Target& target) {
+    access_.memory = target.shared ? Memory::shared : Memory::global;
+    return target.shared || target.global;
+  }
+  void finish(Memory memory, Mask mask) {
+    if (mask == 0) return;
+    access_.memory = memory;
+    races_->access(warp_, access_, at_, mask);
+    if (ordered_) races_->after(warp_, mask, access_, at_);
+  }
+  static std::uint64_t place(const Target& target, std::uint64_t address) {
+    return target.shared ? target.offset : address;
+  }
+
+  Races* races_;
+  Warp& warp_;
+  WarpAccess access_;
+  bool ordered_;
+  Mask shared_ = 0;
+  Mask global_ = 0;
+  std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
+};
 
 /// Elements of any memory may be shared with CTAs on other host threads.
 template <typename T>
@@ -26,11 +99,6 @@ T load_relaxed(const std::byte* at) {
 template <typename T>
 void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
-}
-
-/// Whether the lanes wait before they reach into a peer's shared memory.
-bool held(Warp& warp, const MemoryAccess& access, Mask mask) {
-  return access.peers && warp.cta->cluster.size() > 1 && warp.cta->cluster.hold(warp, access, mask);
 }
 
 /// The shadow of `bytes` bytes in words.
@@ -86,7 +154,7 @@ bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::u
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t at = all.linear ? lane * bytes : addresses[lane] - all.low;
     if (!all.linear) std::memset(shadow + at, initialised, bytes);
-    const std::uint32_t tag = cta.thread_tag(warp.index * lanes + lane);
+    const std::uint32_t tag = cta.thread_tag(warp.thread(lane));
     std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
     for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) writers[i] = tag;
   }
@@ -155,66 +223,53 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   }
 }
 
-template <typename T, std::uint32_t count>
-void load(Warp& warp, const MicroOp& op, Mask mask) {
+/// A load, or a store.
+template <typename T, std::uint32_t count, bool writes>
+void move(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   constexpr std::uint32_t bytes = count * sizeof(T);
-  Trace trace(warp, bytes, false, access.ordering);
-  if (mask == all_lanes && !trace.ordered()) {
+  std::array<std::byte*, count> slots;
+  for (std::uint32_t i = 0; i < count; ++i) slots[i] = warp.registers + access.values[i];
+  if (writes) ++warp.cta->changes;
+  Trace trace(warp, bytes, writes, access.ordering);
+  if (mask == all_lanes && !(writes && access.space == Space::param) && !trace.ordered()) {
     std::array<std::uint64_t, lanes> addresses;
     const Stretch all = resolve_all<bytes>(warp, access, addresses);
-    if (all.memory != nullptr && (!all.shared || shared_readable<bytes>(*warp.cta, all, addresses))) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        std::byte* const slot = warp.registers + access.values[i];
-        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
-          put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
+    const auto legal = [&] {
+      return writes ? mark_shared_written<bytes>(warp, all, addresses)
+                    : shared_readable<bytes>(*warp.cta, all, addresses);
+    };
+    if (all.memory != nullptr && (!all.shared || legal())) {
+      if constexpr (writes) {
+        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
+          for (std::uint32_t i = 0; i < count; ++i)
+            store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
         });
+      } else {
+        for (std::uint32_t i = 0; i < count; ++i) {
+          std::byte* const slot = slots[i];
+          for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
+            put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
+          });
+        }
       }
       trace.all(all, addresses);
       return;
     }
   }
-  if (held(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, false, access.peers);
-    const bool legal = !target.shared || check_shared_read(warp, lane, {target.owner, target.offset}, bytes);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
+    const bool legal = check_shadow(warp, lane, target, bytes, writes);
+    if (writes) trace.before(lane, target, address);
     for (std::uint32_t i = 0; i < count; ++i) {
-      put<T>(warp.registers + access.values[i], lane, load_relaxed<T>(target.memory + i * sizeof(T)));
-    }
-    trace.after(lane, target, address, legal);
-  });
-  trace.finish();
-}
-
-template <typename T, std::uint32_t count>
-void store(Warp& warp, const MicroOp& op, Mask mask) {
-  const MemoryAccess& access = warp.program->accesses[op.aux];
-  constexpr std::uint32_t bytes = count * sizeof(T);
-  ++warp.cta->changes;
-  Trace trace(warp, bytes, true, access.ordering);
-  if (mask == all_lanes && access.space != Space::param && !trace.ordered()) {
-    std::array<std::uint64_t, lanes> addresses;
-    const Stretch all = resolve_all<bytes>(warp, access, addresses);
-    if (all.memory != nullptr && (!all.shared || mark_shared_written<bytes>(warp, all, addresses))) {
-      std::array<const std::byte*, count> slots;
-      for (std::uint32_t i = 0; i < count; ++i) slots[i] = warp.registers + access.values[i];
-      for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
-        for (std::uint32_t i = 0; i < count; ++i)
-          store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
-      });
-      trace.all(all, addresses);
-      return;
-    }
-  }
-  if (held(warp, access, mask)) return;
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
-    const bool legal = !target.shared || check_shared_write(warp, lane, {target.owner, target.offset}, bytes);
-    trace.before(lane, target, address);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      store_relaxed<T>(target.memory + i * sizeof(T), get<T>(warp.registers + access.values[i], lane));
+      std::byte* const element = target.memory + i * sizeof(T);
+      if constexpr (writes) {
+        store_relaxed<T>(element, get<T>(slots[i], lane));
+      } else {
+        put<T>(slots[i], lane, load_relaxed<T>(element));
+      }
     }
     trace.after(lane, target, address, legal);
   });
@@ -222,27 +277,23 @@ void store(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 template <typename T>
-Handler counted(bool loads, std::size_t count) {
+Handler counted(bool writes, std::size_t count) {
   switch (count) {
-    case 1: return loads ? &load<T, 1> : &store<T, 1>;
-    case 2: return loads ? &load<T, 2> : &store<T, 2>;
+    case 1: return writes ? &move<T, 1, true> : &move<T, 1, false>;
+    case 2: return writes ? &move<T, 2, true> : &move<T, 2, false>;
     case 4:
-      if constexpr (sizeof(T) <= 4) return loads ? &load<T, 4> : &store<T, 4>;
+      if constexpr (sizeof(T) <= 4) return writes ? &move<T, 4, true> : &move<T, 4, false>;
       return nullptr;
     default: return nullptr;
   }
 }
 
-Handler sized(ScalarType t, bool loads, std::size_t count) {
-  if (loads && t == ScalarType::s8) return counted<std::int8_t>(true, count);
-  if (loads && t == ScalarType::s16) return counted<std::int16_t>(true, count);
-  switch (ptx::bits_of(t)) {
-    case 8: return counted<std::uint8_t>(loads, count);
-    case 16: return counted<std::uint16_t>(loads, count);
-    case 32: return counted<std::uint32_t>(loads, count);
-    case 64: return counted<std::uint64_t>(loads, count);
-    default: return nullptr;
-  }
+/// What is loaded is extended by its type; what is stored has only a size.
+Handler sized(ScalarType t, bool writes, std::size_t count) {
+  if (!writes && t == ScalarType::s8) return counted<std::int8_t>(false, count);
+  if (!writes && t == ScalarType::s16) return counted<std::int16_t>(false, count);
+  if (ptx::bits_of(t) == 8) return counted<std::uint8_t>(writes, count);
+  return with_word(t, [&]<typename T>(T) { return counted<T>(writes, count); });
 }
 
 /// .volatile is relaxed at system scope; atomics are strong whatever they say.
@@ -256,47 +307,21 @@ Ordering ordering_of(Decoder& d, bool atomic) {
   return ordering;
 }
 
-void emit_move(Decoder& d, bool loads) {
-  // A value of 128 bits is its two halves.
-  const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
-  MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
-  access.ordering = ordering_of(d, false);
-  const Arg& values = d.arg(loads ? 0 : 1);
-  if (d.type() == ScalarType::b128 && values.kind != Arg::Kind::group) d.unsupported();
-  const auto add = [&](const Arg& arg) { access.values.push_back(loads ? d.write(arg, t) : d.read(arg, t)); };
-  if (values.kind == Arg::Kind::group) {
-    for (const Arg& element : values.elements) {
-      if (element.kind == Arg::Kind::group) d.unsupported();
-      add(element);
-    }
-  } else {
-    add(values);
-  }
-  const Handler handler = sized(t, loads, access.values.size());
-  if (handler == nullptr) d.unsupported();
-  d.program().accesses.push_back(std::move(access));
-  d.emit(handler, 0, 0, 0, 0, static_cast<std::uint32_t>(d.program().accesses.size() - 1));
-}
-
 // Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
 
 template <typename T>
 void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (held(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   ++warp.cta->changes;
   Trace trace(warp, sizeof(T), true, access.ordering);
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target =
         resolve(warp, lane, access.space, address, sizeof(T), sizeof(T), true, access.peers);
-    bool legal = true;
-    if (target.shared) {
-      const SharedPlace place{target.owner, target.offset};
-      legal = check_shared_read(warp, lane, place, sizeof(T));
-      legal = check_shared_write(warp, lane, place, sizeof(T)) && legal;
-    }
+    bool legal = check_shadow(warp, lane, target, sizeof(T), false);
+    legal = check_shadow(warp, lane, target, sizeof(T), true) && legal;
     trace.before(lane, target, address);
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
@@ -312,136 +337,141 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   trace.finish();
 }
 
-bool emit_atomic(Decoder& d, bool returns) {
-  const std::optional<Atomic> what = atomic_of(d.in());
-  Handler handler = nullptr;
-  const ScalarType t = d.type();
-  switch (t) {
-    case ScalarType::b32:
-    case ScalarType::u32: handler = &atomic<std::uint32_t>; break;
-    case ScalarType::s32: handler = &atomic<std::int32_t>; break;
-    case ScalarType::b64:
-    case ScalarType::u64: handler = &atomic<std::uint64_t>; break;
-    case ScalarType::s64: handler = &atomic<std::int64_t>; break;
-    case ScalarType::f32: handler = &atomic<float>; break;
-    case ScalarType::f64: handler = &atomic<double>; break;
-    default: return false;
-  }
-  const std::size_t first = returns ? 1 : 0;
-  if (!what || d.in().vector_width() != 1 || d.arg(first + 1).kind == Arg::Kind::group) return false;
-  MemoryAccess access = d.address(d.arg(first), d.space());
-  access.ordering = ordering_of(d, true);
-  d.program().accesses.push_back(std::move(access));
-  const auto index = static_cast<std::uint32_t>(d.program().accesses.size() - 1);
-  const Slot a = d.read(d.arg(first + 1), t);
-  const Slot b = *what == Atomic::cas ? d.read(d.arg(first + 2), t) : a;
-  d.emit(handler, d.write(returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(*what), index);
-  return true;
+void select_ld_st(Decoder& d) {
+  const bool loads = d.in().opcode != Opcode::st;
+  // A value of 128 bits is its two halves.
+  const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
+  MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
+  access.ordering = ordering_of(d, false);
+  const Arg& values = d.arg(loads ? 0 : 1);
+  const auto is_group = [](const Arg& value) { return value.kind == Arg::Kind::group; };
+  if (d.type() == ScalarType::b128 && !is_group(values)) d.unsupported();
+  if (std::ranges::any_of(elements(values), is_group)) d.unsupported();
+  access.values = d.slots(values, t, loads);
+  const Handler handler = sized(t, !loads, access.values.size());
+  d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-struct Plus {
-  std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b; }
-};
-
-std::uint64_t window_of(Space space) {
-  switch (space) {
-    case Space::shared: return shared_window;
-    case Space::local: return local_window;
-    case Space::param: return param_window;
-    case Space::constant: return constant_window;
-    default: return 0;
+void select_atom_red(Decoder& d) {
+  const bool returns = d.in().opcode == Opcode::atom;
+  const std::optional<Atomic> what = atomic_of(d.in());
+  const std::size_t first = returns ? 1 : 0;
+  const ScalarType t = d.type();
+  const Handler handler = with_number(t, []<typename T>(T) -> Handler {
+    if constexpr (sizeof(T) < 4)
+      return nullptr;
+    else
+      return &atomic<T>;
+  });
+  if (handler == nullptr || !what || d.in().vector_width() != 1 ||
+      d.arg(first + 1).kind == Arg::Kind::group) {
+    d.unsupported();
   }
+  MemoryAccess access = d.address(d.arg(first), d.space());
+  access.ordering = ordering_of(d, true);
+  const std::uint32_t index = d.add(std::move(access));
+  const Slot a = d.read(first + 1, t);
+  const Slot b = *what == Atomic::cas ? d.read(first + 2, t) : a;
+  d.emit(handler, d.write(returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(*what), index);
+}
+
+// Addresses.
+
+/// isspacep. aux: the space; c: 1 if shared memory must be that of the thread's own CTA.
+void is_space(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
+    std::uint64_t offset = address;
+    const bool is = take_space(offset) == static_cast<Space>(op.aux) &&
+                    !(op.c != 0 && warp.cta->is_peer_address(address, Space::generic));
+    write_lane(warp, op.d, lane, is);
+  });
+}
+
+/// d: address in the CTA whose rank is b, of the address a; T is its type.
+template <typename T>
+void map_address(Warp& warp, const MicroOp& op, Mask mask) {
+  const std::uint32_t size = warp.cta->cluster.size();
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto rank = get<std::uint32_t>(warp.registers + op.b, lane);
+    if (rank >= size) {
+      warp.fail(lane, "shared.cluster-rank", fmt::format("mapa to the CTA with rank {}", rank),
+                fmt::format("a rank below %cluster_nctarank, which is {}", size));
+    }
+    put(warp.registers + op.d, lane, static_cast<T>(map_to_rank(get<T>(warp.registers + op.a, lane), rank)));
+  });
+}
+
+template <typename T>
+void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto named = static_cast<std::uint32_t>(get<T>(warp.registers + op.a, lane) >> rank_shift & 0xff);
+    put(warp.registers + op.d, lane, named == 0 ? warp.cta->rank : named - 1);
+  });
 }
 
 /// cvta to generic adds the window, cvta.to takes it away.
-void emit_cvta(Decoder& d, bool to) {
-  const ScalarType t = ScalarType::u64;
+void select_cvta(Decoder& d) {
   const std::uint64_t window = window_of(d.space());
-  const Slot a = d.read(d.arg(1), t);
-  d.emit(&apply<Plus, std::uint64_t, std::uint64_t, std::uint64_t>, d.write(d.arg(0), t), a,
-         d.constant(to ? 0 - window : window, true));
+  const Slot a = d.read(1, ScalarType::u64);
+  d.emit(uniform<std::plus<>{}, std::uint64_t, 2>, d.write(0, ScalarType::u64), a,
+         d.constant(d.in().opcode == Opcode::cvta_to ? 0 - window : window, true));
 }
 
-/// isspacep.shared::cta: in the shared memory of the thread's own CTA.
-void is_own_shared(Warp& warp, const MicroOp& op, Mask mask) {
-  Mask& p = predicate(warp, op.d);
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
-    const bool is = address >= shared_window && address < shared_window + window_bytes &&
-                    !warp.cta->is_peer_address(address, Space::generic);
-    p = (p & ~(1U << lane)) | static_cast<Mask>(is) << lane;
-  });
+void select_isspacep(Decoder& d) {
+  const Space space = d.space();
+  if (space == Space::generic) d.unsupported();
+  const Slot address = d.read(1, ScalarType::u64);
+  d.emit(&is_space, d.write(0, ScalarType::pred), address, 0,
+         space == Space::shared && !d.has("shared::cluster") ? 1 : 0, static_cast<std::uint32_t>(space));
 }
 
-template <Space space>
-void is_space(Warp& warp, const MicroOp& op, Mask mask) {
-  Mask& p = predicate(warp, op.d);
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
-    const auto in = [&](std::uint64_t window) {
-      return address >= window && address < window + window_bytes;
-    };
-    bool is = false;
-    if constexpr (space == Space::global) {
-      is = !in(shared_window) && !in(local_window) && !in(param_window) && !in(constant_window);
-    } else {
-      is = in(space == Space::shared  ? shared_window
-              : space == Space::local ? local_window
-              : space == Space::param ? param_window
-                                      : constant_window);
-    }
-    p = (p & ~(1U << lane)) | static_cast<Mask>(is) << lane;
-  });
+void select_mapa(Decoder& d) {
+  const ScalarType t = d.type();
+  d.emit_as(is_wide(t) ? &map_address<std::uint64_t> : &map_address<std::uint32_t>, {t, t, ScalarType::u32});
 }
 
-bool emit_isspacep(Decoder& d) {
-  Handler handler = nullptr;
-  switch (d.space()) {
-    case Space::global: handler = &is_space<Space::global>; break;
-    case Space::shared: handler = d.has("shared::cluster") ? &is_space<Space::shared> : &is_own_shared; break;
-    case Space::local: handler = &is_space<Space::local>; break;
-    case Space::param: handler = &is_space<Space::param>; break;
-    case Space::constant: handler = &is_space<Space::constant>; break;
-    default: return false;
-  }
-  d.emit(handler, d.write_predicate(d.arg(0)), d.read(d.arg(1), ScalarType::u64));
-  return true;
+void select_getctarank(Decoder& d) {
+  const ScalarType t = d.type();
+  d.emit_as(is_wide(t) ? &rank_of<std::uint64_t> : &rank_of<std::uint32_t>, {ScalarType::u32, t});
 }
 
-void nothing(Warp&, const MicroOp&, Mask) {}
+void select_createpolicy(Decoder& d) {
+  d.emit(uniform<keep, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
+}
 
-struct Zero {
-  template <typename... T>
-  std::uint64_t operator()(T...) const {
-    return 0;
-  }
+/// Instructions of which a kernel can see nothing but the time they take.
+void select_nothing(Decoder& d) {
+  d.emit([](Warp&, const MicroOp&, Mask) {});
+}
+
+constexpr Selector table[] = {
+    {Opcode::ld, &select_ld_st},
+    {Opcode::ldu, &select_ld_st},
+    {Opcode::st, &select_ld_st},
+    {Opcode::atom, &select_atom_red},
+    {Opcode::red, &select_atom_red},
+    // Caches hold no state that a kernel can see.
+    {Opcode::prefetch, &select_nothing},
+    {Opcode::prefetchu, &select_nothing},
+    {Opcode::applypriority, &select_nothing},
+    {Opcode::createpolicy_range, &select_createpolicy},
+    {Opcode::createpolicy_fractional, &select_createpolicy},
+    {Opcode::createpolicy_cvt, &select_createpolicy},
+    {Opcode::isspacep, &select_isspacep},
+    {Opcode::cvta, &select_cvta},
+    {Opcode::cvta_to, &select_cvta},
+    {Opcode::mapa, &select_mapa},
+    {Opcode::getctarank, &select_getctarank},
+    // A launch is over before the next begins, and registers are not counted.
+    {Opcode::griddepcontrol, &select_nothing},
+    {Opcode::pmevent, &select_nothing},
+    {Opcode::setmaxnreg, &select_nothing},
 };
 
 }  // namespace
 
-bool select_memory(Decoder& d) {
-  switch (d.in().opcode) {
-    case Opcode::ld:
-    case Opcode::ldu: emit_move(d, true); return true;
-    case Opcode::st: emit_move(d, false); return true;
-    case Opcode::cvta: emit_cvta(d, false); return true;
-    case Opcode::cvta_to: emit_cvta(d, true); return true;
-    case Opcode::isspacep: return emit_isspacep(d);
-    // Caches hold no state that a kernel can see.
-    case Opcode::prefetch:
-    case Opcode::prefetchu:
-    case Opcode::applypriority: d.emit(&nothing); return true;
-    case Opcode::createpolicy_range:
-    case Opcode::createpolicy_fractional:
-    case Opcode::createpolicy_cvt:
-      d.emit(&apply<Zero, std::uint64_t, std::uint64_t>, d.write(d.arg(0), ScalarType::b64),
-             d.constant(0, true));
-      return true;
-    case Opcode::atom: return emit_atomic(d, true);
-    case Opcode::red: return emit_atomic(d, false);
-    default: return false;
-  }
-}
+constinit const Selectors memory_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

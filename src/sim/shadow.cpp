@@ -1,6 +1,5 @@
 #include "sim/shadow.hpp"
 
-#include "sim/releases.hpp"
 #include "sim/warp.hpp"
 
 #include <algorithm>
@@ -20,11 +19,11 @@ bool whole_piece(const Access& access) {
 }
 
 /// Whether both name the same lanes at all of `bytes`.
-bool same_lanes(const Piece& a, const Piece& b, const ByteMask& bytes) {
+bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
   if (a.access.spread == b.access.spread && a.access.spread != a_map)
     return a.access.first == b.access.first && (a.access.spread != a_set || a.set == b.set);
-  for (std::uint32_t byte = bytes.first(); byte < line_bytes; ++byte) {
-    if (bytes.has(byte) && a.lanes_at(byte) != b.lanes_at(byte)) return false;
+  for (std::uint32_t byte = first_of(bytes); byte < line_bytes; ++byte) {
+    if (has(bytes, byte) && a.lanes_at(byte) != b.lanes_at(byte)) return false;
   }
   return true;
 }
@@ -56,12 +55,12 @@ bool merge(Piece& earlier, const Piece& piece, bool whatever_place) {
   if (a.spread == a_map) {
     if (!same_lanes(earlier, piece, earlier.bytes & piece.bytes)) return false;
     for (std::uint32_t byte = 0; byte < line_bytes; ++byte) {
-      if (piece.bytes.has(byte)) earlier.map[byte] = piece.map[byte];
+      if (has(piece.bytes, byte)) earlier.map[byte] = piece.map[byte];
     }
   } else if (a.first != b.first || (a.spread == a_set && earlier.set != piece.set)) {
     return false;
   }
-  earlier.bytes = earlier.bytes | piece.bytes;
+  earlier.bytes |= piece.bytes;
   return true;
 }
 
@@ -97,7 +96,7 @@ Block::Pieces& Block::split(std::uint32_t line) {
   const auto take = [&](Whole& records, bool write) {
     if (records.at(line).time == 0) return;
     Piece& piece = pieces.emplace_back();
-    piece.bytes = ByteMask::range(0, line_bytes);
+    piece.bytes = whole_line;
     piece.access = records.at(line);
     piece.write = write;
     records.forget(line);
@@ -112,12 +111,12 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
   for (const Piece& earlier : split(line)) {
     if (!earlier.write && !by.write) continue;
     const ByteMask both = earlier.bytes & piece.bytes;
-    if (!both.any() || morally_strong(earlier.access, by.access)) continue;
+    if (both == 0 || morally_strong(earlier.access, by.access)) continue;
     if (earlier.access.cta == by.access.cta && earlier.access.time <= by.clock->all(earlier.access.agent))
       continue;
     const bool once = one_answer(earlier) && one_answer(piece);
-    for (std::uint32_t byte = both.first(); byte < line_bytes; ++byte) {
-      if (!both.has(byte)) continue;
+    for (std::uint32_t byte = first_of(both); byte < line_bytes; ++byte) {
+      if (!has(both, byte)) continue;
       const auto conflict = compare(earlier, piece, by, byte);
       // A thread that has not released says more than the copy whose bytes it used.
       if (conflict && earlier.access.agent < first_agent) return conflict;
@@ -130,7 +129,7 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
 
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   Pieces& pieces = split(line);
-  if (by.write && piece.bytes.whole() && whole_piece(piece.access)) {
+  if (by.write && piece.bytes == whole_line && whole_piece(piece.access)) {
     pieces.clear();
     split_ &= ~(1U << line);
     writes_.set(line, piece.access, spare_);
@@ -145,7 +144,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
       if (merged) return false;
     }
     const ByteMask both = earlier.bytes & piece.bytes;
-    if (!both.any()) return false;
+    if (both == 0) return false;
     if (!by.write) {
       // A read that this one follows needs no remembering: who follows this one follows both.
       const bool here = earlier.access.cta == by.access.cta;
@@ -154,8 +153,8 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
                        same_lanes(earlier, piece, both);
       if (!known && !own) return false;
     }
-    earlier.bytes = earlier.bytes.without(piece.bytes);
-    return !earlier.bytes.any();
+    earlier.bytes &= ~piece.bytes;
+    return earlier.bytes == 0;
   });
   if (merged) return;
   pieces.push_back(piece);
@@ -171,6 +170,46 @@ void Block::clear() {
   }
   writes_.clear();
   reads_.clear();
+}
+
+GlobalShadow::GlobalShadow(const std::vector<Region>& regions) {
+  parts_.reserve(regions.size());
+  for (const Region& region : regions) {
+    Part part{region.begin, region.bytes, nullptr};
+    part.blocks = std::make_unique<std::atomic<Block*>[]>(blocks_of(part));
+    parts_.push_back(std::move(part));
+  }
+}
+
+GlobalShadow::~GlobalShadow() {
+  for (const Part& part : parts_) {
+    for (std::size_t i = 0; i < blocks_of(part); ++i) delete part.blocks[i].load();
+  }
+}
+
+void GlobalShadow::search(std::uint64_t address, std::size_t& hint) const noexcept {
+  const auto after = std::ranges::upper_bound(parts_, address, {}, &Part::begin);
+  hint = static_cast<std::size_t>(after - parts_.begin()) - 1;
+}
+
+void GlobalShadow::prefetch(std::uint64_t address, std::size_t& hint) const noexcept {
+  const Part& at = part(address, hint);
+  const std::uint64_t offset = address - at.begin;
+  const Block* const block = at.blocks[offset / Block::bytes].load(std::memory_order_acquire);
+  if (block != nullptr) block->prefetch(static_cast<std::uint32_t>(offset % Block::bytes / line_bytes));
+}
+
+GlobalShadow::Found GlobalShadow::find(std::uint64_t address, std::size_t& hint) {
+  const Part& at = part(address, hint);
+  const std::uint64_t offset = address - at.begin;
+  const auto line = static_cast<std::uint32_t>(offset % Block::bytes / line_bytes);
+  std::atomic<Block*>& slot = at.blocks[offset / Block::bytes];
+  Block* block = slot.load(std::memory_order_acquire);
+  if (block != nullptr) [[likely]]
+    return {block, line};
+  auto fresh = std::make_unique<Block>();
+  if (slot.compare_exchange_strong(block, fresh.get(), std::memory_order_acq_rel)) block = fresh.release();
+  return {block, line};
 }
 
 }  // namespace sim

@@ -2,7 +2,8 @@
 
 /// Who touched each byte of memory last: lines of 128 bytes. A line that a warp, a thread or a copy touches
 /// as a whole is one record for writes and one for reads; any other has a list of pieces, exact to the byte.
-#include "sim/knowledge.hpp"
+#include "sim/clock.hpp"
+#include "sim/launch.hpp"
 
 #include <atomic>
 #include <optional>
@@ -12,34 +13,23 @@ namespace sim {
 
 inline constexpr std::uint32_t line_bytes = 128;
 
-/// Bytes of a line.
-struct ByteMask {
-  std::array<std::uint64_t, 2> words{};
+/// Bytes of a line, a bit each.
+__extension__ using ByteMask = unsigned __int128;
+inline constexpr ByteMask whole_line = ~ByteMask{0};
 
-  [[nodiscard]] static ByteMask range(std::uint32_t begin, std::uint32_t end) noexcept {
-    const auto below = [](std::uint32_t n) { return n >= 64 ? ~0ULL : (1ULL << n) - 1; };
-    const auto high = [&](std::uint32_t n) { return n <= 64 ? 0ULL : below(n - 64); };
-    return {{below(end) & ~below(begin), high(end) & ~high(begin)}};
-  }
-  [[nodiscard]] bool any() const noexcept { return (words[0] | words[1]) != 0; }
-  [[nodiscard]] bool whole() const noexcept { return (words[0] & words[1]) == ~0ULL; }
-  [[nodiscard]] std::uint32_t first() const noexcept {
-    return static_cast<std::uint32_t>(words[0] != 0 ? std::countr_zero(words[0])
-                                                    : 64 + std::countr_zero(words[1]));
-  }
-  [[nodiscard]] bool has(std::uint32_t byte) const noexcept {
-    return (words[byte / 64] >> byte % 64 & 1) != 0;
-  }
-  [[nodiscard]] ByteMask operator&(const ByteMask& other) const noexcept {
-    return {{words[0] & other.words[0], words[1] & other.words[1]}};
-  }
-  [[nodiscard]] ByteMask operator|(const ByteMask& other) const noexcept {
-    return {{words[0] | other.words[0], words[1] | other.words[1]}};
-  }
-  [[nodiscard]] ByteMask without(const ByteMask& other) const noexcept {
-    return {{words[0] & ~other.words[0], words[1] & ~other.words[1]}};
-  }
-};
+[[nodiscard]] inline ByteMask byte_range(std::uint32_t begin, std::uint32_t end) noexcept {
+  const auto below = [](std::uint32_t n) { return n == line_bytes ? whole_line : (ByteMask{1} << n) - 1; };
+  return below(end) & ~below(begin);
+}
+[[nodiscard]] inline bool has(ByteMask mask, std::uint32_t byte) noexcept {
+  return (mask >> byte & 1) != 0;
+}
+/// The first byte of those that are there.
+[[nodiscard]] inline std::uint32_t first_of(ByteMask mask) noexcept {
+  const auto low = static_cast<std::uint64_t>(mask);
+  return static_cast<std::uint32_t>(low != 0 ? std::countr_zero(low)
+                                             : 64 + std::countr_zero(static_cast<std::uint64_t>(mask >> 64)));
+}
 
 /// How the bytes of a line are shared out among the lanes of a warp.
 enum Spread : std::uint8_t {
@@ -83,7 +73,7 @@ struct Access {
 
 /// An access to some bytes of a line.
 struct Piece {
-  ByteMask bytes;
+  ByteMask bytes = 0;
   Access access;
   Mask set = 0;  ///< a_set: the lanes
   bool write = false;
@@ -108,13 +98,17 @@ struct Piece {
 
 class Imports;
 
+enum class Memory : std::uint8_t { shared, global };
+
 /// Who touches memory now, and what is known then.
 struct Touch {
   Access access;
   const Clock* clock = nullptr;          ///< known to all who take part
   const Knowledge* knowledge = nullptr;  ///< lane by lane; null for a copy
   const Imports* imports = nullptr;      ///< what is known of other CTAs
+  Memory memory = Memory::shared;
   bool write = false;
+  bool quiet = false;  ///< a rule has been reported already
 
   /// Whether the access is known, or of the same threads, whatever lane is asked.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
@@ -211,6 +205,43 @@ class Block {
   std::atomic_flag locked_;
   std::unique_ptr<std::array<Pieces, lines>> pieces_;
   Records first_{};
+};
+
+/// The shadow of global memory for one launch; what nobody touches takes no room. Thread-safe: blocks come
+/// into being once, and are locked to be used.
+class GlobalShadow {
+ public:
+  explicit GlobalShadow(const std::vector<Region>& regions);
+  ~GlobalShadow();
+  GlobalShadow(const GlobalShadow&) = delete;
+  GlobalShadow& operator=(const GlobalShadow&) = delete;
+
+  struct Found {
+    Block* block;
+    std::uint32_t line;
+  };
+  /// The shadow of an address of a region; `hint` is the caller's, to find it faster.
+  void prefetch(std::uint64_t address, std::size_t& hint) const noexcept;
+  [[nodiscard]] Found find(std::uint64_t address, std::size_t& hint);
+
+ private:
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+    std::unique_ptr<std::atomic<Block*>[]> blocks;
+  };
+  [[nodiscard]] static std::size_t blocks_of(const Part& part) {
+    return static_cast<std::size_t>((part.bytes + Block::bytes - 1) / Block::bytes);
+  }
+
+  /// The part that holds an address.
+  [[nodiscard]] const Part& part(std::uint64_t address, std::size_t& hint) const noexcept {
+    if (hint >= parts_.size() || address - parts_[hint].begin >= parts_[hint].bytes) search(address, hint);
+    return parts_[hint];
+  }
+  void search(std::uint64_t address, std::size_t& hint) const noexcept;
+
+  std::vector<Part> parts_;
 };
 
 }  // namespace sim

@@ -19,6 +19,24 @@ void Warp::park(Mask mask, std::uint32_t at, Wait wait) {
   update_join();
 }
 
+void Warp::jump(Mask mask, std::uint32_t target) {
+  if (mask == active) {
+    pc = target;
+    return;
+  }
+  // Those who stay stand at the next instruction; the ones with the smaller counter go first.
+  groups.push_back({mask, target, {}});
+  active &= ~mask;
+  update_join();
+}
+
+bool Warp::gather(Mask mask, Mask members) {
+  const Mask missing = members & live & ~mask;
+  if (missing == 0) return true;
+  park(mask, here(), {Wait::Kind::warp, missing, 0});
+  return false;
+}
+
 void Warp::retire(Mask mask) {
   live &= ~mask;
   active &= ~mask;

@@ -1,12 +1,13 @@
 #pragma once
 
 /// A warp's state: registers for 32 lanes, and groups of lanes that stand at the same instruction.
-#include "sim/call_stack.hpp"
+#include "check/rules.hpp"
 #include "sim/program.hpp"
 
+#include <array>
 #include <bit>
-#include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -36,6 +37,27 @@ struct Group {
   Wait wait;
 };
 
+// Calls of functions that are not inlined: where each lane returns to, and the frames of functions that call
+// themselves.
+
+/// Calls of a lane that may be open at a time.
+inline constexpr std::size_t most_calls = 1024;
+/// Local memory of a lane for the frames of recursive functions.
+inline constexpr std::uint32_t stack_bytes = 16 * 1024;
+
+struct Activation {
+  std::uint32_t return_pc = 0;
+  /// What the registers of a recursive function held before this call: 8 bytes each, the frame's address
+  /// last.
+  std::vector<std::uint64_t> saved;
+};
+
+/// Of a warp; made with its first call.
+struct CallStack {
+  std::array<std::vector<Activation>, lanes> calls;
+  std::array<std::uint32_t, lanes> top{};  ///< bytes of stack_bytes in use
+};
+
 struct Warp {
   Cta* cta = nullptr;
   const Program* program = nullptr;
@@ -59,10 +81,25 @@ struct Warp {
   Mask released = 0;        ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
+  /// Of the present instruction: index into Program::place.
+  [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
+  /// The number of a lane's thread in its CTA.
+  [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
+  /// Reports what a lane does at the present instruction; see Cta::report.
+  void report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+              std::string_view remedy = {}) const;
+  /// Reports, and stops the CTA.
+  [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+                         std::string_view remedy = {}) const;
 
   /// Splits the lanes of `mask` off the running group, to stand at `at` under `wait`; stops the group if
   /// none is left.
   void park(Mask mask, std::uint32_t at, Wait wait);
+  /// The lanes of `mask` go on at `target`; others of the running group stay where they are.
+  void jump(Mask mask, std::uint32_t target);
+  /// Whether all lanes of `members` that have not exited are in `mask`; else those of `mask` wait for them at
+  /// the present instruction.
+  [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
   /// Takes exited lanes away.
   void retire(Mask mask);
   void update_join();
@@ -107,9 +144,35 @@ inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
   return *reinterpret_cast<Mask*>(warp.registers + slot);
 }
 
+/// The same, complemented where 1 has been added to the slot.
+[[nodiscard]] inline Mask read_mask(const Warp& warp, Slot slot) noexcept {
+  return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
+}
+/// Gives the lanes of `mask` their bits of `value`.
+inline void write_mask(Warp& warp, Slot slot, Mask mask, Mask value) noexcept {
+  Mask& p = predicate(warp, slot);
+  p = (p & ~mask) | (value & mask);
+}
+/// Gives one lane its answer.
+inline void write_lane(Warp& warp, Slot slot, std::uint32_t lane, bool value) noexcept {
+  write_mask(warp, slot, 1U << lane, value ? all_lanes : 0U);
+}
+
 template <typename Visit>
 inline void for_lanes(Mask mask, const Visit& visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<std::uint32_t>(std::countr_zero(mask)));
+  for (; mask != 0; mask &= mask - 1) visit(first_lane(mask));
+}
+
+/// Calls visit(key, lanes) for the lanes of `mask` that have the same key(lane), group by group.
+template <typename Key, typename Visit>
+inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
+  while (mask != 0) {
+    const auto first = key(first_lane(mask));
+    Mask same = 0;
+    for_lanes(mask, [&](std::uint32_t lane) { same |= key(lane) == first ? 1U << lane : 0U; });
+    visit(first, same);
+    mask &= ~same;
+  }
 }
 
 // The lanes do not depend on each other, whichever slots an operation reads and writes.
@@ -119,8 +182,8 @@ inline void for_lanes(Mask mask, const Visit& visit) {
 #define TMAJIT_SIM_LANES _Pragma("GCC ivdep")
 #endif
 
-/// d = Op(a, b, c) for each lane.
-template <typename Op, typename D, typename... S>
+/// d = operation(a, b, c) for each lane.
+template <auto operation, typename D, typename... S>
 void apply(Warp& warp, const MicroOp& op, Mask mask) {
   std::byte* const r = warp.registers;
   std::byte* const d = r + op.d;
@@ -129,13 +192,28 @@ void apply(Warp& warp, const MicroOp& op, Mask mask) {
     if (mask == all_lanes) {
       TMAJIT_SIM_LANES
       for (std::uint32_t i = 0; i < lanes; ++i)
-        put<D>(d, i, static_cast<D>(Op{}(get<S>(r + slots[I], i)...)));
+        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
     } else {
-      for_lanes(mask,
-                [&](std::uint32_t i) { put<D>(d, i, static_cast<D>(Op{}(get<S>(r + slots[I], i)...))); });
+      for_lanes(mask, [&](std::uint32_t i) {
+        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+      });
     }
   }
   (std::index_sequence_for<S...>{});
+}
+
+/// The handler of d = operation(…) for `operands` operands of one type, T, which is the result's too.
+template <auto operation, typename T, std::size_t operands>
+constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> Handler {
+  return &apply<operation, T, std::enable_if_t<(I >= 0), T>...>;
+}
+(std::make_index_sequence<operands>{});
+
+/// The operand as it is, or cut or extended to the result's type.
+inline constexpr auto keep = [](auto a) { return a; };
+/// The same of a predicate.
+inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
+  write_mask(warp, op.d, mask, read_mask(warp, op.a));
 }
 
 }  // namespace sim

@@ -1,5 +1,5 @@
+#include "spec/enum_names.hpp"
 #include "spec/limits.hpp"
-#include "spec/parse_name.hpp"
 
 #include <tmajit/bank_conflicts.hpp>
 #include <tmajit/error.hpp>
@@ -15,6 +15,9 @@ namespace {
 constexpr std::uint32_t widest = 16;
 constexpr std::uint32_t matrix_rows = 8;
 constexpr std::uint32_t matrix_row_bytes = 16;
+
+constexpr EnumNames<AccessPattern, all_access_patterns.size()> patterns{
+    "access pattern", {"row", "column", "matrix", "matrix-transposed"}};
 
 void check(const WarpAccess& access) {
   const auto fail = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
@@ -135,17 +138,11 @@ std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access)
 }
 
 std::string_view name(AccessPattern pattern) noexcept {
-  switch (pattern) {
-    case AccessPattern::row: return "row";
-    case AccessPattern::column: return "column";
-    case AccessPattern::matrix: return "matrix";
-    case AccessPattern::matrix_transposed: return "matrix-transposed";
-  }
-  return "unknown";
+  return patterns.of(pattern);
 }
 
 AccessPattern parse_access_pattern(std::string_view text) {
-  return parse_name<AccessPattern>(text, "access pattern", all_access_patterns);
+  return patterns.parse(text);
 }
 
 std::uint32_t instructions(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {

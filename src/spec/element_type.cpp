@@ -1,13 +1,17 @@
+#include "spec/enum_names.hpp"
+
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
 
-#include <string>
 #include <utility>
-
-#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
+
+constexpr EnumNames<ElementType, all_element_types.size()> names{
+    "element type",
+    {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f32_ftz", "f64", "tf32",
+     "tf32_ftz", "e4m3", "e5m2"}};
 
 // What NumPy and ml_dtypes call these types.
 constexpr std::pair<std::string_view, ElementType> numpy_names[] = {
@@ -21,39 +25,19 @@ constexpr std::pair<std::string_view, ElementType> numpy_names[] = {
 }  // namespace
 
 std::string_view name(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::u8: return "u8";
-    case ElementType::i8: return "i8";
-    case ElementType::u16: return "u16";
-    case ElementType::i16: return "i16";
-    case ElementType::u32: return "u32";
-    case ElementType::i32: return "i32";
-    case ElementType::u64: return "u64";
-    case ElementType::i64: return "i64";
-    case ElementType::f16: return "f16";
-    case ElementType::bf16: return "bf16";
-    case ElementType::f32: return "f32";
-    case ElementType::f32_ftz: return "f32_ftz";
-    case ElementType::f64: return "f64";
-    case ElementType::tf32: return "tf32";
-    case ElementType::tf32_ftz: return "tf32_ftz";
-    case ElementType::e4m3: return "e4m3";
-    case ElementType::e5m2: return "e5m2";
-  }
-  return "unknown";
+  return names.of(type);
 }
 
 ElementType parse_element_type(std::string_view text) {
-  std::string legal;
   for (const auto type : all_element_types) {
     if (name(type) == text) return type;
-    legal += fmt::format("{}{}", legal.empty() ? "" : ", ", name(type));
   }
   for (const auto& [spelling, type] : numpy_names) {
     if (spelling == text) return type;
   }
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names", text, legal));
+              fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names", text,
+                          fmt::join(names.names, ", ")));
 }
 
 TMAJIT_END

@@ -1,12 +1,14 @@
-#include <tmajit/error.hpp>
+#include "spec/enum_names.hpp"
 
 #include <string>
 #include <utility>
 
-#include <spdlog/fmt/fmt.h>
-
 TMAJIT_BEGIN
 namespace {
+
+constexpr EnumNames<ErrorCode, 9> names{"error code",
+                                        {"invalid_argument", "illegal_spec", "compile_failed", "unavailable",
+                                         "io", "out_of_memory", "device_failed", "unsupported", "internal"}};
 
 std::string sentence(const Violation& v) {
   return fmt::format("{} is {}, but must be {} [{}: {}]; legal: {}", v.subject, v.found, v.need, v.rule,
@@ -14,8 +16,8 @@ std::string sentence(const Violation& v) {
 }
 
 std::string summary(const std::vector<Violation>& violations) {
-  if (violations.size() == 1) return "illegal spec: " + sentence(violations.front());
-  std::string text = fmt::format("illegal spec, {} rules broken:", violations.size());
+  if (violations.size() == 1) return "illegal: " + sentence(violations.front());
+  std::string text = fmt::format("illegal, {} rules are broken:", violations.size());
   for (const auto& violation : violations) text += "\n  " + sentence(violation);
   return text;
 }
@@ -23,18 +25,7 @@ std::string summary(const std::vector<Violation>& violations) {
 }  // namespace
 
 const char* name(ErrorCode code) noexcept {
-  switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::illegal_spec: return "illegal_spec";
-    case ErrorCode::compile_failed: return "compile_failed";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::io: return "io";
-    case ErrorCode::out_of_memory: return "out_of_memory";
-    case ErrorCode::device_failed: return "device_failed";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::internal: return "internal";
-  }
-  return "unknown";
+  return names.of(code);
 }
 
 Error::Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/validate.hpp>
 
 #include <cstdint>
@@ -25,22 +25,17 @@ inline constexpr std::uint32_t max_warps = 16;
 inline constexpr std::uint32_t max_ctas_per_sm = 16;
 inline constexpr std::uint32_t max_tiles_per_cta = 255;
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
-inline constexpr std::uint32_t cta_reserve_bytes = 1024;  ///< of shared memory that each CTA takes
+inline constexpr std::uint32_t registers_per_sm = 65536;
+inline constexpr std::uint32_t max_resident_ctas = 32;       ///< of an SM
+inline constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  ///< CTAs of a grid's first dimension
+inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< of shared memory that each CTA takes
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
-
-/// Whether kernels of this family compute: they have an expression, compute warps and a ring of outputs.
-[[nodiscard]] constexpr bool computes(Family family) noexcept {
-  return family == Family::map || family == Family::bulk;
-}
 
 /// What strides, and under interleave 32B addresses, are multiples of, in bytes.
 [[nodiscard]] constexpr std::uint32_t stride_unit(Interleave interleave) noexcept {
   return interleave == Interleave::b32 ? 32 : 16;
 }
-
-/// How a tile of `operand` lies in shared memory.
-[[nodiscard]] TileLayout operand_layout(const KernelSpec& spec, const OperandSpec& operand) noexcept;
 
 /// Bytes from one element of the innermost dimension to the next: with an interleaved layout its elements are
 /// slices of channels, whatever the type.
@@ -52,18 +47,11 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   }
 }
 
-/// Bytes that the loads of one stage add to its mbarrier.
-[[nodiscard]] std::uint64_t stage_transaction_bytes(const KernelSpec& spec) noexcept;
-
 /// Dynamic shared memory that a CTA may ask for so that `ctas` of them share an SM; 0 where none can.
 [[nodiscard]] constexpr std::uint32_t shared_bytes_for(std::uint32_t ctas) noexcept {
   const std::uint32_t share = max_shared_bytes_per_sm / (ctas == 0 ? 1 : ctas);
   const std::uint32_t most = share > cta_reserve_bytes ? share - cta_reserve_bytes : 0;
   return most < max_shared_bytes_per_cta ? most : max_shared_bytes_per_cta;
 }
-
-/// Whether shared memory and threads of an SM hold spec.ctas_per_sm CTAs, and a stage's transaction count its
-/// bytes.
-[[nodiscard]] bool fits(const KernelSpec& spec) noexcept;
 
 TMAJIT_END

@@ -1,5 +1,5 @@
+#include "spec/enum_names.hpp"
 #include "spec/limits.hpp"
-#include "spec/parse_name.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/tensor_map_spec.hpp>
@@ -10,11 +10,10 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What a load of `rows` rows adds to its mbarrier: the bytes delivered, not the padding that a swizzle wider
-/// than the row leaves between rows (docs/tma.md).
-std::uint64_t load_transaction_bytes(std::uint64_t rows, std::uint32_t row_bytes) noexcept {
-  return sat_mul(rows, row_bytes);
-}
+constexpr EnumNames<Swizzle, 4> swizzles{"swizzle", {"none", "32B", "64B", "128B"}};
+constexpr EnumNames<Interleave, 3> interleaves{"interleave", {"none", "16B", "32B"}};
+constexpr EnumNames<L2Promotion, 4> promotions{"L2 promotion", {"none", "64B", "128B", "256B"}};
+constexpr EnumNames<OobFill, 2> fills{"out-of-bounds fill", {"zero", "nan"}};
 
 std::uint32_t required_alignment(Swizzle swizzle) noexcept {
   switch (swizzle) {
@@ -38,68 +37,38 @@ TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, st
   layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), unit));
   layout.pitch_bytes = std::max(layout.row_bytes, span);
   layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
-  layout.transaction_bytes = load_transaction_bytes(layout.rows, layout.row_bytes);
+  // What a load adds to its mbarrier: the bytes delivered, not the padding that a swizzle wider than the row
+  // leaves between rows (docs/tma.md).
+  layout.transaction_bytes = sat_mul(layout.rows, layout.row_bytes);
   return layout;
 }
 
 }  // namespace
 
 std::string_view name(Swizzle swizzle) noexcept {
-  switch (swizzle) {
-    case Swizzle::none: return "none";
-    case Swizzle::b32: return "32B";
-    case Swizzle::b64: return "64B";
-    case Swizzle::b128: return "128B";
-  }
-  return "unknown";
+  return swizzles.of(swizzle);
 }
-
 std::string_view name(Interleave interleave) noexcept {
-  switch (interleave) {
-    case Interleave::none: return "none";
-    case Interleave::b16: return "16B";
-    case Interleave::b32: return "32B";
-  }
-  return "unknown";
+  return interleaves.of(interleave);
 }
-
 std::string_view name(L2Promotion promotion) noexcept {
-  switch (promotion) {
-    case L2Promotion::none: return "none";
-    case L2Promotion::b64: return "64B";
-    case L2Promotion::b128: return "128B";
-    case L2Promotion::b256: return "256B";
-  }
-  return "unknown";
+  return promotions.of(promotion);
 }
-
 std::string_view name(OobFill fill) noexcept {
-  switch (fill) {
-    case OobFill::zero: return "zero";
-    case OobFill::nan: return "nan";
-  }
-  return "unknown";
+  return fills.of(fill);
 }
 
 Swizzle parse_swizzle(std::string_view text) {
-  static constexpr std::array values{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
-  return parse_name<Swizzle>(text, "swizzle", values);
+  return swizzles.parse(text);
 }
-
 Interleave parse_interleave(std::string_view text) {
-  static constexpr std::array values{Interleave::none, Interleave::b16, Interleave::b32};
-  return parse_name<Interleave>(text, "interleave", values);
+  return interleaves.parse(text);
 }
-
 L2Promotion parse_l2_promotion(std::string_view text) {
-  static constexpr std::array values{L2Promotion::none, L2Promotion::b64, L2Promotion::b128,
-                                     L2Promotion::b256};
-  return parse_name<L2Promotion>(text, "L2 promotion", values);
+  return promotions.parse(text);
 }
-
 OobFill parse_oob_fill(std::string_view text) {
-  static constexpr std::array values{OobFill::zero, OobFill::nan};
-  return parse_name<OobFill>(text, "out-of-bounds fill", values);
+  return fills.parse(text);
 }
 
 TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {

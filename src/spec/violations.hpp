@@ -2,6 +2,7 @@
 
 #include <tmajit/error.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,15 +21,12 @@ class Violations {
   /// The operand that the next violations are about; empty for the spec as a whole.
   void about(std::string_view operand) { operand_ = operand.empty() ? "" : std::string(operand) + ": "; }
 
+  [[nodiscard]] std::size_t count() const noexcept { return found_.size(); }
   [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }
 
  private:
   std::string operand_;
   std::vector<Violation> found_;
 };
-
-/// Whether a rule is one that the driver does not check when it encodes a tensor map: the field never reaches
-/// it, or only the hardware would notice.
-[[nodiscard]] bool is_hardware_only(std::string_view rule) noexcept;
 
 TMAJIT_END

@@ -1,7 +1,5 @@
-// A square block of elements transposed in registers: as many vectors as one of them has elements.
-//
-// Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute
-// each.
+// A square block of elements transposed in registers: as many vectors as one has elements.
+//@ # Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute each.
 #pragma once
 #include "tmajit/vector16.cuh"
 
@@ -15,6 +13,7 @@ struct Block {
   Vector<bytes> row[side];
 };
 
+//@ if words
 template <u32 element_bytes, u32 bytes>
 __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<element_bytes, bytes>& in) {
   constexpr u32 each = element_bytes / 4;  // words
@@ -29,6 +28,8 @@ __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<ele
   return out;
 }
 
+//@ end
+//@ if bytes2
 // Word k of a row holds columns 2k and 2k + 1; word m of a result rows 2m and 2m + 1.
 template <u32 bytes>
 __device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) {
@@ -46,6 +47,8 @@ __device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) 
   return out;
 }
 
+//@ end
+//@ if bytes1
 // Four rows of a word are a 4 x 4 block of bytes: pairs of rows are interleaved, then pairs of pairs.
 template <u32 bytes>
 __device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) {
@@ -71,4 +74,5 @@ __device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) 
   return out;
 }
 
+//@ end
 }  // namespace tmajit

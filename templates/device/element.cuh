@@ -1,48 +1,73 @@
-// Element types: how each is stored, what it computes as, and how results convert to it.
+// Element types: how each is stored, what it computes as, how results convert to it.
 #pragma once
 #include "tmajit/convert.cuh"
 
 namespace tmajit {
 
+//@ used f32
 using f32 = float;
+//@ end
+//@ used f64
 using f64 = double;
-struct f16 { u16 bits; };
-struct bf16 { u16 bits; };
-struct e4m3 { u8 bits; };
-struct e5m2 { u8 bits; };
-struct tf32 { float value; };
+//@ end
 
+//@ used Value
 // The type that an element computes in.
 template <class T> struct ValueOf { using type = T; };
-template <> struct ValueOf<f16> { using type = float; };
-template <> struct ValueOf<bf16> { using type = float; };
-template <> struct ValueOf<e4m3> { using type = float; };
-template <> struct ValueOf<e5m2> { using type = float; };
-template <> struct ValueOf<tf32> { using type = float; };
 template <class T> using Value = typename ValueOf<T>::type;
+//@ end
+//@ used Pack
+// How elements are packed: by their bytes; 0 for those that are converted in pairs.
+template <class T> constexpr u32 form = sizeof(T);
+//@ end
 
-// Types whose conversions the hardware does in pairs.
-template <class T> constexpr bool is_paired = false;
-template <> constexpr bool is_paired<f16> = true;
-template <> constexpr bool is_paired<bf16> = true;
-template <> constexpr bool is_paired<e4m3> = true;
-template <> constexpr bool is_paired<e5m2> = true;
-
+//@ used Pack
+//@ if paired
+// Types that compute as float, and whose conversions the hardware does in pairs.
 template <class T> __device__ __forceinline__ ptx::Pair decode_pair(u32 bits);
-template <> __device__ __forceinline__ ptx::Pair decode_pair<f16>(u32 bits) { return ptx::f32_from_f16x2(bits); }
-template <> __device__ __forceinline__ ptx::Pair decode_pair<bf16>(u32 bits) { return ptx::f32_from_bf16x2(bits); }
-template <> __device__ __forceinline__ ptx::Pair decode_pair<e4m3>(u32 bits) { return ptx::f32_from_e4m3x2(bits); }
-template <> __device__ __forceinline__ ptx::Pair decode_pair<e5m2>(u32 bits) { return ptx::f32_from_e5m2x2(bits); }
-
 template <class T> __device__ __forceinline__ u32 encode_pair(ptx::Pair value);
+
+//@ end
+//@ end
+//@ used f16
+struct f16 { u16 bits; };
+template <> struct ValueOf<f16> { using type = float; };
+template <> constexpr u32 form<f16> = 0;
+template <> __device__ __forceinline__ ptx::Pair decode_pair<f16>(u32 bits) { return ptx::f32_from_f16x2(bits); }
 template <> __device__ __forceinline__ u32 encode_pair<f16>(ptx::Pair value) { return ptx::f16x2_from_f32(value); }
+
+//@ end
+//@ used bf16
+struct bf16 { u16 bits; };
+template <> struct ValueOf<bf16> { using type = float; };
+template <> constexpr u32 form<bf16> = 0;
+template <> __device__ __forceinline__ ptx::Pair decode_pair<bf16>(u32 bits) { return ptx::f32_from_bf16x2(bits); }
 template <> __device__ __forceinline__ u32 encode_pair<bf16>(ptx::Pair value) { return ptx::bf16x2_from_f32(value); }
+
+//@ end
+//@ used e4m3
+struct e4m3 { u8 bits; };
+template <> struct ValueOf<e4m3> { using type = float; };
+template <> constexpr u32 form<e4m3> = 0;
+template <> __device__ __forceinline__ ptx::Pair decode_pair<e4m3>(u32 bits) { return ptx::f32_from_e4m3x2(bits); }
 template <> __device__ __forceinline__ u32 encode_pair<e4m3>(ptx::Pair value) { return ptx::e4m3x2_from_f32(value); }
+
+//@ end
+//@ used e5m2
+struct e5m2 { u8 bits; };
+template <> struct ValueOf<e5m2> { using type = float; };
+template <> constexpr u32 form<e5m2> = 0;
+template <> __device__ __forceinline__ ptx::Pair decode_pair<e5m2>(u32 bits) { return ptx::f32_from_e5m2x2(bits); }
 template <> __device__ __forceinline__ u32 encode_pair<e5m2>(ptx::Pair value) { return ptx::e5m2x2_from_f32(value); }
 
-template <class A, class B> constexpr bool is_same = false;
-template <class A> constexpr bool is_same<A, A> = true;
+//@ end
+//@ used tf32
+struct tf32 { float value; };
+template <> struct ValueOf<tf32> { using type = float; };
 
+//@ end
+//@ used convert
+//@ if integer_result
 template <class T> constexpr bool is_floating = false;
 template <> constexpr bool is_floating<float> = true;
 template <> constexpr bool is_floating<double> = true;
@@ -68,61 +93,79 @@ __device__ __forceinline__ To convert(From value) {
     return static_cast<To>(value);
   }
 }
+//@ end
+//@ end
 
+//@ used Pack
+// `count` consecutive elements, which one shared-memory access of 2 to 16 bytes moves.
+template <class T, u32 count, u32 = form<T>> struct Pack;
+
+//@ if bytes4
+//@ if tf32
+// The word that an element of four bytes is stored as.
+template <class T> __device__ __forceinline__ u32 word_of(Value<T> value) { return __builtin_bit_cast(u32, value); }
+template <> __device__ __forceinline__ u32 word_of<tf32>(float value) { return __float_as_uint(ptx::tf32_from_f32(value)); }
+
+//@ end
+template <class T, u32 count> struct alignas(4 * count) Pack<T, count, 4> {
+  u32 words[count];
+  __device__ __forceinline__ void decode(Value<T> (&values)[count]) const {
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) values[i] = __builtin_bit_cast(Value<T>, words[i]);
+  }
+  __device__ __forceinline__ void encode(const Value<T> (&values)[count]) {
+#pragma unroll
+//@ if tf32
+    for (u32 i = 0; i < count; ++i) words[i] = word_of<T>(values[i]);
+//@ else
+    for (u32 i = 0; i < count; ++i) words[i] = __builtin_bit_cast(u32, values[i]);
+//@ end
+  }
+};
+
+//@ end
+//@ if bytes8
+template <class T, u32 count> struct alignas(8 * count) Pack<T, count, 8> {
+  u32 words[2 * count];
+  __device__ __forceinline__ void decode(T (&values)[count]) const {
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+      values[i] = __builtin_bit_cast(T, static_cast<u64>(words[2 * i]) | static_cast<u64>(words[2 * i + 1]) << 32);
+    }
+  }
+  __device__ __forceinline__ void encode(const T (&values)[count]) {
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) {
+      const u64 image = __builtin_bit_cast(u64, values[i]);
+      words[2 * i] = static_cast<u32>(image);
+      words[2 * i + 1] = static_cast<u32>(image >> 32);
+    }
+  }
+};
+
+//@ end
+//@ used NarrowPack
+//@ if bytes1
 template <bool condition, class A, class B> struct SelectType { using type = A; };
 template <class A, class B> struct SelectType<false, A, B> { using type = B; };
 
-// `count` consecutive elements, which one shared-memory access of 2 to 16 bytes moves.
+//@ end
+// Elements of one or two bytes share words.
 template <class T, u32 count>
-struct alignas(count * sizeof(T)) Pack {
+struct alignas(count * sizeof(T)) NarrowPack {
   static constexpr u32 bytes = count * sizeof(T);
   static_assert(count % 2 == 0 && bytes <= 16);
+//@ if bytes1
   using Word = typename SelectType<(bytes < 4), u16, u32>::type;
+//@ else
+  using Word = u32;
+//@ end
   static constexpr u32 word_bits = 8 * sizeof(Word);
 
   Word words[bytes / sizeof(Word)];
 
-  __device__ __forceinline__ void decode(Value<T> (&values)[count]) const {
-#pragma unroll
-    for (u32 i = 0; i < count; i += 2) {
-      if constexpr (is_paired<T>) {
-        const ptx::Pair pair = decode_pair<T>(bits(i));
-        values[i] = pair.low;
-        values[i + 1] = pair.high;
-      } else {
-        values[i] = decode_one(i);
-        values[i + 1] = decode_one(i + 1);
-      }
-    }
-  }
-
-  __device__ __forceinline__ void encode(const Value<T> (&values)[count]) {
-#pragma unroll
-    for (Word& word : words) word = 0;
-    if constexpr (is_paired<T> && sizeof(T) == 1 && count % 4 == 0) {
-      // One permutation a word: of two halves that are put together by shifts, ptxas of CUDA 13.0 loses one where
-      // all of them are equal.
-#pragma unroll
-      for (u32 i = 0; i < count; i += 4) {
-        words[i / 4] = __byte_perm(encode_pair<T>({values[i], values[i + 1]}),
-                                   encode_pair<T>({values[i + 2], values[i + 3]}), 0x5410);
-      }
-      return;
-    }
-#pragma unroll
-    for (u32 i = 0; i < count; i += 2) {
-      if constexpr (is_paired<T>) {
-        put(i, encode_pair<T>({values[i], values[i + 1]}));
-      } else {
-        encode_one(i, values[i]);
-        encode_one(i + 1, values[i + 1]);
-      }
-    }
-  }
-
- private:
   // The word that element i begins in, shifted so that the element is lowest.
-  __device__ __forceinline__ u32 bits(u32 i) const {
+  __device__ __forceinline__ u32 bits_at(u32 i) const {
     const u32 at = 8 * sizeof(T) * i;
     return static_cast<u32>(words[at / word_bits]) >> at % word_bits;
   }
@@ -130,30 +173,58 @@ struct alignas(count * sizeof(T)) Pack {
     const u32 at = 8 * sizeof(T) * i;
     words[at / word_bits] |= static_cast<Word>(bits << at % word_bits);
   }
+};
 
-  __device__ __forceinline__ Value<T> decode_one(u32 i) const {
-    if constexpr (sizeof(T) == 8) {
-      return __builtin_bit_cast(T, static_cast<u64>(words[2 * i]) | static_cast<u64>(words[2 * i + 1]) << 32);
-    } else if constexpr (sizeof(T) == 4) {
-      return __builtin_bit_cast(Value<T>, static_cast<u32>(words[i]));
-    } else {
-      return static_cast<T>(bits(i));
+//@ end
+//@ if narrow
+// Integers: they compute as themselves.
+template <class T, u32 count> struct IntegerPack : NarrowPack<T, count> {
+  __device__ __forceinline__ void decode(T (&values)[count]) const {
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) values[i] = static_cast<T>(this->bits_at(i));
+  }
+  __device__ __forceinline__ void encode(const T (&values)[count]) {
+    constexpr u32 mask = (1u << 8 * sizeof(T)) - 1;
+#pragma unroll
+    for (auto& word : this->words) word = 0;
+#pragma unroll
+    for (u32 i = 0; i < count; ++i) this->put(i, static_cast<u32>(values[i]) & mask);
+  }
+};
+template <class T, u32 count> struct Pack<T, count, 1> : IntegerPack<T, count> {};
+template <class T, u32 count> struct Pack<T, count, 2> : IntegerPack<T, count> {};
+
+//@ end
+//@ if paired
+template <class T, u32 count> struct Pack<T, count, 0> : NarrowPack<T, count> {
+  __device__ __forceinline__ void decode(float (&values)[count]) const {
+#pragma unroll
+    for (u32 i = 0; i < count; i += 2) {
+      const ptx::Pair pair = decode_pair<T>(this->bits_at(i));
+      values[i] = pair.low;
+      values[i + 1] = pair.high;
     }
   }
-  __device__ __forceinline__ void encode_one(u32 i, Value<T> value) {
-    if constexpr (sizeof(T) == 8) {
-      const u64 image = __builtin_bit_cast(u64, value);
-      words[2 * i] = static_cast<u32>(image);
-      words[2 * i + 1] = static_cast<u32>(image >> 32);
-    } else if constexpr (is_same<T, tf32>) {
-      words[i] = __float_as_uint(ptx::tf32_from_f32(value));
-    } else if constexpr (sizeof(T) == 4) {
-      words[i] = __builtin_bit_cast(u32, value);
-    } else {
-      constexpr u32 mask = (1u << 8 * sizeof(T)) - 1;
-      put(i, static_cast<u32>(value) & mask);
+  __device__ __forceinline__ void encode(const float (&values)[count]) {
+#pragma unroll
+    for (auto& word : this->words) word = 0;
+//@ if bytes1
+    if constexpr (sizeof(T) == 1 && count % 4 == 0) {
+      // One permutation a word: of two halves that are put together by shifts, ptxas of CUDA 13.0 loses one where
+      // all of them are equal.
+#pragma unroll
+      for (u32 i = 0; i < count; i += 4) {
+        this->words[i / 4] = __byte_perm(encode_pair<T>({values[i], values[i + 1]}),
+                                         encode_pair<T>({values[i + 2], values[i + 3]}), 0x5410);
+      }
+      return;
     }
+//@ end
+#pragma unroll
+    for (u32 i = 0; i < count; i += 2) this->put(i, encode_pair<T>({values[i], values[i + 1]}));
   }
 };
 
+//@ end
+//@ end
 }  // namespace tmajit

@@ -4,6 +4,7 @@
 
 namespace tmajit {
 
+//@ used Raw
 template <u32 element_bytes, u32 n>
 struct Raw {
   using Element = typename Bits<element_bytes>::Type;
@@ -12,27 +13,39 @@ struct Raw {
 
   u32 word[words];
 
+//@ used get
   __device__ __forceinline__ Element get(u32 k) const {
     const u32 at = element_bytes * k;
+//@ if bytes8
     if constexpr (element_bytes == 8) return static_cast<u64>(word[at / 4 + 1]) << 32 | word[at / 4];
+//@ end
     return static_cast<Element>(word[at / 4] >> 8 * (at % 4));
   }
+//@ end
+//@ used set
   // Into a place that is zero.
   __device__ __forceinline__ void set(u32 k, Element value) {
     const u32 at = element_bytes * k;
+//@ if bytes8
     if constexpr (element_bytes == 8) {
       word[at / 4] = static_cast<u32>(value);
       word[at / 4 + 1] = static_cast<u32>(value >> 32);
-    } else {
-      word[at / 4] |= static_cast<u32>(value) << 8 * (at % 4);
+      return;
     }
+//@ end
+    word[at / 4] |= static_cast<u32>(value) << 8 * (at % 4);
   }
+//@ end
 };
+//@ end
 
+//@ used least
 __device__ constexpr u32 least(u32 a, u32 b) {
   return a < b ? a : b;
 }
+//@ end
 
+//@ used load_words
 // Whole elements at an address that is a multiple of `alignment`, by the widest loads that allows.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
@@ -53,8 +66,10 @@ __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
     }
   }
 }
+//@ end
 
-// The same at any address: whole aligned words, one more than asked for, shifted into place.
+//@ used load_words_anywhere
+// Whole elements at any address: whole aligned words, one more than asked for, shifted into place.
 template <u32 words>
 __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8* from) {
   const u32 shift = 8 * (static_cast<u32>(reinterpret_cast<u64>(from)) & 3);
@@ -67,7 +82,9 @@ __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8
     low = high;
   }
 }
+//@ end
 
+//@ used load_some
 // Elements `first` to `last`, `step` bytes apart, zeros for the others.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
@@ -84,7 +101,9 @@ __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 s
   for (u32 w = 0; w < out.words; ++w) out.word[w] = words[w];
   return out;
 }
+//@ end
 
+//@ used store_some
 // Elements `first` to `last` of `value`, `step` bytes apart.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_bytes, n>& value, u32 first, u32 last) {
@@ -100,7 +119,9 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
     if (k >= first) *reinterpret_cast<Element*>(to) = element;
   }
 }
+//@ end
 
+//@ used store_next
 // Elements `first` to `last` of `value`, next to each other, to an address that is a multiple of four: by whole
 // words where all of one is there.
 template <u32 element_bytes, u32 n>
@@ -126,7 +147,9 @@ __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& 
     }
   }
 }
+//@ end
 
+//@ used store_raw
 // Whole elements to an address that is a multiple of `alignment`.
 template <u32 alignment, u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& value) {
@@ -144,5 +167,6 @@ __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& v
     }
   }
 }
+//@ end
 
 }  // namespace tmajit

@@ -4,13 +4,10 @@
 
 namespace tmajit {
 
-// A position in a ring of `depth` stages. Each time around, the parity of the phase that a stage's barrier is
-// in changes.
-template <u32 depth>
-struct RingPosition {
+// A position in a ring of `depth` stages. Each time around, the parity of its barriers' phases changes.
+template <u32 depth> struct RingPosition {
   u32 stage = 0;
   u32 parity = 0;
-
   __device__ __forceinline__ void next() {
     if (++stage == depth) {
       stage = 0;
@@ -22,11 +19,8 @@ struct RingPosition {
 // One mbarrier a stage, 8 bytes apart.
 struct RingBarriers {
   u32 first;  // shared address
-
   __device__ __forceinline__ u32 operator[](u32 stage) const { return first + 8 * stage; }
-
-  template <u32 depth>
-  __device__ __forceinline__ void init(u32 arrivals) const {
+  template <u32 depth> __device__ __forceinline__ void init(u32 arrivals) const {
     for (u32 stage = 0; stage < depth; ++stage) ptx::mbarrier::init((*this)[stage], arrivals);
   }
 };

@@ -1,13 +1,10 @@
-// The CTA's dynamic shared memory, aligned to the period of the widest swizzle.
+// The CTA's dynamic shared memory, aligned to the widest swizzle's period.
 #pragma once
 #include "tmajit/shared.cuh"
 
 namespace tmajit {
 
-// Swizzles act on absolute shared addresses, and repeat every 1024 bytes: a base that is off that period
-// would shift the pattern.
-constexpr u32 shared_alignment = 1024;
-
+constexpr u32 shared_alignment = 1024;  // after so many bytes of absolute shared addresses all swizzles repeat
 __device__ __forceinline__ u8* aligned_shared_memory() {
   extern __shared__ __align__(16) u8 dynamic_shared_memory[];
   const u32 address = ptx::shared_address(dynamic_shared_memory);

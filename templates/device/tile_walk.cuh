@@ -1,21 +1,15 @@
-// The tiles that one CTA does, in row-major order: `share` of them one after the other, or, where that is 0,
-// every gridDim.x-th one of a persistent grid.
+// The tiles that one CTA does, in row-major order.
 #pragma once
+#include "tmajit/tile_grid.cuh"
 #include "tmajit/types.cuh"
 
 namespace tmajit {
 
-// Tiles in each dimension, outermost first.
-template <u32 rank>
-struct TileGrid {
-  u32 tiles[rank];
-};
-
-// A CTA's share of things to do, be they tiles or chunks.
+//@ used Share
+// A CTA's share of things to do: so many one after the other, or, for 0, every gridDim.x-th one.
 template <u32 share>
 struct Share {
   static constexpr bool persistent = share == 0;
-
   static __device__ __forceinline__ u64 first() {
     return persistent ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
   }
@@ -27,17 +21,17 @@ struct Share {
   }
 };
 
-// Steps from tile to tile by adding with carry: only the first position costs divisions.
-template <u32 rank, u32 share = 0>
-struct TileWalk {
-  __device__ __forceinline__ explicit TileWalk(const TileGrid<rank>& grid) : grid_(grid) {
-    u64 first = Share<share>::first();
-    u64 stride = Share<share>::step();
+//@ end
+// `share` of them one after the other, or, for 0, every gridDim.x-th one. It steps from tile to tile by adding with
+// carry: only the first position costs divisions.
+template <u32 rank, u32 share = 0> struct TileWalk {
+  __device__ __forceinline__ explicit TileWalk(const params::TileGrid<rank>& grid) : grid_(grid) {
+    u64 first = share == 0 ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
+    u64 stride = share == 0 ? gridDim.x : 1;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
-      const bool outermost = d == 0;
-      at[d] = outermost ? static_cast<u32>(first) : static_cast<u32>(first % grid.tiles[d]);
-      step_[d] = outermost ? static_cast<u32>(stride) : static_cast<u32>(stride % grid.tiles[d]);
+      at[d] = static_cast<u32>(d == 0 ? first : first % grid.tiles[d]);
+      step_[d] = static_cast<u32>(d == 0 ? stride : stride % grid.tiles[d]);
       first /= grid.tiles[d];
       stride /= grid.tiles[d];
     }
@@ -45,7 +39,7 @@ struct TileWalk {
 
   // Whether there is a tile left.
   __device__ __forceinline__ explicit operator bool() const {
-    return at[0] < grid_.tiles[0] && (Share<share>::persistent || done_ < share);
+    return at[0] < grid_.tiles[0] && (share == 0 || done_ < share);
   }
 
   __device__ __forceinline__ void next() {
@@ -59,6 +53,7 @@ struct TileWalk {
     }
   }
 
+//@ used number
   // The tile's number in row-major order.
   __device__ __forceinline__ u64 number() const {
     u64 number = 0;
@@ -67,7 +62,8 @@ struct TileWalk {
     return number;
   }
 
-  // The coordinates of the tile's first element in a tensor whose tiles span `extent` elements.
+//@ end
+  // The tile's first element in a tensor whose tiles span `extent` elements.
   __device__ __forceinline__ Coordinates<rank> origin(const Extent<rank>& extent) const {
     Coordinates<rank> first;
 #pragma unroll
@@ -76,9 +72,8 @@ struct TileWalk {
   }
 
   u32 at[rank];  // the tile's index in each dimension, outermost first
-
  private:
-  const TileGrid<rank>& grid_;
+  const params::TileGrid<rank>& grid_;
   u32 step_[rank];
   u32 done_ = 0;
 };

@@ -73,9 +73,17 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
 
     ptx::mbarrier::wait(full[position.stage], position.parity);
     if (split.direct) {
-      compute_tile(AllInputs{}, shared, position.stage, 0, origin, elements / vector, out + origin[0]);
+      compute_tile(AllInputs{}, shared, position.stage, 0,
+//@ if reads_g
+                   origin,
+//@ end
+                   elements / vector, out + origin[0]);
     } else {
-      compute_tile(AllInputs{}, shared, position.stage, result.stage, origin, elements / vector);
+      compute_tile(AllInputs{}, shared, position.stage, result.stage,
+//@ if reads_g
+                   origin,
+//@ end
+                   elements / vector);
     }
 
     // As in map: fence what was written and read, and free the next result's stage, before the barrier.
@@ -103,10 +111,21 @@ __device__ __forceinline__ void compute_ends(const In::Element* in, Output::Elem
   reinterpret_cast<In::Element*>(&packed_in)[0] = in[n];
   Value<In::Element> values[2];
   packed_in.decode(values);
-  const u64 g[1] = {n};
-  const u32 t[1] = {static_cast<u32>(n - first)};
   Value<Output::Element> results[2] = {};
-  results[0] = convert<Value<Output::Element>>(evaluate(g, t, t[0], values[0]));
+//@ if reads_g
+  const u64 g[1] = {n};
+//@ if integer_result
+  results[0] = convert<Value<Output::Element>>(evaluate(g, values[0]));
+//@ else
+  results[0] = static_cast<Value<Output::Element>>(evaluate(g, values[0]));
+//@ end
+//@ else
+//@ if integer_result
+  results[0] = convert<Value<Output::Element>>(evaluate(values[0]));
+//@ else
+  results[0] = static_cast<Value<Output::Element>>(evaluate(values[0]));
+//@ end
+//@ end
   Pack<Output::Element, 2> packed_out;
   packed_out.encode(results);
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];

@@ -5,15 +5,14 @@
 // lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share out a
 // line and eight a row: what a warp loads or stores at once is whole sectors. There is no barrier between loads and
 // stores, which is quick where a tensor is small; every block is whole.
-//
-// Facts of the kernel, from its prelude: rank, element_bytes, vector, row, column, box, tile_order, threads, Offset,
-// blocks, block_index.
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_order, threads, Offset, blocks,
+//@ # block_index.
 #include "tmajit/block_transpose.cuh"
-#include "tmajit/view_pair.cuh"
+#include "tmajit/tile_pair.cuh"
 
 namespace tmajit {
 
-__device__ __forceinline__ void transpose_directly(const ViewPair<rank>& views) {
+__device__ __forceinline__ void transpose_directly(const params::ViewPair<rank>& views) {
   using Line = Vector<vector * element_bytes>;
   const TilePair<rank> tile(views, box(), tile_order());
 #pragma unroll 1

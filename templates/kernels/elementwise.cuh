@@ -1,7 +1,6 @@
 // What map and bulk share: the compute warps' work on one tile, vector by vector.
-//
-// Facts of the kernel, from its prelude: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output and the
-// user's expression as evaluate().
+//@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output and the user's expression as
+//@ # evaluate().
 #pragma once
 #include "tmajit/element.cuh"
 #include "tmajit/placement.cuh"
@@ -9,16 +8,10 @@
 namespace tmajit {
 
 constexpr u32 compute_threads = 32 * warps;
+constexpr u32 vector = 16 / widest_element;  // elements that a thread handles at a time
 
-// Elements that a thread handles at a time: 16 bytes of the widest operand.
-constexpr u32 vector = 16 / widest_element;
-
-template <u32 i>
-struct InputValues {
-  Value<typename Input<i>::Element> at[vector];
-};
-template <u32... i>
-struct AllInputValues : InputValues<i>... {};
+template <u32 i> struct InputValues { Value<typename Input<i>::Element> at[vector]; };
+template <u32... i> struct AllInputValues : InputValues<i>... {};
 
 // Reads `vector` elements of input i at (row, column) of the tile in `stage`.
 template <u32 i>
@@ -30,24 +23,33 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
   pack.decode(values.at);
 }
 
-// Computes the `vectors` first vectors of a tile whose first element has the coordinates `origin`: from the
-// input stage to the output stage, or, where `direct` is given, straight to global memory.
+// Computes the `vectors` first vectors of a tile, from the input stage to the output stage.
+//@ if reads_g
+// The tile's first element has the coordinates `origin`.
+//@ end
+//@ if bulk
+// Where `direct` is given, results go straight to global memory.
+//@ end
 template <u32... i>
 __device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage,
-                                             const Coordinate (&origin)[rank], u32 vectors,
-                                             Output::Element* direct = nullptr) {
-  constexpr u32 columns = tile().at[rank - 1];
-  constexpr u32 vectors_per_row = columns / vector;
+//@ if reads_g
+                                             const Coordinate (&origin)[rank],
+//@ end
+//@ if bulk
+                                             u32 vectors, Output::Element* direct = nullptr) {
+//@ else
+                                             u32 vectors) {
+//@ end
+  constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;
   constexpr Placement placement = Output::placement();
 
 #pragma unroll 4
   for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
     const u32 row = v / vectors_per_row;
     const u32 column = v % vectors_per_row * vector;
-
     AllInputValues<i...> in;
     (read<i>(in, shared, stage, row, column), ...);
-
+//@ if locates
     u32 t[rank];
     t[rank - 1] = column;
     u32 outer = row;
@@ -56,21 +58,40 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stag
       t[d] = outer % tile().at[d];
       outer /= tile().at[d];
     }
+//@ end
+//@ if reads_g
     Coordinate g[rank];
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) g[d] = origin[d] + t[d];
-
+//@ end
     Value<Output::Element> out[vector];
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) {
-      out[k] = convert<Value<Output::Element>>(
-          evaluate(g, t, v * vector + k, static_cast<InputValues<i>&>(in).at[k]...));
+//@ if integer_result
+      out[k] = convert<Value<Output::Element>>(evaluate(
+//@ else
+      out[k] = static_cast<Value<Output::Element>>(evaluate(
+//@ end
+//@ if reads_g
+          g,
+//@ end
+//@ if reads_t
+          t,
+//@ end
+//@ if reads_tile_index
+          v * vector + k,
+//@ end
+          static_cast<InputValues<i>&>(in).at[k]...));
+//@ if reads_t
       ++t[rank - 1];
+//@ end
+//@ if reads_g
       ++g[rank - 1];
+//@ end
     }
-
     Pack<Output::Element, vector> packed;
     packed.encode(out);
+//@ if bulk
     if (direct == nullptr) {
       u8* target = shared + placement.stage(output_stage) + placement.at(row, column * sizeof(Output::Element));
       *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
@@ -79,6 +100,10 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stag
 #pragma unroll
       for (u32 k = 0; k < vector; ++k) direct[v * vector + k] = elements[k];
     }
+//@ else
+    u8* target = shared + placement.stage(output_stage) + placement.at(row, column * sizeof(Output::Element));
+    *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
+//@ end
   }
 }
 

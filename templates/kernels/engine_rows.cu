@@ -4,12 +4,10 @@
 // A CTA does `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
 // tile as soon as it has arrived. Nobody touches the data, so that no fence is needed, and elements are 8 bytes
 // whatever the tensor's are. A row longer than the 256 elements of a box is moved in `parts`.
-//
-// Facts of the kernel, from its prelude: rank, map_rank, stages, parts, part, part_bytes, load_bytes, source_box,
-// destination_box.
+//@ # Facts of the kernel: rank, map_rank, stages, parts, part, part_bytes, load_bytes, source_box, destination_box.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
-#include "tmajit/engine_grid.cuh"
+#include "tmajit/tile_index.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/ring.cuh"
 #include "tmajit/shared_memory.cuh"
@@ -18,7 +16,7 @@
 namespace tmajit {
 
 __device__ __forceinline__ void engine_rows(const TensorMap& source, const TensorMap& destination,
-                                            const EngineGrid<rank>& grid) {
+                                            const params::EngineGrid<rank>& grid) {
   __shared__ u64 barriers[stages];
   if (threadIdx.x != 0) return;
   ptx::prefetch_tensor_map(source);

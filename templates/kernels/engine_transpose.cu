@@ -6,12 +6,11 @@
 // c of line l lies at c ^ l % 8. A thread takes a block, a vector of lines of one chunk, transposes it in registers
 // and stores its columns, 16 bytes along `row` each. Eight neighbouring threads share out chunks and lines so that
 // they meet all banks (PTX ISA, "Shared memory swizzling modes").
-//
-// Facts of the kernel, from its prelude: rank, map_rank, element_bytes, row, column, box, stages, panels,
-// panel_bytes, load_bytes, threads, Offset, blocks, source_box, block_index, block_line.
+//@ # Facts of the kernel: rank, map_rank, element_bytes, row, column, box, stages, panels, panel_bytes, load_bytes,
+//@ # threads, Offset, blocks, source_box, block_index, block_line.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/bulk_tensor.cuh"
-#include "tmajit/engine_grid.cuh"
+#include "tmajit/tile_index.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/ring.cuh"
 #include "tmajit/shared_memory.cuh"
@@ -27,7 +26,7 @@ __device__ __forceinline__ Vector16 load_chunk(const u8* image, u32 line, u32 ch
   return load16(image + panel * panel_bytes + line * 128 + ((chunk ^ line) % 8) * 16);
 }
 
-__device__ __forceinline__ void store_tile(const DirectView<rank>& destination, const TileIndex<rank>& tile,
+__device__ __forceinline__ void store_tile(const params::DirectView<rank>& destination, const TileIndex<rank>& tile,
                                            const u8* image) {
   u8* origin = destination.first;
   i32 inside[rank];  // elements of the tile that exist
@@ -63,8 +62,8 @@ __device__ __forceinline__ void store_tile(const DirectView<rank>& destination, 
   }
 }
 
-__device__ __forceinline__ void engine_transpose(const TensorMap& source, const EngineGrid<rank>& grid,
-                                                 const DirectView<rank>& destination) {
+__device__ __forceinline__ void engine_transpose(const TensorMap& source, const params::EngineGrid<rank>& grid,
+                                                 const params::DirectView<rank>& destination) {
   __shared__ u64 barriers[stages];
   const RingBarriers arrived{ptx::shared_address(barriers)};
   u8* images = aligned_shared_memory();

@@ -1,6 +1,5 @@
-// What copy and snapshot share: tiles come in through a ring of stages and go out of the same memory.
-//
-// Facts of the kernel, from its prelude: rank, tile, extent, stages, input, barriers.
+// What copy and snapshot share: tiles come into a ring of stages, and go out of the same memory.
+//@ # Facts of the kernel: rank, tile, extent, stages, tiles_per_cta, input, barriers.
 #pragma once
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -20,7 +19,7 @@ constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
 // arrived. What `store` issues, thread 0 issues.
 template <class Store>
-__device__ __forceinline__ void forward_tiles(const TileGrid<rank>& grid, u32 base, const TensorMap& source,
+__device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid, u32 base, const TensorMap& source,
                                               Store store) {
   const bool leader = threadIdx.x == 0;
   const RingBarriers full{base + barriers};

@@ -6,21 +6,20 @@
 // places of a run's elements, or, where runs are long, of one of the parts that they repeat. A warp stores
 // `slots_along` vectors of each of several runs or parts, every thread one, which it picks from the image element
 // by element.
-//
-// Facts of the kernel, from its prelude: rank, threads, box, Offset, element_bytes, run_dimension, run_elements, inner, runs,
-// run_index, alike, aligned, parts, part_step, slots, slots_along, warps_along, place_pitch, places, place, below, aligned_lines, line_bytes,
-// line_units, line_count, line_index, line_reach, image_step, skewed, skew_every, image_bytes.
+//@ # Facts of the kernel: rank, threads, box, Offset, element_bytes, run_dimension, run_elements, inner, runs, run_index,
+//@ # alike, aligned, parts, part_step, slots, slots_along, warps_along, place_pitch, places, place, below, aligned_lines,
+//@ # line_bytes, line_units, line_count, line_index, line_reach, image_step, skewed, skew_every, image_bytes.
 #include "tmajit/async_copy.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/shared.cuh"
-#include "tmajit/views.cuh"
+#include "tmajit/view_tile.cuh"
 
 namespace tmajit {
 
 constexpr u32 unit = 16;  // bytes that go to the image, or to the destination, at once
 constexpr u32 chunk = unit / element_bytes;
 
-using GatherViews = Views<rank, 1>;
+using GatherViews = params::Views<rank, 1>;
 using Element = typename Bits<element_bytes>::Type;
 using Chunk = Raw<element_bytes, chunk>;
 
@@ -43,7 +42,7 @@ __device__ __forceinline__ u32 skip_of(const u8* source) {
 }
 
 // Copies every 16 bytes that hold an element of the tile, and zeros for those that hold none.
-__device__ __forceinline__ void load_image(const View<rank>& view, const Tile<rank>& tile, const u8* source, u32 image) {
+__device__ __forceinline__ void load_image(const params::View<rank>& view, const Tile<rank>& tile, const u8* source, u32 image) {
   i32 length = element_bytes;  // of the lines' part that exists
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) length += (tile.inside[d] - 1) * static_cast<i32>(line_reach().at[d]);
@@ -115,9 +114,9 @@ __device__ __forceinline__ void store_end(u8* to, const u8* image, const i16* ta
 
 __device__ __forceinline__ void gather_tile(const GatherViews& views) {
   extern __shared__ __align__(16) u8 shared[];
-  const Tile<rank> tile(views, box());
+  const Tile<rank> tile(views.head, box());
   const u8* source = tile.in(views.source[0]) - below;
-  u8* destination = tile.in(views.destination);
+  u8* destination = tile.in(views.head.destination);
   load_image(views.source[0], tile, source, ptx::shared_address(shared));
   i16* table = reinterpret_cast<i16*>(shared + image_bytes);
   write_places(table, alike ? elements_before(destination) : chunk);
@@ -145,7 +144,7 @@ __device__ __forceinline__ void gather_tile(const GatherViews& views) {
       bool exists = true;
 #pragma unroll
       for (u32 d = 0; d < rank; ++d) {
-        to += static_cast<Offset>(index[d]) * static_cast<Offset>(views.destination.step[d]);
+        to += static_cast<Offset>(index[d]) * static_cast<Offset>(views.head.destination.step[d]);
         exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
       }
       const u32 before = elements_before(to);

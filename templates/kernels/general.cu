@@ -2,96 +2,36 @@
 // alignment, any types.
 //
 // A CTA does one tile, a box over all dimensions; a thread does chunks of `chunk` elements along the last
-// dimension, `turns` of them at once, all their loads before their stores. Where the destination's rows begin
-// anywhere, each row's chunks begin at boundaries of its memory, so that stores are whole in every row but for
-// its ends. A source whose memory runs along another dimension comes through an image in shared memory.
-//
-// Facts of the kernel, from its prelude: rank, threads, Offset, chunk, turns, whole, chunk_index, staggered, padded, computes, box,
-// Destination, Source<i>, AllSources and, if it computes, Coordinate, coordinates, dimension_of, backwards, evaluate().
+// dimension, `turns` of them at once, all their loads before their stores.
+//@ if staggered
+// The destination's rows begin anywhere; each row's chunks begin at boundaries of its memory, so that stores are
+// whole in every row but for its ends.
+//@ end
+//@ if image
+// A source whose memory runs along another dimension comes through an image in shared memory.
+//@ end
+//@ # Facts of the kernel: rank, threads, Offset, chunk, turns, chunk_index, box, Destination, Source<i>, AllSources and,
+//@ # if it computes, evaluate(), with Coordinate, coordinates, dimension_of, backwards if that reads g.
+//@ if image
 #include "tmajit/async_copy.cuh"
-#include "tmajit/element.cuh"
-#include "tmajit/raw.cuh"
 #include "tmajit/shared.cuh"
-#include "tmajit/views.cuh"
+//@ end
+#include "tmajit/chunks.cuh"
 
 namespace tmajit {
 
-constexpr u32 row = rank - 1;
-constexpr u32 unit = 16;                        // bytes that go to an image at once
-constexpr u32 before = staggered ? chunk : 0;  // elements of a row before the tile that an image holds
+//@ if image
+constexpr u32 unit = 16;  // bytes that go to an image at once
+//@ if staggered
+constexpr u32 before = chunk;  // elements of a row before the tile that an image holds
+//@ else
+constexpr u32 before = 0;  // elements of a row before the tile that an image holds
+//@ end
+//@ end
 
-using Sources = Views<rank, AllSources::count>;
-using Result = Raw<sizeof(Destination::Element), chunk>;
+using Sources = params::Views<rank, AllSources::count>;
 
-__device__ constexpr u32 chunks(u32 d) {
-  return d == row ? box().at[d] / chunk : box().at[d];
-}
-__device__ constexpr u32 chunks_in_tile() {
-  u32 count = 1;
-  for (u32 d = 0; d < rank; ++d) count *= chunks(d);
-  return count;
-}
-
-// A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
-// its elements exist.
-struct Chunk {
-  i32 at[rank];
-  u8* to;
-  u32 first;
-  u32 last;
-
-  __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
-  __device__ __forceinline__ const u8* in(const View<rank>& view, const u8* tile) const {
-    Offset offset = 0;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
-    return tile + offset;
-  }
-};
-
-// Its index in each dimension of the user's destination.
-__device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const Sources& views, const Tile<rank>& tile,
-                                               const Chunk& own, u32 k) {
-#pragma unroll
-  for (u32 c = 0; c < coordinates; ++c) {
-    const u32 d = dimension_of().at[c];
-    if (d == rank) {
-      g[c] = 0;  // an extent of 1
-    } else {
-      const u64 at = tile.origin[d] + own.at[d] + (d == row ? k : 0);
-      g[c] = static_cast<Coordinate>(backwards().at[c] != 0 ? views.extent[d] - 1 - at : at);
-    }
-  }
-}
-
-__device__ __forceinline__ Chunk locate(const Sources& views, const Tile<rank>& tile, u8* destination, u32 n) {
-  constexpr u32 element_bytes = sizeof(Destination::Element);
-  Chunk own;
-  Offset offset = 0;
-  bool exists = n < chunks_in_tile();
-  u32 index[rank];
-  chunk_index(n, index);
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) {
-    own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
-    if (d == row) continue;
-    exists = exists && own.at[d] < tile.inside[d];
-    offset += static_cast<Offset>(own.at[d]) * static_cast<Offset>(views.destination.step[d]);
-  }
-  own.to = destination + offset;
-  own.first = 0;
-  if constexpr (staggered) {
-    const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.to));
-    own.at[row] -= line % (chunk * element_bytes) / element_bytes;
-    if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
-  }
-  own.to += static_cast<Offset>(own.at[row]) *
-            static_cast<Offset>(Destination::contiguous ? i64{element_bytes} : views.destination.step[row]);
-  const i32 left = tile.inside[row] - own.at[row];
-  own.last = exists && left > 0 ? (whole ? chunk : least(left, chunk)) : 0;
-  return own;
-}
-
+//@ if image
 // ---- images ----
 
 // Along the row, `skew` bytes come after each `chunk` lines of an image: they keep the chunks of a warp in
@@ -105,7 +45,7 @@ __device__ constexpr u32 units_in_image() {
 }
 
 // Whether nothing that the tile reads lies within 16 bytes of the source's end.
-__device__ __forceinline__ bool ends_later(const View<rank>& view, const Tile<rank>& tile, const u8* from) {
+__device__ __forceinline__ bool ends_later(const params::View<rank>& view, const Tile<rank>& tile, const u8* from) {
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) {
     const i64 reach = (tile.inside[d] + (d == row ? before : 0)) * view.step[d];
@@ -117,7 +57,7 @@ __device__ __forceinline__ bool ends_later(const View<rank>& view, const Tile<ra
 // Copies every 16 bytes that hold an element of the tile, line by line in the order of the source's memory, and
 // zeros for those that hold none. A line begins in its first 16 where it begins in memory.
 template <class From>
-__device__ __forceinline__ void load_image(const View<rank>& view, const Tile<rank>& tile, u32 image) {
+__device__ __forceinline__ void load_image(const params::View<rank>& view, const Tile<rank>& tile, u32 image) {
   if constexpr (From::access == Access::image) {
     constexpr u32 line_units = From::pitch / unit;
     constexpr u32 outer = From::outer;  // of the dimensions that a line spans
@@ -163,13 +103,15 @@ __device__ __forceinline__ void load_image(const View<rank>& view, const Tile<ra
   }
 }
 
+//@ end
 // ---- chunks ----
 
 template <class From>
 using Chosen = Raw<sizeof(typename From::Element), chunk>;
 
+//@ if image
 template <class From>
-__device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& view, const u8* tile, const Chunk& own,
+__device__ __forceinline__ void read_image(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                            const u8* shared) {
   const u32 line = own.at[row] + before;
   const u8* at = shared + From::image + line * From::image_step().at[row];
@@ -184,7 +126,9 @@ __device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& 
 #pragma unroll
   for (u32 k = 0; k < chunk; ++k) {
     const u8* element = at + k * From::image_step().at[row];
-    if (!From::row_in_line && staggered && line % chunk + k >= chunk) element += From::skew;
+//@ if staggered
+    if (!From::row_in_line && line % chunk + k >= chunk) element += From::skew;
+//@ end
     if constexpr (From::alignment < unit) {
       element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % unit;
     }
@@ -192,21 +136,31 @@ __device__ __forceinline__ void read_image(Chosen<From>& out, const View<rank>& 
   }
 }
 
+//@ end
+//@ if run
 // Elements `From::stride` apart, picked from the words that hold them; also, where only some are in the tile,
 // their neighbours in memory. False if those words reach beyond the source.
 template <class From>
-__device__ __forceinline__ bool load_run(Chosen<From>& out, const View<rank>& view, const u8* from) {
+__device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
   constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
   constexpr u32 element_bytes = sizeof(typename From::Element);
   Raw<element_bytes, (chunk - 1) * distance + 1> run;
   if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
-  if (!whole && from < view.low) return false;
+//@ if cut
+  if (from < view.low) return false;
+//@ end
   if constexpr (From::alignment >= 4) {
-    if ((!whole || run.bytes % 4 != 0) && from + 4 * run.words > view.high) return false;
+//@ if cut
+    if (from + 4 * run.words > view.high) return false;
+//@ else
+    if (run.bytes % 4 != 0 && from + 4 * run.words > view.high) return false;
+//@ end
     load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
+//@ if unaligned
   } else {
     if (from + 4 * run.words + 4 > view.high) return false;
     load_words_anywhere(run.word, from);
+//@ end
   }
 #pragma unroll
   for (u32 w = 0; w < out.words; ++w) out.word[w] = From::stride == 1 ? run.word[w] : 0;
@@ -217,8 +171,10 @@ __device__ __forceinline__ bool load_run(Chosen<From>& out, const View<rank>& vi
   return true;
 }
 
-// The elements of a chunk that exist in the source: all that exist, but for a padded destination.
-__device__ __forceinline__ void clip(const Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
+//@ end
+//@ if padded
+// The elements of a chunk that exist in the source.
+__device__ __forceinline__ void clip(const params::Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
                                      u32& last) {
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) {
@@ -234,45 +190,56 @@ __device__ __forceinline__ void clip(const Window<rank>& window, const Tile<rank
   }
 }
 
+//@ end
 template <class From>
-__device__ __forceinline__ void load(Chosen<From>& out, const View<rank>& view, const u8* tile, const Chunk& own,
+__device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
                                      u32 first, u32 last, const u8* shared) {
   using Element = typename Chosen<From>::Element;
 #pragma unroll
   for (u32& word : out.word) word = 0;
   if (first >= last) return;
-  if constexpr (From::access == Access::image) {
-    read_image<From>(out, view, tile, own, shared);
-  } else if constexpr (From::access == Access::repeat) {
+//@ if image
+  if constexpr (From::access == Access::image) read_image<From>(out, view, tile, own, shared);
+//@ end
+//@ if repeat
+  if constexpr (From::access == Access::repeat) {
     const u8* from = own.in(view, tile);
     const Element same = *reinterpret_cast<const Element*>(from);
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
-      if (!padded || (k >= first && k < last)) out.set(k, same);  // the others are set to the padding
+//@ if padded
+      if (k >= first && k < last) out.set(k, same);  // the others are set to the padding
+//@ else
+      out.set(k, same);
+//@ end
     }
-  } else if constexpr (From::access == Access::elements) {
+  }
+//@ end
+//@ if elements
+  if constexpr (From::access == Access::elements) {
     const u8* from = own.in(view, tile);
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
       if (k >= first && k < last) out.set(k, *reinterpret_cast<const Element*>(from + k * view.step[row]));
     }
-  } else {
+  }
+//@ end
+//@ if run
+  if constexpr (From::access == Access::run) {
     const u8* from = own.in(view, tile);
-    if (load_run<From>(out, view, from) || (whole && From::alignment >= 4)) return;
+//@ if cut
+    if (load_run<From>(out, view, from)) return;
     out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+//@ else
+//@ if unaligned
+    if (load_run<From>(out, view, from) || From::alignment >= 4) return;
+    out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+//@ else
+    load_run<From>(out, view, from);
+//@ end
+//@ end
   }
-}
-
-__device__ __forceinline__ void store(const View<rank>& view, const Chunk& own, const Result& result) {
-  if (Destination::contiguous && (whole || own.whole())) {
-    store_raw<Destination::alignment>(own.to, result);
-  } else if constexpr (Destination::contiguous && Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
-    store_next(own.to, result, own.first, own.last);
-  } else {
-    // A row of one element is contiguous, whatever its step.
-    const i64 step = Destination::contiguous ? i64{sizeof(Destination::Element)} : view.step[row];
-    store_some(own.to, step, result, own.first, own.last);
-  }
+//@ end
 }
 
 template <u32 i>
@@ -282,6 +249,7 @@ struct Input {
 template <u32... i>
 struct Inputs : Input<i>... {};
 
+//@ if computes
 template <u32 i>
 struct SourceValues {
   Value<typename Source<i>::Element> at[chunk];
@@ -289,23 +257,8 @@ struct SourceValues {
 template <u32... i>
 struct AllValues : SourceValues<i>... {};
 
-template <class Element, u32 n>
-__device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
-  if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
-    return __builtin_bit_cast(Pack<Element, n>, raw);
-  } else {
-    return {{static_cast<u16>(raw.word[0])}};
-  }
-}
-template <class Element, u32 n>
-__device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
-  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
-    return __builtin_bit_cast(Raw<sizeof(Element), n>, pack);
-  } else {
-    return {{pack.words[0]}};
-  }
-}
-
+//@ end
+//@ if computes
 template <u32... i>
 __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources& views, const Tile<rank>& tile,
                                            const Chunk& own) {
@@ -316,18 +269,36 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
   Value<Destination::Element> out[chunk];
 #pragma unroll
   for (u32 k = 0; k < chunk; ++k) {
+//@ if reads_g
     Coordinate g[coordinates];
-    locate_element(g, views, tile, own, k);
+    locate_element(g, views.head, tile, own, k);
+//@ if integer_result
     out[k] = convert<Value<Destination::Element>>(evaluate(g, static_cast<SourceValues<i>&>(values).at[k]...));
+//@ else
+    out[k] = static_cast<Value<Destination::Element>>(evaluate(g, static_cast<SourceValues<i>&>(values).at[k]...));
+//@ end
+//@ else
+//@ if integer_result
+    out[k] = convert<Value<Destination::Element>>(evaluate(static_cast<SourceValues<i>&>(values).at[k]...));
+//@ else
+    out[k] = static_cast<Value<Destination::Element>>(evaluate(static_cast<SourceValues<i>&>(values).at[k]...));
+//@ end
+//@ end
   }
   Pack<Destination::Element, chunk> pack;
   pack.encode(out);
   return raw<Destination::Element, chunk>(pack);
 }
 
+//@ end
+//@ if padded
 // Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
-__device__ __forceinline__ void surround(Result& result, const Window<rank>& window, u32 first, u32 last) {
+__device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
+//@ if integer_result
   const Value<Destination::Element> value = convert<Value<Destination::Element>>(window.value);
+//@ else
+  const Value<Destination::Element> value = static_cast<Value<Destination::Element>>(window.value);
+//@ end
   const Value<Destination::Element> twice[2] = {value, value};
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
@@ -338,30 +309,20 @@ __device__ __forceinline__ void surround(Result& result, const Window<rank>& win
   result = padded_result;
 }
 
-// The results of a chunk; its elements from `first` to `last` came from the sources.
+//@ end
 template <u32... i>
-__device__ __forceinline__ Result results(const Inputs<i...>& in, const Sources& views, const Window<rank>& window,
-                                          const Tile<rank>& tile, const Chunk& own, u32 first, u32 last) {
-  if constexpr (computes) {
-    return computed(in, views, tile, own);
-  } else {
-    Result result{{}};
-    (void(result = static_cast<const Input<i>&>(in).bits), ...);
-    if constexpr (padded) surround(result, window, first, last);
-    return result;
-  }
-}
-
-template <u32... i>
-__device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views, const Window<rank>& window,
+__device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views,
+//@ if padded
+                                             const params::Window<rank>& window,
+//@ end
                                              u8* shared) {
-  const Tile<rank> tile(views, box());
-  if constexpr (((Source<i>::access == Access::image) || ...)) {
-    (load_image<Source<i>>(views.source[i], tile, ptx::shared_address(shared)), ...);
-    ptx::wait_async_copies();
-    __syncthreads();
-  }
-  u8* destination = tile.in(views.destination);
+  const Tile<rank> tile(views.head, box());
+//@ if image
+  (load_image<Source<i>>(views.source[i], tile, ptx::shared_address(shared)), ...);
+  ptx::wait_async_copies();
+  __syncthreads();
+//@ end
+  u8* destination = tile.in(views.head.destination);
   const u8* source[] = {tile.in(views.source[i])...};
 #pragma unroll 1
   for (u32 start = 0; start < chunks_in_tile(); start += turns * threads) {
@@ -371,10 +332,12 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views
     u32 last[turns];
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
-      own[turn] = locate(views, tile, destination, start + turn * threads + threadIdx.x);
+      own[turn] = locate(views.head, tile, destination, start + turn * threads + threadIdx.x);
       first[turn] = own[turn].first;
       last[turn] = own[turn].last;
-      if constexpr (padded) clip(window, tile, own[turn], first[turn], last[turn]);
+//@ if padded
+      clip(window, tile, own[turn], first[turn], last[turn]);
+//@ end
       (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn],
                        last[turn], shared),
        ...);
@@ -382,15 +345,29 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
       if (own[turn].first >= own[turn].last) continue;
-      store(views.destination, own[turn],
-            results(in[turn], views, window, tile, own[turn], first[turn], last[turn]));
+//@ if computes
+      store(views.head.destination, own[turn], computed(in[turn], views, tile, own[turn]));
+//@ else
+      Result result{{}};
+      (void(result = static_cast<const Input<i>&>(in[turn]).bits), ...);
+//@ if padded
+      surround(result, window, first[turn], last[turn]);
+//@ end
+      store(views.head.destination, own[turn], result);
+//@ end
     }
   }
 }
 
-__device__ __forceinline__ void compute_views(const Sources& views, const Window<rank>& window) {
+//@ if padded
+__device__ __forceinline__ void compute_views(const Sources& views, const params::Window<rank>& window) {
   extern __shared__ __align__(16) u8 shared[];
   compute_tile(AllSources{}, views, window, shared);
+//@ else
+__device__ __forceinline__ void compute_views(const Sources& views) {
+  extern __shared__ __align__(16) u8 shared[];
+  compute_tile(AllSources{}, views, shared);
+//@ end
 }
 
 }  // namespace tmajit

@@ -1,10 +1,10 @@
 // rows: moves a tensor between two views that share their contiguous dimension, the last.
 //
 // A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
-// stores. Facts of the kernel, from its prelude: rank, element_bytes, box, tile_order, whole, threads, Offset,
-// vector_index.
+// stores.
+//@ # Facts of the kernel: rank, element_bytes, box, tile_order, threads, Offset, vector_index.
 #include "tmajit/vector16.cuh"
-#include "tmajit/view_pair.cuh"
+#include "tmajit/tile_pair.cuh"
 
 namespace tmajit {
 
@@ -17,12 +17,20 @@ __device__ constexpr u32 vectors_in_tile() {
 }
 constexpr u32 turns = (vectors_in_tile() + threads - 1) / threads;
 
+//@ if cut
 // Whether a vector of which `count` elements exist is there and not cut by an edge.
+//@ else
+// Whether a vector of which `count` elements exist is there; none is cut by an edge.
+//@ end
 __device__ __forceinline__ bool is_all(i32 count) {
-  return whole ? count > 0 : count >= static_cast<i32>(vector);
+//@ if cut
+  return count >= static_cast<i32>(vector);
+//@ else
+  return count > 0;
+//@ end
 }
 
-__device__ __forceinline__ void move_rows(const ViewPair<rank>& views) {
+__device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views) {
   const TilePair<rank> tile(views, box(), tile_order());
   Vector16 value[turns];
   u8* to[turns];
@@ -47,16 +55,20 @@ __device__ __forceinline__ void move_rows(const ViewPair<rank>& views) {
     count[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
     if (is_all(count[turn])) {
       value[turn] = load16(tile.source + from);
-    } else if constexpr (!whole) {
-      if (count[turn] > 0) value[turn] = load_part<element_bytes>(tile.source + from, count[turn]);
+//@ if cut
+    } else if (count[turn] > 0) {
+      value[turn] = load_part<element_bytes>(tile.source + from, count[turn]);
+//@ end
     }
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     if (is_all(count[turn])) {
       store16(to[turn], value[turn]);
-    } else if constexpr (!whole) {
-      if (count[turn] > 0) store_part<element_bytes>(to[turn], value[turn], count[turn]);
+//@ if cut
+    } else if (count[turn] > 0) {
+      store_part<element_bytes>(to[turn], value[turn], count[turn]);
+//@ end
     }
   }
 }

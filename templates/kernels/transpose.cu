@@ -5,23 +5,27 @@
 // it in registers, and puts it into an image of the tile in the destination's order in shared memory. Then the
 // threads store that image, a vector along `row` at a time. The image is swizzled so that neither way meets a
 // bank twice.
+//@ if staggered
 //
-// Where the destination's rows begin anywhere, each row's vectors begin at multiples of their size in its memory:
-// a tile then begins up to a vector before its origin, and its image holds one more block in front.
-//
-// Facts of the kernel, from its prelude: rank, element_bytes, vector, row, column, box, tile_order, source_alignment,
-// staggered, whole, swizzle, threads, Offset, block_index, vector_index.
+// The destination's rows begin anywhere. Each row's vectors begin at multiples of their size in its memory: a tile
+// begins up to a vector before its origin, and its image holds one more block in front.
+//@ end
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_order, source_alignment, swizzle, threads,
+//@ # Offset, block_index, vector_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
-#include "tmajit/view_pair.cuh"
+#include "tmajit/tile_pair.cuh"
 
 namespace tmajit {
 
 constexpr u32 vector_bytes = vector * element_bytes;
 constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
-constexpr u32 before = staggered ? 1 : 0;  // blocks of a row before the tile
+//@ if staggered
+constexpr u32 before = 1;  // blocks of a row before the tile
+//@ else
+constexpr u32 before = 0;  // blocks of a row before the tile
+//@ end
 using Line = Vector<vector_bytes>;
-using Stored = Raw<element_bytes, vector>;
 
 // Blocks, or for other dimensions than `row` and `column` elements, of the tile in dimension d.
 __device__ constexpr u32 blocks(u32 d) {
@@ -49,6 +53,101 @@ __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return position ^ (column_index / vector * swizzle % banks);
 }
 
+// ---- from the source to the image ----
+
+__device__ __forceinline__ Line load_line(const u8* from) {
+  Line value;
+//@ if unaligned
+  load_words_anywhere(value.word, from);
+//@ else
+  load_words<source_alignment>(value.word, from);
+//@ end
+  return value;
+}
+
+//@ if cut
+//@ if unaligned
+constexpr u32 line_bytes = vector_bytes + 4;  // that load_line() reads, at most
+//@ else
+constexpr u32 line_bytes = vector_bytes;  // that load_line() reads
+//@ end
+
+// What exists of a block at the end of the source. Its lines wait in local memory: this is rare, and short to
+// compile.
+__device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
+#pragma unroll 1
+  for (u32 i = 0; i < vector; ++i, from += step) {
+    line[i] = i < lines ? load_part<element_bytes, vector_bytes>(from, count) : Line{};
+  }
+}
+
+//@ end
+__device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
+                                            Line* image) {
+#pragma unroll 1
+  for (u32 start = 0; start < block_count(); start += threads) {
+    const u32 n = start + threadIdx.x;
+    if (block_count() % threads != 0 && n >= block_count()) return;
+    u32 index[rank];
+    block_index(n, index);
+    i32 at[rank];
+    Offset offset = 0;
+    u32 position = 0;
+    bool exists = true;
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) {
+      at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
+      position += d == row ? index[d] : at[d] * image_step(d);
+//@ if staggered
+      if (d == row) at[d] -= before * vector;
+//@ end
+      offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
+      exists = exists && at[d] < tile.inside[d];
+    }
+//@ if staggered
+    exists = exists && (at[row] >= 0 || tile.origin > 0);
+//@ end
+    if (!exists) continue;
+
+    Block<element_bytes, vector_bytes> block;
+    const u8* from = tile.source + offset;
+    const Offset step = static_cast<Offset>(views.source_step[row]);
+//@ if cut
+    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
+    // that do not exist: what it brings is not stored. Only at the very end of the source there is no neighbour.
+    const u32 lines = least(tile.inside[row] - at[row], vector);
+    const u8* last = from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
+    if (last + line_bytes <= views.source_end) {
+#pragma unroll
+      for (u32 i = 0; i < vector; ++i) {
+        block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
+      }
+    } else {
+      Line line[vector];
+      load_end(line, from, views.source_step[row], lines, least(tile.inside[column] - at[column], vector));
+#pragma unroll
+      for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
+    }
+//@ else
+#pragma unroll
+    for (u32 i = 0; i < vector; ++i) block.row[i] = load_line(from + static_cast<Offset>(i) * step);
+//@ end
+    block = transpose(block);
+#pragma unroll
+    for (u32 j = 0; j < vector; ++j) {
+      image[swizzled(position + j * image_step(column), at[column])] = block.row[j];
+    }
+  }
+}
+
+// ---- from the image to the destination ----
+
+// The same value, which the compiler cannot compute anew wherever it is used.
+__device__ __forceinline__ i32 kept(i32 value) {
+  return __shfl_sync(~0U, value, 0);
+}
+
+//@ if staggered
 // The vector that begins `bytes` after the first byte of `low`.
 __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 bytes) {
   constexpr u32 words = vector_bytes / 4;
@@ -72,95 +171,38 @@ __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 b
   return result;
 }
 
-__device__ __forceinline__ Line load_line(const u8* from) {
-  Line value;
-  if constexpr (source_alignment < 4) {
-    load_words_anywhere(value.word, from);
-  } else {
-    load_words<source_alignment>(value.word, from);
-  }
-  return value;
-}
-
-constexpr u32 line_bytes = vector_bytes + (source_alignment < 4 ? 4 : 0);  // that load_line() reads, at most
-
-// What exists of a block at the end of the source. Its lines wait in local memory: this is rare, and short to
-// compile.
-__device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
-#pragma unroll 1
-  for (u32 i = 0; i < vector; ++i, from += step) {
-    line[i] = i < lines ? load_part<element_bytes, vector_bytes>(from, count) : Line{};
-  }
-}
-
-__device__ __forceinline__ void load_blocks(const ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            Line* image) {
-#pragma unroll 1
-  for (u32 start = 0; start < block_count(); start += threads) {
-    const u32 n = start + threadIdx.x;
-    if (block_count() % threads != 0 && n >= block_count()) return;
-    u32 index[rank];
-    block_index(n, index);
-    i32 at[rank];
-    Offset offset = 0;
-    u32 position = 0;
-    bool exists = true;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
-      position += d == row ? index[d] : at[d] * image_step(d);
-      if (d == row) at[d] -= before * vector;
-      offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
-      exists = exists && at[d] < tile.inside[d];
-    }
-    if (staggered) exists = exists && (at[row] >= 0 || tile.origin > 0);
-    if (!exists) continue;
-
-    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
-    // that do not exist: what it brings is not stored. Only at the very end of the source there is no neighbour.
-    Block<element_bytes, vector_bytes> block;
-    const u8* from = tile.source + offset;
-    const Offset step = static_cast<Offset>(views.source_step[row]);
-    const u32 lines = least(tile.inside[row] - at[row], vector);
-    const u8* last = whole ? from : from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
-    if (whole || last + line_bytes <= views.source_end) {
-#pragma unroll
-      for (u32 i = 0; i < vector; ++i) {
-        block.row[i] = load_line(from + static_cast<Offset>(whole ? i : least(i, lines - 1)) * step);
-      }
-    } else {
-      Line line[vector];
-      load_end(line, from, views.source_step[row], lines, least(tile.inside[column] - at[column], vector));
-#pragma unroll
-      for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
-    }
-    block = transpose(block);
-#pragma unroll
-    for (u32 j = 0; j < vector; ++j)
-      image[swizzled(position + j * image_step(column), at[column])] = block.row[j];
-  }
-}
-
-// The same value, which the compiler cannot compute anew wherever it is used.
-__device__ __forceinline__ i32 kept(i32 value) {
-  return __shfl_sync(~0U, value, 0);
-}
-
 // Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `high`
 // and begins in the one at `low`, the block before it or the same.
-__device__ __forceinline__ Stored picked(const Line* image, u32 low, u32 high, u32 column_index, u32 past) {
-  Line line = image[swizzled(high, column_index)];
-  if (staggered) line = shifted(image[swizzled(low, column_index)], line, (vector_bytes - past) % vector_bytes);
-  Stored value;
-#pragma unroll
-  for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
-  return value;
+__device__ __forceinline__ Line picked(const Line* image, u32 low, u32 high, u32 column_index, u32 past) {
+  const Line line = image[swizzled(high, column_index)];
+  return shifted(image[swizzled(low, column_index)], line, (vector_bytes - past) % vector_bytes);
 }
 
-__device__ __forceinline__ void store_image(const ViewPair<rank>& views, const TilePair<rank>& tile,
+//@ end
+__device__ __forceinline__ void store_line(u8* to, const Line& line) {
+//@ if vector8
+  *reinterpret_cast<u64*>(to) = static_cast<u64>(line.word[1]) << 32 | line.word[0];
+//@ else
+  *reinterpret_cast<Line*>(to) = line;
+//@ end
+}
+
+//@ if cut
+// Elements `first` to `last` of a vector.
+__device__ __forceinline__ void store_line_part(u8* to, const Line& line, u32 first, u32 last) {
+  Raw<element_bytes, vector> value;
+#pragma unroll
+  for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
+  store_next(to, value, first, last);
+}
+
+//@ end
+__device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Line* image) {
+//@ if staggered
   // The first place in the tile of a whole vector: before the tensor there is nothing.
-  const i32 lowest = staggered && tile.origin > 0 ? -static_cast<i32>(vector) : 0;
+  const i32 lowest = tile.origin > 0 ? -static_cast<i32>(vector) : 0;
+//@ end
   i32 inside[rank];
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) inside[d] = kept(tile.inside[d]);
@@ -181,14 +223,15 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
       exists = exists && static_cast<i32>(index[d]) < inside[d];
     }
     u8* to = tile.destination + offset;  // the row's first element in the tile
-    const u32 past = staggered ? static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes : 0;
+//@ if staggered
+    const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;
     to += static_cast<i32>(index[row] * vector_bytes) - static_cast<i32>(past);
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
     const i32 left = inside[row] - at;
     if (!exists || left <= 0) continue;
-    if (whole || (at >= lowest && left >= static_cast<i32>(vector))) {
+    if (at >= lowest && left >= static_cast<i32>(vector)) {
       const u32 high = position + before;
-      store_raw<vector_bytes>(to, picked(image, past == 0 ? high : position, high, index[column], past));
+      store_line(to, picked(image, past == 0 ? high : position, high, index[column], past));
       continue;
     }
     // Only what exists was put into the image.
@@ -196,11 +239,25 @@ __device__ __forceinline__ void store_image(const ViewPair<rank>& views, const T
     const u32 last = least(left, vector);
     const u32 low = first > 0 ? position + before : position;
     const u32 high = past == 0 || last > past / element_bytes ? position + before : position;
-    store_next(to, picked(image, past == 0 ? high : low, high, index[column], past), first, last);
+    store_line_part(to, picked(image, past == 0 ? high : low, high, index[column], past), first, last);
+//@ else
+    to += static_cast<i32>(index[row] * vector_bytes);
+    const i32 left = inside[row] - static_cast<i32>(index[row] * vector);
+    if (!exists || left <= 0) continue;
+//@ if cut
+    if (left >= static_cast<i32>(vector)) {
+      store_line(to, image[swizzled(position, index[column])]);
+      continue;
+    }
+    store_line_part(to, image[swizzled(position, index[column])], 0, least(left, vector));
+//@ else
+    store_line(to, image[swizzled(position, index[column])]);
+//@ end
+//@ end
   }
 }
 
-__device__ __forceinline__ void transpose_tile(const ViewPair<rank>& views) {
+__device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& views) {
   __shared__ Line image[image_vectors];
   const TilePair<rank> tile(views, box(), tile_order());
   load_blocks(views, tile, image);

@@ -1,5 +1,4 @@
-// Copies of a few bytes from global to shared memory that a thread does not wait for. PTX ISA, "cp.async".
-// PTX 7.0, sm_80.
+// Copies of 16 bytes that a thread does not wait for.  PTX ISA, "cp.async".  PTX 7.0, sm_80.
 #pragma once
 #include "tmajit/types.cuh"
 

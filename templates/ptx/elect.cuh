@@ -8,11 +8,7 @@ namespace tmajit::ptx {
 __device__ __forceinline__ bool elect() {
   u32 elected;
   asm volatile(
-      "{\n\t"
-      ".reg .pred elected;\n\t"
-      "elect.sync _|elected, 0xffffffff;\n\t"
-      "selp.u32 %0, 1, 0, elected;\n\t"
-      "}"
+      "{\n\t.reg .pred elected;\n\telect.sync _|elected, 0xffffffff;\n\tselp.u32 %0, 1, 0, elected;\n\t}"
       : "=r"(elected));
   return elected;
 }

@@ -1,16 +1,15 @@
-/// The parts of tmajit-movement: values, bytes counted, and a check that finds what is wrong.
+/// The parts of the benchmarks: the list of cases, bytes counted, and a check that finds what is wrong.
 #include "case_list.hpp"
-#include "data.hpp"
+#include "check.hpp"
 #include "expressions.hpp"
 #include "machine.hpp"
-#include "plan_case.hpp"
+#include "planning.hpp"
 #include "targets.hpp"
-#include "values.hpp"
+#include "workload.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -18,28 +17,16 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-using namespace movement;
+using namespace bench;
+using movement::target_of;
+using reference::Pattern;
 using tmajit::ElementType;
 
 namespace {
 
-std::uint64_t encoded(ElementType type, double value) {
-  std::uint64_t bits = 0;
-  std::array<std::byte, 8> element{};
-  encode(type, value, element.data());
-  std::memcpy(&bits, element.data(), tmajit::size_of(type));
-  return bits;
-}
-
-double decoded(ElementType type, std::uint64_t bits) {
-  std::array<std::byte, 8> element{};
-  std::memcpy(element.data(), &bits, element.size());
-  return decode(type, element.data());
-}
-
 Case slice_case(ElementType type, const Shape& from, const Shape& to, std::vector<tmajit::Slice> slices) {
   Case c;
-  c.operation = Operation::slice;
+  c.kind = Kind::slice;
   c.sources = {{type, from}};
   c.destinations = {{type, to}};
   c.slices = std::move(slices);
@@ -54,32 +41,6 @@ Case labelled(const std::string& label) {
 }
 
 }  // namespace
-
-TEST_CASE("e4m3 holds 448 at most and every code is its own nearest") {
-  for (std::uint64_t code = 0; code < 256; ++code) {
-    if ((code & 0x7F) == 0x7F) continue;  // NaN
-    CAPTURE(code);
-    CHECK(encoded(ElementType::e4m3, decoded(ElementType::e4m3, code)) == code);
-  }
-  CHECK(decoded(ElementType::e4m3, 0x7E) == 448);
-  CHECK(decoded(ElementType::e4m3, 0x38) == 1);
-  CHECK(decoded(ElementType::e4m3, 0x01) == std::ldexp(1.0, -9));
-  CHECK(encoded(ElementType::e4m3, 1e9) == 0x7E);
-  CHECK(encoded(ElementType::e4m3, -1e9) == 0xFE);
-  CHECK(encoded(ElementType::e4m3, 1.0625) == 0x38);  // between 1 and 1.125, to the even one
-  CHECK(encoded(ElementType::e4m3, 1.1875) == 0x3A);  // between 1.125 and 1.25
-}
-
-TEST_CASE("bf16 rounds to nearest even, integers wrap") {
-  CHECK(encoded(ElementType::bf16, 1.0) == 0x3F80);
-  CHECK(encoded(ElementType::bf16, 1 + 1.0 / 256) == 0x3F80);
-  CHECK(encoded(ElementType::bf16, 1 + 3.0 / 256) == 0x3F82);
-  CHECK(encoded(ElementType::bf16, 1 + 1.1 / 256) == 0x3F81);
-  CHECK(decoded(ElementType::bf16, 0xC040) == -3);
-  CHECK(encoded(ElementType::u8, 257) == 1);
-  CHECK(encoded(ElementType::i32, 2147483648.0) == 0x80000000);
-  CHECK_THROWS_AS(encoded(ElementType::f16, 1), tmajit::Error);
-}
 
 TEST_CASE("sectors of slices") {
   // Rows of 64 bytes, from byte 4 to byte 36: two sectors each.
@@ -114,10 +75,8 @@ TEST_CASE("the check finds one wrong element") {
   const std::string label =
       GENERATE(std::string("peers: (64,128,256,512)->(3,2,1,0) f32"), std::string("copy: 1 GiB bf16"));
   const Case c = labelled(label);
-  const tmajit::Buffer source(device, buffer_bytes(c, c.sources));
   const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
   const Pattern pattern(c.sources[0].type, 1);
-  pattern.fill(*device, source.address(), source.bytes(), nullptr);
 
   // The host's own walk over the sources, not the library.
   const Shape& shape = c.destinations[0].shape;
@@ -145,14 +104,12 @@ TEST_CASE("the check finds one wrong element") {
 TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   const auto device = tmajit::make_sim_device();
   const Case c = labelled("map: silu(a)*b+1 f32");
-  const tmajit::Buffer source(device, buffer_bytes(c, c.sources));
   const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
   const Pattern pattern(ElementType::f32, 1);
-  pattern.fill(*device, source.address(), source.bytes(), nullptr);
   std::vector<float> result(c.destinations[0].elements());
   const Places where = places(c.sources);
   const auto value = [&](std::size_t array, std::uint64_t i) {
-    return decode(ElementType::f32, pattern.at(where.offsets[array] + 4 * i));
+    return as_double(reference::decode(ElementType::f32, pattern.at(where.offsets[array] + 4 * i)));
   };
   for (std::uint64_t i = 0; i < result.size(); ++i) {
     const double a = value(0, i);
@@ -165,6 +122,39 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   CHECK(checked().empty());
   result[3] += 1e-3F;
   CHECK_FALSE(checked().empty());
+}
+
+TEST_CASE("memory is filled with the pattern") {
+  const auto device = tmajit::make_sim_device();
+  const Pattern pattern(ElementType::bf16, 7);
+  const std::uint64_t bytes = 2 * pattern.period().size() + 100;
+  const tmajit::Buffer buffer(device, bytes);
+  fill(*device, pattern, buffer.address(), bytes, nullptr);
+  std::vector<std::byte> found(bytes);
+  device->copy_out(found, buffer.address(), nullptr);
+  for (const std::uint64_t at :
+       {std::uint64_t{0}, pattern.period().size() - 2, pattern.period().size(), bytes - 2}) {
+    CAPTURE(at);
+    CHECK(std::memcmp(&found[at], pattern.at(at), 2) == 0);
+  }
+}
+
+TEST_CASE("every family has a case that stands for it") {
+  for (const tmajit::FamilyInfo& family : tmajit::families()) {
+    CAPTURE(family.name);
+    const Representative found = representative(family.name);
+    CHECK(found.plan().family().name == family.name);
+  }
+  CHECK_THROWS_AS(representative("teleport"), tmajit::Error);
+}
+
+TEST_CASE("a tile of the caller's choice changes how, not what") {
+  const Case c = labelled("tile map: 1 GiB 2a+1 f32");
+  const Case other = with_tile(c, {.box = {8, 32}, .stages = 3});
+  CHECK(plan_case(c).front().key() != plan_case(other).front().key());
+  CHECK(traffic(c).bytes() == traffic(other).bytes());
+  CHECK(plan_case(other).front().shape().tile == std::vector<std::uint32_t>{8, 32});
+  CHECK_THROWS_AS(plan_case(with_tile(c, {.box = {8, 3}})), tmajit::SpecError);
 }
 
 TEST_CASE("targets of cases") {

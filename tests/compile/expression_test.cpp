@@ -1,6 +1,6 @@
 #include "compile/expression.hpp"
 
-#include "compile/excerpt.hpp"
+#include "compile/diagnostics.hpp"
 #include "compile/sources.hpp"
 
 #include <tmajit/compile.hpp>

@@ -1,7 +1,5 @@
 #include "compile/nvrtc.hpp"
 
-#include "compile/build_id.hpp"
-#include "compile/nvrtc_places.hpp"
 #include "compile/sources.hpp"
 
 #include <tmajit/compile.hpp>

@@ -1,4 +1,4 @@
-#include "compile/resources.hpp"
+#include "compile/diagnostics.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

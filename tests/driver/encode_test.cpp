@@ -1,6 +1,5 @@
-#include "driver/encode.hpp"
-
 #include "driver/fake_driver.hpp"
+#include "driver/gpu.hpp"
 
 #include <tmajit/error.hpp>
 

@@ -1,6 +1,5 @@
 #include "driver/gpu.hpp"
 
-#include "driver/error.hpp"
 #include "driver/fake_driver.hpp"
 
 #include <tmajit/error.hpp>

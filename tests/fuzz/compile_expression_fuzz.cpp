@@ -1,5 +1,5 @@
 // Any text as an expression: the check ends, and points into the text.
-#include "compile/excerpt.hpp"
+#include "compile/diagnostics.hpp"
 #include "compile/expression.hpp"
 
 #include <algorithm>

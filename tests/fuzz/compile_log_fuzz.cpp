@@ -1,6 +1,5 @@
 // Any log, PTX text and expression, split at the first two zero bytes: a message comes of it, whatever it is.
 #include "compile/diagnostics.hpp"
-#include "compile/resources.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "move_arguments.hpp"
+#include "parse.hpp"
 
 #include <tmajit/error.hpp>
 

@@ -1,6 +1,12 @@
 // Arbitrary bytes as specs and names: nothing may crash, overflow or read out of range, and every violation
 // must have something to say.
+#include "families/list.hpp"
+#include "families/tiles/tile_family.hpp"
+#include "families/tiles/tile_rules.hpp"
+
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/tiles.hpp>
 #include <tmajit/validate.hpp>
 
 #include <algorithm>
@@ -11,6 +17,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <vector>
 
 using namespace tmajit;
 
@@ -66,37 +73,64 @@ void fuzz_map(Input input) {
   require(tile_layout(map).bytes >= tile_layout(map).rows || tile_layout(map).pitch_bytes == 0);
 }
 
-void fuzz_kernel(Input input) {
-  const std::array views{input.take<TensorView>(), input.take<TensorView>()};
-  const auto spec = input.take<KernelSpec>();
-  check_texts(validate(spec));
-  check_texts(validate(spec, views));
-  require(shared_layout(spec).bytes >= 1024);
-  require(threads(spec) >= 32);
-  try_to([&] { (void)output_view(spec, views[0]); });
-  try_to([&] { check_texts(validate(tensor_map(spec, 0, views[0]))); });
+/// The families of tiles, whichever there are.
+std::vector<const TileFamily*> tile_families() {
+  std::vector<const TileFamily*> found;
+  for (const Family* family : all_families()) {
+    if (const auto* tiles = dynamic_cast<const TileFamily*>(family)) found.push_back(tiles);
+  }
+  return found;
 }
 
-void fuzz_builders(Input input) {
-  const std::array views{input.take<TensorView>(), input.take<TensorView>()};
+void fuzz_kernel(Input input) {
+  static const std::vector<const TileFamily*> families = tile_families();
+  const std::array tensors{Tensor{input.take<TensorView>(), input.take<DevicePtr>()},
+                           Tensor{input.take<TensorView>(), input.take<DevicePtr>()}};
+  TileSpec spec;
+  static_cast<TileFacts&>(spec) = input.take<TileFacts>();
+  spec.traits = &families.at(input.take<std::uint8_t>() % families.size())->traits();
+  spec.l2_promotion = input.take<L2Promotion>();
+  spec.oob_fill = input.take<OobFill>();
+  spec.expression = input.rest();
+  Violations violations;
+  check_tiles(spec, tensors, violations);
+  check_texts(violations.take());
+  require(shared_layout(spec).bytes >= 1024);
+  require(threads(spec) >= 32);
+  try_to([&] { (void)output_view(spec, tensors[0].view); });
+  try_to([&] { check_texts(validate(tensor_map(spec, 0, tensors[0].view))); });
+}
+
+/// Requests that are made of sense as often as the bytes happen to be: refused, or planned and written.
+void fuzz_requests(Input input) {
+  const std::array tensors{Tensor{input.take<TensorView>(), input.take<DevicePtr>()},
+                           Tensor{input.take<TensorView>(), input.take<DevicePtr>()}};
   const auto box = input.take<std::array<std::uint32_t, 2>>();
   const auto steps = input.take<std::array<std::uint8_t, 2>>();
   const auto counts = input.take<std::array<std::uint8_t, 8>>();
   const std::array<std::uint32_t, 2> element_strides{steps[0], steps[1]};
-  TileOptions options{.swizzle = static_cast<Swizzle>(counts[4]),
-                      .interleave = static_cast<Interleave>(counts[5]),
-                      .stages = counts[0],
-                      .output_stages = counts[1],
-                      .warps = counts[2],
-                      .ctas_per_sm = counts[3]};
-  if (counts[6] % 2 == 1) options.box = box;
-  if (counts[7] % 2 == 1) options.element_strides = element_strides;
-  try_to([&] { check_texts(validate(copy_spec(views[0], views[1], options), views)); });
-  try_to([&] { check_texts(validate(snapshot_spec(views[0], options))); });
-  try_to([&] {
-    check_texts(validate(map_spec(input.rest(), std::span(views).first(1), views[1], options), views));
-  });
-  try_to([&] { check_texts(validate(bulk_spec(input.rest(), views[0].type, views[1].type, options))); });
+  TileRequest request{.destination = tensors[0],
+                      .sources = {tensors[1]},
+                      .expression = input.rest(),
+                      .tiles = {.swizzle = static_cast<Swizzle>(counts[4]),
+                                .interleave = static_cast<Interleave>(counts[5]),
+                                .stages = counts[0],
+                                .output_stages = counts[1],
+                                .warps = counts[2],
+                                .ctas_per_sm = counts[3]}};
+  if (counts[6] % 2 == 1) request.tiles.box = box;
+  if (counts[7] % 2 == 1) request.tiles.element_strides = element_strides;
+  for (const FamilyInfo& family : families()) {
+    if (family.operation.empty()) continue;
+    request.family = family.name;
+    try_to([&] {
+      const auto violations = validate(request);
+      check_texts(violations);
+      if (!violations.empty()) return;
+      require(!source(plan_tiles(request)).text.empty());
+    });
+    try_to([&] { (void)destination_view(request); });
+  }
 }
 
 void fuzz_names(std::string_view text) {
@@ -105,7 +139,7 @@ void fuzz_names(std::string_view text) {
   try_to([&] { require(name(parse_interleave(text)) == text); });
   try_to([&] { require(name(parse_l2_promotion(text)) == text); });
   try_to([&] { require(name(parse_oob_fill(text)) == text); });
-  try_to([&] { require(name(parse_family(text)) == text); });
+  try_to([&] { require(find_family(text).name == text); });
 }
 
 }  // namespace
@@ -116,7 +150,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   switch (data[0] % 4) {
     case 0: fuzz_map(input); break;
     case 1: fuzz_kernel(input); break;
-    case 2: fuzz_builders(input); break;
+    case 2: fuzz_requests(input); break;
     default: fuzz_names(input.rest()); break;
   }
   return 0;

@@ -20,7 +20,6 @@ using reference::between;
 using reference::one_in;
 using reference::one_of;
 using reference::Random;
-using reference::Tensor;
 
 namespace gpu {
 namespace {
@@ -42,18 +41,23 @@ struct DeviceTensor {
   }
 };
 
-Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache, const ComparedCase& c) {
+reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache,
+                      const ComparedCase& c) {
   // Of its own: a runtime keeps what it has loaded.
   Runtime runtime({.device = device, .cache_directory = cache});
   std::vector<DeviceTensor> tensors;
-  std::vector<Operand> operands;
-  for (const Tensor& input : c.inputs) {
-    tensors.emplace_back(device, input.bytes, c.input_offset);
-    operands.push_back({input.view, tensors.back().address, c.kernel.l2_promotion, c.kernel.oob_fill});
+  Places places;
+  for (const reference::Tensor& input : c.inputs) {
+    tensors.emplace_back(device, input.bytes, c.offsets.inputs);
+    places.inputs.push_back(tensors.back().address);
   }
-  Tensor output(c.kernel.output, poison);
-  const DeviceTensor target(device, output.bytes, c.output_offset);
-  runtime.kernel(c.kernel.spec).launch(operands, {c.kernel.output, target.address});
+  reference::Tensor output(c.kernel.output, poison);
+  const DeviceTensor target(device, output.bytes, c.offsets.output);
+  places.output = target.address;
+  TileRequest request = c.kernel.request(places);
+  request.chip = runtime.chip();
+  const KernelPlan plan = plan_tiles(request);
+  runtime.kernel(plan).launch(plan);
   device->synchronize(nullptr);
   device->copy_out(output.bytes, target.address, nullptr);
   device->synchronize(nullptr);
@@ -68,7 +72,7 @@ std::string hex(std::span<const std::byte> bytes) {
 }
 
 template <class Float>
-bool is_nan(const Tensor& tensor, std::size_t at) {
+bool is_nan(const reference::Tensor& tensor, std::size_t at) {
   Float value = 0;
   const std::size_t element = at / sizeof value * sizeof value;
   if (element + sizeof value > tensor.bytes.size()) return false;
@@ -77,7 +81,7 @@ bool is_nan(const Tensor& tensor, std::size_t at) {
 }
 
 /// Whether the byte at `at` belongs to a NaN.
-bool in_nan(const Tensor& tensor, std::size_t at) {
+bool in_nan(const reference::Tensor& tensor, std::size_t at) {
   switch (tensor.view.type) {
     case ElementType::f64: return is_nan<double>(tensor, at);
     case ElementType::f32:
@@ -88,7 +92,7 @@ bool in_nan(const Tensor& tensor, std::size_t at) {
 
 /// Empty if all bytes agree; where f64 is computed with, those of NaNs aside: which of two NaNs an f64 sum
 /// returns is the hardware's affair.
-std::string difference(const Tensor& real, const Tensor& simulated, bool doubles) {
+std::string difference(const reference::Tensor& real, const reference::Tensor& simulated, bool doubles) {
   std::uint64_t wrong = 0;
   std::size_t first = 0;
   for (std::size_t i = real.bytes.size(); i-- > 0;) {
@@ -102,7 +106,7 @@ std::string difference(const Tensor& real, const Tensor& simulated, bool doubles
   const bool values_differ = first_difference(real, simulated, index);
   const std::size_t size = size_of(real.view.type);
   const std::size_t element = first / size * size;
-  const auto at = [&](const Tensor& tensor) {
+  const auto at = [&](const reference::Tensor& tensor) {
     return hex(std::span(tensor.bytes).subspan(element, std::min(size, tensor.bytes.size() - element)));
   };
   return fmt::format(
@@ -132,8 +136,8 @@ struct Shared {
 };
 
 void compare_one(Shared& shared, const ComparedCase& c) {
-  std::optional<Tensor> real;
-  std::optional<Tensor> simulated;
+  std::optional<reference::Tensor> real;
+  std::optional<reference::Tensor> simulated;
   SimOptions options = shared.comparison.options;
   constexpr std::array modes{SimOptions::Mode::late, SimOptions::Mode::random, SimOptions::Mode::early};
   options.mode = modes.at(c.number % modes.size());
@@ -155,13 +159,14 @@ void compare_one(Shared& shared, const ComparedCase& c) {
     shared.report(c, fmt::format("on the device: {}", error.what()));
     return;
   }
-  const bool doubles =
-      std::ranges::any_of(c.inputs, [](const Tensor& input) { return input.view.type == ElementType::f64; });
+  const bool doubles = std::ranges::any_of(
+      c.inputs, [](const reference::Tensor& input) { return input.view.type == ElementType::f64; });
   if (const auto what = difference(*real, *simulated, doubles); !what.empty()) shared.report(c, what);
   ++shared.done;
 }
 
 void work(Shared& shared) {
+  const std::vector<FamilyInfo> all_families = tile_families();
   const std::uint64_t all = shared.comparison.cases_per_family * all_families.size();
   while (!shared.stop) {
     const std::uint64_t n = shared.next++;
@@ -173,29 +178,22 @@ void work(Shared& shared) {
 
 }  // namespace
 
-ComparedCase compared_case(Family family, std::uint64_t seed, std::uint64_t number) {
-  std::seed_seq sequence{seed, seed >> 32, static_cast<std::uint64_t>(family), number};
+ComparedCase compared_case(const FamilyInfo& family, std::uint64_t seed, std::uint64_t number) {
+  const std::uint64_t own = seed_of(family, seed);
+  std::seed_seq sequence{own, own >> 32, number};
   Random random(sequence);
-  ComparedCase c{.family = family, .number = number, .kernel = random_kernel(random, family), .inputs = {}};
-  const bool computes = family == Family::map || family == Family::bulk;
-  if (computes && c.kernel.spec.inputs == 1 && one_in(random, 2)) {
-    const std::string_view text = one_of(random, expressions);
-    c.kernel.spec.expression = {};
-    std::ranges::copy(text, c.kernel.spec.expression.begin());
+  ComparedCase c{.number = number, .kernel = random_kernel(random, family), .inputs = {}};
+  if (family.computes && c.kernel.inputs.size() == 1 && one_in(random, 2)) {
+    c.kernel.expression = one_of(random, expressions);
   }
   for (const TensorView& view : c.kernel.inputs) c.inputs.push_back(random_tensor(random, view));
-  if (family == Family::bulk) {
-    c.input_offset = size_of(c.kernel.inputs[0].type) * between(random, 0, 16);
-    c.output_offset = size_of(c.kernel.output.type) * between(random, 0, 16);
-    // Often the same misalignment, so that the aligned path is taken too.
-    if (one_in(random, 2)) c.input_offset = c.output_offset = 8 * between(random, 0, 3);
-  }
+  c.offsets = random_offsets(random, c.kernel);
   return c;
 }
 
 std::string describe(const ComparedCase& c) {
-  return fmt::format("case {} of {}, offsets {} and {}: {}", c.number, name(c.family), c.input_offset,
-                     c.output_offset, describe(c.kernel));
+  return fmt::format("case {} of {}, offsets {} and {}: {}", c.number, c.kernel.family.name, c.offsets.inputs,
+                     c.offsets.output, describe(c.kernel));
 }
 
 std::uint64_t compare_with_simulation(const Comparison& comparison,

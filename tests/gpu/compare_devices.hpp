@@ -15,16 +15,15 @@ namespace gpu {
 
 /// A random kernel with its inputs, all drawn from one number.
 struct ComparedCase {
-  tmajit::Family family{};
   std::uint64_t number = 0;
   RandomKernel kernel;
   std::vector<reference::Tensor> inputs;
-  std::uint64_t input_offset = 0;   ///< bytes that the first element lies behind an allocation's beginning
-  std::uint64_t output_offset = 0;  ///< the same of the output
+  Offsets offsets = {};  ///< of first elements behind their allocations' beginnings
 };
 
 /// Case `number` of a family; the same for the same seed, whichever were drawn before it.
-[[nodiscard]] ComparedCase compared_case(tmajit::Family family, std::uint64_t seed, std::uint64_t number);
+[[nodiscard]] ComparedCase compared_case(const tmajit::FamilyInfo& family, std::uint64_t seed,
+                                         std::uint64_t number);
 /// Everything needed to make the case again by hand.
 [[nodiscard]] std::string describe(const ComparedCase& c);
 
@@ -37,10 +36,10 @@ struct Comparison {
   tmajit::SimOptions options{};  ///< of the simulated devices; mode and seed change from case to case
 };
 
-/// Runs every case of every family on both devices and calls `mismatch` with the text of each that differs in
-/// any byte of its output, gaps between rows included, that fails on a device, or that the simulated one
-/// reports. Ends early after 20 of them, and when `device` fails, as a GPU does not recover from that.
-/// Returns how many cases both devices have run. `mismatch` is called by one thread at a time.
+/// Runs every case of every family of tiles on both devices and calls `mismatch` with the text of each that
+/// differs in any byte of its output, gaps between rows included, that fails on a device, or that the
+/// simulated one reports. Ends early after 20 of them, and when `device` fails, as a GPU does not recover
+/// from that. Returns how many cases both devices have run. `mismatch` is called by one thread at a time.
 std::uint64_t compare_with_simulation(const Comparison& comparison,
                                       const std::function<void(const std::string&)>& mismatch);
 

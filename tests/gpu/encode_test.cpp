@@ -2,7 +2,7 @@
 // Every disagreement is counted and shown by group, so that one run on a GPU tells all of them.
 #include "gpu/support.hpp"
 #include "reference/random_maps.hpp"
-#include "spec/violations.hpp"
+#include "spec/rules.hpp"
 
 #include <tmajit/device.hpp>
 #include <tmajit/validate.hpp>

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 
 using namespace tmajit;
 using reference::Random;
-using reference::Tensor;
 
 namespace {
 
@@ -31,18 +32,22 @@ struct DeviceCopy {
 };
 
 /// What the kernel leaves in an output that held `poison`.
-Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs,
-           std::uint64_t input_offset = 0, std::uint64_t output_offset = 0) {
+reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
+                      const std::vector<reference::Tensor>& inputs, gpu::Offsets offsets) {
   Device& device = *runtime.device();
   std::vector<DeviceCopy> copies;
-  std::vector<Operand> operands;
-  for (const Tensor& input : inputs) {
-    copies.emplace_back(runtime.device(), input.bytes, input_offset);
-    operands.push_back({input.view, copies.back().address, kernel.l2_promotion, kernel.oob_fill});
+  gpu::Places places;
+  for (const reference::Tensor& input : inputs) {
+    copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
+    places.inputs.push_back(copies.back().address);
   }
-  Tensor output(kernel.output, poison);
-  const DeviceCopy target(runtime.device(), output.bytes, output_offset);
-  runtime.kernel(kernel.spec).launch(operands, {kernel.output, target.address});
+  reference::Tensor output(kernel.output, poison);
+  const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
+  places.output = target.address;
+  TileRequest request = kernel.request(places);
+  request.chip = runtime.chip();
+  const KernelPlan plan = plan_tiles(request);
+  runtime.kernel(plan).launch(plan);
   device.synchronize(nullptr);
   device.copy_out(output.bytes, target.address, nullptr);
   device.synchronize(nullptr);
@@ -60,7 +65,7 @@ std::string hex(const std::byte* bytes, std::size_t count) {
 }
 
 /// Empty if every element agrees and the bytes between elements are still poisoned.
-std::string difference(const Tensor& expected, Tensor actual) {
+std::string difference(const reference::Tensor& expected, reference::Tensor actual) {
   std::vector<std::uint64_t> index;
   const std::size_t size = size_of(expected.view.type);
   if (first_difference(expected, actual, index)) {
@@ -76,66 +81,29 @@ std::string difference(const Tensor& expected, Tensor actual) {
   return "byte " + std::to_string(a - expected.bytes.begin()) + ", between elements, was written";
 }
 
-void check_family(Family family,
-                  const std::function<Tensor(const gpu::RandomKernel&, const std::vector<Tensor>&)>& expect) {
+}  // namespace
+
+TEST_CASE("every family equals the reference on random views, expressions, lengths and alignments", "[gpu]") {
   REQUIRE_HOPPER(device);
+  const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
   const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 150);
-  Random random(gpu::seed() + static_cast<std::uint64_t>(family));
+  Random random(gpu::seed_of(family, gpu::seed()));
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   std::uint64_t redrawn = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const gpu::RandomKernel kernel = gpu::random_kernel(random, family);
     redrawn += kernel.redrawn;
     INFO("case " << n << ": " << describe(kernel));
-    std::vector<Tensor> inputs;
+    std::vector<reference::Tensor> inputs;
     for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));
-    std::uint64_t input_offset = 0;
-    std::uint64_t output_offset = 0;
-    if (family == Family::bulk) {
-      input_offset = size_of(kernel.inputs[0].type) * reference::between(random, 0, 16);
-      output_offset = size_of(kernel.output.type) * reference::between(random, 0, 16);
-      // Often the same misalignment, so that the aligned path is taken too.
-      if (reference::one_in(random, 2)) input_offset = output_offset = 8 * reference::between(random, 0, 3);
-    }
+    const gpu::Offsets offsets = gpu::random_offsets(random, kernel);
     const std::string wrong =
-        difference(expect(kernel, inputs), run(runtime, kernel, inputs, input_offset, output_offset));
-    INFO("offsets " << input_offset << ", " << output_offset);
+        difference(expected_output(kernel, inputs, poison), run(runtime, kernel, inputs, offsets));
+    INFO("offsets " << offsets.inputs << ", " << offsets.output);
     INFO(wrong);
     CHECK(wrong.empty());
   }
-  std::cout << name(family) << ": " << cases << " random cases, " << redrawn << " illegal draws" << std::endl;
-}
-
-}  // namespace
-
-TEST_CASE("copy equals the reference on random views", "[gpu]") {
-  check_family(Family::copy, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
-    Tensor output(kernel.output, poison);
-    reference::copy(kernel.spec, inputs[0], output);
-    return output;
-  });
-}
-
-TEST_CASE("map equals the reference on random views and expressions", "[gpu]") {
-  check_family(Family::map, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
-    Tensor output(kernel.output, poison);
-    reference::map(kernel.spec, inputs, output, kernel.function);
-    return output;
-  });
-}
-
-TEST_CASE("bulk equals the reference on random lengths and alignments", "[gpu]") {
-  check_family(Family::bulk, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
-    Tensor output(kernel.output, poison);
-    reference::bulk(kernel.spec, inputs[0], output, kernel.function);
-    return output;
-  });
-}
-
-TEST_CASE("snapshot shows the reference's shared memory", "[gpu]") {
-  check_family(Family::snapshot, [](const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
-    return reference::snapshot(kernel.spec, inputs[0], std::byte{0xcd}, kernel.oob_fill);
-  });
+  std::cout << family.name << ": " << cases << " random cases, " << redrawn << " illegal draws" << std::endl;
 }
 
 TEST_CASE("bulk works in place", "[gpu]") {
@@ -146,11 +114,14 @@ TEST_CASE("bulk works in place", "[gpu]") {
     for (const std::uint64_t offset : {0ULL, 4ULL, 12ULL}) {
       INFO(count << " elements from byte " << offset);
       const auto view = TensorView::contiguous(ElementType::i32, std::array{count});
-      const Tensor input = gpu::random_tensor(random, view);
+      const reference::Tensor input = gpu::random_tensor(random, view);
       const DeviceCopy copy(device, input.bytes, offset);
-      runtime.kernel(bulk_spec("(int)((unsigned)x + 1)", ElementType::i32, ElementType::i32))
-          .launch(std::array{Operand{view, copy.address}}, {view, copy.address});
-      Tensor output(view);
+      const KernelPlan plan = plan_tiles({.family = "bulk",
+                                          .destination = {view, copy.address},
+                                          .sources = {{view, copy.address}},
+                                          .expression = "(int)((unsigned)x + 1)"});
+      runtime.kernel(plan).launch(plan);
+      reference::Tensor output(view);
       device->synchronize(nullptr);
       device->copy_out(output.bytes, copy.address, nullptr);
       device->synchronize(nullptr);
@@ -182,11 +153,15 @@ TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
   device->fill(result.address(), poison, rows * columns, nullptr);
 
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const Operand in{view, source.address()};
-  const Operand between{view, middle.address()};
-  const Operand out{view, result.address()};
-  runtime.kernel(map_spec("x + g[0] * 7 + g[1]", {&view, 1}, view)).launch({&in, 1}, between);
-  runtime.kernel(copy_spec(view, view)).launch({&between, 1}, out);
+  const tmajit::Tensor in{view, source.address()};
+  const tmajit::Tensor between{view, middle.address()};
+  const tmajit::Tensor out{view, result.address()};
+  const auto launch = [&](const TileRequest& request) {
+    const KernelPlan plan = plan_tiles(request);
+    runtime.kernel(plan).launch(plan);
+  };
+  launch({.family = "map", .destination = between, .sources = {in}, .expression = "x + g[0] * 7 + g[1]"});
+  launch({.family = "copy", .destination = out, .sources = {between}});
 
   std::vector<std::byte> window(columns * 50'000);
   std::uint64_t wrong = 0;
@@ -204,9 +179,10 @@ TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
 
   SECTION("bulk, whose index is 64 bits") {
     const auto line = TensorView::contiguous(ElementType::u8, std::array{rows * columns});
-    const Operand from{line, source.address()};
-    runtime.kernel(bulk_spec("x + (g[0] >> 20)", ElementType::u8, ElementType::u8))
-        .launch({&from, 1}, {line, result.address()});
+    launch({.family = "bulk",
+            .destination = {line, result.address()},
+            .sources = {{line, source.address()}},
+            .expression = "x + (g[0] >> 20)"});
     constexpr std::uint64_t tail = 100'000'000;
     std::vector<std::byte> end(tail);
     device->copy_out(end, result.address() + rows * columns - tail, nullptr);

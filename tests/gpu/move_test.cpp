@@ -1,7 +1,7 @@
 /// Moves between random views on the GPU against a plain walk; tools/bench/movement measures them.
 #include "gpu/support.hpp"
-#include "plan/canonical.hpp"
 #include "reference/random_maps.hpp"
+#include "spec/canonical.hpp"
 
 #include <tmajit/move.hpp>
 
@@ -101,7 +101,7 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
 
     const Move move{{to, out.address() + out_first * bytes}, {{from, in.address() + in_first * bytes}}};
     CAPTURE(n, bytes, canonical(std::array{to, from}).text());
-    const MovePlan plan = plan_moves(runtime, std::span(&move, 1));
+    const MovePlan plan = tmajit::plan(runtime, Operation::of({move}));
     const MoveExplanation explanation = plan.explain();
     ++kernels[explanation.steps.front().kernel];
     CAPTURE(explanation.steps.front().choice);

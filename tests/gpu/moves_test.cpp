@@ -44,10 +44,10 @@ TEST_CASE("every candidate of random permutations moves every element", "[gpu]")
       try {
         tests::EveryCandidate move(runtime, permutation.destination, {permutation.source});
         reference::copy(move.host(0), move.host(1));
-        for (const MoveCandidate& candidate : move.candidates()) {
+        for (const Candidate& candidate : move.candidates()) {
           if (wrong.empty()) wrong = move.run(candidate);
           const std::lock_guard lock(mutex);
-          ++counts[name(candidate.kernel.method)];
+          ++counts[candidate.family->name()];
         }
       } catch (const std::exception& error) {
         wrong = error.what();

@@ -1,8 +1,7 @@
 #include "gpu/random_kernels.hpp"
 
-#include <tmajit/validate.hpp>
-
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <sstream>
 
@@ -73,17 +72,19 @@ TensorView random_view(Random& random, ElementType type, std::span<const std::ui
   return TensorView::strided(type, shape, strides);
 }
 
-RandomKernel draw_tiled(Random& random, Family family) {
-  RandomKernel kernel;
+RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
+  RandomKernel kernel{.family = family};
   const auto rank = static_cast<std::uint32_t>(between(random, 1, max_map_rank));
-  const auto inputs =
-      family == Family::map && one_in(random, 3) ? static_cast<std::uint32_t>(between(random, 2, 8)) : 1U;
-  const bool converts = family == Family::map && one_in(random, 2);
+  const auto inputs = family.most_inputs > 1 && one_in(random, 3)
+                          ? static_cast<std::uint32_t>(between(random, 2, family.most_inputs))
+                          : 1U;
+  const bool converts = family.computes && one_in(random, 2);
   const ElementType type = one_of(random, all_element_types);
 
-  TileOptions options;
+  TileOptions& options = kernel.options;
   options.swizzle = one_of(random, std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
-  std::vector<std::uint32_t> element_strides(rank, 1);
+  kernel.element_strides.assign(rank, 1);
+  std::vector<std::uint32_t>& element_strides = kernel.element_strides;
   if (one_in(random, 4)) {
     for (std::uint32_t d = 0; d + 1 < rank; ++d)
       element_strides[d] = static_cast<std::uint32_t>(between(random, 1, 8));
@@ -109,14 +110,13 @@ RandomKernel draw_tiled(Random& random, Family family) {
   box[rank - 1] = std::max(box[rank - 1] / granule, 1U) * granule;
   if (options.swizzle != Swizzle::none)
     box[rank - 1] = std::min(box[rank - 1], span_bytes(options.swizzle) / size_of(type));
-  if (!one_in(random, 5)) options.box = box;
-  options.element_strides = element_strides;
+  if (!one_in(random, 5)) kernel.box = box;
   if (one_in(random, 2)) {
     options.stages = static_cast<std::uint32_t>(between(random, 1, 6));
-    options.warps = family == Family::map ? static_cast<std::uint32_t>(between(random, 1, 12)) : 1;
+    options.warps = family.computes ? static_cast<std::uint32_t>(between(random, 1, 12)) : 1;
     options.ctas_per_sm = static_cast<std::uint32_t>(between(random, 1, 4));
     options.tiles_per_cta = static_cast<std::uint32_t>(between(random, 0, 5));
-    options.output_stages = family == Family::map ? static_cast<std::uint32_t>(between(random, 2, 4)) : 0;
+    options.output_stages = family.computes ? static_cast<std::uint32_t>(between(random, 2, 4)) : 0;
   }
 
   kernel.inputs.push_back(random_view(random, type, source_shape));
@@ -125,50 +125,46 @@ RandomKernel draw_tiled(Random& random, Family family) {
         random_view(random, converts ? one_of(random, all_element_types) : type, source_shape));
   }
   kernel.output = random_view(random, converts ? one_of(random, all_element_types) : type, shape);
-  kernel.l2_promotion =
+  options.l2_promotion =
       one_of(random, std::array{L2Promotion::none, L2Promotion::b64, L2Promotion::b128, L2Promotion::b256});
-  switch (family) {
-    case Family::copy: kernel.spec = copy_spec(kernel.inputs[0], kernel.output, options); break;
-    case Family::snapshot:
-      kernel.spec = snapshot_spec(kernel.inputs[0], options);
-      kernel.output = output_view(kernel.spec, kernel.inputs[0]);
-      kernel.oob_fill = can_fill_nan(type) && one_in(random, 2) ? OobFill::nan : OobFill::zero;
-      break;
-    default: {
-      const Expression expression = random_expression(random, inputs, rank);
-      kernel.spec = map_spec(expression.text, kernel.inputs, kernel.output, options);
-      kernel.function = expression.function;
-    }
+  if (family.computes) {
+    Expression expression = random_expression(random, inputs, rank);
+    kernel.expression = std::move(expression.text);
+    kernel.function = std::move(expression.function);
+  }
+  if (family.writes_images) {
+    options.oob_fill = can_fill_nan(type) && one_in(random, 2) ? OobFill::nan : OobFill::zero;
   }
   return kernel;
 }
 
-RandomKernel draw_bulk(Random& random) {
-  RandomKernel kernel;
+RandomKernel draw_flat(Random& random, const FamilyInfo& family) {
+  RandomKernel kernel{.family = family};
   const ElementType type = one_of(random, all_element_types);
   const ElementType output = one_in(random, 2) ? type : one_of(random, all_element_types);
   const std::uint64_t count = one_in(random, 3) ? between(random, 1, 40) : between(random, 1, most_elements);
   const std::array shape{count};
   kernel.inputs = {TensorView::contiguous(type, shape)};
   kernel.output = TensorView::contiguous(output, shape);
-  const std::array<std::uint32_t, 1> chunk{static_cast<std::uint32_t>(16 * between(random, 1, 64))};
-  TileOptions options;
-  if (!one_in(random, 4)) options.box = chunk;
+  const auto chunk = static_cast<std::uint32_t>(16 * between(random, 1, 64));
+  if (!one_in(random, 4)) kernel.box = {chunk};
   if (one_in(random, 2)) {
-    options.stages = static_cast<std::uint32_t>(between(random, 1, 6));
-    options.warps = static_cast<std::uint32_t>(between(random, 1, 12));
-    options.output_stages = static_cast<std::uint32_t>(between(random, 2, 4));
+    kernel.options.stages = static_cast<std::uint32_t>(between(random, 1, 6));
+    kernel.options.warps = static_cast<std::uint32_t>(between(random, 1, 12));
+    kernel.options.output_stages = static_cast<std::uint32_t>(between(random, 2, 4));
   }
-  const Expression expression = random_expression(random, 1, 1);
-  kernel.spec = bulk_spec(expression.text, type, output, options);
-  kernel.function = expression.function;
+  Expression expression = random_expression(random, 1, 1);
+  kernel.expression = std::move(expression.text);
+  kernel.function = std::move(expression.function);
   return kernel;
 }
 
-std::vector<TensorView> all_views(const RandomKernel& kernel) {
-  std::vector<TensorView> views = kernel.inputs;
-  views.push_back(kernel.output);
-  return views;
+reference::Tiling tiling_of(const RandomKernel& kernel) {
+  const KernelPlan plan = plan_tiles(kernel.request());
+  return {.tile = plan.shape().tile,
+          .element_strides = kernel.element_strides,
+          .swizzle = kernel.options.swizzle,
+          .oob_fill = kernel.options.oob_fill};
 }
 
 void print(std::ostream& out, const TensorView& view) {
@@ -181,26 +177,48 @@ void print(std::ostream& out, const TensorView& view) {
 
 }  // namespace
 
-RandomKernel random_kernel(Random& random, Family family) {
+TileRequest RandomKernel::request(const Places& places) const {
+  TileRequest request{.family = family.name,
+                      .destination = {output, places.output},
+                      .expression = expression,
+                      .tiles = options};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    request.sources.push_back({inputs[i], places.inputs.empty() ? 0 : places.inputs.at(i)});
+  }
+  request.tiles.box = box;
+  request.tiles.element_strides = element_strides;
+  return request;
+}
+
+std::vector<FamilyInfo> tile_families() {
+  std::vector<FamilyInfo> found;
+  std::ranges::copy_if(families(), std::back_inserter(found),
+                       [](const FamilyInfo& family) { return !family.operation.empty(); });
+  return found;
+}
+
+std::uint64_t seed_of(const FamilyInfo& family, std::uint64_t seed) {
+  for (const char c : family.name) seed = seed * 131 + static_cast<unsigned char>(c);
+  return seed;
+}
+
+RandomKernel random_kernel(Random& random, const FamilyInfo& family) {
   for (std::uint64_t redrawn = 0;; ++redrawn) {
-    RandomKernel kernel = family == Family::bulk ? draw_bulk(random) : draw_tiled(random, family);
-    if (!validate(kernel.spec, all_views(kernel)).empty()) continue;
+    RandomKernel kernel = family.flat ? draw_flat(random, family) : draw_tiled(random, family);
+    if (family.writes_images) kernel.output = destination_view(kernel.request());
+    if (!validate(kernel.request()).empty()) continue;
     kernel.redrawn = redrawn;
     return kernel;
   }
 }
 
 std::string describe(const RandomKernel& kernel) {
-  const KernelSpec& spec = kernel.spec;
+  const KernelPlan plan = plan_tiles(kernel.request());
   std::ostringstream out;
-  out << name(spec.family) << " tile";
-  for (std::uint32_t d = 0; d < spec.rank; ++d) out << (d == 0 ? " " : "x") << spec.tile[d];
-  out << " element strides";
-  for (std::uint32_t d = 0; d < spec.rank; ++d) out << ' ' << int{spec.input(0).element_strides[d]};
-  out << " swizzle " << name(spec.input(0).swizzle) << " stages " << int{spec.stages} << " output stages "
-      << int{spec.output_stages} << " warps " << int{spec.warps} << " ctas " << int{spec.ctas_per_sm}
-      << " tiles a CTA " << int{spec.tiles_per_cta} << " oob " << name(kernel.oob_fill) << " expression \""
-      << spec.expression_text() << '"';
+  out << plan.choice().text() << "; element strides";
+  for (const std::uint32_t stride : kernel.element_strides) out << ' ' << stride;
+  out << " swizzle " << name(kernel.options.swizzle) << " output stages " << kernel.options.output_stages
+      << " oob " << name(kernel.options.oob_fill) << " expression \"" << kernel.expression << '"';
   for (const TensorView& view : kernel.inputs) print(out << "\n  in  ", view);
   print(out << "\n  out ", kernel.output);
   return out.str();
@@ -216,6 +234,33 @@ reference::Tensor random_tensor(Random& random, const TensorView& view) {
   }
   for (; i < tensor.bytes.size(); ++i) tensor.bytes[i] = static_cast<std::byte>(random());
   return tensor;
+}
+
+reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<reference::Tensor>& inputs,
+                                  std::byte poison) {
+  const reference::Tiling tiling = tiling_of(kernel);
+  // A kernel that writes images fills shared memory with this before each load.
+  if (kernel.family.writes_images) return reference::snapshot(tiling, inputs[0], std::byte{0xcd});
+  reference::Tensor output(kernel.output, poison);
+  if (!kernel.family.computes) {
+    reference::copy(tiling, inputs[0], output);
+  } else if (kernel.family.flat) {
+    reference::bulk(tiling, inputs[0], output, kernel.function);
+  } else {
+    reference::map(tiling, inputs, output, kernel.function);
+  }
+  return output;
+}
+
+Offsets random_offsets(Random& random, const RandomKernel& kernel) {
+  if (!kernel.family.flat) return {};
+  // Often the same misalignment, so that the aligned path is taken too.
+  if (one_in(random, 2)) {
+    const std::uint64_t both = 8 * between(random, 0, 3);
+    return {both, both};
+  }
+  return {size_of(kernel.inputs[0].type) * between(random, 0, 16),
+          size_of(kernel.output.type) * between(random, 0, 16)};
 }
 
 }  // namespace gpu

@@ -3,32 +3,61 @@
 #include "reference/families.hpp"
 #include "reference/random_maps.hpp"
 
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <string>
 #include <vector>
 
 namespace gpu {
 
-/// A kernel with the views it runs over; legal by validate().
-struct RandomKernel {
-  tmajit::KernelSpec spec;
-  std::vector<tmajit::TensorView> inputs;
-  tmajit::TensorView output;
-  tmajit::L2Promotion l2_promotion{};
-  tmajit::OobFill oob_fill{};
-  reference::Function function;  ///< what the expression computes (map, bulk)
-  std::uint64_t redrawn = 0;     ///< illegal draws before this one
+/// Where a kernel's tensors lie.
+struct Places {
+  tmajit::DevicePtr output = 0;
+  std::vector<tmajit::DevicePtr> inputs = {};  ///< empty: all 0, which stands for any
 };
+
+/// A kernel of tiles with the views it runs over; legal by validate().
+struct RandomKernel {
+  tmajit::FamilyInfo family;
+  std::vector<tmajit::TensorView> inputs = {};
+  tmajit::TensorView output = {};
+  std::string expression = {};
+  std::vector<std::uint32_t> box = {};  ///< empty: the library's choice
+  std::vector<std::uint32_t> element_strides = {};
+  tmajit::TileOptions options = {};   ///< but for these two
+  reference::Function function = {};  ///< what the expression computes
+  std::uint64_t redrawn = 0;          ///< illegal draws before this one
+
+  /// What plan_tiles() makes it of. Refers to this kernel.
+  [[nodiscard]] tmajit::TileRequest request(const Places& places = {}) const;
+};
+
+/// Every family that plan_tiles() makes kernels of.
+[[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
+/// A seed of the family's own, from a run's.
+[[nodiscard]] std::uint64_t seed_of(const tmajit::FamilyInfo& family, std::uint64_t seed);
 
 /// Draws kernels until one is legal: any rank, types, swizzle, element strides, padded and permuted strides,
 /// extents that boxes do not divide, and any number of stages, warps and CTAs.
-[[nodiscard]] RandomKernel random_kernel(reference::Random& random, tmajit::Family family);
+[[nodiscard]] RandomKernel random_kernel(reference::Random& random, const tmajit::FamilyInfo& family);
 
 /// Everything needed to make the case again by hand, in a few lines.
 [[nodiscard]] std::string describe(const RandomKernel& kernel);
 
 /// A tensor of random bytes, gaps between rows included.
 [[nodiscard]] reference::Tensor random_tensor(reference::Random& random, const tmajit::TensorView& view);
+
+/// What the kernel leaves in an output whose bytes were all `poison`.
+[[nodiscard]] reference::Tensor expected_output(const RandomKernel& kernel,
+                                                const std::vector<reference::Tensor>& inputs,
+                                                std::byte poison);
+
+/// How far tensors lie behind a place that is aligned for anything, in bytes: not at all where tensor maps
+/// need that, anywhere where a family takes any alignment.
+struct Offsets {
+  std::uint64_t inputs = 0;
+  std::uint64_t output = 0;
+};
+[[nodiscard]] Offsets random_offsets(reference::Random& random, const RandomKernel& kernel);
 
 }  // namespace gpu

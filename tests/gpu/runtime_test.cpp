@@ -1,11 +1,12 @@
 // The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
 #include "driver/api.hpp"
 #include "gpu/support.hpp"
-#include "runtime/row_tail.hpp"
 #include "runtime/temporary_folder.hpp"
 
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/runtime.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -82,12 +83,15 @@ class Doubling {
     clear();
   }
 
-  static KernelSpec spec() { return map_spec("2 * x", {&view(), 1}, view()); }
-  [[nodiscard]] Operand input() const { return {view(), in_.address()}; }
-  [[nodiscard]] Operand output() const { return {view(), out_.address()}; }
+  [[nodiscard]] Tensor input() const { return {view(), in_.address()}; }
+  [[nodiscard]] Tensor output() const { return {view(), out_.address()}; }
+  [[nodiscard]] KernelPlan plan() const {
+    return plan_tiles(
+        {.family = "map", .destination = output(), .sources = {input()}, .expression = "2 * x"});
+  }
   [[nodiscard]] PreparedLaunch prepare(Runtime& runtime) const {
-    const Operand in = input();
-    return runtime.kernel(spec()).prepare({&in, 1}, output());
+    const KernelPlan planned = plan();
+    return runtime.kernel(planned).prepare(planned);
   }
 
   void clear() {
@@ -263,12 +267,12 @@ TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") 
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&] {
         Doubling work(device);
-        const Kernel kernel = runtime.kernel(Doubling::spec());
-        const Operand in = work.input();
+        const KernelPlan plan = work.plan();
+        const Kernel kernel = runtime.kernel(plan);
         const Stream stream = device->create_stream();
         for (int i = 0; i < 50; ++i) {
           work.clear();
-          kernel.launch({&in, 1}, work.output(), stream);
+          kernel.launch(plan, stream);
           right += work.is_done(stream);
         }
         device->destroy_stream(stream);
@@ -306,7 +310,8 @@ TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
   REQUIRE_HOPPER(device);
   const TemporaryFolder folder;
   const RuntimeOptions options{.device = device, .cache_directory = folder.path(), .compile = {}};
-  const Kernel first = Runtime(options).kernel(Doubling::spec());
+  const Doubling work(device);
+  const Kernel first = Runtime(options).kernel(work.plan());
   Artifact broken = first.artifact();
   std::ranges::fill(broken.cubin, std::byte{0x5a});
   const auto refused = error_of([&] { (void)device->load(broken); });
@@ -315,11 +320,10 @@ TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
 
   REQUIRE(DiskCache(folder.path()).store(first.key(), broken));  // whole, but no machine code
   Runtime runtime(options);
-  CHECK(runtime.kernel(Doubling::spec()).level() == CacheLevel::compiled);
-  const Doubling work(device);
+  CHECK(runtime.kernel(work.plan()).level() == CacheLevel::compiled);
   work.prepare(runtime)();
   CHECK(work.is_done());
-  CHECK(Runtime(options).kernel(Doubling::spec()).level() == CacheLevel::disk);
+  CHECK(Runtime(options).kernel(work.plan()).level() == CacheLevel::disk);
 }
 
 // Run by the test below in a process of its own: it leaves a dead context behind.
@@ -357,10 +361,9 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime = runtime_on(device);
   const Doubling work(device);
-  const Kernel kernel = runtime.kernel(Doubling::spec());
-  const Operand in = work.input();
-  const Operand out = work.output();
-  const PreparedLaunch prepared = kernel.prepare({&in, 1}, out);
+  const KernelPlan plan = work.plan();
+  const Kernel kernel = runtime.kernel(plan);
+  const PreparedLaunch prepared = kernel.prepare(plan);
   const Stream stream = device->create_stream();
 
   // The same kernel and parameters by hand, the context current.
@@ -374,13 +377,18 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   REQUIRE(api.kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    static_cast<int>(prepared.shape().shared_bytes), raw,
                                    device->info().ordinal) == CUDA_SUCCESS);
-  const KernelSpec spec = Doubling::spec();
-  EncodedTensorMap source = device->encode(tensor_map(spec, 0, in.view), in.address);
-  TensorMapSpec target_map = tensor_map(spec, 1, out.view);
-  RowTail tail(target_map, out.address);
-  EncodedTensorMap target = device->encode(target_map, out.address);
-  std::array<std::uint32_t, 2> tiles{256 / spec.tile[0], 64 / spec.tile[1]};
-  std::array<void*, 4> parameters{&source, &target, &tiles, tail.parameter()};
+  const std::vector<Parameter> described = plan.parameters();
+  std::vector<std::byte> bytes(plan.parameter_bytes().begin(), plan.parameter_bytes().end());
+  std::vector<EncodedTensorMap> maps(described.size());
+  std::vector<void*> parameters;
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const Parameter& parameter = described[i];
+    parameters.push_back(bytes.data() + parameter.offset);
+    if (!parameter.map) continue;
+    maps[i] =
+        device->encode(*parameter.map, plan.operand_address(static_cast<std::uint32_t>(parameter.map_of)));
+    parameters.back() = &maps[i];
+  }
   CUlaunchConfig config{};
   config.gridDimX = prepared.shape().grid[0];
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
@@ -392,10 +400,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   // counts.
   const std::array<std::function<void()>, 3> ways{
       [&] { api.launch_kernel_ex(&config, reinterpret_cast<CUfunction>(raw), parameters.data(), nullptr); },
-      [&] { prepared(stream); },
-      [&] {
-        kernel.launch({&in, 1}, out, stream);
-      }};
+      [&] { prepared(stream); }, [&] { kernel.launch(plan, stream); }};
   std::array<double, 3> best{1e9, 1e9, 1e9};
   for (int batch = 0; batch < 300; ++batch) {
     for (std::size_t way = 0; way < ways.size(); ++way) {

@@ -24,5 +24,5 @@ TEST_CASE("a GPU and the simulated device give the same bytes", "[gpu]") {
   std::cout << cases << " random cases on " << device->info().name << " and simulated, " << mismatches
             << " mismatches, TMAJIT_SEED=" << comparison.seed << std::endl;
   CHECK(mismatches == 0);
-  CHECK(cases == comparison.cases_per_family * tmajit::all_families.size());
+  CHECK(cases == comparison.cases_per_family * gpu::tile_families().size());
 }

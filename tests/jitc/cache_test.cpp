@@ -9,9 +9,11 @@ using Catch::Matchers::ContainsSubstring;
 TEST_CASE("the cache is shown and emptied") {
   const Folder folder;
   const std::string dir = folder.path().string();
-  const auto key = jitc_json({"cubin", "copy", "--cache-dir", dir}).at("key").get<std::string>();
-  REQUIRE(jitc::test::jitc({"cubin", "map", "--expr", "x", "--cache-dir", dir, "-o", "/dev/null"}).status ==
-          0);
+  const auto key =
+      jitc_json({"cubin", "copy", "--box", "32x64", "--cache-dir", dir}).at("key").get<std::string>();
+  REQUIRE(jitc::test::jitc(
+              {"cubin", "map", "--expr", "x", "--box", "32x64", "--cache-dir", dir, "-o", "/dev/null"})
+              .status == 0);
 
   const auto stat = jitc_json({"cache", "stat", "--dir", dir});
   CHECK(stat.at("directory") == dir);
@@ -29,7 +31,7 @@ TEST_CASE("the cache is shown and emptied") {
 
   CHECK(jitc_json({"cache", "clear", "--dir", dir}).at("removed") == 2);
   CHECK(jitc_json({"cache", "stat", "--dir", dir}).at("entries") == 0);
-  CHECK(jitc_json({"cubin", "copy", "--cache-dir", dir}).at("cache") == "compiled");
+  CHECK(jitc_json({"cubin", "copy", "--box", "32x64", "--cache-dir", dir}).at("cache") == "compiled");
 }
 
 TEST_CASE("a cache that is not there is empty") {

@@ -74,7 +74,6 @@ TEST_CASE("the help of a kernel's command names every option") {
                              "--parts",
                              "--offset",
                              "--out-offset",
-                             "--plan",
                              "--check",
                              "--seed",
                              "--ctas-per-sm"}) {
@@ -97,17 +96,18 @@ TEST_CASE("wrong usage is one error on standard error and exit code 2") {
   const auto wrong = GENERATE(values<Wrong>({
       {{}, "source, ptx"},
       {{"frobnicate"}, "frobnicate"},
-      {{"source"}, "FAMILY"},
-      {{"source", "transpose"}, "copy, map, bulk, snapshot"},
+      {{"source"}, "OPERATION"},
+      {{"source", "reduce"}, "copy, permute"},
       {{"source", "copy", "--frob"}, "--frob"},
       {{"source", "copy", "--dtype", "f31"}, "f31"},
       {{"source", "copy", "--dtype", "f32,f32,f32"}, "--dtype names 3 types"},
       {{"source", "copy", "--box", "1e3"}, "--box 1e3"},
+      {{"source", "copy", "--plan"}, "--plan"},
       {{"source", "copy", "--box", "64x"}, "--box 64x"},
       {{"source", "copy", "--box", "99999999999x1"}, "out of range"},
       {{"source", "copy", "--shape", "1x1x1x1x1x1x1x1x1"}, "9 dimensions"},
-      {{"source", "copy", "--shape", "64x64", "--box", "64"}, "box has 1 entries"},
-      {{"source", "copy", "--shape", "64x64", "--strides", "64"}, "--strides 64 has 1 numbers"},
+      {{"source", "copy", "--shape", "64x64", "--box", "64"}, "box"},
+      {{"source", "copy", "--shape", "64x64", "--strides", "64"}, "--strides 64 has 1 number,"},
       {{"source", "copy", "--swizzle", "96B"}, "128B"},
       {{"source", "copy", "--interleave", "64B"}, "64B"},
       {{"source", "copy", "--l2", "1"}, "256B"},
@@ -175,10 +175,10 @@ TEST_CASE("an expression that does not compile gets a caret under the mistake an
 }
 
 TEST_CASE("what the library logs goes to standard error, and only when asked for") {
-  const auto quiet = jitc::test::jitc({"cubin", "copy", "--no-cache", "-o", "/dev/null"});
+  const auto quiet = jitc::test::jitc({"cubin", "copy", "--box", "32x64", "--no-cache", "-o", "/dev/null"});
   CHECK(quiet.status == 0);
-  const auto loud =
-      jitc::test::jitc({"cubin", "copy", "--no-cache", "-o", "/dev/null", "--log-level", "trace"});
+  const auto loud = jitc::test::jitc(
+      {"cubin", "copy", "--box", "32x64", "--no-cache", "-o", "/dev/null", "--log-level", "trace"});
   CHECK(loud.status == 0);
   CHECK(loud.out.empty());
   CHECK(loud.err.size() > quiet.err.size());
@@ -191,12 +191,12 @@ TEST_CASE("at a terminal: no binary, and colour unless $NO_COLOR is set") {
     return jitc::run_process(script, {"-qec", command, "/dev/null"});
   };
   const std::string program = JITC_PROGRAM;
-  const auto cubin = at_terminal(program + " cubin copy --no-cache");
+  const auto cubin = at_terminal(program + " cubin copy --box 32x64 --no-cache");
   CHECK(cubin.status == 2);
   CHECK_THAT(cubin.out,
              ContainsSubstring("terminal") && ContainsSubstring("-o") && ContainsSubstring("\x1b[31m"));
   CHECK_THAT(cubin.out, !ContainsSubstring("ELF"));
-  const auto plain = at_terminal("NO_COLOR=1 " + program + " cubin copy --no-cache");
+  const auto plain = at_terminal("NO_COLOR=1 " + program + " cubin copy --box 32x64 --no-cache");
   CHECK(plain.status == 2);
   CHECK_THAT(plain.out, !ContainsSubstring("\x1b[31m"));
 }

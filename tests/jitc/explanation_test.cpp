@@ -1,5 +1,4 @@
-#include "explanation.hpp"
-
+#include "report.hpp"
 #include "subprocess.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -137,10 +136,25 @@ TEST_CASE("a plan is explained without a GPU, of tensors that no memory here wou
 TEST_CASE("explain names the device that is not there, and refuses the simulated one") {
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "sim"}).status == 2);
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "gpu:77"}).status == 1);
-  const auto bulk = test::jitc({"explain", "bulk", "--shape", "9"});
-  CHECK(bulk.status == 2);
-  CHECK_THAT(bulk.err, ContainsSubstring("there is no move \"bulk\"; moves are copy, map, permute"));
+  const auto none = test::jitc({"explain", "frobnicate", "--shape", "9"});
+  CHECK(none.status == 2);
+  CHECK_THAT(none.err, ContainsSubstring("operations are copy, permute"));
   const auto nothing = test::jitc({"explain", "slice", "--slice", "5:5", "--shape", "9", "--device", "h200"});
   CHECK(nothing.status == 0);
   CHECK_THAT(nothing.out, ContainsSubstring("nothing to move"));
+}
+
+TEST_CASE("a family by its name and a tile of the caller's choice are explained, too") {
+  const auto rows = test::jitc({"explain", "rows", "--shape", "512x512", "--device", "h200"});
+  INFO(rows.err);
+  CHECK(rows.status == 0);
+  CHECK_THAT(rows.out, ContainsSubstring("\n  kernel      rows ") && ContainsSubstring("\n  canonical   "));
+  const auto tile = test::jitc({"explain", "copy", "--shape", "64x64", "--box", "8x32", "--device", "h200"});
+  INFO(tile.err);
+  CHECK(tile.status == 0);
+  CHECK_THAT(tile.out, ContainsSubstring("\n  tiles       16 tiles of 8x32\n") &&
+                           ContainsSubstring(" registers a thread, "));
+  const auto step = test::jitc_json({"explain", "bulk", "--expr", "x", "--shape", "9"}).at("steps").at(0);
+  CHECK(step.at("kernel") == "bulk");
+  CHECK(step.at("alternatives").empty());
 }

@@ -1,6 +1,5 @@
 #include "files.hpp"
-#include "layout_svg.hpp"
-#include "layout_text.hpp"
+#include "layout_view.hpp"
 #include "process.hpp"
 #include "subprocess.hpp"
 #include "text.hpp"

@@ -35,21 +35,24 @@ WAIT:
 
 }  // namespace
 
-TEST_CASE("families lint clean: exit code 0") {
+TEST_CASE("operations lint clean: exit code 0") {
   const auto arguments = GENERATE(from_range(std::vector<std::vector<std::string>>{
       {"lint", "copy", "--box", "64x64", "--dtype", "bf16", "--swizzle", "128B"},
       {"lint", "map", "--expr", "x0 * x1 + t[0]", "--dtype", "f16,f16,f32"},
       {"lint", "bulk", "--expr", "x + 1", "--dtype", "i32"},
-      {"lint", "snapshot", "--shape", "64x64", "--box", "8x32", "--dtype", "u8"}}));
+      {"lint", "snapshot", "--shape", "64x64", "--box", "8x32", "--dtype", "u8"},
+      {"lint", "rows", "--shape", "512x512"},
+      {"lint", "transpose", "--axes", "1,0", "--shape", "512x512"}}));
   const auto result = jitc::test::jitc(arguments);
   INFO(result.out << result.err);
   CHECK(result.status == 0);
-  CHECK(result.out == "clean: tmajit_" + arguments[1] + ".ptx, kernel tmajit_" + arguments[1] + "\n");
+  const auto entry = "tmajit_" + arguments[1];
+  CHECK(result.out == "clean: " + entry + ".ptx, kernel " + entry + "\n");
   const auto json = jitc_json(arguments);
   CHECK(json.at("clean") == true);
   CHECK(json.at("findings").empty());
   CHECK(json.at("unfinished").empty());
-  CHECK(json.at("kernels") == std::vector<std::string>{"tmajit_" + arguments[1]});
+  CHECK(json.at("kernels") == std::vector{entry});
 }
 
 TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
@@ -108,6 +111,7 @@ TEST_CASE("wrong usage of lint: exit code 2") {
                                                     {"lint", file, "--box-bytes", "0=5x"},
                                                     {"lint", file, "--box-bytes", "0=0"},
                                                     {"lint", "copy", "--box-bytes", "0=4096"},
+                                                    {"lint", "copy", "--box", "8x8", "--axes", "1,0"},
                                                     {"lint", "copy", "--box", "3x3"}}) {
     const auto result = jitc::test::jitc(arguments);
     INFO(result.err);

@@ -1,6 +1,5 @@
 #include "npy.hpp"
 
-#include "array_file.hpp"
 #include "subprocess.hpp"
 
 #include <tmajit/error.hpp>

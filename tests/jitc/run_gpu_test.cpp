@@ -1,4 +1,4 @@
-#include "array_file.hpp"
+#include "npy.hpp"
 #include "subprocess.hpp"
 
 #include <tmajit/device.hpp>
@@ -19,16 +19,6 @@ void require_hopper() {
     if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
   }
   SKIP("no Hopper GPU: " << tmajit::why_no_gpu());
-}
-
-template <class Element>
-std::string bytes_of(const std::vector<Element>& elements) {
-  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)};
-}
-
-std::string data_of(const std::string& path) {
-  const jitc::InputArray array(path);
-  return {reinterpret_cast<const char*>(array.data().data()), array.data().size()};
 }
 
 template <class Element>
@@ -53,7 +43,8 @@ TEST_CASE("copy: bytes arrive as they were, rows padded on the device", "[gpu]")
   const Folder folder;
   const auto elements = random_elements<std::uint8_t>(301UL * 77, seed());
   write_npy(folder / "a.npy", "|u1", {301, 77}, bytes_of(elements));
-  run_ok({"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--repeat", "3"});
+  run_ok(
+      {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--stages", "2", "--repeat", "3"});
   CHECK(data_of(folder / "y.npy") == bytes_of(elements));
   CHECK(jitc::InputArray(folder / "y.npy").header().shape == std::vector<std::uint64_t>{301, 77});
 }
@@ -175,7 +166,7 @@ TEST_CASE("the report of a run", "[gpu]") {
 
   const auto text = jitc::test::jitc({"run", "copy", "--in", folder / "a.npy", "--repeat", "5"});
   CHECK(text.status == 0);
-  for (const auto* word : {"input", "spec", "source", "kernel", "registers", "GB/s", "driver"}) {
+  for (const auto* word : {"input", "problem", "source", "kernel", "registers", "GB/s", "driver"}) {
     INFO(word);
     CHECK_THAT(text.err, ContainsSubstring(word));
   }

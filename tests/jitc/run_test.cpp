@@ -51,14 +51,15 @@ TEST_CASE("bad input is found out before a GPU is looked for") {
   write_npy(input / "object.npy", "|O", {1}, "12345678");
   refuse({"run", "copy", "--in", input / "object.npy"}, 2, "Python objects");
   refuse(input.run({"--dtype", "f16"}), 2, "astype('f2')");
-  refuse(input.run({"--strides", "17,1"}), 2, "strides.multiple");
+  refuse(input.run({"--strides", "17,1", "--stages", "2"}), 2, "strides.multiple");
   refuse(input.run({"--box", "3x3"}), 2, "box.inner-bytes");
+  refuse(input.run({"--out-strides", "0,1"}), 2, "several indices are one element");
   refuse(input.run({"--out", input / "missing/y.npy"}), 1, "missing/y.npy");
   refuse(input.run({"--out", "/proc/y.npy"}), 1, "/proc/y.npy");
   write_npy(input / "empty.npy", "<f4", {0, 16}, "");
-  refuse({"run", "copy", "--in", input / "empty.npy"}, 2, "shape[0]");
+  refuse({"run", "copy", "--stages", "2", "--in", input / "empty.npy"}, 2, "shape[0]");
   write_npy(input / "scalar.npy", "<f4", {}, "1234");
-  refuse({"run", "copy", "--in", input / "scalar.npy"}, 2, "rank");
+  refuse({"run", "copy", "--stages", "2", "--in", input / "scalar.npy"}, 2, "rank");
 }
 
 TEST_CASE("a device that is none is wrong usage") {

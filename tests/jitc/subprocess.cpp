@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <sstream>
 
 #include <catch2/catch_test_macros.hpp>
@@ -70,6 +71,31 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
 void write_npy(const std::filesystem::path& path, std::string_view descr,
                const std::vector<std::uint64_t>& shape, std::string_view data) {
   write_file(path, format_npy_header(descr, shape) + std::string(data));
+}
+
+std::string data_of(const std::filesystem::path& path) {
+  const jitc::InputArray array(path);
+  return {reinterpret_cast<const char*>(array.data().data()), array.data().size()};
+}
+
+std::vector<float> counting(std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0F);
+  return values;
+}
+
+std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string refusal(const std::vector<std::string>& words, int status) {
+  const auto result = jitc(words);
+  INFO(result.err);
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK(result.err.starts_with("jitc: error: "));
+  return result.err;
 }
 
 std::uint64_t seed() {

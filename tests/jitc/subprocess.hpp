@@ -48,6 +48,21 @@ void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_npy(const std::filesystem::path& path, std::string_view descr,
                const std::vector<std::uint64_t>& shape, std::string_view data);
 
+/// The elements of a .npy file, as they lie there.
+[[nodiscard]] std::string data_of(const std::filesystem::path& path);
+/// The bytes of a vector's elements.
+template <class Element>
+[[nodiscard]] std::string bytes_of(const std::vector<Element>& elements) {
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)};
+}
+/// 0, 1, 2 …
+[[nodiscard]] std::vector<float> counting(std::size_t count);
+/// `words` with `more` behind them.
+[[nodiscard]] std::vector<std::string> operator+(std::vector<std::string> words,
+                                                 const std::vector<std::string>& more);
+/// The message of a command that must be refused with `status`, 2 for wrong usage, and print nothing else.
+[[nodiscard]] std::string refusal(const std::vector<std::string>& words, int status = 2);
+
 /// $TMAJIT_SEED or a fresh one; the test prints it.
 [[nodiscard]] std::uint64_t seed();
 

@@ -16,7 +16,7 @@ TEST_CASE("a legal kernel: exit code 0") {
   const auto json = jitc_json(arguments);
   CHECK(json.at("legal") == true);
   CHECK(json.at("violations").empty());
-  CHECK(json.at("spec").at("family") == "copy");
+  CHECK(json.at("plan").at("steps").at(0).at("spec").at("family") == "copy");
 }
 
 TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
@@ -39,7 +39,34 @@ TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
 TEST_CASE("a file is validated by its header") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {100, 7}, std::string(700, '\0'));
-  CHECK(jitc::test::jitc({"validate", "copy", "--in", folder / "a.npy"}).status == 2);
+  CHECK(jitc::test::jitc({"validate", "copy", "--stages", "2", "--in", folder / "a.npy"}).status == 2);
   write_npy(folder / "a.npy", "|u1", {100, 32}, std::string(3200, '\0'));
-  CHECK(jitc::test::jitc({"validate", "copy", "--in", folder / "a.npy"}).status == 0);
+  CHECK(jitc::test::jitc({"validate", "copy", "--stages", "2", "--in", folder / "a.npy"}).status == 0);
+}
+
+TEST_CASE("a legal operation: what would run") {
+  const std::vector<std::string> words{"validate", "permute", "--axes", "1,0", "--shape", "8192x8192"};
+  const auto result = jitc::test::jitc(words);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, StartsWith("legal: transpose ") && ContainsSubstring(" tiles, "));
+  const auto json = jitc_json(words);
+  CHECK(json.at("legal") == true);
+  CHECK(json.at("plan").at("steps").at(0).at("spec").at("family") == "transpose");
+  CHECK_THAT(jitc::test::jitc({"validate", "slice", "--slice", "3:3", "--shape", "8"}).out,
+             ContainsSubstring("nothing to move"));
+  CHECK_THAT(jitc::test::jitc({"validate", "rows", "--shape", "512x512"}).out, StartsWith("legal: rows "));
+}
+
+TEST_CASE("an illegal operation: its rules in the same table, exit code 2") {
+  const std::vector<std::string> words{"validate", "permute", "--axes",        "1,0",
+                                       "--shape",  "64x64",   "--out-strides", "1,1"};
+  const auto result = jitc::test::jitc(words);
+  CHECK(result.status == 2);
+  CHECK_THAT(result.out, ContainsSubstring("RULE") && ContainsSubstring("NEAREST LEGAL"));
+  CHECK_THAT(result.err, ContainsSubstring("1 rule broken"));
+  const auto json = jitc_json(words, 2);
+  CHECK(json.at("legal") == false);
+  REQUIRE(json.at("violations").size() == 1);
+  CHECK_FALSE(json.at("violations")[0].at("rule").get<std::string>().empty());
+  CHECK(json.at("plan").at("steps").empty());
 }

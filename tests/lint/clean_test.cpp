@@ -4,7 +4,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,16 +11,12 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 
 using namespace tmajit;
 using namespace tests;
 
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
 
 void check_clean(const Module& module) {
   const LintResult result = lint_ptx(module.ptx, module.options);
@@ -34,17 +29,15 @@ void check_clean(const Module& module) {
 }  // namespace
 
 TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
-  const Family family = GENERATE(Family::copy, Family::map, Family::bulk, Family::snapshot);
-  const std::uint64_t cases = from_environment("TMAJIT_CASES", 20);
+  const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 20);
   const std::uint64_t seed = reference::seed(20261121);
-  std::cout << name(family) << ": TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  reference::Random random(seed + static_cast<std::uint64_t>(family));
+  std::cout << family.name << ": TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  reference::Random random(gpu::seed_of(family, seed));
   for (std::uint64_t n = 0; n < cases; ++n) {
     const gpu::RandomKernel kernel = gpu::random_kernel(random, family);
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
-    std::vector<TensorView> views = kernel.inputs;
-    views.push_back(kernel.output);
-    Module module = module_of(kernel.spec, views);
+    Module module = module_of(plan_tiles(kernel.request()));
     check_clean(module);
     // Nor is anything reported where less is known.
     module.options.maps.clear();
@@ -87,12 +80,12 @@ TEST_CASE("the largest kernel takes little time") {
   TileOptions options;
   options.box = box;
   options.swizzle = Swizzle::b64;
-  const std::vector<TensorView> inputs(8, view);
-  const KernelSpec spec =
-      map_spec("x0 * x1 + x2 * x3 + x4 * x5 + x6 * x7 + g[0] * g[4] + t[2]", inputs, view, options);
-  std::vector<TensorView> views = inputs;
-  views.push_back(view);
-  const Module module = module_of(spec, views);
+  const Module module =
+      module_of(plan_tiles({.family = "map",
+                            .destination = {view},
+                            .sources = std::vector<Tensor>(8, {view}),
+                            .expression = "x0 * x1 + x2 * x3 + x4 * x5 + x6 * x7 + g[0] * g[4] + t[2]",
+                            .tiles = options}));
   check_clean(module);
   double least = 1e9;
   for (int i = 0; i < 5; ++i) {

@@ -1,7 +1,7 @@
 /// Protocol mistakes made from our own kernels and the examples: each must be found by its name.
 #include "lint/support.hpp"
 
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,19 +31,29 @@ Module make(Base base) {
                       std::uint32_t alignment) {
     return MapFacts{parameter, bytes, rank, 0, alignment};
   };
+  TileRequest request{.family = "copy", .destination = {matrix}, .sources = {{matrix}}, .tiles = options};
   switch (base) {
     case Base::copy:
-    case Base::swizzled: return module_of(copy_spec(matrix, matrix, options), {matrix, matrix});
-    case Base::map: return module_of(map_spec("x * 2 + 1", {&matrix, 1}, matrix, options), {matrix, matrix});
-    case Base::two_inputs: {
-      const std::array inputs{matrix, matrix};
-      return module_of(map_spec("x0 + x1", inputs, matrix, options), {matrix, matrix, matrix});
-    }
-    case Base::bulk: return module_of(bulk_spec("x * 2 + 1", row.type, row.type, options), {row, row});
-    case Base::snapshot: {
-      const KernelSpec spec = snapshot_spec(matrix, options);
-      return module_of(spec, {matrix, output_view(spec, matrix)});
-    }
+    case Base::swizzled: return module_of(plan_tiles(request));
+    case Base::map:
+      request.family = "map";
+      request.expression = "x * 2 + 1";
+      return module_of(plan_tiles(request));
+    case Base::two_inputs:
+      request.family = "map";
+      request.sources = {{matrix}, {matrix}};
+      request.expression = "x0 + x1";
+      return module_of(plan_tiles(request));
+    case Base::bulk:
+      return module_of(plan_tiles({.family = "bulk",
+                                   .destination = {row},
+                                   .sources = {{row}},
+                                   .expression = "x * 2 + 1",
+                                   .tiles = options}));
+    case Base::snapshot:
+      request.family = "snapshot";
+      request.destination = {destination_view(request)};
+      return module_of(plan_tiles(request));
     case Base::transpose:
       return example("transpose.cu", "transpose", {map("0", 4096, 2, 1024), map("1", 4096, 2, 1024)});
     case Base::gemm:

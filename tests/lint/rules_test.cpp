@@ -42,7 +42,7 @@ const std::string commit = "cp.async.bulk.commit_group;\n";
 const std::string drain = "cp.async.bulk.wait_group.read 0;\n";
 const std::string fence = "fence.proxy.async.shared::cta;\n";
 const std::string barrier = "bar.sync 0;\n";
-const std::string write = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
+const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
 
 }  // namespace
 
@@ -122,24 +122,24 @@ TEST_CASE("the fence must be the writer's, and before the barrier") {
   const auto store_after = [&](const std::string& before, const std::string& leader) {
     return rules_of(before + "@%p0 bra END;\n" + leader + store + commit + drain + "END:\nret;");
   };
-  CHECK(store_after(write + fence + barrier, "").empty());
-  CHECK(store_after(write + barrier, "") == Rules{"store.missing-proxy-fence"});
-  CHECK(store_after(write + barrier, fence) == Rules{"store.missing-proxy-fence"});
-  CHECK(store_after(write + barrier + fence, "") == Rules{"store.missing-proxy-fence"});
-  CHECK(store_after(write + barrier + fence + barrier, "").empty());
-  CHECK(store_after(write + fence, "") == Rules{"store.missing-barrier"});
-  CHECK(store_after(write + "fence.proxy.async;\n" + barrier, "").empty());
-  CHECK(store_after(write + "fence.proxy.async.global;\n" + barrier, "") ==
+  CHECK(store_after(writes + fence + barrier, "").empty());
+  CHECK(store_after(writes + barrier, "") == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(writes + barrier, fence) == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(writes + barrier + fence, "") == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(writes + barrier + fence + barrier, "").empty());
+  CHECK(store_after(writes + fence, "") == Rules{"store.missing-barrier"});
+  CHECK(store_after(writes + "fence.proxy.async;\n" + barrier, "").empty());
+  CHECK(store_after(writes + "fence.proxy.async.global;\n" + barrier, "") ==
         Rules{"store.missing-proxy-fence"});
-  CHECK(store_after(write + "@%p0 " + fence + barrier, "") == Rules{"store.missing-proxy-fence"});
+  CHECK(store_after(writes + "@%p0 " + fence + barrier, "") == Rules{"store.missing-proxy-fence"});
 }
 
 TEST_CASE("one thread that writes and stores needs its own fence only") {
   const std::string one = "@%p0 bra END;\n";
   const std::string end = store + commit + drain + "END:\nret;";
-  CHECK(rules_of(one + write + fence + end).empty());
-  CHECK(rules_of(one + write + end) == Rules{"store.missing-proxy-fence"});
-  CHECK(rules_of("@%p0 bra MEET;\n" + write + "MEET:\n" + barrier + one + fence + end).empty());
+  CHECK(rules_of(one + writes + fence + end).empty());
+  CHECK(rules_of(one + writes + end) == Rules{"store.missing-proxy-fence"});
+  CHECK(rules_of("@%p0 bra MEET;\n" + writes + "MEET:\n" + barrier + one + fence + end).empty());
 }
 
 TEST_CASE("writes elsewhere need no fence") {
@@ -205,8 +205,8 @@ TEST_CASE("conditions that went through numbers are the same") {
                  elected("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@!%p2 bra B;\n" + drain + "B:\nret;")
             .empty());
   // One elected thread stores what all have written.
-  CHECK(rules_of(write + fence + elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit +
-                 drain + "A:\nret;") == Rules{"store.missing-barrier"});
+  CHECK(rules_of(writes + fence + elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store +
+                 commit + drain + "A:\nret;") == Rules{"store.missing-barrier"});
   // The warp's number, shuffled from its first lane, twice.
   const std::string warp = "shr.u32 %rN, %r0, 5;\nshfl.sync.idx.b32 %rN|%p5, %rN, 0, 31, -1;\n";
   const auto first_warp = [&](const std::string& reg) {

@@ -8,13 +8,13 @@ namespace tests {
 
 using namespace tmajit;
 
-Module module_of(const KernelSpec& spec, const std::vector<TensorView>& views) {
+Module module_of(const KernelPlan& plan) {
   Module module;
-  module.ptx = compile(generate(spec)).ptx;
-  if (spec.family == Family::bulk) return module;
-  const std::size_t maps = spec.family == Family::snapshot ? 1 : views.size();
-  for (std::uint32_t i = 0; i < maps; ++i)
-    module.options.maps.push_back(map_facts(std::to_string(i), tensor_map(spec, i, views[i])));
+  module.ptx = compile(source(plan)).ptx;
+  const std::vector<Parameter> parameters = plan.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].map) module.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));
+  }
   return module;
 }
 

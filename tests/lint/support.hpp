@@ -17,8 +17,8 @@ struct Module {
   tmajit::LintOptions options;
 };
 
-/// The kernel of `spec` for these views (inputs, then the output).
-Module module_of(const tmajit::KernelSpec& spec, const std::vector<tmajit::TensorView>& views);
+/// The kernel of a plan.
+Module module_of(const tmajit::KernelPlan& plan);
 /// A kernel of examples/kernels.
 Module example(const std::string& file, const std::string& entry, std::vector<tmajit::MapFacts> maps = {});
 /// out = a + b in libcu++'s words; data/pipeline.ptx, of data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.

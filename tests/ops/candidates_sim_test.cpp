@@ -1,11 +1,13 @@
 /// Random permutations by any of the kernels that could do them, not only by the one that the cost model
 /// takes, on the simulated device.
-#include "ops/move_plan.hpp"
+#include "families/shared/blocks.hpp"
+#include "ops/every_candidate.hpp"
 #include "reference/random_moves.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
+#include <array>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -17,6 +19,9 @@ using namespace tmajit;
 using reference::between, reference::Buffers, reference::RandomMove;
 
 namespace {
+
+constexpr std::array tile_orders{TileOrder::destination, TileOrder::source, TileOrder::square,
+                                 TileOrder::grouped};
 
 Tensor at(const reference::BufferView& view, const std::vector<Buffer>& buffers) {
   return {view.view, buffers[view.buffer].address() + view.offset};
@@ -35,30 +40,33 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
     const RandomMove drawn =
         reference::random_move(pattern, 0, {.elements = 4000, .most_elements = 12'000, .guard = 0});
-    if (drawn.operation != reference::Operation::permute) continue;
+    if (drawn.kind != reference::MoveKind::permute) continue;
     INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << describe(drawn));
     std::vector<Buffer> buffers;
     for (const std::uint64_t bytes : drawn.buffers) buffers.emplace_back(device, bytes);
 
     const Move move{at(drawn.destinations[0], buffers),
                     {permuted(at(drawn.sources[0], buffers), drawn.axes)}};
-    const MoveProblem problem = move_problem(move);
-    if (problem.nest.empty() || !takes_blocks(problem)) continue;
+    const Problem problem = make_problem(move);
+    if (problem.nest.empty() || layout_of(problem) != Layout::blocks) continue;
     ++done;
-    const std::vector<MoveCandidate> candidates = move_candidates(problem);
-    MoveCandidate candidate = candidates[between(random, 0, candidates.size() - 1)];
+    const std::vector<Candidate> candidates = tests::candidates_of(problem);
+    Candidate candidate = candidates[between(random, 0, candidates.size() - 1)];
     // Orders are for larger tensors than these, and for transposes.
-    if (candidate.kernel.method == MoveMethod::transpose)
-      candidate.kernel.tile_order = reference::one_of(random, all_tile_orders);
-    INFO(candidate.kernel.choice());
-    widths.insert(candidate.kernel.vector_bytes());
+    if (tests::is_of(candidate, "transpose")) {
+      auto facts = facts_of<BlockFacts>(candidate);
+      facts.order = reference::one_of(random, tile_orders);
+      candidate = tests::with_facts(std::move(candidate), facts);
+      widths.insert(facts.vector_bytes());
+    }
+    INFO(tests::choice_text(candidate));
     Buffers bytes = random_buffers(drawn, pattern);
     Buffers expected = bytes;
     reference::apply(drawn, expected);
     try {
       for (std::size_t i = 0; i < buffers.size(); ++i)
         device->copy_in(buffers[i].address(), bytes[i], nullptr);
-      planned_with(runtime, problem, candidate).launch(nullptr);
+      tests::launch(runtime, problem, candidate);
       device->synchronize(nullptr);
       for (std::size_t i = 0; i < buffers.size(); ++i)
         device->copy_out(bytes[i], buffers[i].address(), nullptr);

@@ -39,6 +39,11 @@ MoveOperand move_operand(ElementType type, const std::vector<std::uint64_t>& sha
   return {TensorView::strided(type, shape, strides), shift};
 }
 
+void launch(Runtime& runtime, const Problem& problem, const Candidate& candidate) {
+  const KernelPlan plan = make_kernel_plan(candidate, problem);
+  runtime.kernel(plan).launch(plan);
+}
+
 EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
                                const std::vector<MoveOperand>& sources, std::string expression,
                                std::optional<Padding> padding)
@@ -48,8 +53,8 @@ EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
             .expression = std::move(expression),
             .padding = std::move(padding)} {
   for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
-  problem_ = move_problem(move_);
-  candidates_ = move_candidates(problem_);
+  problem_ = make_problem(move_);
+  candidates_ = candidates_of(problem_);
 }
 
 reference::HostView EveryCandidate::host(std::size_t i) {
@@ -57,10 +62,10 @@ reference::HostView EveryCandidate::host(std::size_t i) {
   return {tensor.view, host_[i].data() + (tensor.address - buffers_[i].address())};
 }
 
-std::string EveryCandidate::run(const MoveCandidate& candidate) {
+std::string EveryCandidate::run(const Candidate& candidate) {
   Device& device = *runtime_.device();
   device.copy_in(buffers_[0].address(), std::vector(host_[0].size(), fill), nullptr);
-  planned_with(runtime_, problem_, candidate).launch(nullptr);
+  launch(runtime_, problem_, candidate);
   device.synchronize(nullptr);
   std::vector<std::byte> found(host_[0].size());
   device.copy_out(found, buffers_[0].address(), nullptr);
@@ -68,7 +73,7 @@ std::string EveryCandidate::run(const MoveCandidate& candidate) {
   const auto [at, expected] = std::ranges::mismatch(found, host_[0]);
   if (at == found.end()) return {};
   std::ostringstream out;
-  out << candidate.kernel.choice() << ": byte " << at - found.begin() << " of " << found.size() << " is "
+  out << choice_text(candidate) << ": byte " << at - found.begin() << " of " << found.size() << " is "
       << std::to_integer<int>(*at) << ", not " << std::to_integer<int>(*expected);
   return out.str();
 }

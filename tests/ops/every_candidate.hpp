@@ -1,8 +1,9 @@
 #pragma once
 
-#include "ops/move_plan.hpp"
-#include "plan/move_kernel.hpp"
+#include "plan/all_candidates.hpp"
 #include "reference/moves.hpp"
+
+#include <tmajit/runtime.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,9 @@ struct MoveOperand {
 [[nodiscard]] MoveOperand move_operand(tmajit::ElementType type, const std::vector<std::uint64_t>& shape,
                                        const std::vector<std::int64_t>& strides, std::uint64_t shift = 0);
 
+/// Launches a candidate's kernel.
+void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
+
 /// One move, its tensors in allocations of their own on a device and in host memory; every candidate of the
 /// planner runs, whichever the cost model would take.
 class EveryCandidate {
@@ -33,9 +37,9 @@ class EveryCandidate {
   [[nodiscard]] reference::HostView host(std::size_t i);
 
   /// What is wrong with a candidate's bytes, gaps of the destination too; empty if nothing is.
-  [[nodiscard]] std::string run(const tmajit::MoveCandidate& candidate);
-  [[nodiscard]] const tmajit::MoveProblem& problem() const { return problem_; }
-  [[nodiscard]] const std::vector<tmajit::MoveCandidate>& candidates() const { return candidates_; }
+  [[nodiscard]] std::string run(const tmajit::Candidate& candidate);
+  [[nodiscard]] const tmajit::Problem& problem() const { return problem_; }
+  [[nodiscard]] const std::vector<tmajit::Candidate>& candidates() const { return candidates_; }
 
  private:
   [[nodiscard]] tmajit::Tensor place(const MoveOperand& operand);
@@ -44,8 +48,8 @@ class EveryCandidate {
   std::vector<tmajit::Buffer> buffers_;
   std::vector<std::vector<std::byte>> host_;
   tmajit::Move move_;
-  tmajit::MoveProblem problem_;
-  std::vector<tmajit::MoveCandidate> candidates_;
+  tmajit::Problem problem_;
+  std::vector<tmajit::Candidate> candidates_;
 };
 
 /// A permutation of a tensor that is dense or has gaps behind rows, of random rank, extents and element size,

@@ -37,8 +37,8 @@ class FoundMove {
   /// and, where they are candidates, by `gather` and a transpose's `direct_transpose`.
   void check(std::string_view kernel) {
     std::set<std::string_view> methods;
-    for (const MoveCandidate& candidate : move_.candidates()) {
-      methods.insert(name(candidate.kernel.method));
+    for (const Candidate& candidate : move_.candidates()) {
+      methods.insert(candidate.family->name());
       CHECK(move_.run(candidate) == "");
     }
     CHECK(methods.erase(kernel) == 1);

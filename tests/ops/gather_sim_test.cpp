@@ -1,5 +1,6 @@
 /// Moves between short and odd dimensions by every candidate that could do them, on the simulated device,
 /// which reports what its kernels do wrong.
+#include "families/gather/gather_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "reference/random_maps.hpp"
 
@@ -99,8 +100,9 @@ TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
                       from.address()};
   const Tensor turned{TensorView::contiguous(ElementType::u8, std::vector<std::uint64_t>{384, 512, 3}),
                       to.address()};
-  const MovePlan plan = plan_permute(runtime, turned, pixels, std::vector<std::uint32_t>{1, 0, 2});
-  const MoveStep step = plan.explain().steps.front();
+  const MovePlan turn =
+      plan(runtime, operation::permute(turned, pixels, std::vector<std::uint32_t>{1, 0, 2}));
+  const MoveStep step = turn.explain().steps.front();
   CHECK(step.kernel == "gather");
   CHECK(step.why.starts_with("Dimension 2 is short"));
   CHECK(std::ranges::count_if(step.rewrites, [](const std::string& sentence) {
@@ -125,18 +127,20 @@ TEST_CASE("gathers move every element between short dimensions, and nothing is r
       reference::copy(move.host(0), move.host(1));
       // The first, and of the rest another each time: kernels take long to make. Other methods have tests of
       // their own.
-      std::vector<const MoveCandidate*> gathers;
-      for (const MoveCandidate& candidate : move.candidates()) {
-        if (candidate.kernel.method == MoveMethod::gather) gathers.push_back(&candidate);
+      std::vector<const Candidate*> gathers;
+      for (const Candidate& candidate : move.candidates()) {
+        if (tests::is_of(candidate, "gather")) gathers.push_back(&candidate);
       }
       for (std::size_t i = 0; i < gathers.size(); ++i) {
         if (i != 0 && i != n % gathers.size()) continue;
         CHECK(move.run(*gathers[i]) == "");
         ++runs;
-        const MoveKernel& kernel = gathers[i]->kernel;
-        ++counts[kernel.alignment == 16 ? "aligned runs" : kernel.alike ? "runs alike" : "other runs"];
-        if (kernel.part != 0) ++counts["runs in parts"];
-        if (kernel.skewed != max_view_rank) ++counts["images with gaps"];
+        const auto facts = facts_of<GatherFacts>(*gathers[i]);
+        ++counts[facts.alignment == 16       ? "aligned runs"
+                 : facts.same_alignment != 0 ? "runs alike"
+                                             : "other runs"];
+        if (facts.part != 0) ++counts["runs in parts"];
+        if (facts.skewed != max_view_rank) ++counts["images with gaps"];
       }
     } catch (const Error& error) {
       FAIL_CHECK(error.what());

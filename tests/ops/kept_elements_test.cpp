@@ -4,6 +4,7 @@
 #include "reference/moves.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
 
 #include <algorithm>
@@ -39,9 +40,9 @@ class KeptElements {
     device_->copy_in(buffer.address(), expected, nullptr);
     reference::permute({destination, expected.data() + before}, {source, given.data()}, axes);
 
-    const MovePlan plan = plan_permute(runtime_, {destination, buffer.address() + before},
-                                       {source, source_buffer.address()}, axes);
-    plan();
+    const MovePlan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
+                                                            {source, source_buffer.address()}, axes));
+    turn();
     device_->synchronize(nullptr);
     Bytes found(expected.size());
     device_->copy_out(found, buffer.address(), nullptr);
@@ -50,7 +51,7 @@ class KeptElements {
     const std::uint64_t width = kept * size_of(type);
     const std::string sentence =
         fmt::format("{} elements of {} that stay together move as one of {} bytes.", kept, name(type), width);
-    const auto rewrites = plan.explain().steps.front().rewrites;
+    const auto rewrites = turn.explain().steps.front().rewrites;
     const bool wide = width <= 16 && before % width == 0 && (kept & (kept - 1)) == 0;
     CHECK(std::ranges::count(rewrites, sentence) == (wide ? 1 : 0));
   }
@@ -91,8 +92,8 @@ TEST_CASE("every candidate moves elements of 16 bytes") {
                              {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});
   reference::copy(move.host(0), move.host(1));
   REQUIRE(move.problem().element_bytes(0) == 16);
-  for (const MoveCandidate& candidate : move.candidates()) {
-    INFO(candidate.kernel.choice());
+  for (const Candidate& candidate : move.candidates()) {
+    INFO(tests::choice_text(candidate));
     CHECK(move.run(candidate) == "");
   }
 }

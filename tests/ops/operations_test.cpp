@@ -1,4 +1,6 @@
 /// What operations refuse, and what their plans take anew; that they move right is moves_sim_test.cpp.
+#include "plan/violations.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
@@ -12,7 +14,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tmajit;
-using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
+using tests::broken_rules, tests::refusal, tests::Rules;
 
 namespace {
 
@@ -56,113 +59,166 @@ struct Ints {
 
 using Values = std::vector<std::int32_t>;
 
+Rules planned_rules(const Operation& operation) {
+  return broken_rules([&] { return plan(runtime(), operation); });
+}
+
+bool overlaps(const Operation& operation) {
+  const Rules rules = planned_rules(operation);
+  return rules.size() == 1 && rules.front().starts_with("memory.overlap of ");
+}
+
 }  // namespace
 
 TEST_CASE("shapes that do not agree are refused, with the tensor, the dimension and what would fit") {
   const Tensor to = dense({3, 4}, here);
-  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({3, 2}, there)),
+  CHECK_THROWS_WITH(operation::copy(to, dense({3, 2}, there)),
                     ContainsSubstring("the source of shape 3x2 cannot be broadcast to 3x4: dimension 1 has 2 "
                                       "elements, where 1 or 4 would fit"));
-  CHECK_THROWS_WITH(plan_permute(runtime(), to, dense({3, 4}, there), Axes{1, 0}),
+  CHECK_THROWS_WITH(operation::permute(to, dense({3, 4}, there), Axes{1, 0}),
                     ContainsSubstring("the permuted source of shape 4x3"));
-  CHECK_THROWS_WITH(plan_permute(runtime(), to, dense({3, 4}, there), Axes{1, 1}),
+  CHECK_THROWS_WITH(operation::permute(to, dense({3, 4}, there), Axes{1, 1}),
                     ContainsSubstring("axes 1,1 of the source: axis 1 is there twice"));
-  CHECK_THROWS_WITH(plan_slice(runtime(), to, dense({9, 9}, there), Slices{{0, 3}, {0, 5}}),
+  CHECK_THROWS_WITH(operation::slice(to, dense({9, 9}, there), Slices{{0, 3}, {0, 5}}),
                     ContainsSubstring("the sliced source of shape 3x5"));
-  CHECK_THROWS_WITH(plan_slice(runtime(), to, dense({9, 9}, there), Slices{{}, {0, 4, 0}}),
+  CHECK_THROWS_WITH(operation::slice(to, dense({9, 9}, there), Slices{{}, {0, 4, 0}}),
                     ContainsSubstring("slice 1 of the source has a step of 0"));
-  CHECK_THROWS_WITH(plan_map(runtime(), to, "x0 + x1", Tensors{dense({4}, there), dense({3}, there)}),
+  CHECK_THROWS_WITH(operation::map(to, "x0 + x1", Tensors{dense({4}, there), dense({3}, there)}),
                     ContainsSubstring("source 1 of shape 3 "));
-  CHECK_THROWS_WITH(plan_cast(runtime(), to, dense({2, 3, 4}, there, ElementType::u8)),
+  CHECK_THROWS_WITH(operation::cast(to, dense({2, 3, 4}, there, ElementType::u8)),
                     ContainsSubstring("2 dimensions; 3 to 8 are possible"));
 }
 
 TEST_CASE("paddings that do not fit are refused") {
   const Tensor to = dense({3, 4}, here);
-  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({3, 4}, there), {.before = {1}}),
-                    ContainsSubstring("a padding of 1 numbers for 2 dimensions"));
-  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({4}, there), {.before = {0, 0}}),
-                    ContainsSubstring("the source has 1 dimensions, the destination 2"));
-  CHECK_THROWS_WITH(plan_pad(runtime(), to, dense({3, 4}, there), {.before = {0, INT64_MIN}}),
-                    ContainsSubstring("2^62"));
+  const auto rules = [&](const Tensor& source, std::vector<std::int64_t> before) {
+    return planned_rules(operation::pad(to, source, {.before = std::move(before)}));
+  };
+  CHECK(rules(dense({3, 4}, there), {1}) == Rules{"padding.count of padding of the destination"});
+  CHECK(rules(dense({4}, there), {0, 0}) == Rules{"view.rank of the source: rank"});
+  CHECK(rules(dense({3, 4}, there), {0, INT64_MIN}) == Rules{"padding.range of padding before dimension 1"});
+  CHECK_THAT(
+      refusal([&] {
+        return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {1}}));
+      }),
+      ContainsSubstring("is 1 long") && ContainsSubstring("as long as the destination has dimensions"));
+  CHECK_THAT(refusal([&] {
+               return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {0, INT64_MIN}}));
+             }),
+             ContainsSubstring("within 2^62 of 0"));
 }
 
 TEST_CASE("parts that do not make the whole are refused") {
   const Tensor whole = dense({3, 4}, here);
-  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 4}, there)}, 2),
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 4}, there)}, 2),
                     ContainsSubstring("axis 2 of the destination, which has 2 dimensions; 0 to 1 exist"));
-  CHECK_THROWS_WITH(plan_concat(runtime(), dense({}, here), Tensors{dense({}, there)}, 0),
+  CHECK_THROWS_WITH(operation::concat(dense({}, here), Tensors{dense({}, there)}, 0),
                     ContainsSubstring("which has 0 dimensions"));
-  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{}, 1), ContainsSubstring("at least one"));
-  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({3}, there)}, 1),
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{}, 1), ContainsSubstring("at least one"));
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({3}, there)}, 1),
                     ContainsSubstring("source 1 has 1 dimensions, the destination 2"));
-  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({3, 2}, there)}, 1),
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({3, 2}, there)}, 1),
                     ContainsSubstring("the sources have 3 elements along axis 1, the destination has 4"));
-  CHECK_THROWS_WITH(plan_concat(runtime(), whole, Tensors{dense({3, 1}, there), dense({2, 3}, there)}, 1),
+  CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({2, 3}, there)}, 1),
                     ContainsSubstring("source 1 of shape 2x3 cannot be broadcast to 3x3: dimension 0 has 2"));
-  CHECK_THROWS_WITH(plan_split(runtime(), Tensors{dense({3, 1}, there), dense({3, 2}, elsewhere)}, whole, 1),
+  CHECK_THROWS_WITH(operation::split(Tensors{dense({3, 1}, there), dense({3, 2}, elsewhere)}, whole, 1),
                     ContainsSubstring("the destinations have 3 elements along axis 1, the source has 4"));
-  CHECK_THROWS_WITH(plan_split(runtime(), Tensors{dense({3, 1}, there), dense({2, 3}, elsewhere)}, whole, 1),
+  CHECK_THROWS_WITH(operation::split(Tensors{dense({3, 1}, there), dense({2, 3}, elsewhere)}, whole, 1),
                     ContainsSubstring("part 1 of the source of shape 3x3 cannot be broadcast to 2x3"));
 }
 
 TEST_CASE("tensors that reach further than offsets do are refused") {
-  const auto refused = [](const Tensor& destination, const Tensor& source) {
-    CHECK_THROWS_WITH(plan_copy(runtime(), destination, source), ContainsSubstring("at most 2^62"));
+  const auto rules = [](const Tensor& destination, const Tensor& source) {
+    return planned_rules(operation::copy(destination, source));
   };
   const auto tensor = [](const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& strides,
                          DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::f32, shape, strides), address};
   };
   const Tensor to = dense({2, 4}, here);
-  refused(to, tensor({2, 4}, {INT64_MAX, 1}, there));
-  refused(to, tensor({2, 4}, {INT64_MIN, 1}, there));
-  refused(dense({1, 4}, here), tensor({1, 4}, {INT64_MIN, 1}, there));
-  refused(to, tensor({2, 4}, {std::int64_t{1} << 60, std::int64_t{1} << 60}, there));
-  refused(tensor({1ULL << 61, 4}, {4, 1}, here), tensor({1ULL << 61, 4}, {0, 1}, there));
-  refused(tensor({UINT64_MAX}, {1}, here), tensor({UINT64_MAX}, {0}, there));
-  CHECK_THROWS_WITH(plan_pad(runtime(), to, tensor({1ULL << 63, 1}, {0, 1}, there), {.before = {0, 0}}),
-                    ContainsSubstring("at most 2^62"));
+  CHECK(rules(to, tensor({2, 4}, {INT64_MAX, 1}, there)) == Rules{"view.bytes of the source: dimension 0"});
+  CHECK(rules(to, tensor({2, 4}, {INT64_MIN, 1}, there)) == Rules{"view.bytes of the source: dimension 0"});
+  CHECK(rules(dense({1, 4}, here), tensor({1, 4}, {INT64_MIN, 1}, there)) ==
+        Rules{"view.bytes of the source: dimension 0"});
+  CHECK(rules(to, tensor({2, 4}, {std::int64_t{1} << 60, std::int64_t{1} << 60}, there)) ==
+        Rules{"view.bytes of the source: dimension 0"});
+  CHECK(rules(tensor({1ULL << 61, 4}, {4, 1}, here), tensor({1ULL << 61, 4}, {0, 1}, there)) ==
+        Rules{"view.bytes of the destination: dimension 0"});
+  CHECK(rules(tensor({UINT64_MAX}, {1}, here), tensor({UINT64_MAX}, {0}, there)) ==
+        Rules{"view.bytes of the destination: dimension 0", "view.bytes of the source: dimension 0"});
+  CHECK(planned_rules(operation::pad(to, tensor({1ULL << 63, 1}, {0, 1}, there), {.before = {0, 0}})) ==
+        Rules{"view.bytes of the source: dimension 0"});
+  CHECK_THAT(refusal([&] {
+               return plan(runtime(), operation::copy(to, tensor({2, 4}, {INT64_MAX, 1}, there)));
+             }),
+             ContainsSubstring("at most 2^62"));
   // Far away in a padding is legal: nothing of the source is reached.
   CHECK_NOTHROW(static_cast<void>(
-      plan_pad(runtime(), to, dense({2, 4}, there), {.before = {std::int64_t{1} << 62, 0}})));
+      plan(runtime(), operation::pad(to, dense({2, 4}, there), {.before = {std::int64_t{1} << 62, 0}}))));
   CHECK_NOTHROW(static_cast<void>(
-      plan_pad(runtime(), to, dense({2, 4}, there), {.before = {0, -(std::int64_t{1} << 62)}})));
+      plan(runtime(), operation::pad(to, dense({2, 4}, there), {.before = {0, -(std::int64_t{1} << 62)}}))));
 }
 
 TEST_CASE("tensors and moves that cannot be are refused") {
   const Tensor to = dense({4}, here);
-  CHECK_THROWS_WITH(
-      plan_copy(runtime(), to, dense({4}, there, ElementType::u8)),
-      ContainsSubstring("the source has elements of 1 bytes (u8), the destination of 4 (f32)") &&
-          ContainsSubstring("a cast or a map"));
-  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({4}, there + 2)),
-                    ContainsSubstring("the source lies at 0x200002") && ContainsSubstring("0x200000 is"));
-  CHECK_THROWS_WITH(plan_copy(runtime(), dense({4}, 0), dense({4}, there)),
-                    ContainsSubstring("the destination has the address 0"));
-  CHECK_THROWS_WITH(plan_copy(runtime(), to, dense({4}, here + 12)), ContainsSubstring("share memory"));
-  CHECK_THROWS_WITH(plan_map(runtime(), to, "", Tensors{dense({4}, there)}),
+  const auto rules = [](const Operation& operation) { return planned_rules(operation); };
+  const auto message = [](const Operation& operation) {
+    return refusal([&] { return plan(runtime(), operation); });
+  };
+
+  const Operation narrow = operation::copy(to, dense({4}, there, ElementType::u8));
+  CHECK(rules(narrow) == Rules{"view.type of the source: type"});
+  CHECK_THAT(message(narrow), ContainsSubstring("u8, whose elements have 1 bytes") &&
+                                  ContainsSubstring("as f32 of the destination has") &&
+                                  ContainsSubstring("a cast or a map"));
+  const Operation odd_address = operation::copy(to, dense({4}, there + 2));
+  CHECK(rules(odd_address) == Rules{"address.alignment of the source: address"});
+  CHECK_THAT(message(odd_address), ContainsSubstring("0x200002") &&
+                                       ContainsSubstring("a multiple of 4 bytes") &&
+                                       ContainsSubstring("0x200000"));
+  CHECK(rules(operation::copy(dense({4}, 0), dense({4}, there))) ==
+        Rules{"address.null of the destination: address"});
+  CHECK(overlaps(operation::copy(to, dense({4}, here + 12))));
+  CHECK_THROWS_WITH(operation::map(to, "", Tensors{dense({4}, there)}),
                     ContainsSubstring("without an expression"));
-  CHECK_THROWS_WITH(plan_map(runtime(), to, "1", Tensors{}),
-                    ContainsSubstring("0 sources") && ContainsSubstring("1 to 8"));
-  CHECK_THROWS_WITH(plan_map(runtime(), to, "x0", Tensors(9, dense({4}, there))),
-                    ContainsSubstring("9 sources"));
+  CHECK(rules(operation::map(to, "1", Tensors{})).empty());
+  const Operation many = operation::map(to, "x0", Tensors(9, dense({4}, there)));
+  CHECK(rules(many) == Rules{"sources.range of sources of the destination"});
+  CHECK_THAT(message(many), ContainsSubstring("9") && ContainsSubstring("0 to 8"));
+
   Tensor odd = dense({4}, there);
   odd.view.type = static_cast<ElementType>(77);
-  CHECK_THROWS_WITH(plan_copy(runtime(), to, odd), ContainsSubstring("element type number 77"));
+  CHECK(rules(operation::copy(to, odd)) == Rules{"type.known of the source: type"});
+  CHECK_THAT(message(operation::copy(to, odd)), ContainsSubstring("number 77"));
   odd = dense({4}, there);
   odd.view.rank = 9;
-  CHECK_THROWS_WITH(plan_copy(runtime(), to, odd), ContainsSubstring("9 dimensions"));
+  CHECK_THROWS_WITH(operation::copy(to, odd), ContainsSubstring("9 dimensions"));
+  CHECK(rules(Operation::of({{.destination = to, .sources = {odd}}})) ==
+        Rules{"rank.range of the source: rank"});
 
-  const auto refuses = [](const Move& move, const std::string& why) {
-    CHECK_THROWS_WITH(plan_moves(runtime(), {&move, 1}), ContainsSubstring(why));
-  };
-  refuses({.destination = to, .sources = {dense({4}, there), dense({4}, there)}},
-          "2 sources of the destination and no");
-  refuses({.destination = to, .sources = {dense({5}, there)}}, "dimension 0 has 5 elements instead of 4");
-  refuses({.destination = to, .sources = {dense({1, 4}, there)}}, "2 dimensions instead of 1");
-  refuses({.destination = to, .sources = {dense({4}, there)}, .expression = "x", .padding = Padding{{0}}},
-          "the expression \"x\"");
+  const Operation two =
+      Operation::of({{.destination = to, .sources = {dense({4}, there), dense({4}, there)}}});
+  CHECK(rules(two) == Rules{"sources.expression of sources of the destination"});
+  CHECK(rules(Operation::of({{.destination = to, .sources = {}}})) ==
+        Rules{"sources.range of sources of the destination"});
+  const Operation longer = Operation::of({{.destination = to, .sources = {dense({5}, there)}}});
+  CHECK(rules(longer) == Rules{"view.shape of the source: shape"});
+  CHECK_THAT(message(longer), ContainsSubstring("dimension 0 has 5 elements instead of 4"));
+  const Operation deeper = Operation::of({{.destination = to, .sources = {dense({1, 4}, there)}}});
+  CHECK(rules(deeper) == Rules{"view.shape of the source: shape"});
+  CHECK_THAT(message(deeper), ContainsSubstring("2 dimensions instead of 1"));
+  const Operation computed = Operation::of(
+      {{.destination = to, .sources = {dense({4}, there)}, .expression = "x", .padding = Padding{{0}}}});
+  CHECK(rules(computed) == Rules{"padding.expression of padding of the destination"});
+  CHECK_THAT(message(computed), ContainsSubstring("the expression \"x\""));
+}
+
+TEST_CASE("several moves are named by their numbers, and all that is wrong is said at once") {
+  const std::vector<Move> moves{{.destination = dense({4}, here + 2), .sources = {dense({4}, there)}},
+                                {.destination = dense({4}, elsewhere), .sources = {dense({5}, 0)}}};
+  CHECK(planned_rules(Operation::of(moves)) ==
+        Rules{"address.alignment of the destination of move 0: address",
+              "view.shape of the source of move 1: shape", "address.null of the source of move 1: address"});
 }
 
 TEST_CASE("a plan takes the addresses of the tensors that its operation was given") {
@@ -171,47 +227,54 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     Ints none({2, 0});
     Ints b({2, 2}, 10);
     Ints to({2, 3});
-    const MovePlan plan = plan_concat(runtime(), to.tensor, Tensors{a.tensor, none.tensor, b.tensor}, 1);
-    plan();
+    const MovePlan again =
+        plan(runtime(), operation::concat(to.tensor, Tensors{a.tensor, none.tensor, b.tensor}, 1));
+    again();
     CHECK(to.read() == Values{0, 10, 11, 1, 12, 13});
     Ints other({2, 3});
     const std::array sources{a.buffer.address(), none.buffer.address(), b.buffer.address()};
-    plan(std::array{other.buffer.address()}, sources);
+    again(std::array{other.buffer.address()}, sources);
     CHECK(other.read() == to.values);
-    CHECK_THROWS_WITH(plan(std::array{here, there}, sources),
+    CHECK_THROWS_WITH(again(std::array{here, there}, sources),
                       ContainsSubstring("2 addresses of destinations; the plan has 1"));
-    CHECK_THROWS_WITH(plan(std::array{other.buffer.address()}, std::array{here}),
+    CHECK_THROWS_WITH(again(std::array{other.buffer.address()}, std::array{here}),
                       ContainsSubstring("1 addresses of sources; the plan has 3"));
-    CHECK_THROWS_WITH(plan(std::array{other.buffer.address() + 2}, sources),
-                      ContainsSubstring("no multiple"));
-    CHECK_THROWS_WITH(plan(std::array{b.buffer.address()}, sources), ContainsSubstring("share memory"));
+    const auto rules = [&](DevicePtr destination) {
+      return broken_rules([&] { return again(std::array{destination}, sources), 0; });
+    };
+    CHECK(rules(other.buffer.address() + 2).front() ==
+          "address.alignment of the destination of move 0: address");
+    const Rules shared = rules(b.buffer.address());
+    REQUIRE(!shared.empty());
+    CHECK_THAT(shared.front(), StartsWith("memory.overlap of "));
+    CHECK_THAT(shared.front(), ContainsSubstring("of move 2 (i32 2x2 "));
   }
   SECTION("a split has one source") {
     Ints from({4});
     Ints a({1}, 100);
     Ints b({3}, 100);
-    const MovePlan plan = plan_split(runtime(), Tensors{a.tensor, b.tensor}, from.tensor, 0);
+    const MovePlan again = plan(runtime(), operation::split(Tensors{a.tensor, b.tensor}, from.tensor, 0));
     Ints other({4}, 50);
-    plan(std::array{a.buffer.address(), b.buffer.address()}, std::array{other.buffer.address()});
+    again(std::array{a.buffer.address(), b.buffer.address()}, std::array{other.buffer.address()});
     CHECK(a.read() == Values{50});
     CHECK(b.read() == Values{51, 52, 53});
   }
   SECTION("a slice has a source that it begins within") {
     Ints from({10});
     Ints to({3}, 100);
-    const MovePlan plan = plan_slice(runtime(), to.tensor, from.tensor, Slices{{-1, {}, -4}});
-    plan();
+    const MovePlan again = plan(runtime(), operation::slice(to.tensor, from.tensor, Slices{{-1, {}, -4}}));
+    again();
     CHECK(to.read() == Values{9, 5, 1});
     Ints other({10}, 20);
-    plan(std::array{to.buffer.address()}, std::array{other.buffer.address()});
+    again(std::array{to.buffer.address()}, std::array{other.buffer.address()});
     CHECK(to.read() == Values{29, 25, 21});
   }
   SECTION("moves of one's own have the tensors that they name") {
     Ints from({4});
     Ints to({4}, 100);
     const Move move{.destination = to.tensor, .sources = {flipped(from.tensor, 0)}};
-    const MovePlan plan = plan_moves(runtime(), {&move, 1});
-    plan(std::array{to.buffer.address()}, std::array{from.buffer.address() + 12});
+    const MovePlan again = plan(runtime(), Operation::of({move}));
+    again(std::array{to.buffer.address()}, std::array{from.buffer.address() + 12});
     CHECK(to.read() == Values{3, 2, 1, 0});
   }
 }
@@ -227,4 +290,30 @@ TEST_CASE("a cast to the same type keeps every bit") {
   std::array<std::uint8_t, 4> found{};
   runtime().device()->copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
   CHECK(found == bits);
+}
+
+TEST_CASE("a runtime without a device plans and compiles; launches say what is missing") {
+  Runtime without({.device = nullptr, .cache_directory = std::nullopt});
+  const MovePlan turn =
+      plan(without, operation::permute(dense({64, 32}, here), dense({32, 64}, there), Axes{1, 0}));
+  REQUIRE(turn.plans().size() == 1);
+  REQUIRE(turn.kernels().size() == 1);
+  CHECK_FALSE(turn.kernels()[0].artifact().cubin.empty());
+  CHECK(turn.bytes_moved() == 2 * 64 * 32 * 4);
+  CHECK(turn.explain().steps.size() == 1);
+  const auto code_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  CHECK(code_of([&] { turn(); }) == ErrorCode::unavailable);
+  CHECK(code_of([&] { turn(std::array{elsewhere}, std::array{there}); }) == ErrorCode::unavailable);
+  CHECK(code_of([&] { static_cast<void>(tune(without, turn)); }) == ErrorCode::unavailable);
+  // Where nothing is moved there is nothing to launch.
+  const MovePlan nothing = plan(without, operation::copy(dense({0, 4}, here), dense({0, 4}, there)));
+  CHECK(nothing.plans().empty());
+  CHECK_NOTHROW(nothing());
 }

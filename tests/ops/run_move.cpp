@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 using namespace tmajit;
-using reference::BufferView, reference::Operation, reference::RandomMove;
+using reference::BufferView, reference::MoveKind, reference::RandomMove;
 
 namespace tests {
 namespace {
@@ -17,21 +17,25 @@ std::vector<Tensor> tensors(std::span<const BufferView> views, std::span<const D
 
 }  // namespace
 
-MovePlan plan(Runtime& runtime, const RandomMove& move, std::span<const DevicePtr> buffers) {
+Operation operation_of(const RandomMove& move, std::span<const DevicePtr> buffers) {
   const std::vector<Tensor> to = tensors(move.destinations, buffers);
   const std::vector<Tensor> from = tensors(move.sources, buffers);
-  switch (move.operation) {
-    case Operation::copy: return plan_copy(runtime, to[0], from[0]);
-    case Operation::permute: return plan_permute(runtime, to[0], from[0], move.axes);
-    case Operation::flip: return plan_copy(runtime, to[0], flipped(from[0], move.axis));
-    case Operation::slice: return plan_slice(runtime, to[0], from[0], move.slices);
-    case Operation::pad: return plan_pad(runtime, to[0], from[0], move.padding);
-    case Operation::concat: return plan_concat(runtime, to[0], from, move.axis);
-    case Operation::split: return plan_split(runtime, to, from[0], move.axis);
-    case Operation::cast: return plan_cast(runtime, to[0], from[0]);
-    case Operation::map: return plan_map(runtime, to[0], move.expression, from);
+  switch (move.kind) {
+    case MoveKind::copy: return operation::copy(to[0], from[0]);
+    case MoveKind::permute: return operation::permute(to[0], from[0], move.axes);
+    case MoveKind::flip: return operation::copy(to[0], flipped(from[0], move.axis));
+    case MoveKind::slice: return operation::slice(to[0], from[0], move.slices);
+    case MoveKind::pad: return operation::pad(to[0], from[0], move.padding);
+    case MoveKind::concat: return operation::concat(to[0], from, move.axis);
+    case MoveKind::split: return operation::split(to, from[0], move.axis);
+    case MoveKind::cast: return operation::cast(to[0], from[0]);
+    case MoveKind::map: return operation::map(to[0], move.expression, from);
   }
   throw std::invalid_argument("no such operation");
+}
+
+MovePlan plan(Runtime& runtime, const RandomMove& move, std::span<const DevicePtr> buffers) {
+  return tmajit::plan(runtime, operation_of(move, buffers));
 }
 
 NewAddresses addresses(const RandomMove& move, std::span<const DevicePtr> buffers) {
@@ -42,7 +46,7 @@ NewAddresses addresses(const RandomMove& move, std::span<const DevicePtr> buffer
   for (const BufferView& view : move.sources) {
     Tensor tensor{view.view, buffers[view.buffer] + view.offset};
     // Flips go in as copies of a view, which is then what was given.
-    if (move.operation == Operation::flip) tensor = flipped(tensor, move.axis);
+    if (move.kind == MoveKind::flip) tensor = flipped(tensor, move.axis);
     result.sources.push_back(tensor.address);
   }
   return result;

@@ -11,7 +11,9 @@
 
 namespace tests {
 
-/// A plan by the operation's own function, for buffers at these addresses.
+/// The move as an operation on buffers at these addresses, by the operation's own function; and its plan.
+[[nodiscard]] tmajit::Operation operation_of(const reference::RandomMove& move,
+                                             std::span<const tmajit::DevicePtr> buffers);
 [[nodiscard]] tmajit::MovePlan plan(tmajit::Runtime& runtime, const reference::RandomMove& move,
                                     std::span<const tmajit::DevicePtr> buffers);
 

@@ -1,8 +1,16 @@
 /// Which kernels the planner considers: the method that fits the views, few choices of sizes, and limits that
 /// hold for any problem.
-#include "plan/engine_tiles.hpp"
+#include "plan/candidates.hpp"
+
+#include "families/gather/gather_layout.hpp"
+#include "families/general/general_facts.hpp"
+#include "families/list.hpp"
+#include "families/shared/blocks.hpp"
+#include "plan/cost_model.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
+
+#include <tmajit/validate.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -14,94 +22,131 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::permutation;
+using tests::candidates_of, tests::facts_text, tests::is_of, tests::number_of, tests::permutation,
+    tests::usual_candidate;
 
 namespace {
 
 constexpr std::uint32_t most_shared = 96 * 1024;
 constexpr std::uint32_t most_of_cta = 227 * 1024;  // static and dynamic
 
-std::vector<MoveCandidate> candidates_of(const Move& move) {
-  return move_candidates(move_problem(move));
-}
-
 std::uint64_t rounded(std::uint64_t extent, std::uint64_t unit) {
   return (extent + unit - 1) / unit * unit;
 }
 
+bool transposes(const Candidate& candidate) {
+  return is_of(candidate, "transpose") || is_of(candidate, "direct_transpose");
+}
+
+bool through_maps(const Candidate& candidate) {
+  return is_of(candidate, "engine_rows") || is_of(candidate, "engine_transpose");
+}
+
+/// Elements that a thread moves at once along the last dimension, and along the column of a transpose.
+std::uint32_t unit_of(const Candidate& candidate, const Problem& problem) {
+  if (is_of(candidate, "rows")) return 16 / problem.element_bytes(0);
+  if (transposes(candidate)) return facts_of<BlockFacts>(candidate).vector;
+  return is_of(candidate, "general") ? facts_of<GeneralFacts>(candidate).chunk : 1;
+}
+
 /// Elements of a dimension that no tile can do without: its extent, in whole vectors or chunks where those
 /// are.
-std::uint64_t most_of_box(const MoveCandidate& candidate, std::uint32_t d) {
-  const MoveKernel& kernel = candidate.kernel;
+std::uint64_t most_of_box(const Candidate& candidate, const Problem& problem, std::uint32_t d) {
   const std::uint64_t extent = d < candidate.nest.rank ? candidate.nest.shape[d] : 1;
-  const std::uint32_t vector = kernel.method == MoveMethod::rows ? 16 / kernel.element_bytes : kernel.chunk;
-  if (kernel.method == MoveMethod::gather) return extent;
-  if (kernel.method == MoveMethod::general)
-    return d + 1 == kernel.rank ? rounded(extent, kernel.chunk) : extent;
-  const bool by_vectors = d + 1 == kernel.rank || (kernel.transposes() && d == kernel.column);
-  return by_vectors ? rounded(extent, vector) : extent;
+  const bool last = d + 1 >= candidate.nest.rank;
+  const bool by_vectors = last || (transposes(candidate) && d == facts_of<BlockFacts>(candidate).column);
+  return by_vectors ? rounded(extent, unit_of(candidate, problem)) : extent;
 }
 
 /// What kernels rely on: the lines of images and of a transpose's blocks run forwards in memory, without
 /// gaps.
-void check_lines(const MoveCandidate& candidate) {
-  const MoveKernel& kernel = candidate.kernel;
-  if (kernel.transposes()) {
-    CHECK(kernel.column + 1 < kernel.rank);
-    CHECK(kernel.source_order[kernel.rank - 1] == kernel.column);
-    CHECK(candidate.nest.operand[1].strides[kernel.column] == 1);
+void check_lines(const Candidate& candidate) {
+  if (transposes(candidate)) {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    CHECK(facts.column + 1 < facts.rank);
+    CHECK(facts.source_order[facts.rank - 1] == facts.column);
+    CHECK(candidate.nest.operand[1].strides[facts.column] == 1);
   }
-  if (kernel.method != MoveMethod::general) return;
-  for (std::uint32_t i = 0; i < kernel.sources; ++i) {
-    const SourcePlan& plan = kernel.source[i];
-    if (plan.access != SourceAccess::image) continue;
+  if (!is_of(candidate, "general")) return;
+  const auto facts = facts_of<GeneralFacts>(candidate);
+  for (std::uint32_t i = 0; i < facts.sources; ++i) {
+    const SourceFacts& source = facts.source[i];
+    if (source.access != Access::image) continue;
     INFO("source " << i);
-    CHECK(plan.run >= 1);
-    CHECK(candidate.nest.operand[i + 1].strides[plan.order[kernel.rank - 1]] == 1);
-    CHECK(plan.pitch % 16 == 0);
-    CHECK(plan.offset % 16 == 0);
+    CHECK(source.run >= 1);
+    CHECK(candidate.nest.operand[i + 1].strides[source.order[facts.rank - 1]] == 1);
+    CHECK(source.pitch % 16 == 0);
+    CHECK(source.offset % 16 == 0);
   }
 }
 
 /// Boxes that the copy engine can load, in rows of whole 16-byte chunks.
-void check_engine(const MoveCandidate& candidate) {
-  const MoveKernel& kernel = candidate.kernel;
-  const EngineLayout layout = engine_layout(kernel);
-  CHECK(map_order(kernel).rank() <= max_map_rank);
-  CHECK(layout.part_bytes % 128 == 0);
-  CHECK(layout.load_bytes <= layout.parts * layout.part_bytes);
-  const std::uint32_t row = kernel.box[kernel.rank - 1] * kernel.element_bytes;
+void check_maps(const KernelPlan& plan) {
+  std::uint32_t maps = 0;
+  for (const Parameter& parameter : plan.parameters()) {
+    if (!parameter.map) continue;
+    ++maps;
+    INFO("map of operand " << parameter.map_of);
+    CHECK(parameter.map->rank <= max_map_rank);
+    CHECK(
+        validate(*parameter.map, plan.operand_address(static_cast<std::uint32_t>(parameter.map_of))).empty());
+  }
+  CHECK(maps > 0);
+}
+
+void check_engine(const Candidate& candidate, const Problem& problem, const Footprint& footprint) {
+  check_maps(make_kernel_plan(candidate, problem));
+  const std::string facts = facts_text(candidate, problem);
+  const bool rows = is_of(candidate, "engine_rows");
+  const auto parts = number_of(facts, rows ? "parts" : "panels").value();
+  const auto part_bytes = number_of(facts, rows ? "part_bytes" : "panel_bytes").value();
+  CHECK(part_bytes % 128 == 0);
+  CHECK(number_of(facts, "load_bytes").value() <= parts * part_bytes);
+  const std::uint32_t last = candidate.nest.rank - 1;
+  // Rows are counted in elements of 8 bytes where they are only moved.
+  const std::uint32_t row = footprint.box[last] * problem.element_bytes(0);
   CHECK(row % 16 == 0);
-  CHECK(row <= rounded(candidate.nest.shape[kernel.rank - 1] * kernel.element_bytes, 16 * layout.parts));
+  CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16 * parts));
 }
 
-void check_limits(const MoveCandidate& candidate) {
+void check_limits(const Candidate& candidate, const Problem& problem) {
+  INFO(tests::choice_text(candidate));
   check_lines(candidate);
-  const MoveKernel& kernel = candidate.kernel;
-  CHECK(kernel.shared_bytes() <= (kernel.uses_engine() ? most_of_cta : most_shared));
-  CHECK(kernel.image_bytes() <= most_of_cta);
-  CHECK(kernel.threads % 32 == 0);
-  CHECK(kernel.threads >= 32);
-  CHECK(kernel.threads <= 1024);
-  if (kernel.uses_engine()) return check_engine(candidate);
-  const std::uint32_t unit = kernel.method == MoveMethod::rows ? 16 / kernel.element_bytes : kernel.chunk;
-  if (kernel.method != MoveMethod::gather) CHECK(kernel.box[kernel.rank - 1] % unit == 0);
-  if (kernel.transposes()) CHECK(kernel.box[kernel.column] % unit == 0);
-  for (std::uint32_t d = 0; d < kernel.rank; ++d) {
+  const Footprint footprint = candidate.family->footprint(candidate, problem);
+  CHECK(footprint.dynamic_shared_bytes <= (footprint.by_engine ? most_of_cta : most_shared));
+  CHECK(footprint.dynamic_shared_bytes + footprint.static_shared_bytes <= most_of_cta);
+  CHECK(footprint.threads % 32 == 0);
+  CHECK(footprint.threads >= 32);
+  CHECK(footprint.threads <= 1024);
+  if (through_maps(candidate)) return check_engine(candidate, problem, footprint);
+  // Tiles of the copy engine may reach out of a tensor; their rules are their own (tests/spec).
+  if (!candidate.family->info().operation.empty()) {
+    if (!candidate.family->info().flat) check_maps(make_kernel_plan(candidate, problem));
+    return;
+  }
+  const std::uint32_t unit = unit_of(candidate, problem);
+  const std::uint32_t rank = std::max(candidate.nest.rank, 1U);
+  CHECK(footprint.box[rank - 1] % unit == 0);
+  if (transposes(candidate)) CHECK(footprint.box[facts_of<BlockFacts>(candidate).column] % unit == 0);
+  for (std::uint32_t d = 0; d < rank; ++d) {
     INFO("dimension " << d);
-    CHECK(kernel.box[d] >= 1);
-    CHECK(kernel.box[d] <= most_of_box(candidate, d));
+    CHECK(footprint.box[d] >= 1);
+    CHECK(footprint.box[d] <= most_of_box(candidate, problem, d));
   }
 }
 
-/// Different first candidates of dense transposes to a matrix of `rows` by each of `extents`.
+std::string key_of_usual(const Move& move) {
+  const Problem problem = make_problem(move);
+  return std::string(make_kernel_plan(usual_candidate(problem), problem).key());
+}
+
+/// Different usual candidates of dense transposes to a matrix of `rows` by each of `extents`.
 std::size_t kernels_of_transposes(ElementType type, const std::vector<std::uint64_t>& extents) {
-  std::set<std::string> recipes;
+  std::set<std::string> keys;
   for (const std::uint64_t extent : extents) {
-    const Move move = permutation(type, {extent, 2048}, {1, 0});
-    recipes.insert(move_recipe(candidates_of(move).front().kernel, {}));
+    keys.insert(key_of_usual(permutation(type, {extent, 2048}, {1, 0})));
   }
-  return recipes.size();
+  return keys.size();
 }
 
 std::vector<std::uint64_t> multiples(std::uint64_t first, std::uint64_t last, std::uint64_t step) {
@@ -115,16 +160,18 @@ std::vector<std::uint64_t> multiples(std::uint64_t first, std::uint64_t last, st
 TEST_CASE("views of every known kind get the kernel that fits them") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
-    const std::vector<MoveCandidate> candidates = candidates_of(move);
+    const Problem problem = make_problem(move);
+    const std::vector<Candidate> candidates = candidates_of(problem);
     REQUIRE(!candidates.empty());
-    for (const MoveCandidate& candidate : candidates) {
-      const MoveKernel& kernel = candidate.kernel;
+    const Candidate& usual = candidates[usual_of(candidates)];
+    CHECK(usual.usual != Usual::no);
+    CHECK(tests::traits(usual, problem) == traits);
+    for (const Candidate& candidate : candidates) {
       // Vectors of 8 bytes are aligned, and fit, more often.
-      const bool narrow = kernel.transposes() && kernel.vector_bytes() == 8;
-      // Others come after the method that fits best.
-      const bool fits = kernel.method == candidates.front().kernel.method;
-      if (fits && !narrow) CHECK(tests::traits(kernel) == traits);
-      check_limits(candidate);
+      const bool narrow = transposes(candidate) && facts_of<BlockFacts>(candidate).vector_bytes() == 8;
+      // Those of other families fit less well.
+      if (candidate.family == usual.family && !narrow) CHECK(tests::traits(candidate, problem) == traits);
+      check_limits(candidate, problem);
     }
   }
 }
@@ -133,21 +180,60 @@ TEST_CASE("candidates differ from each other, and say so") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     std::set<std::string> choices;
-    std::set<std::string> recipes;
-    const std::vector<MoveCandidate> candidates = candidates_of(move);
-    for (const MoveCandidate& candidate : candidates) {
-      choices.insert(candidate.kernel.choice());
-      recipes.insert(move_recipe(candidate.kernel, move.expression));
+    std::set<std::string> keys;
+    const Problem problem = make_problem(move);
+    const std::vector<Candidate> candidates = candidates_of(problem);
+    for (const Candidate& candidate : candidates) {
+      choices.insert(tests::choice_text(candidate));
+      keys.insert(std::string(make_kernel_plan(candidate, problem).key()));
     }
     CHECK(choices.size() == candidates.size());
-    CHECK(recipes.size() == candidates.size());
+    CHECK(keys.size() == candidates.size());
   }
 }
 
-TEST_CASE("the first candidate for large tensors has tiles of 256 bytes a side, or 8 KiB of a row") {
+TEST_CASE("the order in which families are asked changes neither the usual candidate nor the shape class") {
+  const auto families = all_families();
+  std::vector<const Family*> order(families.begin(), families.end());
+  reference::Random random(20261201);
+  const auto asked = [&](const Problem& problem) {
+    std::vector<Candidate> candidates;
+    for (const Family* family : order) family->add_candidates(problem, candidates);
+    return candidates;
+  };
+  const auto check = [&](const Move& move) {
+    const Problem problem = make_problem(move);
+    if (problem.nest.empty()) return;
+    const std::vector<Candidate> expected = candidates_of(problem);
+    const Candidate usual = expected[usual_of(expected)];
+    CHECK(usual.usual != Usual::no);
+    CHECK(std::ranges::count(expected, usual.usual, &Candidate::usual) == 1);
+    for (int n = 0; n < 4; ++n) {
+      n == 0 ? std::ranges::reverse(order) : std::ranges::shuffle(order, random);
+      const std::vector<Candidate> candidates = asked(problem);
+      CHECK(candidates.size() == expected.size());
+      const Candidate& found = candidates[usual_of(candidates)];
+      CHECK(found == usual);
+      CHECK(shape_class_of(problem, found) == shape_class_of(problem, usual));
+      CHECK(shape_class_of(problem, found) == shape_class(move, {}));
+    }
+  };
+  for (const auto& [name, move, traits] : tests::known_moves()) {
+    INFO(name);
+    check(move);
+  }
+  const std::uint64_t seed = reference::seed(20261121);
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    check(tests::random_move(seed + n));
+  }
+}
+
+TEST_CASE("the usual candidate for large tensors has tiles of 256 bytes a side, or 8 KiB of a row") {
   const auto box = [](const Move& move) {
-    const MoveKernel kernel = candidates_of(move).front().kernel;
-    return std::vector(kernel.box.begin(), kernel.box.begin() + kernel.rank);
+    const Problem problem = make_problem(move);
+    const KernelPlan plan = make_kernel_plan(usual_candidate(problem), problem);
+    return plan.shape().tile;
   };
   using Box = std::vector<std::uint32_t>;
   CHECK(box(permutation(ElementType::f32, {4096, 4096}, {1, 0})) == Box{64, 64});
@@ -162,34 +248,37 @@ TEST_CASE("the first candidate for large tensors has tiles of 256 bytes a side, 
 TEST_CASE("large transposes may take their tiles in other orders, small ones not") {
   using Dimensions = std::vector<std::uint32_t>;
   const auto orders = [](const Move& move) {
-    std::map<std::string_view, Dimensions> found;
-    for (const MoveCandidate& candidate : candidates_of(move)) {
-      const auto order = candidate.kernel.tile_dimensions();
-      found[name(candidate.kernel.tile_order)] =
-          Dimensions(order.begin(), order.begin() + candidate.kernel.rank);
+    std::map<TileOrder, Dimensions> found;
+    for (const Candidate& candidate : candidates_of(move)) {
+      if (!transposes(candidate)) continue;
+      const auto facts = facts_of<BlockFacts>(candidate);
+      const PerDimension order = tile_dimensions(facts);
+      found[facts.order] = Dimensions(order.begin(), order.begin() + facts.rank);
     }
     return found;
   };
   const auto reversal = orders(permutation(ElementType::f32, {64, 128, 256, 512}, {3, 2, 1, 0}));
-  CHECK(reversal.at("destination") == Dimensions{0, 1, 2, 3});
-  CHECK(reversal.at("source") == Dimensions{3, 2, 1, 0});
-  CHECK(reversal.at("square") == Dimensions{1, 2, 0, 3});
-  CHECK(reversal.at("grouped") == Dimensions{0, 1, 2, 3});
+  CHECK(reversal.at(TileOrder::destination) == Dimensions{0, 1, 2, 3});
+  CHECK(reversal.at(TileOrder::source) == Dimensions{3, 2, 1, 0});
+  CHECK(reversal.at(TileOrder::square) == Dimensions{1, 2, 0, 3});
+  CHECK(reversal.at(TileOrder::grouped) == Dimensions{0, 1, 2, 3});
   // Of a matrix, a square would be the usual order.
   const auto matrix = orders(permutation(ElementType::f64, {8192, 16384}, {1, 0}));
   CHECK(matrix.size() == 3);
-  CHECK(!matrix.contains("square"));
+  CHECK(!matrix.contains(TileOrder::square));
   CHECK(orders(permutation(ElementType::f32, {64, 128, 256}, {2, 1, 0})).size() == 1);
   // A column of one tile has no groups.
-  CHECK(!orders(permutation(ElementType::f32, {4096, 512, 16}, {2, 1, 0})).contains("grouped"));
+  CHECK(!orders(permutation(ElementType::f32, {4096, 512, 16}, {2, 1, 0})).contains(TileOrder::grouped));
 }
 
 TEST_CASE("groups of tiles that extents end in take CTAs for all of a group") {
   const Move move = permutation(ElementType::f32, {8192, 8000}, {1, 0});
-  MoveCandidate candidate = candidates_of(move).front();
-  CHECK(move_shape(candidate.kernel, candidate.nest).grid[0] == 125 * 128);
-  candidate.kernel.tile_order = TileOrder::grouped;
-  CHECK(move_shape(candidate.kernel, candidate.nest).grid[0] == 128 * 128);
+  const Problem problem = make_problem(move);
+  const Candidate candidate = usual_candidate(problem);
+  CHECK(make_kernel_plan(candidate, problem).launch_shape().grid[0] == 125 * 128);
+  auto facts = facts_of<BlockFacts>(candidate);
+  facts.order = TileOrder::grouped;
+  CHECK(make_kernel_plan(tests::with_facts(candidate, facts), problem).launch_shape().grid[0] == 128 * 128);
 }
 
 TEST_CASE("extents that differ a little share a kernel") {
@@ -200,26 +289,27 @@ TEST_CASE("extents that differ a little share a kernel") {
   // Tiles of 64, 48 or 32 lines.
   CHECK(kernels_of_transposes(ElementType::f32, multiples(68, 800, 4)) <= 3);
 
-  std::set<std::string> recipes;
+  std::set<std::string> keys;
   for (std::uint64_t n = 2048; n < 2348; ++n) {
     const Move move{.destination = tests::dense(ElementType::f32, {n, 1024}, tests::to_address),
                     .sources = {tests::strided(ElementType::f32, {n, 1024}, {2048, 1})}};
-    recipes.insert(move_recipe(candidates_of(move).front().kernel, {}));
+    keys.insert(key_of_usual(move));
   }
-  CHECK(recipes.size() == 1);
+  CHECK(keys.size() == 1);
 
-  recipes.clear();
+  keys.clear();
   for (std::uint64_t n = 8196; n < 9000; n += 4) {
     const Move move{.destination = tests::dense(ElementType::f32, {64, n}, tests::to_address),
                     .sources = {tests::strided(ElementType::f32, {64, n}, {2 * 9000, 2})}};
-    recipes.insert(move_recipe(candidates_of(move).front().kernel, {}));
+    keys.insert(key_of_usual(move));
   }
-  CHECK(recipes.size() == 1);
+  CHECK(keys.size() == 1);
 }
 
 TEST_CASE("a tile of 256 bytes gives way where much of the last would be empty") {
   const auto side = [](std::uint64_t extent) {
-    return candidates_of(permutation(ElementType::f32, {extent, 4096}, {1, 0})).front().kernel.box[1];
+    return facts_of<BlockFacts>(usual_candidate(permutation(ElementType::f32, {extent, 4096}, {1, 0})))
+        .box[1];
   };
   CHECK(side(4096) == 64);
   CHECK(side(96) == 48);  // two, not one and a half
@@ -231,13 +321,13 @@ TEST_CASE("a nest turned round for an image still touches the same elements") {
   const Move move{
       .destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
       .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511 * 4)}};
-  const MoveProblem problem = move_problem(move);
-  const MoveCandidate candidate = general_candidate(problem, {});
+  const Problem problem = make_problem(move);
+  const GeneralKernel kernel = plan_general(problem, {});
   CHECK(problem.nest.operand[1].strides[0] == -1);
-  CHECK(candidate.nest.operand[1].strides[0] == 1);
-  CHECK(candidate.nest.operand[0].strides[0] == -512);
-  CHECK(candidate.nest.operand[0].offset == 511 * 512);
-  CHECK(candidate.nest.operand[1].offset == -511);
+  CHECK(kernel.nest.operand[1].strides[0] == 1);
+  CHECK(kernel.nest.operand[0].strides[0] == -512);
+  CHECK(kernel.nest.operand[0].offset == 511 * 512);
+  CHECK(kernel.nest.operand[1].offset == -511);
 }
 
 TEST_CASE("limits hold for random problems of up to eight sources") {
@@ -248,17 +338,22 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
   std::set<std::string_view> methods;
   for (std::uint64_t n = 0; n < 2000; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
-    const MoveProblem problem = tests::random_problem(seed + n);
+    const Problem problem = make_problem(tests::random_move(seed + n));
     INFO(problem.nest.text());
-    std::vector<MoveCandidate> candidates = move_candidates(problem);
+    std::vector<Candidate> candidates = candidates_of(problem);
     // Sizes that no table has yet.
     for (const std::uint32_t run : {16U, 1024U, 4096U}) {
-      candidates.push_back(general_candidate(problem, {.destination_run = run, .source_run = 4096}));
+      const GeneralKernel kernel = plan_general(problem, {.destination_run = run, .source_run = 4096});
+      Candidate candidate = usual_candidate(problem);
+      candidate.family = &general_family();
+      candidate.nest = kernel.nest;
+      candidates.push_back(tests::with_facts(std::move(candidate), kernel.facts));
     }
-    for (const MoveCandidate& candidate : candidates) {
-      check_limits(candidate);
-      methods.insert(name(candidate.kernel.method));
-      most_seen = std::max(most_seen, candidate.kernel.shared_bytes());
+    for (const Candidate& candidate : candidates) {
+      check_limits(candidate, problem);
+      methods.insert(candidate.family->name());
+      const Footprint footprint = candidate.family->footprint(candidate, problem);
+      if (!footprint.by_engine) most_seen = std::max(most_seen, footprint.dynamic_shared_bytes);
     }
     most_sources = std::max(most_sources, problem.sources());
   }
@@ -279,11 +374,11 @@ TEST_CASE("limits hold for permutations of short dimensions, which runs of eithe
     std::iota(axes.begin(), axes.end(), 0U);
     std::shuffle(axes.begin(), axes.end(), random);
     constexpr ElementType types[] = {ElementType::u8, ElementType::u16, ElementType::f32, ElementType::f64};
-    const MoveProblem problem = move_problem(permutation(types[random() % 4], shape, axes));
+    const Problem problem = make_problem(permutation(types[random() % 4], shape, axes));
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());
-    for (const MoveCandidate& candidate : move_candidates(problem)) {
-      check_limits(candidate);
-      blocks += candidate.kernel.transposes() ? 1 : 0;
+    for (const Candidate& candidate : candidates_of(problem)) {
+      check_limits(candidate, problem);
+      blocks += transposes(candidate) ? 1 : 0;
     }
   }
   CHECK(blocks > 1000);

@@ -1,6 +1,6 @@
 /// Views in their canonical form: the forms that are expected, and, over random views, that no access is
 /// lost.
-#include "plan/canonical.hpp"
+#include "spec/canonical.hpp"
 
 #include "reference/random_maps.hpp"
 

@@ -1,5 +1,7 @@
 #include "plan/moves.hpp"
 
+#include "families/general/general_facts.hpp"
+#include "plan/cost_model.hpp"
 #include "reference/random_maps.hpp"
 
 #include <algorithm>
@@ -27,22 +29,48 @@ Move permutation(ElementType type, const Shape& source, const std::vector<std::u
   return {.destination = dense(type, shape, to_address), .sources = {from}};
 }
 
-std::string traits(const MoveKernel& kernel) {
-  std::string text(name(kernel.method));
-  if (kernel.whole) text += " whole";
-  if (kernel.staggered) text += " staggered";
-  if (kernel.padded) text += " padded";
-  if (kernel.wide_offsets) text += " wide";
-  if (kernel.transposes()) text += fmt::format(" column {}", kernel.column);
-  if (kernel.method != MoveMethod::general) return text;
-  if (!kernel.contiguous) text += " strided";
+std::optional<std::uint64_t> number_of(const std::string& facts, std::string_view name) {
+  const std::string declared = fmt::format("constexpr u32 {} = ", name);
+  const std::size_t at = facts.find(declared);
+  if (at == std::string::npos) return std::nullopt;
+  return std::stoull(facts.substr(at + declared.size()));
+}
+
+std::string facts_text(const Candidate& candidate, const Problem& problem) {
+  return candidate.family->source(candidate, problem.expression).facts;
+}
+
+Candidate usual_candidate(const Problem& problem) {
+  const std::vector<Candidate> candidates = candidates_of(problem);
+  return candidates.at(usual_of(candidates));
+}
+Candidate usual_candidate(const Move& move) {
+  return usual_candidate(make_problem(move));
+}
+
+std::string traits(const Candidate& candidate, const Problem& problem) {
+  // Of what a family says of the source: so one looks at kernels of every family.
+  const SourceParts parts = candidate.family->source(candidate, problem.expression);
+  const std::string& facts = parts.facts;
+  const auto is_set = [&](std::string_view flag) {
+    return std::ranges::find(parts.flags, flag) != parts.flags.end();
+  };
+  std::string text(candidate.family->name());
+  if (!is_set("cut") && !is_of(candidate, "gather")) text += " whole";
+  if (is_set("staggered")) text += " staggered";
+  if (is_set("padded")) text += " padded";
+  if (facts.find("using Offset = i64") != std::string::npos) text += " wide";
+  if (const auto column = number_of(facts, "column")) text += fmt::format(" column {}", *column);
+  if (!is_of(candidate, "general")) return text;
+  const auto kernel = facts_of<GeneralFacts>(candidate);
+  if (kernel.contiguous == 0) text += " strided";
   if (kernel.coordinates > 0)
-    text += fmt::format(" g{}{}", kernel.coordinates, kernel.wide_coordinates ? ":64" : "");
+    text += fmt::format(" g{}{}", kernel.coordinates, kernel.wide_coordinates != 0 ? ":64" : "");
   for (std::uint32_t i = 0; i < kernel.sources; ++i) {
-    const SourcePlan& plan = kernel.source[i];
-    text += fmt::format(" {}", name(plan.access));
-    if (plan.access == SourceAccess::run) text += fmt::format(":{}", plan.stride);
-    if (plan.access == SourceAccess::image && plan.row_in_line) text += ":row";
+    const SourceFacts& source = kernel.source[i];
+    text += fmt::format(" {}", tmajit::name(source.access));
+    if (source.access == Access::run) text += fmt::format(":{}", source.stride);
+    if (source.access == Access::image && source.row_in_line != 0) text += ":row";
   }
   return text;
 }
@@ -159,12 +187,12 @@ std::vector<KnownMove> known_moves() {
   };
 }
 
-MoveProblem random_problem(std::uint64_t seed) {
+Move random_move(std::uint64_t seed, std::uint64_t most_extent) {
   Random random(seed);
   const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));
   Shape shape(rank);
   for (std::uint64_t& extent : shape) {
-    extent = one_in(random, 3) ? between(random, 1, 9) : between(random, 1, 3000);
+    extent = one_in(random, 3) ? between(random, 1, 9) : between(random, 1, most_extent);
   }
   const std::uint64_t kind = between(random, 0, 2);  // bits, padded bits, computed
 
@@ -205,7 +233,7 @@ MoveProblem random_problem(std::uint64_t seed) {
       move.padding = padding;
     }
   }
-  return move_problem(move);
+  return move;
 }
 
 }  // namespace tests

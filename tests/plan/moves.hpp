@@ -1,11 +1,13 @@
 #pragma once
 
-#include "plan/move_kernel.hpp"
+#include "plan/all_candidates.hpp"
 
-#include <tmajit/move.hpp>
+#include <tmajit/plan.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tests {
@@ -27,18 +29,27 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
                                        const std::vector<std::uint32_t>& axes);
 
 /// What a kernel is made for, but for its sizes: "general staggered run:1 image".
-[[nodiscard]] std::string traits(const tmajit::MoveKernel& kernel);
+[[nodiscard]] std::string traits(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
 
-/// Moves whose best kernels are well known, with the traits of those.
+/// The value of a number among a kernel's facts; nullopt if it has none of that name.
+[[nodiscard]] std::optional<std::uint64_t> number_of(const std::string& facts, std::string_view name);
+/// What a kernel's source declares of it.
+[[nodiscard]] std::string facts_text(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
+
+/// The candidate that suits most moves of the kind.
+[[nodiscard]] tmajit::Candidate usual_candidate(const tmajit::Problem& problem);
+[[nodiscard]] tmajit::Candidate usual_candidate(const tmajit::Move& move);
+
+/// Moves whose best kernels are well known.
 struct KnownMove {
   std::string name;
   tmajit::Move move;
-  std::string traits;
+  std::string traits;  ///< of its usual kernel
 };
 [[nodiscard]] std::vector<KnownMove> known_moves();
 
-/// A problem of up to eight sources, of any types, orders of dimensions, signs, gaps, repeats, alignments;
-/// with and without expressions and paddings.
-[[nodiscard]] tmajit::MoveProblem random_problem(std::uint64_t seed);
+/// A legal move of up to eight sources, of any types, orders of dimensions, signs, gaps, repeats, alignments;
+/// with and without expressions and paddings. Of extents up to 3000 some need more CTAs than a grid has.
+[[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t most_extent = 3000);
 
 }  // namespace tests

@@ -1,5 +1,5 @@
 /// A transpose's image in shared memory: neither writing blocks nor reading rows of it meets a bank twice.
-#include "plan/tile_image.hpp"
+#include "families/transpose/tile_image.hpp"
 
 #include "plan/moves.hpp"
 
@@ -12,14 +12,15 @@ using namespace tmajit;
 namespace {
 
 /// A matrix turned round, in tiles of so many bytes a side.
-MoveKernel kernel_of(std::uint32_t element_bytes, std::uint32_t vector_bytes, std::uint32_t row_bytes,
+BlockFacts facts_for(std::uint32_t element_bytes, std::uint32_t vector_bytes, std::uint32_t row_bytes,
                      std::uint32_t column_bytes, bool staggered = false) {
-  MoveKernel kernel{.method = MoveMethod::transpose, .element_bytes = element_bytes, .rank = 2, .column = 0};
-  kernel.chunk = vector_bytes / element_bytes;
-  kernel.box = {column_bytes / element_bytes, row_bytes / element_bytes};
-  kernel.source_order = {1, 0};
-  kernel.staggered = staggered;
-  return kernel;
+  return {.element_bytes = element_bytes,
+          .rank = 2,
+          .column = 0,
+          .vector = vector_bytes / element_bytes,
+          .staggered = staggered ? 1U : 0U,
+          .box = {column_bytes / element_bytes, row_bytes / element_bytes},
+          .source_order = {1, 0}};
 }
 
 struct Counted {
@@ -34,11 +35,11 @@ struct Counted {
   }
 };
 
-Counted writing(const TileImage& image, const MoveKernel& kernel) {
+Counted writing(const TileImage& image, const BlockFacts& facts) {
   Counted all;
   const std::uint32_t swizzle = image.best_swizzle();
   for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
-    for (std::uint32_t line = 0; line < kernel.chunk; ++line) all.add(image.write(warp, line, swizzle));
+    for (std::uint32_t line = 0; line < facts.vector; ++line) all.add(image.write(warp, line, swizzle));
   }
   return all;
 }
@@ -50,8 +51,8 @@ Counted reading(const TileImage& image) {
   return all;
 }
 
-/// Calls visit(kernel) for every size of element and vector, and sides of tiles in bytes.
-void for_each_kernel(bool staggered, std::uint32_t shortest_row, const auto& visit) {
+/// Calls visit(facts) for every size of element and vector, and sides of tiles in bytes.
+void for_each_tile(bool staggered, std::uint32_t shortest_row, const auto& visit) {
   for (const std::uint32_t vector : {8U, 16U}) {
     for (std::uint32_t element = 1; element <= vector; element *= 2) {
       if (staggered && element == 16) continue;
@@ -59,7 +60,7 @@ void for_each_kernel(bool staggered, std::uint32_t shortest_row, const auto& vis
         for (const std::uint32_t column : {32U, 64U, 128U, 256U, 512U}) {
           if (row < shortest_row) continue;
           INFO(element << " bytes by " << vector << ", rows of " << row << " bytes, columns of " << column);
-          visit(kernel_of(element, vector, row, column, staggered));
+          visit(facts_for(element, vector, row, column, staggered));
         }
       }
     }
@@ -69,9 +70,9 @@ void for_each_kernel(bool staggered, std::uint32_t shortest_row, const auto& vis
 }  // namespace
 
 TEST_CASE("whole tiles have no bank conflicts") {
-  for_each_kernel(false, 32, [](const MoveKernel& kernel) {
-    const TileImage image(kernel);
-    const Counted written = writing(image, kernel);
+  for_each_tile(false, 32, [](const BlockFacts& facts) {
+    const TileImage image(facts);
+    const Counted written = writing(image, facts);
     const Counted read = reading(image);
     CHECK(written.needed == written.ideal);
     CHECK(read.needed == read.ideal);
@@ -79,44 +80,43 @@ TEST_CASE("whole tiles have no bank conflicts") {
 }
 
 TEST_CASE("staggered tiles have none where rows fill the banks, and few where not") {
-  for_each_kernel(true, 128, [](const MoveKernel& kernel) {
-    const TileImage image(kernel);
+  for_each_tile(true, 128, [](const BlockFacts& facts) {
+    const TileImage image(facts);
     CHECK(reading(image).ways == 1);
-    CHECK(writing(image, kernel).ways <= 2);
+    CHECK(writing(image, facts).ways <= 2);
   });
-  for_each_kernel(true, 32, [](const MoveKernel& kernel) {
-    const TileImage image(kernel);
+  for_each_tile(true, 32, [](const BlockFacts& facts) {
+    const TileImage image(facts);
     CHECK(reading(image).ways <= 2);
-    CHECK(writing(image, kernel).ways <= 2);
+    CHECK(writing(image, facts).ways <= 2);
   });
 }
 
 TEST_CASE("every line of a block has a place of its own in the image, inside it") {
-  const auto check = [](const MoveKernel& kernel) {
-    const TileImage image(kernel);
+  const auto check = [](const BlockFacts& facts) {
+    const TileImage image(facts);
     const std::uint32_t swizzle = image.best_swizzle();
     std::set<std::uint32_t> places;
     std::uint32_t lines = 0;
     for (std::uint32_t warp = 0; warp < image.writing_warps(); ++warp) {
-      for (std::uint32_t line = 0; line < kernel.chunk; ++line) {
+      for (std::uint32_t line = 0; line < facts.vector; ++line) {
         const WarpAccess access = image.write(warp, line, swizzle);
         places.insert(access.offsets.begin(), access.offsets.begin() + access.lanes);
         lines += access.lanes;
       }
     }
     CHECK(places.size() == lines);
-    CHECK(*places.rbegin() + kernel.vector_bytes() <= kernel.image_bytes());
+    CHECK(*places.rbegin() + facts.vector_bytes() <= image.bytes());
     for (std::uint32_t warp = 0; warp < image.reading_warps(); ++warp) {
       const WarpAccess access = image.read(warp, swizzle);
       for (std::uint32_t lane = 0; lane < access.lanes; ++lane) CHECK(places.contains(access.offsets[lane]));
     }
   };
-  for_each_kernel(false, 32, check);
-  for_each_kernel(true, 32, check);
+  for_each_tile(false, 32, check);
+  for_each_tile(true, 32, check);
   for (const auto& known : tests::known_moves()) {
-    const MoveProblem problem = move_problem(known.move);
-    for (const MoveCandidate& candidate : move_candidates(problem)) {
-      if (candidate.kernel.method == MoveMethod::transpose) check(candidate.kernel);
+    for (const Candidate& candidate : tests::candidates_of(known.move)) {
+      if (tests::is_of(candidate, "transpose")) check(facts_of<BlockFacts>(candidate));
     }
   }
 }

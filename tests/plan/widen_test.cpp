@@ -1,4 +1,5 @@
 /// Elements that stay together become wider ones, where that makes a transpose and alignment allows it.
+#include "families/shared/blocks.hpp"
 #include "plan/moves.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -15,16 +16,19 @@ constexpr auto f64 = ElementType::f64;
 
 /// Bytes of the elements that a transpose moves; 0 for other kernels.
 std::uint32_t width(const Move& move) {
-  const MoveProblem problem = move_problem(move);
-  for (const MoveCandidate& candidate : move_candidates(problem)) {
-    if (!candidate.kernel.transposes()) return 0;
-    CHECK(candidate.kernel.element_bytes == problem.element_bytes(0));
+  const Problem problem = make_problem(move);
+  const Candidate usual = tests::usual_candidate(problem);
+  if (!tests::is_of(usual, "transpose")) return 0;
+  for (const Candidate& candidate : tests::candidates_of(problem)) {
+    if (tests::is_of(candidate, "transpose") || tests::is_of(candidate, "direct_transpose")) {
+      CHECK(facts_of<BlockFacts>(candidate).element_bytes == problem.element_bytes(0));
+    }
   }
   return problem.element_bytes(0);
 }
 
 std::uint32_t joined(const Move& move) {
-  return move_problem(move).joined;
+  return make_problem(move).joined;
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
 
 TEST_CASE("a widened nest has the same accesses in fewer, wider steps") {
   const Move move = permutation(bf16, {6, 50, 40, 4}, {2, 0, 1, 3});
-  const MoveProblem problem = move_problem(move);
+  const Problem problem = make_problem(move);
   CHECK(problem.nest.text() == "40x300: 300,1 <- 1,40");
   CHECK(problem.step(0, 0) == 300 * 8);
   CHECK(problem.step(1, 1) == 40 * 8);
@@ -66,9 +70,9 @@ TEST_CASE("gaps, repeats and walking backwards keep elements together, at multip
   const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, to_address + 4);
   const Move both{turned, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}};
   CHECK(joined(both) == 2);
-  CHECK(move_problem(both).address[0] == to_address);
-  CHECK(move_problem(both).address[1] == from_address);
-  CHECK(move_problem(both).nest.operand[0].offset == 0);
+  CHECK(make_problem(both).address[0] == to_address);
+  CHECK(make_problem(both).address[1] == from_address);
+  CHECK(make_problem(both).nest.operand[0].offset == 0);
 }
 
 TEST_CASE("addresses between multiples of the wider element leave it as it is") {

@@ -9,9 +9,6 @@
 namespace reference {
 
 using tmajit::ElementType;
-using tmajit::KernelSpec;
-using tmajit::max_map_rank;
-using tmajit::OperandSpec;
 using tmajit::TensorMapSpec;
 using tmajit::TensorView;
 
@@ -51,38 +48,37 @@ std::span<const std::uint64_t> shape_of(const TensorView& view) {
 }
 
 /// The element of an input that the output's element at `index` is made of, as its tensor map delivers it.
-std::array<std::byte, 8> loaded(const OperandSpec& operand, const Tensor& input,
+std::array<std::byte, 8> loaded(const Tiling& tiling, const Tensor& input,
                                 std::span<const std::uint64_t> index) {
   std::vector<std::uint64_t> at(index.begin(), index.end());
-  for (std::size_t d = 0; d < at.size(); ++d) at[d] *= operand.element_strides[d];
+  for (std::size_t d = 0; d < at.size(); ++d) at[d] *= tiling.element_stride(d);
   std::array<std::byte, 8> element{};
-  std::memcpy(element.data(), input.at(at), size_of(operand.type));
-  convert_on_load(operand.type, element.data());
+  std::memcpy(element.data(), input.at(at), size_of(input.view.type));
+  convert_on_load(input.view.type, element.data());
   return element;
 }
 
-Element element_at(const KernelSpec& spec, std::span<const std::uint64_t> index) {
+Element element_at(const Tiling& tiling, std::span<const std::uint64_t> index) {
   Element element;
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
-    element.g[d] = index[d];
-    element.t[d] = static_cast<std::uint32_t>(index[d] % spec.tile[d]);
-    element.tile_index = element.tile_index * spec.tile[d] + element.t[d];
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    element.g.at(d) = index[d];
+    element.t.at(d) = static_cast<std::uint32_t>(index[d] % tiling.tile.at(d));
+    element.tile_index = element.tile_index * tiling.tile.at(d) + element.t.at(d);
   }
   return element;
 }
 
-TensorMapSpec map_of(const KernelSpec& spec, const TensorView& view, tmajit::OobFill oob_fill) {
-  const auto& operand = spec.operands[0];
-  TensorMapSpec map{.type = operand.type,
-                    .rank = spec.rank,
-                    .interleave = operand.interleave,
-                    .swizzle = operand.swizzle,
-                    .oob_fill = oob_fill};
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
-    map.shape[d] = view.shape[d];
-    map.strides[d] = static_cast<std::uint64_t>(view.strides[d]) * size_of(operand.type);
-    map.element_strides[d] = operand.element_strides[d];
-    map.box[d] = spec.tile[d] * operand.element_strides[d];
+TensorMapSpec map_of(const Tiling& tiling, const TensorView& view) {
+  TensorMapSpec map{.type = view.type,
+                    .rank = static_cast<std::uint8_t>(view.rank),
+                    .interleave = tiling.interleave,
+                    .swizzle = tiling.swizzle,
+                    .oob_fill = tiling.oob_fill};
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    map.shape.at(d) = view.shape[d];
+    map.strides.at(d) = static_cast<std::uint64_t>(view.strides[d]) * size_of(view.type);
+    map.element_strides.at(d) = tiling.element_stride(d);
+    map.box.at(d) = tiling.tile.at(d) * tiling.element_stride(d);
   }
   return map;
 }
@@ -98,36 +94,36 @@ const std::byte* Tensor::at(std::span<const std::uint64_t> index) const {
   return bytes.data() + byte_offset(view, index);
 }
 
-void copy(const KernelSpec& spec, const Tensor& source, Tensor& output) {
+void copy(const Tiling& tiling, const Tensor& source, Tensor& output) {
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
-    const auto element = loaded(spec.operands[0], source, index);
+    const auto element = loaded(tiling, source, index);
     std::memcpy(output.at(index), element.data(), size_of(output.view.type));
   });
 }
 
-void map(const KernelSpec& spec, std::span<const Tensor> inputs, Tensor& output, const Function& f) {
+void map(const Tiling& tiling, std::span<const Tensor> inputs, Tensor& output, const Function& f) {
   std::vector<Scalar> x(inputs.size());
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      x[i] = decode(spec.operands[i].type, loaded(spec.operands[i], inputs[i], index).data());
+      x[i] = decode(inputs[i].view.type, loaded(tiling, inputs[i], index).data());
     }
-    encode(output.view.type, f(x, element_at(spec, index)), output.at(index));
+    encode(output.view.type, f(x, element_at(tiling, index)), output.at(index));
   });
 }
 
-void bulk(const KernelSpec& spec, const Tensor& input, Tensor& output, const Function& f) {
+void bulk(const Tiling& tiling, const Tensor& input, Tensor& output, const Function& f) {
   // Bulk copies move bytes: no tensor map converts anything on the way.
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     const Scalar x = decode(input.view.type, input.at(index));
-    encode(output.view.type, f({&x, 1}, element_at(spec, index)), output.at(index));
+    encode(output.view.type, f({&x, 1}, element_at(tiling, index)), output.at(index));
   });
 }
 
-Tensor snapshot(const KernelSpec& spec, const Tensor& source, std::byte poison, tmajit::OobFill oob_fill) {
-  const auto tensor_map = map_of(spec, source.view, oob_fill);
-  std::vector<std::uint64_t> grid(spec.rank);
+Tensor snapshot(const Tiling& tiling, const Tensor& source, std::byte poison) {
+  const auto tensor_map = map_of(tiling, source.view);
+  std::vector<std::uint64_t> grid(source.view.rank);
   std::uint64_t tiles = 1;
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+  for (std::uint32_t d = 0; d < source.view.rank; ++d) {
     grid[d] = (source.view.shape[d] + tensor_map.box[d] - 1) / tensor_map.box[d];
     tiles *= grid[d];
   }
@@ -139,8 +135,8 @@ Tensor snapshot(const KernelSpec& spec, const Tensor& source, std::byte poison, 
                 poison);
   std::size_t tile = 0;
   for_each_index(grid, [&](std::span<const std::uint64_t> index) {
-    std::vector<std::int64_t> coordinates(spec.rank);
-    for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    std::vector<std::int64_t> coordinates(source.view.rank);
+    for (std::uint32_t d = 0; d < source.view.rank; ++d) {
       coordinates[d] = static_cast<std::int64_t>(index[d] * tensor_map.box[d]);
     }
     const auto image = std::span(images.bytes).subspan(tile++ * shape[1], shape[1]);

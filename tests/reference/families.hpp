@@ -2,7 +2,7 @@
 
 #include "reference/scalar.hpp"
 
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tensor_map_spec.hpp>
 
 #include <array>
 #include <cstddef>
@@ -25,6 +25,19 @@ struct Tensor {
   /// The element at a row-major index of view.rank coordinates.
   [[nodiscard]] std::byte* at(std::span<const std::uint64_t> index);
   [[nodiscard]] const std::byte* at(std::span<const std::uint64_t> index) const;
+};
+
+/// How a kernel cuts its tensors into tiles, as far as its output depends on it.
+struct Tiling {
+  std::vector<std::uint32_t> tile = {};  ///< elements of the output, row-major; of bulk those of a chunk
+  std::vector<std::uint32_t> element_strides = {};  ///< of the inputs; empty: all 1
+  tmajit::Swizzle swizzle = tmajit::Swizzle::none;
+  tmajit::Interleave interleave = tmajit::Interleave::none;
+  tmajit::OobFill oob_fill = tmajit::OobFill::zero;
+
+  [[nodiscard]] std::uint32_t element_stride(std::size_t d) const {
+    return element_strides.empty() ? 1 : element_strides.at(d);
+  }
 };
 
 /// Where an expression is evaluated.
@@ -54,16 +67,15 @@ template <typename F>
   };
 }
 
-// What a whole kernel leaves in its output. `spec` gives tiles, element strides and swizzles; elements of
-// `output` that the kernel does not write stay as they are.
+// What a whole kernel leaves in its output. Elements of `output` that the kernel does not write stay as they
+// are.
 
-void copy(const tmajit::KernelSpec& spec, const Tensor& source, Tensor& output);
-void map(const tmajit::KernelSpec& spec, std::span<const Tensor> inputs, Tensor& output, const Function& f);
+void copy(const Tiling& tiling, const Tensor& source, Tensor& output);
+void map(const Tiling& tiling, std::span<const Tensor> inputs, Tensor& output, const Function& f);
 /// For one input and output of one dimension; `element` counts chunks from the first element.
-void bulk(const tmajit::KernelSpec& spec, const Tensor& input, Tensor& output, const Function& f);
+void bulk(const Tiling& tiling, const Tensor& input, Tensor& output, const Function& f);
 /// u8 [tiles, bytes of a tile]: every tile's image in shared memory that held `poison` before the load.
-[[nodiscard]] Tensor snapshot(const tmajit::KernelSpec& spec, const Tensor& source, std::byte poison,
-                              tmajit::OobFill oob_fill = tmajit::OobFill::zero);
+[[nodiscard]] Tensor snapshot(const Tiling& tiling, const Tensor& source, std::byte poison);
 
 /// The first index whose elements differ (same_value()), if any.
 [[nodiscard]] bool first_difference(const Tensor& a, const Tensor& b, std::vector<std::uint64_t>& index);

@@ -32,19 +32,13 @@ T value(const Tensor& tensor, std::uint64_t row, std::uint64_t column) {
   return result;
 }
 
-KernelSpec matrix_kernel(Family family, std::uint32_t rows, std::uint32_t columns, ElementType type) {
-  KernelSpec spec{.family = family, .rank = 2, .inputs = 1, .tile = {rows, columns}};
-  for (std::size_t i = 0; i < 2; ++i) spec.operands[i] = {.type = type, .element_strides = {1, 1}};
-  return spec;
-}
-
 }  // namespace
 
 TEST_CASE("map: each element plus its number in the tile") {
-  const auto spec = matrix_kernel(Family::map, 4, 4, ElementType::f32);
+  const Tiling tiling{.tile = {4, 4}};
   const std::array inputs{counting<float>(dense(ElementType::f32, 8, 8))};
   Tensor output(inputs[0].view);
-  map(spec, inputs, output, [](std::span<const Scalar> x, const Element& e) {
+  map(tiling, inputs, output, [](std::span<const Scalar> x, const Element& e) {
     return scalar(std::get<float>(x[0]) + static_cast<float>(e.tile_index));
   });
   // The first row of the last tile: 36 37 38 39 and 0 1 2 3.
@@ -53,41 +47,35 @@ TEST_CASE("map: each element plus its number in the tile") {
 }
 
 TEST_CASE("map: two inputs of different types, coordinates of the output") {
-  auto spec = matrix_kernel(Family::map, 2, 4, ElementType::i32);
-  spec.inputs = 2;
-  spec.operands[1] = {.type = ElementType::f32, .element_strides = {1, 1}};
-  spec.operands[2] = {.type = ElementType::i32, .element_strides = {1, 1}};
+  const Tiling tiling{.tile = {2, 4}};
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<float>(dense(ElementType::f32, 4, 4))};
   Tensor output(inputs[0].view);
-  map(spec, inputs, output, [](std::span<const Scalar> x, const Element&) {
+  map(tiling, inputs, output, [](std::span<const Scalar> x, const Element&) {
     return scalar(static_cast<float>(std::get<std::int32_t>(x[0])) + std::get<float>(x[1]));
   });
   CHECK(value<std::int32_t>(output, 3, 3) == 30);
-  map(spec, inputs, output,
+  map(tiling, inputs, output,
       [](std::span<const Scalar>, const Element& e) { return scalar(e.g[0] * 100 + e.t[0]); });
   CHECK(value<std::int32_t>(output, 3, 0) == 301);
 }
 
 TEST_CASE("map: two inputs of one type") {
-  auto spec = matrix_kernel(Family::map, 2, 4, ElementType::i32);
-  spec.inputs = 2;
-  spec.operands[2] = spec.operands[1];
+  const Tiling tiling{.tile = {2, 4}};
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<std::int32_t>(dense(ElementType::i32, 4, 4))};
   Tensor output(inputs[0].view);
-  map(spec, inputs, output, binary([](auto a, auto b) { return a * b; }));
+  map(tiling, inputs, output, binary([](auto a, auto b) { return a * b; }));
   CHECK(value<std::int32_t>(output, 3, 3) == 225);
 }
 
 TEST_CASE("copy: element strides thin the source out, views may be padded") {
-  auto spec = matrix_kernel(Family::copy, 2, 4, ElementType::i32);
-  spec.operands[0].element_strides = {2, 1};
+  const Tiling tiling{.tile = {2, 4}, .element_strides = {2, 1}};
   const auto source = counting<std::int32_t>(dense(ElementType::i32, 5, 4));
   auto view = dense(ElementType::i32, 3, 4);
   view.strides[0] = 8;
   Tensor output(view, std::byte{0xff});
-  copy(spec, source, output);
+  copy(tiling, source, output);
   CHECK(value<std::int32_t>(output, 2, 3) == 19);
   std::int32_t padding = 0;
   std::memcpy(&padding, output.bytes.data() + 16, 4);
@@ -95,20 +83,20 @@ TEST_CASE("copy: element strides thin the source out, views may be padded") {
 }
 
 TEST_CASE("bulk: one dimension, any length") {
-  KernelSpec spec{.family = Family::bulk, .rank = 1, .inputs = 1, .tile = {4}};
+  const Tiling tiling{.tile = {4}};
   const TensorView view{.type = ElementType::i32, .rank = 1, .shape = {7}, .strides = {1}};
   const auto input = counting<std::int32_t>(view);
   Tensor output(view);
-  bulk(spec, input, output, unary([](auto x) { return x + 1; }));
+  bulk(tiling, input, output, unary([](auto x) { return x + 1; }));
   std::vector<std::int32_t> values(7);
   std::memcpy(values.data(), output.bytes.data(), 28);
   CHECK(values == std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7});
 }
 
 TEST_CASE("snapshot: an image for each tile, edge tiles filled") {
-  const auto spec = matrix_kernel(Family::snapshot, 2, 4, ElementType::i32);
+  const Tiling tiling{.tile = {2, 4}};
   const auto source = counting<std::int32_t>(dense(ElementType::i32, 3, 8));
-  const auto images = snapshot(spec, source, std::byte{0xab});
+  const auto images = snapshot(tiling, source, std::byte{0xab});
   CHECK(images.view.shape[0] == 4);
   CHECK(images.view.shape[1] == 32);
   std::int32_t last[8];

@@ -69,27 +69,27 @@ std::string hex(const std::byte* bytes, std::size_t count) {
 
 }  // namespace
 
-const char* name(Operation operation) noexcept {
+const char* name(MoveKind kind) noexcept {
   constexpr std::array names{"copy", "permute", "flip", "slice", "pad", "concat", "split", "cast", "map"};
-  return names[static_cast<std::size_t>(operation)];
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string describe(const RandomMove& move) {
   std::ostringstream out;
-  out << name(move.operation);
-  switch (move.operation) {
-    case Operation::permute: print(out << " axes ", move.axes, move.axes.size()); break;
-    case Operation::flip:
-    case Operation::concat:
-    case Operation::split: out << " axis " << move.axis; break;
-    case Operation::slice:
+  out << name(move.kind);
+  switch (move.kind) {
+    case MoveKind::permute: print(out << " axes ", move.axes, move.axes.size()); break;
+    case MoveKind::flip:
+    case MoveKind::concat:
+    case MoveKind::split: out << " axis " << move.axis; break;
+    case MoveKind::slice:
       for (std::size_t d = 0; d < move.slices.size(); ++d) print(out << (d == 0 ? ' ' : ','), move.slices[d]);
       break;
-    case Operation::pad:
+    case MoveKind::pad:
       print(out << " before ", move.padding.before, move.padding.before.size());
       out << " value " << move.padding.value;
       break;
-    case Operation::map: out << " \"" << move.expression << '"'; break;
+    case MoveKind::map: out << " \"" << move.expression << '"'; break;
     default: break;
   }
   for (const BufferView& tensor : move.destinations) print(out << "; to ", tensor);
@@ -98,8 +98,8 @@ std::string describe(const RandomMove& move) {
 }
 
 std::string difference(const RandomMove& move, const Buffers& expected, Buffers found) {
-  const bool converts = move.operation == Operation::cast || move.operation == Operation::map ||
-                        move.operation == Operation::pad;
+  const bool converts =
+      move.kind == MoveKind::cast || move.kind == MoveKind::map || move.kind == MoveKind::pad;
   if (converts) {
     const BufferView& to = move.destinations[0];
     if (found[to.buffer] != expected[to.buffer]) forgive_nans(to, expected[to.buffer], found[to.buffer]);

@@ -32,20 +32,20 @@ class Draw {
         limits_(limits) {}
 
   RandomMove move() {
-    move_.operation = one_of(pattern_, all_operations);
+    move_.kind = one_of(pattern_, all_move_kinds);
     aligned_ = !one_in(pattern_, 3);
     type_ = one_of(pattern_, all_element_types);
     shape_ = draw_shape();
-    switch (move_.operation) {
-      case Operation::copy: copy_or_cast(false); break;
-      case Operation::permute: permute(); break;
-      case Operation::flip: flip(); break;
-      case Operation::slice: slice(); break;
-      case Operation::pad: pad(); break;
-      case Operation::concat:
-      case Operation::split: parts(); break;
-      case Operation::cast: copy_or_cast(true); break;
-      case Operation::map: map(); break;
+    switch (move_.kind) {
+      case MoveKind::copy: copy_or_cast(false); break;
+      case MoveKind::permute: permute(); break;
+      case MoveKind::flip: flip(); break;
+      case MoveKind::slice: slice(); break;
+      case MoveKind::pad: pad(); break;
+      case MoveKind::concat:
+      case MoveKind::split: parts(); break;
+      case MoveKind::cast: copy_or_cast(true); break;
+      case MoveKind::map: map(); break;
     }
     return std::move(move_);
   }
@@ -277,7 +277,7 @@ class Draw {
   }
 
   void parts() {
-    const bool concat = move_.operation == Operation::concat;
+    const bool concat = move_.kind == MoveKind::concat;
     if (shape_.empty()) shape_ = {vary(40)};
     move_.axis = static_cast<std::uint32_t>(between(pattern_, 0, shape_.size() - 1));
     auto& whole = concat ? move_.destinations : move_.sources;
@@ -366,16 +366,16 @@ Buffers random_buffers(const RandomMove& move, std::uint64_t seed) {
 void apply(const RandomMove& move, Buffers& buffers) {
   const auto to = host(move.destinations, buffers);
   const auto from = host(move.sources, buffers);
-  switch (move.operation) {
-    case Operation::copy: return copy(to[0], from[0]);
-    case Operation::permute: return permute(to[0], from[0], move.axes);
-    case Operation::flip: return flip(to[0], from[0], move.axis);
-    case Operation::slice: return slice(to[0], from[0], move.slices);
-    case Operation::pad: return pad(to[0], from[0], move.padding.before, move.padding.value);
-    case Operation::concat: return concat(to[0], from, move.axis);
-    case Operation::split: return split(to, from[0], move.axis);
-    case Operation::cast: return cast(to[0], from[0]);
-    case Operation::map: return map(to[0], from, move.function);
+  switch (move.kind) {
+    case MoveKind::copy: return copy(to[0], from[0]);
+    case MoveKind::permute: return permute(to[0], from[0], move.axes);
+    case MoveKind::flip: return flip(to[0], from[0], move.axis);
+    case MoveKind::slice: return slice(to[0], from[0], move.slices);
+    case MoveKind::pad: return pad(to[0], from[0], move.padding.before, move.padding.value);
+    case MoveKind::concat: return concat(to[0], from, move.axis);
+    case MoveKind::split: return split(to, from[0], move.axis);
+    case MoveKind::cast: return cast(to[0], from[0]);
+    case MoveKind::map: return map(to[0], from, move.function);
   }
 }
 

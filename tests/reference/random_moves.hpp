@@ -13,11 +13,11 @@
 
 namespace reference {
 
-enum class Operation : std::uint8_t { copy, permute, flip, slice, pad, concat, split, cast, map };
-inline constexpr std::array all_operations{Operation::copy,  Operation::permute, Operation::flip,
-                                           Operation::slice, Operation::pad,     Operation::concat,
-                                           Operation::split, Operation::cast,    Operation::map};
-[[nodiscard]] const char* name(Operation operation) noexcept;
+enum class MoveKind : std::uint8_t { copy, permute, flip, slice, pad, concat, split, cast, map };
+inline constexpr std::array all_move_kinds{MoveKind::copy,  MoveKind::permute, MoveKind::flip,
+                                           MoveKind::slice, MoveKind::pad,     MoveKind::concat,
+                                           MoveKind::split, MoveKind::cast,    MoveKind::map};
+[[nodiscard]] const char* name(MoveKind kind) noexcept;
 
 /// A tensor in one of a move's buffers.
 struct BufferView {
@@ -28,7 +28,7 @@ struct BufferView {
 
 /// An operation with everything it is given. Buffers begin at addresses that are multiples of 256.
 struct RandomMove {
-  Operation operation{};
+  MoveKind kind{};
   std::vector<BufferView> destinations;
   std::vector<BufferView> sources;
   std::vector<std::uint64_t> buffers;  ///< bytes of each

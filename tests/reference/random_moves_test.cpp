@@ -31,7 +31,7 @@ bool empty(const TensorView& view) {
 }  // namespace
 
 TEST_CASE("random moves are legal, of every kind, and the same for the same numbers") {
-  std::map<Operation, int> operations;
+  std::map<MoveKind, int> kinds;
   std::set<std::uint32_t> ranks;
   int backwards = 0;
   int repeated = 0;
@@ -40,7 +40,7 @@ TEST_CASE("random moves are legal, of every kind, and the same for the same numb
     const RandomMove move = random_move(n / 3, n % 3);
     CAPTURE(n, describe(move));
     REQUIRE(describe(move) == describe(random_move(n / 3, n % 3)));
-    ++operations[move.operation];
+    ++kinds[move.kind];
     ranks.insert(move.destinations[0].view.rank);
     auto tensors = move.destinations;
     tensors.insert(tensors.end(), move.sources.begin(), move.sources.end());
@@ -60,7 +60,7 @@ TEST_CASE("random moves are legal, of every kind, and the same for the same numb
       }
     }
   }
-  CHECK(operations.size() == all_operations.size());
+  CHECK(kinds.size() == all_move_kinds.size());
   CHECK(ranks.size() == max_view_rank + 1);
   CHECK(backwards > 500);
   CHECK(repeated > 100);

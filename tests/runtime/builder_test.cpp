@@ -3,7 +3,12 @@
 #include "runtime/fake_device.hpp"
 #include "runtime/temporary_folder.hpp"
 
+#include <tmajit/tiles.hpp>
+
+#include <array>
 #include <fstream>
+#include <set>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -37,6 +42,8 @@ Artifact fake_compile(const Source& source, const CompileOptions&) {
 
 struct Bench {
   Bench() { toolchain = {}; }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
 
   [[nodiscard]] Builder builder(bool on_disk = true) const {
     RuntimeOptions options;
@@ -47,7 +54,8 @@ struct Bench {
 
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   TemporaryFolder folder;
-  CustomKernel kernel{{"text", "entry", ""}, 4096};
+  Source source{"text", "entry", ""};
+  KernelRequest kernel{.custom = &source, .shared_bytes = 4096};
 };
 
 /// The code and text of what `action` throws.
@@ -100,7 +108,7 @@ TEST_CASE("another NVRTC build or another source is another kernel") {
   const BuiltKernel first = bench.builder().build(bench.kernel);
   toolchain.compiler->build = "build-b";
   CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
-  bench.kernel.source.text = "other";
+  bench.source.text = "other";
   CHECK(bench.builder().build(bench.kernel).level == CacheLevel::compiled);
   CHECK(toolchain.compiles == 3);
 }
@@ -117,14 +125,15 @@ TEST_CASE("without NVRTC a stored kernel still runs, whichever NVRTC stored it")
   const Bench bench;
   (void)bench.builder().build(bench.kernel);
   toolchain.compiler->build = "build-b";
-  const CustomKernel other{{"other", "entry", ""}, 0};
+  const Source other_source{"other", "entry", ""};
+  const KernelRequest other{.custom = &other_source};
   (void)bench.builder().build(other);
 
   toolchain.compiler = std::nullopt;
-  for (const CustomKernel& kernel : {bench.kernel, other}) {
+  for (const KernelRequest& kernel : {bench.kernel, other}) {
     const BuiltKernel replayed = bench.builder().build(kernel);
     CHECK(replayed.level == CacheLevel::disk);
-    CHECK(replayed.artifact.source == kernel.source.text);
+    CHECK(replayed.artifact.source == kernel.custom->text);
     CHECK(replayed.loaded);
   }
   CHECK(toolchain.compiles == 2);
@@ -194,4 +203,43 @@ TEST_CASE("a folder that cannot be written does not fail a compile") {
   options.cache_directory = bench.folder.path() / "file" / "cache";
   const Builder builder(options, {.identity = &identity, .compile = &fake_compile});
   CHECK(builder.build(bench.kernel).level == CacheLevel::compiled);
+}
+
+TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
+  const Bench bench;
+  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 64});
+  const KernelPlan plan =
+      plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
+  const KernelRequest request{.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes};
+  CHECK(memory_key(request) == plan.key());
+  const BuiltKernel kernel = bench.builder().build(request);
+  CHECK(kernel.memory_key == plan.key());
+  CHECK(kernel.artifact.source == source(plan).text);
+  CHECK(kernel.artifact.entry == "tmajit_copy");
+  CHECK(kernel.times.generate > 0);
+  CHECK(bench.device->allowed == std::vector{plan.launch_shape().shared_bytes});
+  // The same kernel, on disk, for other addresses.
+  const KernelPlan elsewhere =
+      plan_tiles({.family = "copy", .destination = {view, 0x400000}, .sources = {{view, 0x300000}}});
+  CHECK(bench.builder().build({.plan = &elsewhere, .shared_bytes = request.shared_bytes}).level ==
+        CacheLevel::disk);
+}
+
+TEST_CASE("text, entry, expression and shared memory tell custom kernels apart, and from plans") {
+  const auto key = [](const Source& source, std::uint32_t shared_bytes) {
+    return memory_key({.custom = &source, .shared_bytes = shared_bytes});
+  };
+  const std::vector<Source> sources{{"text", "entry", ""},  {"texT", "entry", ""}, {"text", "entrY", ""},
+                                    {"text", "entry", "x"}, {"ext", "entryt", ""}, {"xtext", "entry", ""}};
+  std::set<std::string> keys;
+  for (const Source& source : sources) {
+    for (const std::uint32_t shared_bytes : {0U, 1U, 10U}) {
+      CHECK(keys.insert(key(source, shared_bytes)).second);
+      CHECK(key(source, shared_bytes) == key(Source(source), shared_bytes));
+    }
+  }
+  // Whatever a text is: no plan's key begins so.
+  for (const FamilyInfo& family : families()) {
+    for (const std::string& one : keys) CHECK_FALSE(one.starts_with(family.name));
+  }
 }

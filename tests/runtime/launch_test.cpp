@@ -1,15 +1,20 @@
-// From operands to the driver's arguments: real specs, real kernels, a device that only records.
+// From plans to the driver's arguments: real plans, real kernels, a device that only records.
+#include "families/tiles/tile_spec.hpp"
+#include "plan/violations.hpp"
 #include "runtime/allocations.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/measurable.hpp"
 
+#include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
 #include <tmajit/runtime.hpp>
-#include <tmajit/validate.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,65 +23,93 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tmajit;
-using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
+using tests::broken_rules, tests::Rules;
 
 namespace {
-
 using Shape = std::vector<std::uint64_t>;
 
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
+/// A plan's parameters by name, as a launch hands them to the device.
+class Seen {
+ public:
+  Seen() = default;
+  Seen(const KernelPlan& plan, const FakeDevice::Launch& launch)
+      : shape(launch.shape), stream(launch.stream) {
+    const std::vector<Parameter> parameters = plan.parameters();
+    CHECK(launch.parameters.size() == parameters.size());
+    for (std::size_t i = 0; i < parameters.size() && i < launch.parameters.size(); ++i) {
+      const auto* const bytes = static_cast<const std::byte*>(launch.parameters[i]);
+      parameters_[parameters[i].name] = {bytes, bytes + parameters[i].bytes};
+      names.push_back(parameters[i].name);
+    }
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const { return parameters_.contains(name); }
+  /// `count` numbers of a parameter, from `offset` on.
+  template <class T>
+  [[nodiscard]] std::vector<T> numbers(const std::string& name, std::size_t count,
+                                       std::size_t offset = 0) const {
+    std::vector<T> values(count);
+    const std::vector<std::byte>& bytes = parameters_.at(name);
+    REQUIRE(offset + count * sizeof(T) <= bytes.size());
+    std::memcpy(values.data(), bytes.data() + offset, count * sizeof(T));
+    return values;
+  }
+  /// The first 8 bytes: an address, or the number of a map.
+  [[nodiscard]] std::uint64_t word(const std::string& name) const {
+    return numbers<std::uint64_t>(name, 1)[0];
+  }
+  [[nodiscard]] std::vector<std::uint32_t> tiles(std::size_t rank) const {
+    return numbers<std::uint32_t>("grid", rank);
+  }
+
+  LaunchShape shape;
+  Stream stream = nullptr;
+  std::vector<std::string> names;
+
+ private:
+  std::map<std::string, std::vector<std::byte>> parameters_;
+};
+
 struct Bench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
 
-  /// What one launch hands to the device, its parameters copied: maps by number, the rest by value.
-  struct Seen {
-    LaunchShape shape;
-    Stream stream = nullptr;
-    std::vector<std::uint64_t> words;  // the first 8 bytes of the parameters before the tile grid
-    std::vector<std::uint32_t> tiles;
-    std::vector<std::uint64_t> tail;  // what begins a RowTail: address and strides
-    std::vector<std::uint32_t> tail_extents;
-    int launches = 0;
-  };
-  Seen seen;
-  std::uint32_t rank = 0;  ///< of the tile grid; 0 for bulk, which has none
-  std::size_t grid_at = 0;
-
-  Bench() {
-    device->on_launch = [this](const FakeDevice::Launch& launch) { look_at(launch); };
+  /// What `launch` hands to the device, which must be one launch of `plan`.
+  template <class Launch>
+  Seen seen(const KernelPlan& plan, const Launch& launch) {
+    std::vector<Seen> all;
+    device->on_launch = [&](const FakeDevice::Launch& one) { all.emplace_back(plan, one); };
+    launch();
+    device->on_launch = nullptr;
+    REQUIRE(all.size() == 1);
+    return all[0];
   }
-
-  void look_at(const FakeDevice::Launch& launch) {
-    const int before_this = seen.launches;
-    seen = {};
-    seen.shape = launch.shape;
-    seen.stream = launch.stream;
-    seen.launches = before_this + 1;
-    const auto parameter = [&](std::size_t i, auto& values, std::size_t count, std::size_t offset = 0) {
-      values.resize(count);
-      std::memcpy(values.data(), static_cast<const std::byte*>(launch.parameters.at(i)) + offset,
-                  count * sizeof(values[0]));
-    };
-    const std::size_t before = rank == 0 ? launch.parameters.size() : grid_at;
-    for (std::size_t i = 0; i < before; ++i) {
-      std::vector<std::uint64_t> word;
-      parameter(i, word, 1);
-      seen.words.push_back(word[0]);
-    }
-    if (rank > 0) parameter(grid_at, seen.tiles, rank);
-    if (rank > 0 && launch.parameters.size() > grid_at + 1) {
-      parameter(grid_at + 1, seen.tail, 1 + rank);
-      parameter(grid_at + 1, seen.tail_extents, rank + 1, (1 + rank) * sizeof(std::uint64_t));
-    }
+  Seen launched(const KernelPlan& plan) {
+    return seen(plan, [&] { runtime.kernel(plan).launch(plan, some_stream); });
   }
 };
 
 TensorView dense(ElementType type, const Shape& shape) {
   return TensorView::contiguous(type, shape);
+}
+
+TileRequest request_of(std::string_view family, const TensorView& from, const TensorView& to,
+                       std::string_view expression = {}) {
+  return {
+      .family = family, .destination = {to, out_at}, .sources = {{from, in_at}}, .expression = expression};
+}
+
+/// What the request's kernel is, with the defaults filled in.
+TileSpec spec_of(const TileTraits& traits, const TileRequest& request) {
+  std::vector<TensorView> views;
+  for (const Tensor& source : request.sources) views.push_back(source.view);
+  views.push_back(request.destination.view);
+  return tile_spec(traits, request.expression, views, request.tiles);
 }
 
 template <class Action>
@@ -89,257 +122,334 @@ Error error_of(Action&& action) {
   throw std::logic_error("no error was thrown");
 }
 
-/// The rules that operands break, by subject.
-template <class Action>
-std::vector<std::string> subjects_of(Action&& action) {
-  std::vector<std::string> subjects;
-  try {
-    (void)action();
-  } catch (const SpecError& error) {
-    for (const Violation& violation : error.violations()) subjects.push_back(violation.subject);
-  }
-  return subjects;
+Rules rules(const TileRequest& request) {
+  return broken_rules([&] { return plan_tiles(request); });
 }
 
 }  // namespace
 
 TEST_CASE("copy: two maps and the tile grid, one launch") {
   Bench bench;
-  bench.rank = 2;
-  bench.grid_at = 2;
   const TensorView view = dense(ElementType::f32, {1000, 400});
   const std::array<std::uint32_t, 2> box{64, 32};
-  const KernelSpec spec = copy_spec(view, view, {.box = box});
-  const Kernel kernel = bench.runtime.kernel(spec);
+  TileRequest request = request_of("copy", view, view);
+  request.tiles = {.box = box, .l2_promotion = L2Promotion::b128};
+  const TileSpec spec = spec_of(copy_traits, request);
+  const KernelPlan plan = plan_tiles(request);
+  const Kernel kernel = bench.runtime.kernel(plan);
   CHECK(bench.device->allowed == std::vector{launch_shared_bytes(spec)});
 
-  const Operand source{view, in_at};
-  const PreparedLaunch launch = kernel.prepare({&source, 1}, {view, out_at, L2Promotion::b128});
+  const PreparedLaunch launch = kernel.prepare(plan);
   REQUIRE(bench.device->encoded.size() == 2);
   CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
+  CHECK(bench.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
   CHECK(bench.device->encoded[0].address == in_at);
-  CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view, L2Promotion::b128));
+  CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view));
   CHECK(bench.device->encoded[1].address == out_at);
   CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
 
-  launch(some_stream);
-  CHECK(bench.seen.launches == 1);
-  CHECK(bench.seen.stream == some_stream);
-  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, 1});  // maps 0 and 1
-  CHECK(bench.seen.tiles == std::vector<std::uint32_t>{16, 13});
-  CHECK(bench.seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
-  CHECK(bench.seen.shape.block == std::array{threads(spec), 1U, 1U});
-  CHECK(bench.seen.shape.shared_bytes == launch_shared_bytes(spec));
+  const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
+  CHECK(seen.stream == some_stream);
+  CHECK(seen.names ==
+        std::vector<std::string>{"source", "destination", "grid"});  // rows end at whole chunks: no tail
+  CHECK(seen.word("source") == 0);                                   // the numbers of the maps
+  CHECK(seen.word("destination") == 1);
+  CHECK(seen.tiles(2) == std::vector<std::uint32_t>{16, 13});
+  CHECK(seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
+  CHECK(seen.shape.block == std::array{threads(spec), 1U, 1U});
+  CHECK(seen.shape.shared_bytes == launch_shared_bytes(spec));
 
-  CHECK(bench.seen.tail_extents == std::vector<std::uint32_t>{1000, 400, 400});  // nothing left
-
-  // Few tiles: no idle CTAs.
+  // Few tiles: no idle CTAs. The kernel is the same.
   const TensorView small = dense(ElementType::f32, {65, 32});
-  const Operand small_source{small, in_at};
-  kernel.launch({&small_source, 1}, {small, out_at}, some_stream);
-  CHECK(bench.seen.shape.grid[0] == 1);
-  CHECK(bench.seen.tiles == std::vector<std::uint32_t>{2, 1});
+  TileRequest little = request_of("copy", small, small);
+  little.tiles = request.tiles;
+  const KernelPlan few = plan_tiles(little);
+  CHECK(few.key() == plan.key());
+  const Seen again = bench.seen(few, [&] { kernel.launch(few, some_stream); });
+  CHECK(again.shape.grid[0] == 1);
+  CHECK(again.tiles(2) == std::vector<std::uint32_t>{2, 1});
 }
 
 TEST_CASE("a persistent grid has no more CTAs than are resident, and no more than tiles") {
   Bench bench;
-  bench.rank = 2;
-  bench.grid_at = 2;
-  const TensorView view = dense(ElementType::f32, {1000, 400});
   const std::array<std::uint32_t, 2> box{8, 32};
-  const KernelSpec spec = copy_spec(view, view, {.box = box, .ctas_per_sm = 2, .tiles_per_cta = 0});
+  const auto request = [&](const Shape& shape) {
+    const TensorView view = dense(ElementType::f32, shape);
+    TileRequest one = request_of("copy", view, view);
+    one.tiles = {.box = box, .ctas_per_sm = 2, .tiles_per_cta = 0};
+    return one;
+  };
+  const TileSpec spec = spec_of(copy_traits, request({1000, 400}));
   CHECK(spec.tiles_per_cta == 0);
   CHECK(launch_shared_bytes(spec) == shared_layout(spec).bytes);
-  const Operand source{view, in_at};
-  const Kernel kernel = bench.runtime.kernel(spec);
-  kernel.launch({&source, 1}, {view, out_at});
-  CHECK(bench.seen.shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
-  const TensorView small = dense(ElementType::f32, {65, 32});
-  const Operand small_source{small, in_at};
-  kernel.launch({&small_source, 1}, {small, out_at});
-  CHECK(bench.seen.shape.grid[0] == 9);
+  CHECK(bench.launched(plan_tiles(request({1000, 400}))).shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
+  CHECK(bench.launched(plan_tiles(request({65, 32}))).shape.grid[0] == 9);
+  // As many as the chip that was planned for holds.
+  TileRequest elsewhere = request({1000, 400});
+  elsewhere.chip.sm_count = 10;
+  CHECK(plan_tiles(elsewhere).launch_shape().grid[0] == 10 * 2);
 }
 
 TEST_CASE("a grid that is not persistent asks for the shared memory that keeps further CTAs off") {
   const TensorView view = dense(ElementType::f32, {1000, 400});
   for (std::uint32_t ctas = 1; ctas <= 8; ++ctas) {
-    const KernelSpec spec = copy_spec(view, view, {.ctas_per_sm = ctas, .tiles_per_cta = 2});
-    const std::uint32_t each = launch_shared_bytes(spec) + 1024;  // what the system takes
+    TileRequest request = request_of("copy", view, view);
+    request.tiles = {.ctas_per_sm = ctas, .tiles_per_cta = 2};
+    const std::uint32_t each =
+        plan_tiles(request).launch_shape().shared_bytes + 1024;  // what the system takes
     CAPTURE(ctas);
-    CHECK(each * ctas <= max_shared_bytes_per_sm);
-    CHECK(each * (ctas + 1) > max_shared_bytes_per_sm);
+    CHECK(each * ctas <= 228 * 1024);
+    CHECK(each * (ctas + 1) > 228 * 1024);
   }
 }
 
 TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail names the rest") {
   Bench bench;
-  bench.rank = 2;
-  bench.grid_at = 2;
   const TensorView view = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 2>{1000, 402},
                                               std::array<std::int64_t, 2>{404, 1});
-  const Operand source{view, in_at};
-  bench.runtime.kernel(copy_spec(view, view)).launch({&source, 1}, {view, out_at});
+  const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
   CHECK(bench.device->encoded.at(0).spec.shape[1] == 402);
   CHECK(bench.device->encoded.at(1).spec.shape[1] == 400);
-  CHECK(bench.seen.tail == std::vector<std::uint64_t>{out_at, 404 * 4, 4});
-  CHECK(bench.seen.tail_extents == std::vector<std::uint32_t>{1000, 402, 400});
+  CHECK(seen.names.back() == "tail");
+  CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{out_at, 404 * 4, 4});
+  CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
 }
 
 TEST_CASE("copy with element strides reads only what it moves") {
   Bench bench;
-  bench.rank = 2;
-  bench.grid_at = 2;
   const TensorView source = dense(ElementType::f32, {101, 64});
   const std::array<std::uint32_t, 2> box{20, 32};
   const std::array<std::uint32_t, 2> element_strides{2, 1};
-  const KernelSpec spec =
-      copy_spec(source, dense(ElementType::f32, {51, 64}), {.box = box, .element_strides = element_strides});
-  const Operand in{source, in_at};
-  const TensorView result = output_view(spec, source);
-  const PreparedLaunch launch = bench.runtime.kernel(spec).prepare({&in, 1}, {result, out_at});
-  launch();
-  CHECK(bench.seen.tiles == std::vector<std::uint32_t>{6, 2});  // ceil(51 / 10), 64 / 32
-  CHECK(launch.bytes_moved() == 2ULL * 51 * 64 * 4);
+  TileRequest request = request_of("copy", source, source);
+  request.tiles = {.box = box, .element_strides = element_strides};
+  request.destination.view = destination_view(request);
+  CHECK(request.destination.view == dense(ElementType::f32, {51, 64}));
+  const KernelPlan plan = plan_tiles(request);
+  CHECK(bench.launched(plan).tiles(2) == std::vector<std::uint32_t>{6, 2});  // ceil(51 / 10), 64 / 32
+  CHECK(plan.bytes_moved() == 2ULL * 51 * 64 * 4);
 }
 
-TEST_CASE("map: every input's map, then the output's") {
+TEST_CASE("map: every input's map, and the output's") {
   Bench bench;
-  bench.rank = 3;
-  bench.grid_at = 4;
   const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
                          dense(ElementType::f16, {9, 70, 64})};
-  const TensorView output = dense(ElementType::bf16, {9, 70, 64});
-  const KernelSpec spec = map_spec("x0 * x1 + x2", views, output);
-  const std::array inputs{Operand{views[0], in_at}, Operand{views[1], in_at + (1 << 20)},
-                          Operand{views[2], in_at + (1 << 24), L2Promotion::none, OobFill::nan}};
-  const PreparedLaunch launch = bench.runtime.kernel(spec).prepare(inputs, {output, out_at});
-  launch();
-  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, 1, 2, 3});
-  CHECK(bench.device->encoded[2].spec.oob_fill == OobFill::nan);
-  CHECK(bench.device->encoded[3].address == out_at);
-  CHECK(launch.bytes_moved() == 9ULL * 70 * 64 * (2 + 4 + 2 + 2));
+  TileRequest request = request_of("map", views[0], dense(ElementType::bf16, {9, 70, 64}), "x0 * x1 + x2");
+  request.sources.push_back({views[1], in_at + (1 << 20)});
+  request.sources.push_back({views[2], in_at + (1 << 24)});
+  request.tiles.oob_fill = OobFill::nan;
+  const TileSpec spec = spec_of(map_traits, request);
+  const KernelPlan plan = plan_tiles(request);
+  const Seen seen = bench.launched(plan);
+  std::map<DevicePtr, std::uint64_t> number_of;  // of the map of an address
+  for (const auto& map : bench.device->encoded) number_of.emplace(map.address, number_of.size());
+  REQUIRE(number_of.size() == 4);
+  CHECK(seen.word("x0") == number_of.at(in_at));
+  CHECK(seen.word("x1") == number_of.at(in_at + (1 << 20)));
+  CHECK(seen.word("x2") == number_of.at(in_at + (1 << 24)));
+  CHECK(seen.word("out") == number_of.at(out_at));
+  for (const auto& [spec_of_map, address] : bench.device->encoded) {
+    INFO(std::hex << address);
+    if (address != out_at) CHECK(spec_of_map.oob_fill == OobFill::nan);
+  }
+  CHECK(plan.bytes_moved() == 9ULL * 70 * 64 * (2 + 4 + 2 + 2));
   for (std::uint32_t d = 0; d < 3; ++d) {
-    CHECK(bench.seen.tiles[d] == (output.shape[d] + spec.tile[d] - 1) / spec.tile[d]);
+    CHECK(seen.tiles(3)[d] == (request.destination.view.shape[d] + spec.tile[d] - 1) / spec.tile[d]);
   }
 }
 
 TEST_CASE("snapshot: the source's map and grid, the output's address") {
   Bench bench;
-  bench.rank = 2;
-  bench.grid_at = 2;
   const TensorView source = dense(ElementType::u16, {33, 128});
   const std::array<std::uint32_t, 2> box{16, 64};
-  const KernelSpec spec = snapshot_spec(source, {.box = box, .swizzle = Swizzle::b128});
-  const TensorView images = output_view(spec, source);
-  const Operand in{source, in_at};
-  const Kernel kernel = bench.runtime.kernel(spec);
-  const PreparedLaunch launch = kernel.prepare({&in, 1}, {images, out_at});
-  launch();
+  TileRequest request = request_of("snapshot", source, source);
+  request.tiles = {.box = box, .swizzle = Swizzle::b128};
+  request.destination.view = destination_view(request);
+  const KernelPlan plan = plan_tiles(request);
+  const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.size() == 1);
-  CHECK(bench.seen.words == std::vector<std::uint64_t>{0, out_at});
-  CHECK(bench.seen.tiles == std::vector<std::uint32_t>{3, 2});
-  CHECK(launch.bytes_moved() == 33 * 128 * 2 + 6 * 16 * 128);
+  CHECK(seen.word("source") == 0);
+  CHECK(seen.word("images") == out_at);
+  CHECK(seen.tiles(2) == std::vector<std::uint32_t>{3, 2});
+  CHECK(plan.bytes_moved() == 33 * 128 * 2 + 6 * 16 * 128);
 
-  const Error error = error_of([&] { return kernel.prepare({&in, 1}, {images, out_at + 8}); });
-  CHECK(error.code() == ErrorCode::invalid_argument);
-  CHECK_THAT(error.what(), ContainsSubstring("output: address") && ContainsSubstring("multiple of 16"));
+  request.destination.address += 8;
+  const Rules broken = rules(request);
+  REQUIRE(broken.size() == 1);
+  CHECK_THAT(broken[0], ContainsSubstring("alignment") && ContainsSubstring("output"));
+  CHECK_THAT(error_of([&] { return plan_tiles(request); }).what(), ContainsSubstring("multiple of 16"));
 }
 
 TEST_CASE("bulk: two addresses and a count, no map") {
   Bench bench;
-  const KernelSpec spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32);
   const TensorView view = dense(ElementType::i32, {1'000'003});
-  const Operand in{view, in_at + 4};
-  const Kernel kernel = bench.runtime.kernel(spec);
-  const PreparedLaunch launch = kernel.prepare({&in, 1}, {view, out_at + 8});
-  launch();
+  TileRequest request = request_of("bulk", view, view, "x + 1");
+  request.sources[0].address += 4;
+  request.destination.address += 8;
+  const TileSpec spec = spec_of(bulk_traits, request);
+  const KernelPlan plan = plan_tiles(request);
+  const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.empty());
-  CHECK(bench.seen.words == std::vector<std::uint64_t>{in_at + 4, out_at + 8, 1'000'003});
-  CHECK(bench.seen.shape.grid[0] ==
+  CHECK(seen.names == std::vector<std::string>{"in", "out", "count"});
+  CHECK(seen.word("in") == in_at + 4);
+  CHECK(seen.word("out") == out_at + 8);
+  CHECK(seen.word("count") == 1'000'003);
+  CHECK(seen.shape.grid[0] ==
         (1'000'003 + spec.tile[0] * spec.tiles_per_cta - 1) / (spec.tile[0] * spec.tiles_per_cta));
-  CHECK(launch.bytes_moved() == 2ULL * 1'000'003 * 4);
+  CHECK(plan.bytes_moved() == 2ULL * 1'000'003 * 4);
 
-  kernel.launch({&in, 1}, {view, in.address});  // in place
-  const Error shifted = error_of([&] { return kernel.prepare({&in, 1}, {view, in.address + 4}); });
-  CHECK(shifted.code() == ErrorCode::invalid_argument);
-  CHECK_THAT(shifted.what(), ContainsSubstring("overlap") && ContainsSubstring("or the same memory"));
-  const Error odd = error_of([&] { return kernel.prepare({&in, 1}, {view, out_at + 2}); });
-  CHECK_THAT(odd.what(), ContainsSubstring("not a multiple of 4 bytes"));
+  TileRequest in_place = request;
+  in_place.destination.address = request.sources[0].address;
+  CHECK(rules(in_place).empty());
+  in_place.destination.address += 4;
+  REQUIRE(rules(in_place).size() == 1);
+  CHECK_THAT(rules(in_place)[0], StartsWith("memory.overlap of "));
+  TileRequest odd = request;
+  odd.destination.address = out_at + 2;
+  REQUIRE(rules(odd).size() == 1);
+  CHECK_THAT(rules(odd)[0], StartsWith("address.alignment of "));
+  CHECK_THAT(error_of([&] { return plan_tiles(odd); }).what(), ContainsSubstring("a multiple of 4 bytes"));
 }
 
 TEST_CASE("in place needs the same memory and a family that computes element by element") {
-  Bench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
-  const Operand in{view, in_at};
-  const Kernel map = bench.runtime.kernel(map_spec("x * 2", {&view, 1}, view));
-  map.launch({&in, 1}, {view, in_at});
-  CHECK(error_of([&] {
-          return map.prepare({&in, 1}, {view, in_at + 256});
-        }).code() == ErrorCode::invalid_argument);
+  TileRequest map = request_of("map", view, view, "x * 2");
+  map.destination.address = in_at;
+  CHECK(rules(map).empty());
+  map.destination.address = in_at + 256;
+  REQUIRE(rules(map).size() == 1);
+  CHECK_THAT(rules(map)[0], StartsWith("memory.overlap of "));
 
-  const Kernel copy = bench.runtime.kernel(copy_spec(view, view));
-  const Error error = error_of([&] { return copy.prepare({&in, 1}, {view, in_at}); });
-  CHECK(error.code() == ErrorCode::invalid_argument);
-  CHECK_THAT(error.what(), ContainsSubstring("overlap; they must be apart."));
+  TileRequest copy = request_of("copy", view, view);
+  copy.destination.address = in_at;
+  REQUIRE(rules(copy).size() == 1);
+  CHECK_THAT(rules(copy)[0], StartsWith("memory.overlap of "));
 
   // The left half of the columns to the right half.
   const std::array<std::uint64_t, 2> shape{256, 64};
   const std::array<std::int64_t, 2> strides{128, 1};
   const TensorView half = TensorView::strided(ElementType::f32, shape, strides);
-  const Operand left{half, in_at};
-  copy.launch({&left, 1}, {half, in_at + 64 * 4});
+  TileRequest halves = request_of("copy", half, half);
+  halves.destination.address = in_at + 64 * 4;
+  CHECK(rules(halves).empty());
 }
 
 TEST_CASE("operands that break a rule are refused, with every rule they break") {
   Bench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
-  const KernelSpec spec = copy_spec(view, view);
-  const Kernel kernel = bench.runtime.kernel(spec);
+  TileRequest none = request_of("copy", view, view);
+  none.sources.clear();
+  CHECK((error_of([&] { return plan_tiles(none); }).code() == ErrorCode::invalid_argument ||
+         !rules(none).empty()));
 
-  const Error count = error_of([&] { return kernel.prepare({}, {view, out_at}); });
-  CHECK(count.code() == ErrorCode::invalid_argument);
-  CHECK_THAT(count.what(), ContainsSubstring("takes 1 input, but 0 were given"));
+  CHECK_FALSE(rules(request_of("copy", dense(ElementType::f16, {256, 64}), view)).empty());
 
-  const Operand wrong_type{dense(ElementType::f16, {256, 64}), in_at};
-  CHECK(error_of([&] {
-          return kernel.prepare({&wrong_type, 1}, {view, out_at});
-        }).code() == ErrorCode::illegal_spec);
-
-  const Operand off{view, in_at + 8};
-  const auto subjects = subjects_of([&] { return kernel.prepare({&off, 1}, {view, out_at + 4}); });
-  REQUIRE(subjects.size() == 2);
-  CHECK_THAT(subjects[0], ContainsSubstring("input: "));
-  CHECK_THAT(subjects[1], ContainsSubstring("output: "));
+  TileRequest off = request_of("copy", view, view);
+  off.sources[0].address += 8;
+  off.destination.address += 4;
+  const Rules both = rules(off);
+  REQUIRE(both.size() == 2);
+  CHECK_THAT(both[0], ContainsSubstring("input: "));
+  CHECK_THAT(both[1], ContainsSubstring("output: "));
 
   const TensorView words = dense(ElementType::u32, {256, 64});
-  const Operand nan_of_integers{words, in_at, L2Promotion::none, OobFill::nan};
-  const Kernel of_words = bench.runtime.kernel(copy_spec(words, words));
-  CHECK(subjects_of([&] { return of_words.prepare({&nan_of_integers, 1}, {words, out_at}); }).size() == 1);
+  TileRequest nan_of_integers = request_of("copy", words, words);
+  nan_of_integers.tiles.oob_fill = OobFill::nan;
+  CHECK(rules(nan_of_integers).size() == 1);
 
-  const Operand nowhere{view, 0};
-  CHECK_THAT(error_of([&] {
-               return kernel.prepare({&nowhere, 1}, {view, out_at});
-             }).what(),
-             ContainsSubstring("input: the address is null"));
+  // Addresses of 0 stand for any in a plan; there is nothing to launch.
+  TileRequest nowhere = request_of("copy", view, view);
+  nowhere.sources[0].address = 0;
+  const KernelPlan plan = plan_tiles(nowhere);
+  const Error error = error_of([&] { return bench.runtime.kernel(plan).prepare(plan); });
+  CHECK(error.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(error.what(), ContainsSubstring("without addresses"));
   CHECK(bench.device->launches == 0);
+}
+
+TEST_CASE("a plan of another kernel is refused") {
+  Bench bench;
+  const TensorView view = dense(ElementType::f32, {256, 64});
+  const KernelPlan copy = plan_tiles(request_of("copy", view, view));
+  const KernelPlan map = plan_tiles(request_of("map", view, view, "x + 1"));
+  const Kernel kernel = bench.runtime.kernel(copy);
+  for (const Error& error :
+       {error_of([&] { return kernel.prepare(map); }), error_of([&] { return kernel.launch(map), 0; })}) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    CHECK_THAT(error.what(), ContainsSubstring("tmajit_copy") && ContainsSubstring("map"));
+  }
+  CHECK(bench.device->launches == 0);
+}
+
+TEST_CASE("a planner's kernel is launched with its views, and bound again to other memory") {
+  Bench bench;
+  const auto turned = [](DevicePtr from, DevicePtr to) {
+    const Tensor source{dense(ElementType::f32, {512, 1024}), from};
+    return Move{.destination = {dense(ElementType::f32, {1024, 512}), to},
+                .sources = {permuted(source, std::array{1U, 0U})}};
+  };
+  for (const KernelPlan& plan : plan_candidates(turned(in_at, out_at))) {
+    INFO(plan.choice().text());
+    PreparedLaunch launch = bench.runtime.kernel(plan).prepare(plan);
+    const auto bytes_of = [&](const FakeDevice::Launch& one) {
+      std::vector<std::byte> all;
+      const std::vector<Parameter> parameters = plan.parameters();
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].map) continue;
+        const auto* const bytes = static_cast<const std::byte*>(one.parameters[i]);
+        all.insert(all.end(), bytes, bytes + parameters[i].bytes);
+      }
+      return all;
+    };
+    const auto launched = [&](const auto& action) {
+      std::vector<std::byte> found;
+      bench.device->on_launch = [&](const FakeDevice::Launch& one) { found = bytes_of(one); };
+      action();
+      bench.device->on_launch = nullptr;
+      return found;
+    };
+    bench.device->encoded.clear();
+    launch.rebind(std::array{out_at + 4096, in_at - 8192});
+    const auto rebound = launched([&] { launch(some_stream); });
+    const auto maps = std::move(bench.device->encoded);
+    bench.device->encoded = {};
+    // The same kernel, planned there.
+    const std::vector<KernelPlan> there = plan_candidates(turned(in_at - 8192, out_at + 4096));
+    const auto same = std::ranges::find(there, plan.key(), &KernelPlan::key);
+    REQUIRE(same != there.end());
+    const auto expected = launched([&] { bench.runtime.kernel(*same).launch(*same, some_stream); });
+    CHECK(rebound == expected);
+    REQUIRE(maps.size() == bench.device->encoded.size());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      CHECK(maps[i].address == bench.device->encoded[i].address);
+      CHECK(maps[i].spec == bench.device->encoded[i].spec);
+    }
+    CHECK(error_of([&] { return launch.rebind(std::array{out_at}), 0; }).code() ==
+          ErrorCode::invalid_argument);
+  }
 }
 
 TEST_CASE("a prepared launch makes one device call and no allocation, on any thread") {
   Bench bench;
-  bench.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});
-  const Operand in{view, in_at};
+  bench.device->on_launch = nullptr;
   PreparedLaunch prepared = [&] {
     Runtime runtime({.device = bench.device, .cache_directory = std::nullopt, .compile = {}});
-    return runtime.kernel(copy_spec(view, view)).prepare({&in, 1}, {view, out_at});
+    const KernelPlan plan = plan_tiles(request_of("copy", view, view));
+    return runtime.kernel(plan).prepare(plan);
   }();
   CHECK(bench.device->alive == 1);  // the launch keeps its kernel
-  const PreparedLaunch launch = std::move(prepared);
+  PreparedLaunch launch = std::move(prepared);
 
+  bench.device->encoded.reserve(64);
+  const std::array<DevicePtr, 2> elsewhere{out_at + 4096, in_at + 4096};
   const std::size_t before = allocations();
   launch(some_stream);
   CHECK(allocations() == before);
-  CHECK(bench.device->launches == 1);
+  launch.rebind(elsewhere);
+  CHECK(allocations() == before);
+  launch(some_stream);
+  CHECK(allocations() == before);
+  CHECK(bench.device->launches == 2);
 
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -348,17 +458,16 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
     });
   }
   threads.clear();
-  CHECK(bench.device->launches == 4001);
+  CHECK(bench.device->launches == 4002);
 }
 
 TEST_CASE("what a launch costs before it reaches the device") {
   Bench bench;
   bench.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});
-  const Operand in{view, in_at};
-  const Operand out{view, out_at};
-  const Kernel kernel = bench.runtime.kernel(copy_spec(view, view));
-  const PreparedLaunch prepared = kernel.prepare({&in, 1}, out);
+  const KernelPlan plan = plan_tiles(request_of("copy", view, view));
+  const Kernel kernel = bench.runtime.kernel(plan);
+  PreparedLaunch prepared = kernel.prepare(plan);
   // The best of many batches, as for a memory hit.
   const auto nanoseconds = [&](const auto& action) {
     constexpr int batches = 100;
@@ -373,11 +482,18 @@ TEST_CASE("what a launch costs before it reaches the device") {
     }
     return best;
   };
+  const std::array<DevicePtr, 2> elsewhere{out_at + 4096, in_at + 4096};
   const double ready = nanoseconds([&] { prepared(some_stream); });
-  const double bound = nanoseconds([&] { kernel.launch({&in, 1}, out, some_stream); });
-  WARN("prepared launch: " << ready << " ns; launch, with validation and two maps: " << bound << " ns");
+  const double rebound = nanoseconds([&] {
+    prepared.rebind(elsewhere);
+    prepared(some_stream);
+  });
+  const double planned = nanoseconds([&] { kernel.launch(plan, some_stream); });
+  WARN("prepared launch: " << ready << " ns; bound again, with two maps: " << rebound
+                           << " ns; launch of a plan, with two maps: " << planned << " ns");
 #if TMAJIT_MEASURABLE
   CHECK(ready < 500);
-  CHECK(bound < 2000);
+  CHECK(rebound < 2000);
+  CHECK(planned < 2000);
 #endif
 }

@@ -2,7 +2,11 @@
 #include "runtime/measurable.hpp"
 #include "runtime/temporary_folder.hpp"
 
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
 #include <tmajit/runtime.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,9 +23,13 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-KernelSpec sample(std::string_view expression = "x + 1") {
+constexpr DevicePtr in_at = 0x100000;
+constexpr DevicePtr out_at = 0x200000;
+
+KernelPlan sample(std::string_view expression = "x + 1", DevicePtr in = in_at, DevicePtr out = out_at) {
   const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 256});
-  return map_spec(expression, {&view, 1}, view);
+  return plan_tiles(
+      {.family = "map", .destination = {view, out}, .sources = {{view, in}}, .expression = expression});
 }
 
 template <class Action>
@@ -39,7 +47,7 @@ constexpr std::string_view own_kernel =
 
 }  // namespace
 
-TEST_CASE("a spec is compiled once by one runtime, and comes from disk in the next") {
+TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the next") {
   const TemporaryFolder folder;
   const auto device = std::make_shared<FakeDevice>();
   const RuntimeOptions options{.device = device, .cache_directory = folder.path(), .compile = {}};
@@ -51,6 +59,8 @@ TEST_CASE("a spec is compiled once by one runtime, and comes from disk in the ne
   CHECK(first.artifact().entry == "tmajit_map");
   CHECK_FALSE(first.artifact().cubin.empty());
   CHECK(&runtime.kernel(sample()).artifact() == &first.artifact());
+  // Elsewhere it is the same kernel.
+  CHECK(&runtime.kernel(sample("x + 1", 0x700000, 0x800000)).artifact() == &first.artifact());
   CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
   CHECK(device->loads == 2);
 
@@ -62,7 +72,7 @@ TEST_CASE("a spec is compiled once by one runtime, and comes from disk in the ne
   CHECK(again.artifact().cubin == first.artifact().cubin);
 }
 
-TEST_CASE("threads that ask for one spec at once compile it once") {
+TEST_CASE("threads that ask for one plan at once compile it once") {
   const auto device = std::make_shared<FakeDevice>();
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   std::vector<const Artifact*> got(8);
@@ -76,36 +86,37 @@ TEST_CASE("threads that ask for one spec at once compile it once") {
   CHECK(device->loads == 1);
 }
 
-TEST_CASE("a spec or expression that is wrong fails every time, and does not stay") {
+TEST_CASE("an expression that is wrong fails every time, and does not stay") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
-  KernelSpec illegal = sample();
-  illegal.warps = 200;
-  for (int i = 0; i < 2; ++i) {
-    CHECK_THROWS_AS(runtime.kernel(illegal), SpecError);
-    CHECK_THROWS_AS(runtime.kernel(sample("x +")), CompileError);
-  }
+  for (int i = 0; i < 2; ++i) CHECK_THROWS_AS(runtime.kernel(sample("x +")), CompileError);
+  CHECK_FALSE(runtime.kernel(sample()).artifact().cubin.empty());
 }
 
 TEST_CASE("without a device everything up to the cubin works, and a launch says why it does not") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
-  const Kernel kernel = runtime.kernel(sample());
+  const KernelPlan plan = sample();
+  const Kernel kernel = runtime.kernel(plan);
   CHECK_FALSE(kernel.artifact().cubin.empty());
+  CHECK(kernel.artifact().source == source(plan).text);
   CHECK(runtime.device() == nullptr);
-
-  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 256});
-  const Operand in{view, 0x10000};
-  const Operand out{view, 0x10000};
-  for (const Error& error : {error_of([&] {
-                               return kernel.prepare({&in, 1}, out);
-                             }),
-                             error_of([&] {
-                               kernel.launch({&in, 1}, out);
-                               return 0;
-                             })}) {
+  const LaunchShape shape{{1, 1, 1}, {1, 1, 1}, 0};
+  for (const Error& error :
+       {error_of([&] { return kernel.prepare(plan); }), error_of([&] { return kernel.launch(plan), 0; }),
+        error_of([&] { return kernel.launch(shape, {}), 0; })}) {
     CHECK(error.code() == ErrorCode::unavailable);
     const std::string why = why_no_gpu();
     CHECK_THAT(error.what(), ContainsSubstring(why.empty() ? "pass open_gpu()" : why));
   }
+}
+
+TEST_CASE("a runtime plans for its device's chip, without one for the one that it was given") {
+  Chip small{.name = "a small chip", .gbps = 100, .sm_count = 3};
+  CHECK(Runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}, .chip = small}).chip() ==
+        small);
+  CHECK(Runtime({.device = nullptr, .cache_directory = std::nullopt}).chip() == Chip{});
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime with({.device = device, .cache_directory = std::nullopt, .compile = {}, .chip = small});
+  CHECK(with.chip() == chip_of(device->info()));
 }
 
 TEST_CASE("a custom kernel is compiled, loaded and launched with its author's parameters") {
@@ -132,7 +143,8 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   });
   CHECK(more.code() == ErrorCode::invalid_argument);
   CHECK_THAT(more.what(), ContainsSubstring("1025 bytes") && ContainsSubstring("at most 1024"));
-  CHECK(error_of([&] { return kernel.prepare({}, {}); }).code() == ErrorCode::invalid_argument);
+  // A plan's launch is no launch of it.
+  CHECK(error_of([&] { return kernel.prepare(sample()); }).code() == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one") {
@@ -152,15 +164,15 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one"
 
 TEST_CASE("a memory hit takes well below a microsecond") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
-  const KernelSpec spec = sample("x * 0.5f + g[0] * 3");
-  (void)runtime.kernel(spec);
+  const KernelPlan plan = sample("x * 0.5f + g[0] * 3");
+  (void)runtime.kernel(plan);
   // The best of many batches: what the code takes where nothing else has the core.
   constexpr int batches = 200;
   constexpr int lookups = 500;
   double best = 1e9;
   for (int b = 0; b < batches; ++b) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < lookups; ++i) (void)runtime.kernel(spec);
+    for (int i = 0; i < lookups; ++i) (void)runtime.kernel(plan);
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
     best = std::min(best, took.count() / lookups);
   }

@@ -23,12 +23,16 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-TunedChoice sample(std::string shape_class, double microseconds = 1) {
+/// A class that no move has, told apart by its number.
+ShapeClass class_number(std::uint8_t n) {
+  return {.family = "rows", .element_bytes = 4, .rank = 200, .access = {n}};
+}
+
+TunedChoice sample(std::uint8_t n, double microseconds = 1) {
   return {.chip = "NVIDIA H200",
-          .shape_class = std::move(shape_class),
-          .choice = "rows",
-          .microseconds = microseconds,
-          .version = TMAJIT_VERSION_STRING};
+          .shape_class = class_number(n),
+          .choice = {.family = "rows", .tile = {1024}, .threads = 128},
+          .microseconds = microseconds};
 }
 
 Runtime runtime_over(const std::filesystem::path& folder) {
@@ -62,16 +66,16 @@ TEST_CASE("a choice that one runtime remembers the next one finds") {
   const TemporaryFolder folder;
   const auto cache = folder.path() / "deep" / "cache";
   auto first = runtime_over(cache);
-  CHECK_FALSE(first.tuning().find("NVIDIA H200", "a").has_value());
+  CHECK_FALSE(first.tuning().find("NVIDIA H200", class_number(1)).has_value());
   CHECK_FALSE(std::filesystem::exists(cache));
-  CHECK(first.remember(sample("a")));
-  CHECK(first.tuning().find("NVIDIA H200", "a") == sample("a"));
+  CHECK(first.remember(sample(1)));
+  CHECK(first.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
   auto next = runtime_over(cache);
-  CHECK(next.tuning().find("NVIDIA H200", "a") == sample("a"));
+  CHECK(next.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
   // Only what was measured here is in the file, not what is shipped.
   TuningTable file;
   file.load(cache / "tuning.json");
-  CHECK(file.all() == std::vector{sample("a")});
+  CHECK(file.all() == std::vector{sample(1)});
   // Emptying the cache of kernels leaves it.
   CHECK(DiskCache(cache).clear() == 0);
   CHECK(std::filesystem::exists(cache / "tuning.json"));
@@ -83,37 +87,38 @@ TEST_CASE("the file is read when choices are first asked for, and goes over what
   TuningTable file;
   for (const auto& shipped : TuningTable::shipped().all()) {
     auto other = shipped;
-    other.choice = "measured here";
+    other.choice.threads = 31;
     file.add(other);
   }
-  file.add(sample("a"));
+  file.add(sample(1));
   file.save(folder.path() / "tuning.json");
   CHECK(runtime.tuning().all() == file.all());
-  file.add(sample("b"));
+  file.add(sample(2));
   file.save(folder.path() / "tuning.json");
-  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", "b").has_value());
+  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", class_number(2)).has_value());
 }
 
 TEST_CASE("a runtime without a cache directory keeps choices in memory") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
   CHECK(runtime.tuning().all() == TuningTable::shipped().all());
-  CHECK(runtime.remember(sample("a")));
-  CHECK(runtime.tuning().find("NVIDIA H200", "a") == sample("a"));
+  CHECK(runtime.remember(sample(1)));
+  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
 }
 
 TEST_CASE("a broken file is logged, ignored and left as it is") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "tuning.json";
-  const std::string broken = R"({"tmajit": "0.1.0", "choices": [{"chip": 7}]})";
+  const std::string broken =
+      R"({"tmajit": "0.1.0", "class_version": 1, "choice_version": 1, "choices": [{"chip": 7}]})";
   std::ofstream(path) << broken;
   auto runtime = runtime_over(folder.path());
   const CapturedLog log;
   CHECK(runtime.tuning().all() == TuningTable::shipped().all());
   CHECK_THAT(log.text(), ContainsSubstring("tuned choices are not read: ") &&
                              ContainsSubstring("tuning.json: choices[0]"));
-  CHECK_FALSE(runtime.remember(sample("a")));
+  CHECK_FALSE(runtime.remember(sample(1)));
   CHECK_THAT(log.text(), ContainsSubstring("a tuned choice is not stored: "));
-  CHECK(runtime.tuning().find("NVIDIA H200", "a") == sample("a"));
+  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
   CHECK(text_of(path) == broken);
 }
 
@@ -122,9 +127,9 @@ TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
   std::ofstream(folder.path() / "file") << "no folder";
   auto runtime = runtime_over(folder.path() / "file");
   const CapturedLog log;
-  CHECK_FALSE(runtime.remember(sample("a")));
+  CHECK_FALSE(runtime.remember(sample(1)));
   CHECK_THAT(log.text(), ContainsSubstring("Not a directory"));
-  CHECK(runtime.tuning().find("NVIDIA H200", "a").has_value());
+  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)).has_value());
 }
 
 TEST_CASE("threads and processes that store choices at once lose none") {
@@ -147,9 +152,8 @@ TEST_CASE("threads and processes that store choices at once lose none") {
       for (int thread = 0; thread < threads; ++thread) {
         running.emplace_back([&, thread] {
           for (int i = 0; i < choices; ++i) {
-            const auto name =
-                std::to_string(process) + "-" + std::to_string(thread) + "-" + std::to_string(i);
-            if (!store.remember(sample(name))) stored = false;
+            const int number = (process * threads + thread) * choices + i;
+            if (!store.remember(sample(static_cast<std::uint8_t>(number)))) stored = false;
           }
         });
       }

@@ -1,5 +1,7 @@
 #include "sim/cuda_support.hpp"
 
+#include <tmajit/codegen.hpp>
+
 #include <span>
 
 namespace tests {

@@ -1,6 +1,9 @@
 /// The kernels of examples/kernels, each against a plain loop.
 #include "sim/support.hpp"
 
+#include <tmajit/codegen.hpp>
+#include <tmajit/tiles.hpp>
+
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -165,9 +168,11 @@ TEST_CASE("the embedding example") {
   const Buffer in = upload(device, x);
   const Buffer out(device, in.bytes());
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const tmajit::Operand source{matrix, in.address()};
-  runtime.kernel(map_spec("x / (1 + expf(-x))", {&matrix, 1}, matrix))
-      .launch({&source, 1}, {matrix, out.address()});
+  const KernelPlan plan = plan_tiles({.family = "map",
+                                      .destination = {matrix, out.address()},
+                                      .sources = {{matrix, in.address()}},
+                                      .expression = "x / (1 + expf(-x))"});
+  runtime.kernel(plan).launch(plan);
   device->synchronize(nullptr);
   const std::vector<float> y = download<float>(device, out);
   std::size_t wrong = 0;

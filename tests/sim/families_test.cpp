@@ -6,15 +6,14 @@
 #include <tmajit/sim.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 
 using namespace tmajit;
 using reference::Random;
-using reference::Tensor;
 
 namespace {
 
@@ -30,48 +29,33 @@ struct DeviceCopy {
   }
 };
 
-Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs,
-           std::uint64_t input_offset, std::uint64_t output_offset) {
+reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
+                      const std::vector<reference::Tensor>& inputs, gpu::Offsets offsets) {
   Device& device = *runtime.device();
   std::vector<DeviceCopy> copies;
-  std::vector<Operand> operands;
-  for (const Tensor& input : inputs) {
-    copies.emplace_back(runtime.device(), input.bytes, input_offset);
-    operands.push_back({input.view, copies.back().address, kernel.l2_promotion, kernel.oob_fill});
+  gpu::Places places;
+  for (const reference::Tensor& input : inputs) {
+    copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
+    places.inputs.push_back(copies.back().address);
   }
-  Tensor output(kernel.output, poison);
-  const DeviceCopy target(runtime.device(), output.bytes, output_offset);
-  runtime.kernel(kernel.spec).launch(operands, {kernel.output, target.address});
+  reference::Tensor output(kernel.output, poison);
+  const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
+  places.output = target.address;
+  const KernelPlan plan = plan_tiles(kernel.request(places));
+  runtime.kernel(plan).launch(plan);
   device.synchronize(nullptr);
   device.copy_out(output.bytes, target.address, nullptr);
   return output;
 }
 
-Tensor expect(Family family, const gpu::RandomKernel& kernel, const std::vector<Tensor>& inputs) {
-  if (family == Family::snapshot)
-    return reference::snapshot(kernel.spec, inputs[0], std::byte{0xcd}, kernel.oob_fill);
-  Tensor output(kernel.output, poison);
-  switch (family) {
-    case Family::copy: reference::copy(kernel.spec, inputs[0], output); break;
-    case Family::map: reference::map(kernel.spec, inputs, output, kernel.function); break;
-    default: reference::bulk(kernel.spec, inputs[0], output, kernel.function);
-  }
-  return output;
-}
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
-
 }  // namespace
 
 TEST_CASE("every family equals the reference, and no correct kernel is reported") {
-  const Family family = GENERATE(Family::copy, Family::map, Family::bulk, Family::snapshot);
-  const std::uint64_t cases = from_environment("TMAJIT_CASES", 40);
+  const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
   const std::uint64_t seed = reference::seed(20261121);
-  std::cout << name(family) << ": TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  Random random(seed + static_cast<std::uint64_t>(family));
+  std::cout << family.name << ": TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  Random random(gpu::seed_of(family, seed));
   for (std::uint64_t n = 0; n < cases; ++n) {
     const gpu::RandomKernel kernel = gpu::random_kernel(random, family);
     SimOptions options;
@@ -82,17 +66,11 @@ TEST_CASE("every family equals the reference, and no correct kernel is reported"
     options.threads = 1 + n % 2;
     Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
-    std::vector<Tensor> inputs;
+    std::vector<reference::Tensor> inputs;
     for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));
-    std::uint64_t input_offset = 0;
-    std::uint64_t output_offset = 0;
-    if (family == Family::bulk) {
-      input_offset = size_of(kernel.inputs[0].type) * reference::between(random, 0, 16);
-      output_offset = size_of(kernel.output.type) * reference::between(random, 0, 16);
-      if (reference::one_in(random, 2)) input_offset = output_offset = 8 * reference::between(random, 0, 3);
-    }
-    const Tensor expected = expect(family, kernel, inputs);
-    const Tensor actual = run(runtime, kernel, inputs, input_offset, output_offset);
+    const gpu::Offsets offsets = gpu::random_offsets(random, kernel);
+    const reference::Tensor expected = expected_output(kernel, inputs, poison);
+    const reference::Tensor actual = run(runtime, kernel, inputs, offsets);
     std::vector<std::uint64_t> index;
     const bool differs = first_difference(expected, actual, index);
     INFO("first difference at " << (index.empty() ? 0 : index[0]) << ", "

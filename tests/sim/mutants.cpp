@@ -1,5 +1,7 @@
 #include "sim/mutants.hpp"
 
+#include <tmajit/tiles.hpp>
+
 #include <array>
 
 namespace tests {
@@ -21,18 +23,20 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
   options.stages = 3;
   options.ctas_per_sm = 1;
   if (kind == Base::swizzled) options.swizzle = Swizzle::b128;
-  KernelSpec spec;
-  switch (kind) {
-    case Base::map: spec = map_spec("x * 2 + 1", {&view, 1}, view, options); break;
-    case Base::bulk: spec = bulk_spec("x * 2 + 1", view.type, view.type, options); break;
-    default: spec = copy_spec(view, view, options);
-  }
   const Buffer in(sim, view.span_bytes());
   const Buffer out(sim, view.span_bytes());
   sim->fill(in.address(), std::byte{1}, view.span_bytes(), nullptr);
-  const tmajit::Operand input{view, in.address()};
+  TileRequest request{.family = "copy",
+                      .destination = {view, out.address()},
+                      .sources = {{view, in.address()}},
+                      .tiles = options};
+  if (kind == Base::map || flat) {
+    request.family = flat ? "bulk" : "map";
+    request.expression = "x * 2 + 1";
+  }
   finished = true;
-  runtime.kernel(spec).launch({&input, 1}, {view, out.address()});
+  const KernelPlan plan = plan_tiles(request);
+  runtime.kernel(plan).launch(plan);
   try {
     sim->synchronize(nullptr);
   } catch (const Error&) {

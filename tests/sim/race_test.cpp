@@ -2,6 +2,8 @@
 /// silent and the other reported whatever the order was in which warps and copies ran.
 #include "sim/support.hpp"
 
+#include <tmajit/codegen.hpp>
+
 #include <algorithm>
 
 #include <catch2/matchers/catch_matchers_string.hpp>

@@ -1,4 +1,4 @@
-#include "rules.hpp"
+#include "spec/rules.hpp"
 #include "spec/violations.hpp"
 
 #include <tmajit/validate.hpp>

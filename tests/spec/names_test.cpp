@@ -1,5 +1,5 @@
 #include <tmajit/error.hpp>
-#include <tmajit/kernel_spec.hpp>
+#include <tmajit/tensor_map_spec.hpp>
 
 #include <limits>
 
@@ -32,8 +32,6 @@ TEST_CASE("an unknown name is refused with the legal ones") {
   CHECK_THROWS_MATCHES(parse_interleave(""), Error, MessageMatches(ContainsSubstring("none, 16B, 32B")));
   CHECK_THROWS_MATCHES(parse_l2_promotion("512B"), Error, MessageMatches(ContainsSubstring("256B")));
   CHECK_THROWS_MATCHES(parse_oob_fill("one"), Error, MessageMatches(ContainsSubstring("zero, nan")));
-  CHECK_THROWS_MATCHES(parse_family("gemm"), Error,
-                       MessageMatches(ContainsSubstring("copy, map, bulk, snapshot")));
   try {
     (void)parse_swizzle("256B");
   } catch (const Error& error) {
@@ -45,7 +43,6 @@ TEST_CASE("every enumerator is parsed from its own name") {
   for (std::uint8_t i = 0; i < 4; ++i) {
     CHECK(parse_swizzle(name(static_cast<Swizzle>(i))) == static_cast<Swizzle>(i));
     CHECK(parse_l2_promotion(name(static_cast<L2Promotion>(i))) == static_cast<L2Promotion>(i));
-    CHECK(parse_family(name(static_cast<Family>(i))) == static_cast<Family>(i));
   }
   for (std::uint8_t i = 0; i < 3; ++i) {
     CHECK(parse_interleave(name(static_cast<Interleave>(i))) == static_cast<Interleave>(i));
@@ -57,18 +54,16 @@ TEST_CASE("every enumerator is parsed from its own name") {
 TEST_CASE("values that are no enumerators have a name to print") {
   CHECK(name(static_cast<ElementType>(200)) == "unknown");
   CHECK(name(static_cast<Swizzle>(200)) == "unknown");
-  CHECK(name(static_cast<Family>(200)) == "unknown");
 }
 
 TEST_CASE("an error for one rule is one sentence, for several a list") {
   const Violation one{"box.range", "box[0]", "0", "1 to 256 elements", "box[0] = 1", "the driver"};
   const SpecError error({one});
   CHECK(error.code() == ErrorCode::illegal_spec);
-  CHECK(
-      std::string(error.what()) ==
-      "illegal spec: box[0] is 0, but must be 1 to 256 elements [box.range: the driver]; legal: box[0] = 1");
+  CHECK(std::string(error.what()) ==
+        "illegal: box[0] is 0, but must be 1 to 256 elements [box.range: the driver]; legal: box[0] = 1");
   const SpecError two({one, one});
-  CHECK_THAT(two.what(), ContainsSubstring("2 rules broken:\n  box[0] is 0"));
+  CHECK_THAT(two.what(), ContainsSubstring("2 rules are broken:\n  box[0] is 0"));
   CHECK(two.violations().size() == 2);
 }
 

@@ -3,6 +3,7 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,16 @@ inline bool complete(const std::vector<tmajit::Violation>& violations) {
     return v.rule.empty() || v.subject.empty() || v.found.empty() || v.need.empty() || v.legal.empty() ||
            v.source.empty();
   });
+}
+
+/// Whether a rule is one that the driver does not check when it encodes a tensor map: the field never reaches
+/// it, or only the hardware would notice.
+inline bool is_hardware_only(std::string_view rule) noexcept {
+  static constexpr std::array<std::string_view, 6> rules{
+      "reserved.zero",    "tail.zero", "shape.coordinates", "strides.innermost", "element-strides.innermost",
+      "box.shared-bytes",
+  };
+  return std::ranges::find(rules, rule) != rules.end();
 }
 
 using Rules = std::vector<std::string>;

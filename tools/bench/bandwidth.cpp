@@ -1,4 +1,5 @@
 #include "bench.hpp"
+#include "case_list.hpp"
 #include "workload.hpp"
 
 #include <tmajit/error.hpp>
@@ -8,8 +9,12 @@
 namespace bench {
 namespace {
 
-double gigabytes_per_second(std::uint64_t bytes, double microseconds) {
-  return static_cast<double>(bytes) / microseconds * 1e-3;
+constexpr std::string_view prefix = "tile ";  // of the groups of cases with a tile of the caller's choice
+
+/// "map 2 inputs".
+std::string title(const Case& c) {
+  const std::string group = c.group.substr(prefix.size());
+  return c.sources.size() == 1 ? group : fmt::format("{} {} inputs", group, c.sources.size());
 }
 
 /// The samples as GB/s; the slowest launch is the lowest bandwidth.
@@ -19,85 +24,70 @@ Samples bandwidth(const Samples& microseconds, std::uint64_t bytes) {
   return Samples(std::move(values));
 }
 
-/// Checks and measures one case at one size; throws what the runtime throws.
-void measure(const Case& c, std::uint64_t size, const Options& options, Gpu& gpu, const Spacer& spacer,
-             Report& report, nlohmann::ordered_json& entry) {
-  const tmajit::KernelSpec spec = c.spec(size);
-  entry["spec"] = to_json(spec);
-  const tmajit::Kernel kernel = gpu.runtime.kernel(spec);
+/// Checks and measures one case; throws what the runtime throws.
+void measure(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
+             nlohmann::ordered_json& entry) {
+  const std::uint64_t moved = traffic(c).bytes();
+  const ContestPlan how = machine.contest.plan(moved, options.rounds, Memory::beyond_l2);
+  const Workload workload(machine, c, how.sets, options.seed);
+  const std::vector<PreparedCase> prepared = workload.prepare(c);
+  const tmajit::KernelPlan& plan = prepared.front().plans().front();
+  entry["spec"] = to_json(plan);
+  workload.require_right(c, prepared.front());
 
-  const std::uint64_t moved = bytes_moved(c, spec, size);
-  const Plan plan = plan_for(moved, options.rounds, gpu.device->info());
-  const tmajit::TensorView output = output_of(c, spec, size);
-  const Workload workload(gpu, c, size, plan, output.elements() * tmajit::size_of(output.type), moved / 2,
-                          options.seed);
-  const std::vector<tmajit::PreparedLaunch> launches = workload.prepare(kernel, spec);
-  if (const std::string wrong = workload.check(launches.front(), spec); !wrong.empty()) {
-    throw tmajit::Error(tmajit::ErrorCode::internal, wrong);
-  }
-
-  const std::array<Contender, 2> contenders{
-      [&](std::size_t set) { launches[set](gpu.stream); },
-      [&](std::size_t set) { workload.copy(set); },
-  };
-  const std::vector<Samples> microseconds = race(gpu, spacer, contenders, plan);
-  const Samples ours = bandwidth(microseconds[0], moved);
-  const Samples reference = bandwidth(microseconds[1], moved);
-  const double ratio = ours.median() / reference.median();
-
-  report.line(fmt::format("{:<14}{:<12}{:>9} {:>10.1f} {:>6.1f}% {:>12.1f} {:>6.1f}% {:>8.3f}", c.title(),
-                          c.types(), human_bytes(size), ours.median(), 100 * ours.spread(),
-                          reference.median(), 100 * reference.spread(), ratio));
+  const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+  const Samples ours = bandwidth(our_times, moved);
+  const Samples driver = bandwidth(driver_times, moved);
+  const double ratio = ours.median() / driver.median();
+  report.line(fmt::format("{:<14}{:<12}{:>9} {:>10.1f} {:>6.1f}% {:>12.1f} {:>6.1f}% {:>8.3f}", title(c),
+                          c.types(), human_bytes(size), ours.median(), 100 * ours.spread(), driver.median(),
+                          100 * driver.spread(), ratio));
   entry["bytes_moved"] = moved;
-  entry["timing"] = plan.graph ? "graph" : "stream";
-  entry["launches_in_a_sample"] = plan.launches;
-  entry["buffer_sets"] = plan.sets;
-  entry["registers"] = kernel.artifact().resources.registers;
-  entry["grid"] = launches.front().shape().grid;
-  entry["shared_bytes"] = launches.front().shape().shared_bytes;
-  entry["ours_us"] = to_json(microseconds[0]);
-  entry["memcpy_us"] = to_json(microseconds[1]);
+  entry["timing"] = how.graph ? "graph" : "stream";
+  entry["launches_in_a_sample"] = how.launches;
+  entry["buffer_sets"] = how.sets;
+  entry["registers"] = prepared.front().kernels().front().artifact().resources.registers;
+  entry["grid"] = plan.launch_shape().grid;
+  entry["shared_bytes"] = plan.launch_shape().shared_bytes;
+  entry["ours_us"] = to_json(our_times);
+  entry["memcpy_us"] = to_json(driver_times);
   entry["ours_gbps"] = ours.median();
-  entry["memcpy_gbps"] = reference.median();
+  entry["memcpy_gbps"] = driver.median();
   entry["ratio"] = ratio;
 }
 
 }  // namespace
 
-void measure_bandwidth(const Options& options, Gpu& gpu, Report& report) {
-  const std::vector<Case> all = cases(options);
-  if (all.empty()) return;
-  const Spacer spacer(gpu);
+void measure_bandwidth(const Options& options, Machine& machine, Report& report) {
+  std::vector<Case> cases =
+      list_cases({.seed = options.seed, .types = options.types, .sizes = options.sizes});
+  std::erase_if(cases, [&](const Case& c) {
+    return !c.group.starts_with(prefix) || !options.wants(c.group.substr(prefix.size()));
+  });
   report.line("\nBandwidth beside cuMemcpyDtoDAsync, GB/s read plus written, medians");
   report.line(fmt::format("{:<14}{:<12}{:>9} {:>10} {:>7} {:>12} {:>7} {:>8}", "family", "type", "size",
                           "tmajit", "spread", "memcpy", "spread", "ratio"));
-  std::size_t done = 0;
-  for (const Case& c : all) {
-    for (const std::uint64_t size : options.sizes) {
-      report.progress(fmt::format("[{}/{}] {} {} {}", ++done, all.size() * options.sizes.size(), c.title(),
-                                  c.types(), human_bytes(size)));
-      nlohmann::ordered_json entry{{"family", tmajit::name(c.family)},
-                                   {"group", c.group},
-                                   {"expression", c.expression},
-                                   {"types", c.types()},
-                                   {"inputs", c.inputs.size()},
-                                   {"size", size},
-                                   {"shape", c.shape(size)}};
-      try {
-        measure(c, size, options, gpu, spacer, report, entry);
-      } catch (const tmajit::Error& error) {
-        const std::string where = fmt::format("{} {} {}", c.title(), c.types(), human_bytes(size));
-        entry["error"] = error.what();
-        if (error.code() == tmajit::ErrorCode::out_of_memory) {
-          report.line(fmt::format("{}: not run: {}", where, error.what()));
-        } else {
-          report.failure(fmt::format("{}: {}", where, error.what()));
-        }
-        // After a fault the context is gone; nothing further can be measured.
-        if (error.code() == tmajit::ErrorCode::device_failed) throw;
-      }
-      report.json["bandwidth"].push_back(std::move(entry));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    const std::uint64_t size = options.sizes[i % options.sizes.size()];  // each case is there in every size
+    const std::string where = fmt::format("{} {} {}", title(c), c.types(), human_bytes(size));
+    report.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), where));
+    nlohmann::ordered_json entry{{"family", c.family},
+                                 {"group", c.group.substr(prefix.size())},
+                                 {"expression", c.library_expression()},
+                                 {"types", c.types()},
+                                 {"inputs", c.sources.size()},
+                                 {"size", size},
+                                 {"shape", c.destinations.front().shape}};
+    try {
+      measure(c, size, options, machine, report, entry);
+    } catch (const tmajit::Error& error) {
+      entry["error"] = error.what();
+      report.failure(where, error);
+      // After a fault on a GPU the context is gone; nothing further can be measured.
+      if (machine.lost_by(error)) throw;
     }
+    report.json["bandwidth"].push_back(std::move(entry));
   }
 }
 

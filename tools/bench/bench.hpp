@@ -1,40 +1,45 @@
 #pragma once
 
-#include "options.hpp"
-#include "raw_driver.hpp"
-#include "report.hpp"
+#include "machine.hpp"
+#include "program.hpp"
 
-#include <tmajit/runtime.hpp>
+#include <tmajit/element_type.hpp>
 
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace bench {
 
-/// What a GPU measurement works with.
-struct Gpu {
-  /// Throws tmajit::Error{unavailable} if there is no such GPU or it is no Hopper one.
-  explicit Gpu(int ordinal)
-      : driver(
-            ordinal),  // makes the context that the library then finds, so that both launch in the same one
-        device(tmajit::open_gpu(ordinal)),
-        runtime({.device = device}),
-        stream(device->create_stream()) {}
+/// What a run of tmajit-bench measures; the command line.
+struct Options : ProgramOptions {
+  std::vector<std::string> only;           ///< groups; empty for all of them
+  std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
+  std::vector<tmajit::ElementType> types;  ///< element types
+  std::string sweep;                       ///< tune this family's tiles instead
+  std::string expression;                  ///< of a sweep
+  std::size_t limit = 500;                 ///< candidates of a sweep
+  std::string probe;                       ///< internal: one first compile in a fresh process
 
-  RawDriver driver;
-  std::shared_ptr<tmajit::Device> device;
-  tmajit::Runtime runtime;
-  tmajit::Stream stream;
+  [[nodiscard]] bool wants(std::string_view group) const;
+  [[nodiscard]] bool wants_bandwidth() const;
 };
 
-/// The bandwidth of every family, type and size that the options name.
-void measure_bandwidth(const Options& options, Gpu& gpu, Report& report);
-/// Compiling, from disk, from memory; needs no GPU.
+/// Fills `options`. Returns an exit code where there is nothing to run.
+std::optional<int> parse(int argc, char** argv, Options& options);
+
+/// The bandwidth of the cases with a tile of the caller's choice, of every type and size that the options
+/// name.
+void measure_bandwidth(const Options& options, Machine& machine, Report& report);
+/// Planning, compiling, from disk, from memory, for every family; needs no GPU.
 void measure_jit(const Options& options, Report& report);
 /// Host time of a launch.
-void measure_launch(const Options& options, Gpu& gpu, Report& report);
-/// The best of many specs of one family.
-void sweep(const Options& options, Gpu& gpu, Report& report);
+void measure_launch(const Options& options, Machine& machine, Report& report);
+/// The best of many tiles of one family.
+void sweep(const Options& options, Machine& machine, Report& report);
 /// `--probe`: times one first compile in this process and prints its milliseconds.
 void run_probe(const std::string& probe);
 

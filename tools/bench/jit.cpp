@@ -1,14 +1,15 @@
 #include "bench.hpp"
-#include "cases.hpp"
-#include "child.hpp"
-#include "raw_nvrtc.hpp"
+#include "planning.hpp"
+#include "raw_libraries.hpp"
 
 #include <tmajit/cache.hpp>
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -16,24 +17,45 @@
 #include <optional>
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 namespace bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using tmajit::ElementType;
-using tmajit::Family;
+/// What a call costs the process that makes it.
+struct Cost {
+  double wall_ms = 0;
+  double cpu_ms = 0;  ///< of all threads: what a busy machine does not disturb
+};
 
-constexpr std::uint64_t size = 1ULL << 30;  // of the tensors; a kernel's text does not depend on it
+/// As one word of a shell's command.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// Runs this program again with `--probe probe`, and returns the two numbers that it printed: what happens
+/// once in a process can be measured once in a process. Throws tmajit::Error{internal} if it did not print
+/// them.
+Cost probe_in_child(const std::string& probe) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = quoted(program) + " --probe=" + quoted(probe);
+  Cost cost;
+  int numbers = 0;
+  int status = -1;
+  if (std::FILE* const output = ::popen(command.c_str(), "re"); output != nullptr) {
+    numbers = std::fscanf(output, "%lf %lf", &cost.wall_ms, &cost.cpu_ms);
+    status = ::pclose(output);
+  }
+  if (numbers == 2 && status == 0) return cost;
+  throw tmajit::Error(tmajit::ErrorCode::internal,
+                      fmt::format("{} did not print two numbers (exit status {})", command, status));
+}
+
+using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-tmajit::KernelSpec spec_of(Family family) {
-  const ElementType type = family == Family::snapshot ? ElementType::u8 : ElementType::f32;
-  return sweep_case(family, type, "").spec(size);
 }
 
 tmajit::Runtime runtime(std::optional<std::filesystem::path> cache) {
@@ -41,26 +63,23 @@ tmajit::Runtime runtime(std::optional<std::filesystem::path> cache) {
 }
 
 /// A folder that disappears with its owner.
-class TemporaryFolder {
- public:
+struct TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "tmajit-bench-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       throw tmajit::Error(tmajit::ErrorCode::io,
                           fmt::format("no folder could be made as {}: {}", name, std::strerror(errno)));
     }
-    path_ = name;
+    path = name;
   }
   ~TemporaryFolder() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(path, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
- private:
-  std::filesystem::path path_;
+  std::filesystem::path path;
 };
 
 /// Microseconds of a call, each sample the mean of `calls`.
@@ -74,11 +93,6 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
   }
   return Samples(std::move(values));
 }
-
-struct Cost {
-  double wall_ms = 0;
-  double cpu_ms = 0;  ///< of all threads: what a busy machine does not disturb
-};
 
 /// What a call costs this process.
 template <class Function>
@@ -117,7 +131,7 @@ void print(Report& report, const char* what, const Pairs& pairs, nlohmann::order
   const Samples ours(pairs.ours);
   const Samples overhead(pairs.overhead);
   const Samples cpu_overhead(pairs.cpu_overhead);
-  report.line(fmt::format("{:<10}{:<34}{:>9.2f} {:>12.2f} {:>+10.2f} {:>+8.2f}",
+  report.line(fmt::format("{:<18}{:<34}{:>9.2f} {:>12.2f} {:>+10.2f} {:>+8.2f}",
                           entry["family"].get<std::string>(), what, nvrtc.median(), ours.median(),
                           overhead.median(), cpu_overhead.median()));
   entry[key] = {{"nvrtc_ms", to_json(nvrtc)},
@@ -137,17 +151,14 @@ void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact)
                                   artifact.entry, same_ptx ? "cubin" : "PTX"));
 }
 
-Cost probe(const std::string& what) {
-  const std::vector<double> numbers = probe_in_child(what, 2);
-  return {numbers[0], numbers[1]};
-}
-
-void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Report& report) {
-  const tmajit::KernelSpec spec = spec_of(family);
-  const tmajit::Source source = tmajit::generate(spec);
-  const std::string name(tmajit::name(family));
-  nlohmann::ordered_json entry{
-      {"family", name}, {"spec", to_json(spec)}, {"source_bytes", source.text.size()}};
+void measure(const Representative& family, const Options& options, const RawNvrtc& nvrtc, Report& report) {
+  const std::string name(family.name());
+  const tmajit::KernelPlan plan = family.plan();
+  const tmajit::Source source = tmajit::source(plan);
+  nlohmann::ordered_json entry{{"family", name},
+                               {"case", family.example.label()},
+                               {"spec", to_json(plan)},
+                               {"source_bytes", source.text.size()}};
   const TemporaryFolder folder;
 
   report.progress(fmt::format("jit {}: first compiles", name));
@@ -155,7 +166,7 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
   const std::string nvrtc_probe = "nvrtc:" + name + ":" + tmajit::compiler().path;
   for (unsigned round = 0; round < std::min(options.rounds, 7U); ++round) {
     first.measure(
-        round, [&] { return probe(nvrtc_probe); }, [&] { return probe("tmajit:" + name); });
+        round, [&] { return probe_in_child(nvrtc_probe); }, [&] { return probe_in_child("tmajit:" + name); });
   }
   print(report, "first compile of a process, ms", first, entry, "first");
 
@@ -166,10 +177,10 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
   tmajit::StageTimes times;
   const auto nvrtc_alone = [&] { return cost([&] { (void)nvrtc.compile(source); }); };
   for (unsigned round = 0; round < options.rounds; ++round) {
-    next.measure(round, nvrtc_alone, [&] { return cost([&] { (void)runtime(std::nullopt).kernel(spec); }); });
-    const std::filesystem::path cache = folder.path() / std::to_string(round);
+    next.measure(round, nvrtc_alone, [&] { return cost([&] { (void)runtime(std::nullopt).kernel(plan); }); });
+    const std::filesystem::path cache = folder.path / std::to_string(round);
     stored.measure(round, nvrtc_alone,
-                   [&] { return cost([&] { times = runtime(cache).kernel(spec).times(); }); });
+                   [&] { return cost([&] { times = runtime(cache).kernel(plan).times(); }); });
   }
   print(report, "next compile, ms", next, entry, "next");
   print(report, "next compile, kept on disk, ms", stored, entry, "stored");
@@ -180,22 +191,23 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
                              {"store", times.store}};
 
   const auto row = [&](const char* what, const char* key, const Samples& microseconds) {
-    report.line(fmt::format("{:<10}{:<34}{:>9} {:>12.3f}", name, what, "", microseconds.median()));
+    report.line(fmt::format("{:<18}{:<34}{:>9} {:>12.3f}", name, what, "", microseconds.median()));
     entry[key] = to_json(microseconds);
   };
+  row("plan, us", "plan_us", time_calls(options.rounds, 20, [&] { (void)plan_case(family.example); }));
   row("generate the source, us", "generate_us",
-      time_calls(options.rounds, 20, [&] { (void)tmajit::generate(spec); }));
+      time_calls(options.rounds, 20, [&] { (void)tmajit::source(plan); }));
   const tmajit::CompilerIdentity& compiler = tmajit::compiler();
   row("key, us", "key_us", time_calls(options.rounds, 20, [&] { (void)cache_key(source, {}, compiler); }));
   row("from disk, us", "disk_us", time_calls(options.rounds, 1, [&] {
-        tmajit::Runtime fresh = runtime(folder.path() / "0");
-        if (fresh.kernel(spec).level() != tmajit::CacheLevel::disk) {
+        tmajit::Runtime fresh = runtime(folder.path / "0");
+        if (fresh.kernel(plan).level() != tmajit::CacheLevel::disk) {
           throw tmajit::Error(tmajit::ErrorCode::internal, "a kernel on disk was not found there");
         }
       }));
-  tmajit::Runtime warm = runtime(folder.path() / "0");
-  (void)warm.kernel(spec);
-  row("from memory, us", "memory_us", time_calls(options.rounds, 10'000, [&] { (void)warm.kernel(spec); }));
+  tmajit::Runtime warm = runtime(folder.path / "0");
+  (void)warm.kernel(plan);
+  row("from memory, us", "memory_us", time_calls(options.rounds, 10'000, [&] { (void)warm.kernel(plan); }));
   report.json["jit"].push_back(std::move(entry));
 }
 
@@ -204,20 +216,26 @@ void measure(Family family, const Options& options, const RawNvrtc& nvrtc, Repor
 void measure_jit(const Options& options, Report& report) {
   const RawNvrtc nvrtc(tmajit::compiler().path);
   report.line("\nCompilation beside NVRTC alone on the same source, medians");
-  report.line(fmt::format("{:<10}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "spec->cubin",
+  report.line(fmt::format("{:<18}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "plan->cubin",
                           "overhead", "in CPU"));
-  for (const Family family : tmajit::all_families) measure(family, options, nvrtc, report);
+  for (const tmajit::FamilyInfo& family : tmajit::families()) {
+    try {
+      measure(representative(family.name), options, nvrtc, report);
+    } catch (const tmajit::Error& error) {
+      report.failure(fmt::format("jit {}", family.name), error);
+    }
+  }
 }
 
 // "tmajit:<family>", or "nvrtc:<family>:<path of NVRTC>": both load the library within the time they take.
 void run_probe(const std::string& probe) {
   const std::size_t first = probe.find(':');
   const std::size_t second = probe.find(':', first + 1);
-  const tmajit::KernelSpec spec = spec_of(tmajit::parse_family(probe.substr(first + 1, second - first - 1)));
-  const tmajit::Source source = tmajit::generate(spec);
+  const tmajit::KernelPlan plan = representative(probe.substr(first + 1, second - first - 1)).plan();
+  const tmajit::Source source = tmajit::source(plan);
   const Cost spent = cost([&] {
     if (second == std::string::npos) {
-      (void)runtime(std::nullopt).kernel(spec);
+      (void)runtime(std::nullopt).kernel(plan);
     } else {
       (void)RawNvrtc(probe.substr(second + 1)).compile(source);
     }

@@ -1,12 +1,15 @@
 #include "bench.hpp"
-#include "data.hpp"
+#include "check.hpp"
+#include "planning.hpp"
+#include "workload.hpp"
 
 #include <tmajit/codegen.hpp>
-#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
 
 #include <array>
 #include <chrono>
 #include <functional>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -14,9 +17,6 @@ namespace bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using tmajit::ElementType;
-using tmajit::Operand;
-using tmajit::TensorView;
 
 /// Fewer launches than the driver queues before it makes the host wait.
 constexpr std::size_t launches = 256;
@@ -36,16 +36,18 @@ struct Way {
   std::function<void()> launch;
 };
 
-/// Host microseconds of a launch, the ways taking turns.
-void race_host(const Options& options, Gpu& gpu, Report& report, const char* kernel, std::vector<Way> ways) {
+/// Host microseconds of a launch, the ways taking turns; beside the first of them.
+void race_host(const Options& options, Machine& machine, Report& report, const char* kernel,
+               const std::vector<Way>& ways) {
+  const std::size_t count = machine.driver ? launches : 1;
   std::vector<std::vector<double>> values(ways.size());
   for (unsigned round = 0; round <= options.rounds; ++round) {
     for (std::size_t way = 0; way < ways.size(); ++way) {
       const auto start = Clock::now();
-      for (std::size_t i = 0; i < launches; ++i) ways[way].launch();
+      for (std::size_t i = 0; i < count; ++i) ways[way].launch();
       const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-      gpu.device->synchronize(gpu.stream);
-      if (round > 0) values[way].push_back(microseconds / launches);  // round 0 warms up
+      machine.device->synchronize(machine.stream);
+      if (round > 0) values[way].push_back(microseconds / static_cast<double>(count));  // round 0 warms up
     }
   }
   const double reference = Samples(values.front()).median();
@@ -60,99 +62,176 @@ void race_host(const Options& options, Gpu& gpu, Report& report, const char* ker
   }
 }
 
-/// A launch with nothing of tmajit's around it.
-std::function<void()> raw_launch(Gpu& gpu, const RawKernel& kernel, const tmajit::LaunchShape& shape,
-                                 void** parameters) {
-  CUlaunchConfig config{};
-  config.gridDimX = shape.grid[0];
-  config.gridDimY = shape.grid[1];
-  config.gridDimZ = shape.grid[2];
-  config.blockDimX = shape.block[0];
-  config.blockDimY = shape.block[1];
-  config.blockDimZ = shape.block[2];
-  config.sharedMemBytes = shape.shared_bytes;
-  config.hStream = gpu.stream;
-  return [&gpu, &kernel, config, parameters] {
-    gpu.driver.check(gpu.driver.launch_kernel(&config, kernel.function(), parameters, nullptr),
-                     "cuLaunchKernelEx");
-  };
-}
+/// Launches with nothing of the library's around them; on the simulated device, with as little as there can
+/// be.
+class RawLauncher {
+ public:
+  RawLauncher(Machine& machine, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape)
+      : machine_(machine), kernel_(kernel), shape_(shape) {
+    if (!machine.driver) return;
+    raw_.emplace(*machine.driver, kernel.artifact(), shape.shared_bytes);
+    config_.gridDimX = shape.grid[0];
+    config_.gridDimY = shape.grid[1];
+    config_.gridDimZ = shape.grid[2];
+    config_.blockDimX = shape.block[0];
+    config_.blockDimY = shape.block[1];
+    config_.blockDimZ = shape.block[2];
+    config_.sharedMemBytes = shape.shared_bytes;
+    config_.hStream = machine.stream;
+  }
 
-void measure_custom(const Options& options, Gpu& gpu, Report& report, tmajit::EncodedTensorMap& map) {
-  const tmajit::Kernel kernel =
-      gpu.runtime.kernel(tmajit::custom_source(two_maps_and_an_int, "two_maps_and_an_int"));
-  const RawKernel raw(gpu.driver, kernel.artifact(), 0);
-  const tmajit::LaunchShape shape{{1, 1, 1}, {32, 1, 1}, 0};
-  int n = 0;
-  std::array<void*, 3> parameters{&map, &map, &n};
-  race_host(options, gpu, report, "two maps and an int",
-            {{"cuLaunchKernelEx", raw_launch(gpu, raw, shape, parameters.data())},
-             {"Kernel::launch(shape, parameters)", [&] { kernel.launch(shape, parameters, gpu.stream); }}});
-}
+  void operator()(std::span<void*> parameters) const {
+    if (!raw_) return kernel_.launch(shape_, parameters, machine_.stream);
+    machine_.driver->check(
+        machine_.driver->cuLaunchKernelEx(&config_, raw_->function(), parameters.data(), nullptr),
+        "cuLaunchKernelEx");
+  }
 
-/// The last parameter of a copy of rank 2 (docs/plan.md, "What a kernel takes").
-struct RowTail {
-  std::uint64_t address = 0;
-  std::array<std::uint64_t, 2> strides{};
-  std::array<std::uint32_t, 2> extent{};
-  std::uint32_t begin = 0;
+  [[nodiscard]] Way way(std::span<void*> parameters) const {
+    return {raw_ ? "cuLaunchKernelEx" : "Kernel::launch(shape, parameters)",
+            [this, parameters] { (*this)(parameters); }};
+  }
+
+ private:
+  Machine& machine_;
+  const tmajit::Kernel& kernel_;
+  tmajit::LaunchShape shape_;
+  std::optional<RawKernel> raw_;
+  CUlaunchConfig config_{};
 };
 
-/// Both sides must do the same work: what `launch` leaves in `out` is what is in `in`.
-void require_copied(Gpu& gpu, const Operand& in, const Operand& out, const std::function<void()>& launch) {
-  const std::uint64_t bytes = in.view.span_bytes();
-  fill_random(gpu, in.address, bytes, in.view.type, 1);
-  gpu.device->fill(out.address, std::byte{0xA5}, bytes, gpu.stream);
-  launch();
-  if (read(gpu, in.address, bytes) == read(gpu, out.address, bytes)) return;
-  throw tmajit::Error(tmajit::ErrorCode::internal,
-                      "the copy launched through the driver alone is wrong: its parameters are not those of "
-                      "the kernel");
+/// The bytes of a plan's parameters with the tensor maps encoded, and a pointer to each, as a launch takes
+/// them.
+class RawParameters {
+ public:
+  RawParameters(tmajit::Device& device, const tmajit::KernelPlan& plan)
+      : bytes_(plan.parameter_bytes().begin(), plan.parameter_bytes().end()) {
+    const std::vector<tmajit::Parameter> parameters = plan.parameters();
+    maps_.reserve(parameters.size());
+    for (const tmajit::Parameter& parameter : parameters) {
+      pointers_.push_back(&bytes_[parameter.offset]);
+      if (!parameter.map) continue;
+      const auto operand = static_cast<std::uint32_t>(parameter.map_of);
+      maps_.push_back(device.encode(*parameter.map, plan.operand_address(operand)));
+      pointers_.back() = &maps_.back();
+    }
+  }
+  [[nodiscard]] std::span<void*> pointers() { return pointers_; }
+  [[nodiscard]] tmajit::EncodedTensorMap& map() { return maps_.front(); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<tmajit::EncodedTensorMap> maps_;
+  std::vector<void*> pointers_;
+};
+
+void measure_custom(const Options& options, Machine& machine, Report& report, tmajit::EncodedTensorMap& map) {
+  const tmajit::Kernel kernel =
+      machine.runtime.kernel(tmajit::custom_source(two_maps_and_an_int, "two_maps_and_an_int"));
+  const tmajit::LaunchShape shape{{1, 1, 1}, {32, 1, 1}, 0};
+  const RawLauncher raw(machine, kernel, shape);
+  int n = 0;
+  std::array<void*, 3> parameters{&map, &map, &n};
+  race_host(options, machine, report, "two maps and an int",
+            {raw.way(parameters), {"Kernel::launch(shape, parameters)", [&] {
+                                     kernel.launch(shape, parameters, machine.stream);
+                                   }}});
+}
+
+/// A dense matrix of one tile, so that the kernel takes less time than its launch, in another or itself
+/// transposed.
+Case small_case(Kind kind) {
+  const bool transposes = kind == Kind::permute;
+  return {.group = "launch",
+          .name = "one tile",
+          .kind = kind,
+          .sources = {{tmajit::ElementType::f32, {16, 64}}},
+          .destinations = {{tmajit::ElementType::f32, transposes ? Shape{64, 16} : Shape{16, 64}}},
+          .axes = transposes ? std::vector{1U, 0U} : std::vector<std::uint32_t>{}};
+}
+
+/// Buffers of a case, twice, to launch on one and the other.
+struct Buffers {
+  struct Pair {
+    tmajit::DevicePtr destination, source;
+  };
+  Buffers(Machine& machine, const Case& c)
+      : bytes(buffer_bytes(c, c.destinations)),
+        memory(machine.device, 4 * bytes),
+        first{memory.address(), memory.address() + bytes},
+        second{first.destination + 2 * bytes, first.source + 2 * bytes} {}
+  Pair next() {
+    turn = !turn;
+    return turn ? second : first;
+  }
+
+  std::uint64_t bytes;
+  tmajit::Buffer memory;
+  Pair first, second;
+  bool turn = false;
+};
+
+void measure_copy(const Options& options, Machine& machine, Report& report) {
+  Case c = small_case(Kind::copy);
+  c.family = "copy";
+  c = with_tile(c, {});
+  Buffers at(machine, c);
+  const tmajit::KernelPlan plan = plan_case(c, at.first.destination, at.first.source).front();
+  const tmajit::Kernel kernel = machine.runtime.kernel(plan);
+  tmajit::PreparedLaunch prepared = kernel.prepare(plan);
+  tmajit::PreparedLaunch rebound = kernel.prepare(plan);
+
+  RawParameters parameters(*machine.device, plan);
+  measure_custom(options, machine, report, parameters.map());
+  const RawLauncher raw(machine, kernel, plan.launch_shape());
+  // Both sides must do the same work.
+  const reference::Pattern pattern(c.sources[0].type, options.seed);
+  fill(*machine.device, pattern, at.first.source, at.bytes, machine.stream);
+  raw(parameters.pointers());
+  machine.device->synchronize(machine.stream);
+  require_right(c, pattern, *machine.device, at.first.destination, options.seed, machine.stream);
+
+  race_host(options, machine, report, "copy, one tile",
+            {raw.way(parameters.pointers()),
+             {"PreparedLaunch", [&] { prepared(machine.stream); }},
+             {"PreparedLaunch rebound, maps encoded",
+              [&] {
+                const auto [to, from] = at.next();
+                rebound.rebind(std::array{to, from});
+                rebound(machine.stream);
+              }},
+             {"Kernel::launch(plan), maps encoded", [&] { kernel.launch(plan, machine.stream); }}});
+}
+
+/// What a move costs that is planned once, used again, and planned for each launch.
+void measure_move(const Options& options, Machine& machine, Report& report) {
+  const Case c = small_case(Kind::permute);
+  Buffers at(machine, c);
+  const tmajit::Tensor destination = tensors(c.destinations, at.first.destination).front();
+  const tmajit::Tensor source = tensors(c.sources, at.first.source).front();
+  const tmajit::MovePlan move =
+      tmajit::plan(machine.runtime, operation_of(c, at.first.destination, at.first.source));
+  const tmajit::PreparedLaunch prepared = move.kernels().front().prepare(move.plans().front());
+  race_host(options, machine, report, "transpose, one tile",
+            {{"PreparedLaunch", [&] { prepared(machine.stream); }},
+             {"MovePlan", [&] { move(machine.stream); }},
+             {"MovePlan, other addresses",
+              [&] {
+                const auto [to, from] = at.next();
+                move({&to, 1}, {&from, 1}, machine.stream);
+              }},
+             {"permute(), planned again",
+              [&] { tmajit::permute(machine.runtime, destination, source, c.axes, machine.stream); }}});
 }
 
 }  // namespace
 
-void measure_launch(const Options& options, Gpu& gpu, Report& report) {
+void measure_launch(const Options& options, Machine& machine, Report& report) {
   report.line("\nHost time of a launch, us, medians");
-  report.line(fmt::format("{:<22}{:<40}{:>8} {:>7} {:>8}", "kernel", "", "us", "spread", "over raw"));
+  report.line(fmt::format("{:<22}{:<40}{:>8} {:>7} {:>8}", "kernel", "", "us", "spread", "over first"));
   report.progress("launch");
-
-  // One tile: the kernel takes less time than its launch.
-  constexpr std::array<std::uint64_t, 2> extents{16, 64};
-  const TensorView view = TensorView::contiguous(ElementType::f32, extents);
-  const tmajit::KernelSpec spec = tmajit::copy_spec(view, view);
-  const tmajit::Kernel kernel = gpu.runtime.kernel(spec);
-  const tmajit::Buffer source(gpu.device, view.span_bytes());
-  const tmajit::Buffer destination(gpu.device, view.span_bytes());
-  Operand in;
-  in.view = view;
-  in.address = source.address();
-  Operand out = in;
-  out.address = destination.address();
-  const tmajit::PreparedLaunch prepared = kernel.prepare({&in, 1}, out);
-
-  tmajit::EncodedTensorMap source_map = gpu.device->encode(tmajit::tensor_map(spec, 0, view), in.address);
-  tmajit::EncodedTensorMap destination_map =
-      gpu.device->encode(tmajit::tensor_map(spec, 1, view), out.address);
-  measure_custom(options, gpu, report, source_map);
-
-  std::array<std::uint32_t, 2> tiles{1, 1};
-  for (std::size_t d = 0; d < tiles.size(); ++d) {
-    tiles.at(d) = (static_cast<std::uint32_t>(extents.at(d)) + spec.tile.at(d) - 1) / spec.tile.at(d);
-  }
-  RowTail tail{.address = out.address, .strides = {extents[1] * sizeof(float), sizeof(float)}};
-  tail.extent = {static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1])};
-  tail.begin = tail.extent[1];  // rows of whole 16-byte chunks: the tensor map reaches every column
-  std::array<void*, 4> parameters{&source_map, &destination_map, &tiles, &tail};
-  const RawKernel raw(gpu.driver, kernel.artifact(), prepared.shape().shared_bytes);
-  const auto launch_raw = raw_launch(gpu, raw, prepared.shape(), parameters.data());
-  require_copied(gpu, in, out, launch_raw);
-  race_host(options, gpu, report, "copy, one tile",
-            {{"cuLaunchKernelEx", launch_raw},
-             {"PreparedLaunch", [&] { prepared(gpu.stream); }},
-             {"Kernel::launch(operands), maps encoded", [&] {
-                kernel.launch({&in, 1}, out, gpu.stream);
-              }}});
+  measure_copy(options, machine, report);
+  measure_move(options, machine, report);
 }
 
 }  // namespace bench

@@ -1,71 +1,54 @@
-#include "options.hpp"
+#include "bench.hpp"
+#include "case.hpp"
 
-#include <tmajit/error.hpp>
+#include <tmajit/kernel_plan.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 namespace bench {
 namespace {
 
-constexpr std::uint64_t KiB = 1024;
-constexpr std::uint64_t MiB = 1024 * KiB;
-constexpr std::uint64_t GiB = 1024 * MiB;
 /// A row of 4096 elements of 8 bytes: every size is whole rows of every type.
 constexpr std::uint64_t size_unit = 32 * KiB;
 
-const std::vector<std::string> groups{"copy", "map", "cast", "bulk", "snapshot", "jit", "launch"};
-
 using tmajit::ElementType;
 
-/// Those for which the bench computes the expected result with the host's own arithmetic.
-constexpr std::array legal_types{ElementType::u8,  ElementType::i8,  ElementType::u16, ElementType::i16,
-                                 ElementType::u32, ElementType::i32, ElementType::u64, ElementType::i64,
-                                 ElementType::f32, ElementType::f64, ElementType::bf16};
+/// All but those whose values the copy engine changes on their way.
+std::vector<ElementType> legal_types() {
+  std::vector<ElementType> types(tmajit::all_element_types.begin(), tmajit::all_element_types.end());
+  std::erase_if(types, [](ElementType type) {
+    return type == ElementType::f32_ftz || type == ElementType::tf32 || type == ElementType::tf32_ftz;
+  });
+  return types;
+}
 
-std::uint64_t parse_size(const std::string& text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  const std::uint64_t scale = unit.starts_with('K')   ? KiB
-                              : unit.starts_with('M') ? MiB
-                              : unit.starts_with('G') ? GiB
-                                                      : 1;
-  const bool known = unit.empty() || unit == "K" || unit == "M" || unit == "G" || unit == "KiB" ||
-                     unit == "MiB" || unit == "GiB";
-  if (error != std::errc() || !known || value == 0 || value > 64 * GiB / scale ||
-      value * scale % size_unit != 0) {
-    throw CLI::ValidationError(
-        "--sizes",
-        fmt::format("'{}' is no size; legal are multiples of 32K up to 64G, such as 64K, 16M, 1G", text));
+/// The families that make kernels with a tile of the caller's choice: the groups of cases, but for casts.
+std::vector<std::string> families_with_tiles() {
+  std::vector<std::string> names;
+  for (const tmajit::FamilyInfo& family : tmajit::families()) {
+    if (!family.operation.empty()) names.emplace_back(family.name);
   }
-  return value * scale;
+  return names;
+}
+
+std::string check_size(const std::string& text) {
+  std::uint64_t bytes = 0;
+  if (CLI::detail::lexical_cast(text, bytes) && bytes > 0 && bytes <= 64 * GiB && bytes % size_unit == 0)
+    return {};
+  return "legal are multiples of 32K up to 64G, such as 64K, 16M, 1G";
 }
 
 ElementType parse_type(const std::string& text) {
-  for (const ElementType type : legal_types) {
+  std::vector<std::string_view> names;
+  for (const ElementType type : legal_types()) {
     if (tmajit::name(type) == text) return type;
+    names.push_back(tmajit::name(type));
   }
-  std::string names;
-  for (const ElementType type : legal_types) {
-    names += names.empty() ? "" : ", ";
-    names += tmajit::name(type);
-  }
-  throw CLI::ValidationError("--types", fmt::format("'{}' is not among {}", text, names));
-}
-
-std::string check_device(const std::string& text) {
-  if (text == "auto" || text == "none" || text == "gpu") return {};
-  const bool numbered =
-      text.starts_with("gpu:") && text.size() > 4 && text.size() < 8 &&
-      std::all_of(text.begin() + 4, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return numbered ? std::string()
-                  : fmt::format("unknown device '{}'; legal are auto, none, gpu, gpu:N", text);
+  throw CLI::ValidationError("--types", fmt::format("'{}' is not among {}", text, fmt::join(names, ", ")));
 }
 
 constexpr const char* about =
@@ -83,77 +66,57 @@ constexpr const char* examples =
 
 }  // namespace
 
+bool Options::wants_bandwidth() const {
+  return only.empty() || std::ranges::any_of(only, [](const std::string& group) {
+           return group != "jit" && group != "launch";
+         });
+}
+
 bool Options::wants(std::string_view group) const {
   return only.empty() || std::find(only.begin(), only.end(), group) != only.end();
 }
 
-Parsed parse(int argc, char** argv) {
-  Parsed result;
-  Options& options = result.options;
-  std::vector<std::string> sizes;
+std::optional<int> parse(int argc, char** argv, Options& options) {
   std::vector<std::string> types;
-  std::string sweep;
-
   CLI::App app(about, "tmajit-bench");
   app.footer(examples);
-  app.add_option("--only", options.only, "Groups to measure: copy, map, cast, bulk, snapshot, jit, launch")
+  std::vector<std::string> groups = families_with_tiles();
+  groups.insert(groups.end(), {"cast", "jit", "launch"});
+  app.add_option("--only", options.only, fmt::format("Groups to measure: {}", fmt::join(groups, ", ")))
       ->delimiter(',')
       ->check(CLI::IsMember(groups));
-  app.add_option("--sizes", sizes, "Bytes of a case's largest operand [64K,1M,16M,256M,1G,4G]")
-      ->delimiter(',');
+  app.add_option("--sizes", options.sizes, "Bytes of a case's largest operand [64K,1M,16M,256M,1G,4G]")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false) & CLI::Validator(check_size, "", "size"));
   app.add_option("--types", types, "Element types [u8,bf16,f32,f64]; casts have their own")->delimiter(',');
-  app.add_option("--device", options.device, "auto, none, gpu or gpu:N [auto]")
-      ->check(CLI::Validator(check_device, ""));
-  app.add_option("--rounds", options.rounds, "Measurements of each side [15]")->check(CLI::Range(1, 10000));
-  app.add_flag("--quick", options.quick, "Fewer sizes and rounds");
-  app.add_option("--json", options.json, "Also write everything to this file")->type_name("FILE");
-  app.add_option("--sweep", sweep,
-                 "Time a grid of tiles, stages, warps and CTAs of copy, map, bulk or snapshot")
-      ->check(CLI::IsMember({"copy", "map", "bulk", "snapshot"}));
-  app.add_option("--expr", options.expression, "The sweep's expression [2 * x + 1]");
+  add_options(app, options, "Fewer sizes and rounds");
+  app.add_option("--sweep", options.sweep,
+                 fmt::format("Time a grid of tiles, stages, warps and CTAs of one family: {}",
+                             fmt::join(families_with_tiles(), ", ")))
+      ->type_name("FAMILY")
+      ->check(CLI::IsMember(families_with_tiles()));
+  app.add_option("--expr", options.expression, "The sweep's expression [x * 2 + 1]");
   app.add_option("--limit", options.limit, "Candidates that a sweep takes at most [500]")
       ->check(CLI::Range(1, 100000));
-  app.add_option("--seed", options.seed, "Seed of the data and of a sweep's choice [1]");
   app.add_option("--probe", options.probe)->group("");
-  try {
-    app.parse(argc, argv);
-    for (const auto& size : sizes) options.sizes.push_back(parse_size(size));
+  const std::optional<int> exit_code = parse(app, argc, argv, options, 5, [&] {
     for (const auto& type : types) options.types.push_back(parse_type(type));
-    if (!options.expression.empty() && sweep != "map" && sweep != "bulk") {
-      throw CLI::ValidationError("--expr", "belongs to --sweep map or --sweep bulk");
+    const bool computes = !options.sweep.empty() && tmajit::find_family(options.sweep).computes;
+    if (!options.expression.empty() && !computes) {
+      throw CLI::ValidationError("--expr", "belongs to --sweep of a family that computes");
     }
-  } catch (const CLI::ParseError& error) {
-    result.exit_code = app.exit(error) == 0 ? 0 : 2;
-    return result;
-  }
-  if (!sweep.empty()) options.sweep = tmajit::parse_family(sweep);
-  if (options.quick && app.count("--rounds") == 0) options.rounds = 5;
+  });
+  const bool sweeps = !options.sweep.empty();
   if (options.sizes.empty()) {
-    if (options.sweep) {
-      options.sizes = {GiB};
-    } else if (options.quick) {
-      options.sizes = {MiB, GiB};
-    } else {
-      options.sizes = {64 * KiB, MiB, 16 * MiB, 256 * MiB, GiB, 4 * GiB};
-    }
+    options.sizes = sweeps          ? std::vector{GiB}
+                    : options.quick ? std::vector{MiB, GiB}
+                                    : std::vector{64 * KiB, MiB, 16 * MiB, 256 * MiB, GiB, 4 * GiB};
   }
   if (options.types.empty()) {
-    options.types = options.sweep
-                        ? std::vector{ElementType::f32}
-                        : std::vector{ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
+    using enum ElementType;
+    options.types = sweeps ? std::vector{f32} : std::vector{u8, bf16, f32, f64};
   }
-  return result;
-}
-
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= KiB && unit + 1 < units.size()) {
-    value /= KiB;
-    ++unit;
-  }
-  return fmt::format("{:.4g} {}", value, units.at(unit));
+  return exit_code;
 }
 
 }  // namespace bench

@@ -1,14 +1,15 @@
 #include "bench.hpp"
-#include "candidates.hpp"
+#include "case_list.hpp"
 #include "workload.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <numeric>
+#include <random>
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
@@ -20,23 +21,116 @@ constexpr std::size_t finalists = 24;  // measured again, more often, beside the
 constexpr std::size_t shown = 10;
 constexpr unsigned heat_rounds = 3;
 
-/// Compiles every spec, on all cores. The runtime keeps the kernels, so that asking again is quick.
-void compile_all(const std::vector<tmajit::KernelSpec>& specs, Report& report) {
-  tmajit::Runtime compiler;  // no device: cubins go to the cache on disk, modules are loaded one at a time
+/// What is tuned: a case of the list, or the same with the user's expression.
+Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
+  for (Case& c : list_cases({.types = {type}, .sizes = {size}})) {
+    if (!c.tile || c.family != options.sweep) continue;
+    if (options.expression.empty()) return c;
+    c.expression.clear();
+    c.text = options.expression;
+    // As many inputs as it reads, all of one type.
+    for (std::size_t i = 1; i < tmajit::max_inputs; ++i) {
+      if (c.text.find('x' + std::to_string(i)) != std::string::npos) c.sources.resize(i + 1, c.sources[0]);
+    }
+    return c;
+  }
+  throw tmajit::Error(tmajit::ErrorCode::unsupported,
+                      fmt::format("the list of cases has none of the family {}", options.sweep));
+}
+
+using Box = std::vector<std::uint32_t>;
+
+/// Boxes of 2 to 64 KiB of the largest operand.
+std::vector<Box> boxes(const Case& c) {
+  constexpr std::uint32_t smallest = 2 << 10;
+  constexpr std::uint32_t largest = 64 << 10;
+  const std::uint32_t size =
+      std::max(tmajit::size_of(c.sources.front().type), tmajit::size_of(c.destinations.front().type));
+  std::vector<Box> result;
+  if (c.sources.front().shape.size() == 1) {
+    for (std::uint32_t bytes = smallest; bytes <= largest; bytes *= 2) result.push_back({bytes / size});
+    return result;
+  }
+  for (std::uint32_t columns = 16; columns <= 256; columns *= 2) {
+    for (std::uint32_t rows = 1; rows <= 256; rows *= 2) {
+      const std::uint32_t bytes = size * rows * columns;
+      if (bytes >= smallest && bytes <= largest) result.push_back({rows, columns});
+    }
+  }
+  return result;
+}
+
+/// Bytes of loads that an SM has under way: too few cannot hide the memory's latency, more than 96 KiB never
+/// paid.
+bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
+  constexpr std::uint64_t fewest = 16 << 10;
+  constexpr std::uint64_t most = 96 << 10;
+  const std::uint64_t bytes = plan.shape().bytes_in_flight * ctas_per_sm;
+  return bytes >= fewest && bytes <= most;
+}
+
+/// All combinations; of what the family does not have, the default.
+std::vector<Tile> grid(const Case& c) {
+  const bool computes = tmajit::find_family(c.family).computes;
+  using Values = std::vector<std::uint32_t>;
+  const Values output_stages = computes ? Values{2, 3, 4} : Values{0};
+  const Values warps = computes ? Values{4, 8, 12, 16} : Values{0};
+  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // of stages, and of CTAs
+  std::vector<Tile> tiles;
+  for (const Box& box : boxes(c)) {
+    for (const std::uint32_t stages : counts) {
+      for (const std::uint32_t out : output_stages) {
+        for (const std::uint32_t warp : warps) {
+          for (const std::uint32_t ctas : counts) {
+            for (const std::uint32_t share : {0U, stages, 2 * stages}) {
+              tiles.push_back({box, stages, out, warp, ctas, share});
+            }
+          }
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+/// A case done with legal tiles of a grid of boxes, stages, output stages, warps and CTAs an SM: the default
+/// first, then at most `limit` others, chosen at random where there are more.
+std::vector<Case> candidates(const Case& standard, std::size_t limit, std::uint64_t seed) {
+  std::vector<Tile> tiles = grid(standard);
+  std::shuffle(tiles.begin(), tiles.end(), std::mt19937_64(seed));
+  const std::string default_key(plan_case(standard).front().key());
+  std::vector<Case> cases{standard};
+  for (const Tile& tile : tiles) {
+    if (cases.size() > limit) break;
+    try {
+      Case c = with_tile(standard, tile);
+      const tmajit::KernelPlan plan = plan_case(c).front();
+      if (plan.key() != default_key && plausible(plan, tile.ctas_per_sm)) cases.push_back(std::move(c));
+    } catch (const tmajit::SpecError&) {
+      // Not legal, such as too much shared memory.
+    }
+  }
+  return cases;
+}
+
+/// Compiles every candidate, on all cores. The cache on disk keeps the kernels, so that asking again is
+/// quick.
+void compile_all(const std::vector<Case>& cases, Report& report) {
+  tmajit::Runtime compiler;  // no device: modules are loaded one at a time
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {
-    for (std::size_t i = next++; i < specs.size(); i = next++) {
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
       try {
-        (void)compiler.kernel(specs[i]);
+        (void)compiler.kernel(plan_case(cases[i]).front());
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = std::current_exception();
-        next = specs.size();
+        next = cases.size();
       }
       const std::lock_guard lock(mutex);
-      report.progress(fmt::format("compiling {}/{}", std::min(i + 1, specs.size()), specs.size()));
+      report.progress(fmt::format("compiling {}/{}", std::min(i + 1, cases.size()), cases.size()));
     }
   };
   std::vector<std::jthread> threads;
@@ -46,149 +140,143 @@ void compile_all(const std::vector<tmajit::KernelSpec>& specs, Report& report) {
 }
 
 struct Entrant {
-  tmajit::KernelSpec spec;
-  std::uint64_t bytes = 0;
+  Case c;
   double gbps = 0;
+
+  [[nodiscard]] bool is_default() const { return *c.tile == Tile{}; }
+  void set_time(const Samples& microseconds) {
+    gbps = gigabytes_per_second(traffic(c).bytes(), microseconds.median());
+  }
 };
+
+bool faster(const Entrant& a, const Entrant& b) {
+  return a.gbps > b.gbps;
+}
+
+nlohmann::ordered_json spec_of(const Case& c) {
+  nlohmann::ordered_json json = to_json(plan_case(c).front());
+  json["options"] = to_json(*c.tile);
+  return json;
+}
 
 class Sweep {
  public:
-  Sweep(Gpu& gpu, Report& report, const Case& c, std::uint64_t size, std::vector<tmajit::KernelSpec> specs,
-        const Options& options)
-      : gpu_(gpu),
+  Sweep(Machine& machine, Report& report, std::vector<Case> cases, const Options& options)
+      : machine_(machine),
         report_(report),
-        spacer_(gpu),
-        plan_(plan_for(bytes_moved(c, specs.front(), size), options.rounds, gpu.device->info())),
-        reference_bytes_(bytes_moved(c, specs.front(), size) / 2),
-        workload_(gpu, c, size, plan_, largest_output(c, specs, size), reference_bytes_, options.seed) {
-    for (const tmajit::KernelSpec& spec : specs) entrants_.push_back({spec, bytes_moved(c, spec, size), 0});
+        how_(machine.contest.plan(traffic(cases.front()).bytes(), options.rounds, Memory::beyond_l2)),
+        workload_(machine, largest(cases), how_.sets, options.seed) {
+    for (Case& c : cases) entrants_.push_back({std::move(c)});
   }
 
   /// Checks and times every entrant briefly; those that are wrong are reported and drop out.
   void heats() {
-    Plan plan = plan_;
-    plan.rounds = std::min(plan.rounds, heat_rounds);
+    ContestPlan how = how_;
+    how.rounds = std::min(how.rounds, heat_rounds);
     std::vector<Entrant> right;
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       Entrant entrant = entrants_[i];
-      report_.progress(fmt::format("[{}/{}] {}", i + 1, entrants_.size(), describe(entrant.spec)));
-      const std::vector<tmajit::PreparedLaunch> launches = prepare(entrant);
-      if (const std::string wrong = workload_.check(launches.front(), entrant.spec); !wrong.empty()) {
-        report_.failure(fmt::format("{}: {}", describe(entrant.spec), wrong));
+      const std::string tile = plan_case(entrant.c).front().choice().text();
+      report_.progress(fmt::format("[{}/{}] {}", i + 1, entrants_.size(), tile));
+      const std::vector<PreparedCase> prepared = workload_.prepare(entrant.c);
+      try {
+        workload_.require_right(entrant.c, prepared.front());
+      } catch (const tmajit::Error& error) {
+        report_.failure(tile, error);
+        if (machine_.lost_by(error)) throw;
         continue;
       }
-      const Contender run = [&](std::size_t set) { launches[set](gpu_.stream); };
-      entrant.gbps = gbps(entrant, race(gpu_, spacer_, {&run, 1}, plan).front());
-      right.push_back(entrant);
+      const Contestant run = [&](std::size_t set) { prepared[set](machine_.stream); };
+      entrant.set_time(machine_.contest.run({&run, 1}, how).front());
+      right.push_back(std::move(entrant));
     }
     entrants_ = std::move(right);
   }
 
-  /// Times the best of the heats again, with the default and the reference among them.
-  void final(const tmajit::KernelSpec& standard) {
-    std::vector<Entrant> best = entrants_;
-    std::stable_sort(best.begin(), best.end(), [&](const Entrant& a, const Entrant& b) {
-      if ((a.spec == standard) != (b.spec == standard)) return a.spec == standard;
-      return a.gbps > b.gbps;
+  /// Times the best of the heats again, with the default and the driver's copy among them.
+  void final() {
+    finalists_ = entrants_;
+    std::stable_sort(finalists_.begin(), finalists_.end(), [](const Entrant& a, const Entrant& b) {
+      return a.is_default() != b.is_default() ? a.is_default() : faster(a, b);
     });
-    if (best.size() > finalists + 1) best.resize(finalists + 1);
+    if (finalists_.size() > finalists + 1) finalists_.resize(finalists + 1);
 
-    std::vector<std::vector<tmajit::PreparedLaunch>> launches;
-    launches.reserve(best.size());
-    for (const Entrant& entrant : best) launches.push_back(prepare(entrant));
-    std::vector<Contender> contenders;
-    contenders.reserve(best.size() + 1);
-    for (const auto& own : launches) {
-      contenders.emplace_back([&own, this](std::size_t set) { own[set](gpu_.stream); });
+    std::vector<std::vector<PreparedCase>> prepared;
+    for (const Entrant& entrant : finalists_) prepared.push_back(workload_.prepare(entrant.c));
+    std::vector<Contestant> contestants;
+    contestants.reserve(prepared.size() + 1);
+    for (const std::vector<PreparedCase>& sets : prepared) {
+      contestants.emplace_back([&sets, this](std::size_t set) { sets[set](machine_.stream); });
     }
-    contenders.emplace_back([this](std::size_t set) { workload_.copy(set); });
-    report_.progress(fmt::format("final of {}", best.size()));
-    const std::vector<Samples> times = race(gpu_, spacer_, contenders, plan_);
-    reference_ = static_cast<double>(2 * reference_bytes_) / times.back().median() * 1e-3;
-    for (std::size_t i = 0; i < best.size(); ++i) best[i].gbps = gbps(best[i], times[i]);
-    std::stable_sort(best.begin(), best.end(),
-                     [](const Entrant& a, const Entrant& b) { return a.gbps > b.gbps; });
-    finalists_ = std::move(best);
+    contestants.emplace_back([this](std::size_t set) { workload_.copy(set); });
+    report_.progress(fmt::format("final of {}", finalists_.size()));
+    const std::vector<Samples> times = machine_.contest.run(contestants, how_);
+    driver_ = gigabytes_per_second(workload_.copy_bytes(), times.back().median());
+    for (std::size_t i = 0; i < finalists_.size(); ++i) finalists_[i].set_time(times[i]);
+    std::stable_sort(finalists_.begin(), finalists_.end(), faster);
   }
 
-  void print(const tmajit::KernelSpec& standard, nlohmann::ordered_json& entry) {
-    report_.line(fmt::format("{:>5} {:>9} {:>8}  {}", "place", "GB/s", "ratio", "spec"));
+  void print(nlohmann::ordered_json& entry) {
+    report_.line(fmt::format("{:>5} {:>9} {:>8}  {}", "place", "GB/s", "ratio", "kernel"));
     for (std::size_t i = 0; i < finalists_.size(); ++i) {
       const Entrant& entrant = finalists_[i];
-      const bool is_default = entrant.spec == standard;
-      entry["finalists"].push_back({{"gbps", entrant.gbps},
-                                    {"ratio", entrant.gbps / reference_},
-                                    {"default", is_default},
-                                    {"spec", to_json(entrant.spec)}});
-      if (i >= shown && !is_default) continue;
-      report_.line(fmt::format("{:>5} {:>9.1f} {:>8.3f}  {}{}", i + 1, entrant.gbps,
-                               entrant.gbps / reference_, describe(entrant.spec),
-                               is_default ? "  <- default" : ""));
+      const double ratio = entrant.gbps / driver_;
+      const nlohmann::ordered_json spec = spec_of(entrant.c);
+      entry["finalists"].push_back(
+          {{"gbps", entrant.gbps}, {"ratio", ratio}, {"default", entrant.is_default()}, {"spec", spec}});
+      if (i >= shown && !entrant.is_default()) continue;
+      report_.line(fmt::format("{:>5} {:>9.1f} {:>8.3f}  {}{}", i + 1, entrant.gbps, ratio,
+                               spec["choice"].get<std::string>(),
+                               entrant.is_default() ? "  <- default" : ""));
     }
     // A default that is no finalist by merit was let in: its place is the one it had in the heats.
-    const auto standing = std::find_if(entrants_.begin(), entrants_.end(),
-                                       [&](const Entrant& entrant) { return entrant.spec == standard; });
+    const auto standing = std::ranges::find_if(entrants_, &Entrant::is_default);
     if (standing != entrants_.end()) {
-      const auto place = 1 + std::count_if(entrants_.begin(), entrants_.end(), [&](const Entrant& entrant) {
-                           return entrant.gbps > standing->gbps;
-                         });
+      const auto place = 1 + std::ranges::count_if(
+                                 entrants_, [&](const Entrant& other) { return faster(other, *standing); });
       report_.line(fmt::format("The default came in place {} of {} in the heats.", place, entrants_.size()));
       entry["default_place_in_heats"] = place;
     }
-    report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", reference_));
-    entry["memcpy_gbps"] = reference_;
+    report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", driver_));
+    entry["memcpy_gbps"] = driver_;
     for (const Entrant& entrant : entrants_) {
-      entry["heats"].push_back({{"gbps", entrant.gbps}, {"spec", to_json(entrant.spec)}});
+      entry["heats"].push_back({{"gbps", entrant.gbps}, {"spec", spec_of(entrant.c)}});
     }
   }
 
  private:
-  static std::uint64_t largest_output(const Case& c, const std::vector<tmajit::KernelSpec>& specs,
-                                      std::uint64_t size) {
-    std::uint64_t bytes = 0;
-    for (const tmajit::KernelSpec& spec : specs) {
-      const tmajit::TensorView output = output_of(c, spec, size);
-      bytes = std::max(bytes, output.elements() * tmajit::size_of(output.type));
-    }
-    return bytes;
+  /// The one with the largest destination: that of a snapshot depends on its tile.
+  static const Case& largest(const std::vector<Case>& cases) {
+    return *std::ranges::max_element(cases, {}, [](const Case& c) { return c.destinations.front().bytes(); });
   }
 
-  std::vector<tmajit::PreparedLaunch> prepare(const Entrant& entrant) {
-    return workload_.prepare(gpu_.runtime.kernel(entrant.spec), entrant.spec);
-  }
-
-  static double gbps(const Entrant& entrant, const Samples& microseconds) {
-    return static_cast<double>(entrant.bytes) / microseconds.median() * 1e-3;
-  }
-
-  Gpu& gpu_;
+  Machine& machine_;
   Report& report_;
-  Spacer spacer_;
-  Plan plan_;
-  std::uint64_t reference_bytes_;
+  ContestPlan how_;
   Workload workload_;
   std::vector<Entrant> entrants_;
   std::vector<Entrant> finalists_;
-  double reference_ = 0;
+  double driver_ = 0;
 };
 
 }  // namespace
 
-void sweep(const Options& options, Gpu& gpu, Report& report) {
+void sweep(const Options& options, Machine& machine, Report& report) {
   for (const tmajit::ElementType type : options.types) {
-    const Case c = sweep_case(*options.sweep, type, options.expression);
     for (const std::uint64_t size : options.sizes) {
-      const std::vector<tmajit::KernelSpec> specs = candidates(c, size, options.limit, options.seed);
-      report.line(fmt::format("\n{} {} {}: {} specs", c.title(), c.types(), human_bytes(size), specs.size()));
-      compile_all(specs, report);
-      nlohmann::ordered_json entry{{"family", tmajit::name(c.family)},
-                                   {"type", c.types()},
-                                   {"expression", c.expression},
+      const Case standard = sweep_case(options, type, size);
+      std::vector<Case> cases = candidates(standard, options.limit, options.seed);
+      report.line(fmt::format("\n{} {} {}: {} tiles", standard.family, standard.types(), human_bytes(size),
+                              cases.size()));
+      compile_all(cases, report);
+      nlohmann::ordered_json entry{{"family", standard.family},
+                                   {"type", standard.types()},
+                                   {"expression", standard.library_expression()},
                                    {"size", size}};
-      Sweep run(gpu, report, c, size, specs, options);
+      Sweep run(machine, report, std::move(cases), options);
       run.heats();
-      run.final(specs.front());
-      run.print(specs.front(), entry);
+      run.final();
+      run.print(entry);
       report.json["sweep"].push_back(std::move(entry));
     }
   }

@@ -1,8 +1,9 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "option_group.hpp"
+#include "options.hpp"
 #include "report.hpp"
-#include "table.hpp"
-#include "terminal.hpp"
+#include "text.hpp"
 
 #include <tmajit/cache.hpp>
 
@@ -22,11 +23,6 @@ namespace {
 
 using Entry = tmajit::DiskCache::Entry;
 
-tmajit::DiskCache open_cache(const std::string& directory) {
-  return tmajit::DiskCache(directory.empty() ? tmajit::DiskCache::default_directory()
-                                             : std::filesystem::path(directory));
-}
-
 std::string when(const Entry& entry) {
   const auto time =
       std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(entry.stored));
@@ -40,7 +36,7 @@ std::uint64_t total_bytes(const std::vector<Entry>& entries) {
 }
 
 int stat(const std::string& directory, bool json) {
-  const auto cache = open_cache(directory);
+  const tmajit::DiskCache cache(cache_folder(directory));
   const auto entries = cache.entries();
   const auto compilers = cache.known_compilers();
   if (json) {
@@ -52,8 +48,8 @@ int stat(const std::string& directory, bool json) {
                 {"compilers", known}});
     return 0;
   }
-  auto text = fmt::format("{}: {} kernel{}, {}\n", cache.directory().string(), entries.size(),
-                          entries.size() == 1 ? "" : "s", describe_bytes(total_bytes(entries)));
+  auto text = fmt::format("{}: {}, {}\n", cache.directory().string(), counted(entries.size(), "kernel"),
+                          describe_bytes(total_bytes(entries)));
   for (const auto& compiler : compilers) {
     text +=
         fmt::format("compiled by NVRTC {}.{}, build {}\n", compiler.major, compiler.minor, compiler.build);
@@ -63,7 +59,7 @@ int stat(const std::string& directory, bool json) {
 }
 
 int list(const std::string& directory, bool json) {
-  const auto cache = open_cache(directory);
+  const tmajit::DiskCache cache(cache_folder(directory));
   auto entries = cache.entries();
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.stored > b.stored; });
@@ -78,7 +74,7 @@ int list(const std::string& directory, bool json) {
     print_json({{"directory", cache.directory().string()}, {"entries", listed}});
     return 0;
   }
-  std::vector<std::vector<std::string>> rows{{"KEY", "KERNEL", "BYTES", "STORED"}};
+  Rows rows{{"KEY", "KERNEL", "BYTES", "STORED"}};
   for (const auto& entry : entries) {
     rows.push_back({entry.key.hex(), entry.entry, fmt::to_string(entry.bytes), when(entry)});
   }
@@ -88,13 +84,12 @@ int list(const std::string& directory, bool json) {
 }
 
 int clear(const std::string& directory, bool json) {
-  const auto cache = open_cache(directory);
+  const tmajit::DiskCache cache(cache_folder(directory));
   const auto removed = cache.clear();
   if (json) {
     print_json({{"directory", cache.directory().string()}, {"removed", removed}});
   } else {
-    write_stdout(fmt::format("{}: {} kernel{} removed\n", cache.directory().string(), removed,
-                             removed == 1 ? "" : "s"));
+    write_stdout("{}: {} removed\n", cache.directory().string(), counted(removed, "kernel"));
   }
   return 0;
 }
@@ -104,7 +99,7 @@ int clear(const std::string& directory, bool json) {
 void add_cache_command(CLI::App& app, Session& session) {
   auto& cache = *app.add_subcommand("cache", "Show or empty the cache of compiled kernels");
   cache.require_subcommand(0, 1);
-  add_common_options(cache, session);
+  add_action(cache, session, nullptr);
   cache.footer(
       "Examples:\n"
       "  jitc cache stat\n"
@@ -114,14 +109,10 @@ void add_cache_command(CLI::App& app, Session& session) {
                        int (*act)(const std::string&, bool)) {
     auto& command = *cache.add_subcommand(name, description);
     auto directory = std::make_shared<std::string>();
-    command
-        .add_option("--dir,--cache-dir", *directory,
-                    "The folder; default: $TMAJIT_CACHE_DIR, else ~/.cache/tmajit")
-        ->type_name("FOLDER");
-    add_common_options(command, session);
+    OptionGroup(command).add("--dir,--cache-dir", *directory, "FOLDER",
+                             "The folder; default: $TMAJIT_CACHE_DIR, else ~/.cache/tmajit");
     command.footer(fmt::format("Example:\n  jitc cache {} --dir /tmp/kernels", name));
-    command.callback(
-        [=, &session] { session.action = [=, &session] { return act(*directory, session.json); }; });
+    add_action(command, session, [=](bool json) { return act(*directory, json); });
   };
   add("stat", "How many kernels there are, their size, and who compiled them", stat);
   add("ls", "Every kernel, newest first", list);

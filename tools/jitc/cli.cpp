@@ -1,10 +1,9 @@
-#include "cli.hpp"
-
 #include "commands.hpp"
 #include "files.hpp"
-#include "help_formatter.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
+#include "usage.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/logging.hpp>
@@ -26,32 +25,6 @@ namespace {
 
 using tmajit::ErrorCode;
 
-int exit_code(ErrorCode code) {
-  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? 2 : 1;
-}
-
-/// What an exception of any kind amounts to.
-struct Failure {
-  ErrorCode code = ErrorCode::internal;
-  std::string message;
-  std::vector<tmajit::Violation> violations = {};
-  std::string log = {};  ///< the compiler's
-};
-
-Failure examine(const std::exception& error) {
-  Failure failure{.message = error.what()};
-  if (const auto* known = dynamic_cast<const tmajit::Error*>(&error)) failure.code = known->code();
-  if (const auto* spec = dynamic_cast<const tmajit::SpecError*>(&error))
-    failure.violations = spec->violations();
-  if (const auto* compile = dynamic_cast<const tmajit::CompileError*>(&error)) failure.log = compile->log();
-  if (dynamic_cast<const CLI::Error*>(&error) != nullptr) failure.code = ErrorCode::invalid_argument;
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    failure.code = ErrorCode::out_of_memory;
-    failure.message = "this machine has not enough memory";
-  }
-  return failure;
-}
-
 void use_log_level(const std::string& level) {
   if (level.empty()) return;
   auto logger =
@@ -59,6 +32,46 @@ void use_log_level(const std::string& level) {
   logger->set_level(spdlog::level::from_str(level));
   tmajit::set_logger(std::move(logger));
 }
+
+/// CLI11's help with descriptions wrapped to the terminal, and only the names, what an option takes and its
+/// default beside them.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    label("SUBCOMMAND", "COMMAND");
+    label("Subcommands", "Commands");
+    column_width(name_columns);
+  }
+
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    std::string text = "  " + make_option_name(option, positional) + make_option_opts(option);
+    const std::size_t page = std::min(columns(STDOUT_FILENO), widest);
+    std::size_t column = width_of(text);
+    for (const auto& line :
+         wrap(make_option_desc(option), std::max(page, name_columns + 30) - name_columns)) {
+      if (column >= name_columns) {
+        text += '\n';
+        column = 0;
+      }
+      text += std::string(name_columns - column, ' ') + line;
+      column = name_columns;
+    }
+    return text + '\n';
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return {};
+    // What follows a colon are the names of validators; descriptions say it better.
+    const auto type = option->get_type_name().substr(0, option->get_type_name().find(':'));
+    std::string text = type.empty() ? "" : " " + type;
+    if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t name_columns = 30;
+  static constexpr std::size_t widest = 110;
+};
 
 /// Before the command line is understood, whether it would ask for JSON.
 bool wants_json(int argc, const char* const* argv) {
@@ -74,9 +87,8 @@ void require_command(const CLI::App& app, const Session& session) {
   for (const auto* command : last->get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
-  throw tmajit::Error(ErrorCode::invalid_argument,
-                      fmt::format("a command is required: {}; {} --help says more", fmt::join(names, ", "),
-                                  last == &app ? "jitc" : "jitc " + last->get_name()));
+  refuse("a command is required: {}; {} --help says more", fmt::join(names, ", "),
+         last == &app ? "jitc" : "jitc " + last->get_name());
 }
 
 void describe_program(CLI::App& app) {
@@ -85,7 +97,7 @@ void describe_program(CLI::App& app) {
   app.require_subcommand(
       0, 1);  // a word that is no command is then named; none at all is found by require_command()
   app.footer(
-      "Exit code: 0 done, 1 failure, 2 wrong usage or an illegal spec.\n"
+      "Exit code: 0 done, 1 failure, 2 wrong usage, or something that is not legal.\n"
       "Shapes, strides and boxes are row-major as in NumPy: --box 32x64 is 32 rows of 64.\n\n"
       "Examples:\n"
       "  jitc doctor\n"
@@ -94,32 +106,43 @@ void describe_program(CLI::App& app) {
       "  jitc run --help");
 }
 
+/// Reports an exception of any kind as one message on standard error (and as JSON on standard output) and
+/// returns the exit code.
+int report_error(const std::exception& error, bool json) {
+  auto code = ErrorCode::internal;
+  std::string message = error.what();
+  std::vector<tmajit::Violation> violations;
+  if (const auto* known = dynamic_cast<const tmajit::Error*>(&error)) code = known->code();
+  if (const auto* spec = dynamic_cast<const tmajit::SpecError*>(&error)) violations = spec->violations();
+  if (dynamic_cast<const CLI::Error*>(&error) != nullptr) code = ErrorCode::invalid_argument;
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    code = ErrorCode::out_of_memory;
+    message = "this machine has not enough memory";
+  }
+  Json report;
+  report_failure(code, message, report, violations);
+  if (const auto* compile = dynamic_cast<const tmajit::CompileError*>(&error);
+      compile != nullptr && !compile->log().empty()) {
+    report["error"]["log"] = compile->log();
+  }
+  try {
+    if (json) print_json(report);
+  } catch (const std::exception&) {
+    // Standard output is gone, and the message already stands on standard error.
+  }
+  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? 2 : 1;
+}
+
 }  // namespace
 
-void add_common_options(CLI::App& command, Session& session) {
+void add_action(CLI::App& command, Session& session, std::function<int(bool json)> action) {
   command.add_flag("--json", session.json, "Print one JSON object to standard output");
   command
       .add_option("--log-level", session.log_level,
                   "What the library logs to standard error: trace, debug, info, warn, err or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}))
       ->type_name("LEVEL");
-}
-
-int report_error(const std::exception& error, bool json) {
-  const auto failure = examine(error);
-  fmt::print(stderr, "{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), failure.message);
-  if (json) {
-    Json object{{"code", tmajit::name(failure.code)},
-                {"message", failure.message},
-                {"violations", to_json(failure.violations)}};
-    if (!failure.log.empty()) object["log"] = failure.log;
-    try {
-      print_json({{"error", object}});
-    } catch (const std::exception&) {
-      // Standard output is gone, and the message already stands on standard error.
-    }
-  }
-  return exit_code(failure.code);
+  if (action) command.callback([action = std::move(action), &session] { session.action = action; });
 }
 
 int run(int argc, const char* const* argv) {
@@ -142,7 +165,7 @@ int run(int argc, const char* const* argv) {
     app.parse(argc, argv);
     require_command(app, session);
     use_log_level(session.log_level);
-    return session.action();
+    return session.action(session.json);
   } catch (const CLI::ParseError& error) {
     // --help and --version are errors too, to the parser.
     if (error.get_exit_code() == 0) {

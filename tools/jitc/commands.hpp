@@ -11,7 +11,7 @@ namespace jitc {
 
 /// What the command line asked for, carried out once all of it has been understood.
 struct Session {
-  std::function<int()> action;  ///< returns the exit code
+  std::function<int(bool json)> action;  ///< returns the exit code
   bool json = false;
   std::string log_level;
 };
@@ -27,7 +27,11 @@ void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 
-/// --json and --log-level, which every command has.
-void add_common_options(CLI::App& command, Session& session);
+/// Adds what every command has, --json and --log-level, and what parsing it leaves to be done; null for one
+/// that only has commands of its own.
+void add_action(CLI::App& command, Session& session, std::function<int(bool json)> action);
+
+/// Parses and runs. 0: done, 1: failure, 2: wrong usage, or something that is not legal.
+[[nodiscard]] int run(int argc, const char* const* argv);
 
 }  // namespace jitc

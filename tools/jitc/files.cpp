@@ -1,5 +1,7 @@
 #include "files.hpp"
 
+#include "usage.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -18,7 +20,6 @@
 namespace jitc {
 namespace {
 
-using tmajit::Error;
 using tmajit::ErrorCode;
 
 std::string reason(int error) {
@@ -27,10 +28,6 @@ std::string reason(int error) {
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
-std::span<const std::byte> as_bytes(std::string_view text) {
-  return std::as_bytes(std::span(text));
 }
 
 extern "C" void bus_error(int /*signal*/) {
@@ -45,64 +42,20 @@ extern "C" void bus_error(int /*signal*/) {
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
-Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (data_ != nullptr) ::munmap(data_, size_);
-}
-Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
 
 InputFile::InputFile(const std::filesystem::path& path) {
-  const auto fail = [&](int error) {
-    throw Error(ErrorCode::io, fmt::format("cannot read {}: {}", path.string(), reason(error)));
-  };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(errno);
-  struct ::stat status {};
-  if (::fstat(file.get(), &status) != 0) fail(errno);
-  if (S_ISDIR(status.st_mode)) fail(EISDIR);
-  if (S_ISREG(status.st_mode)) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    if (size == 0) return;
-    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (data == MAP_FAILED) fail(errno);
-    mapping_ = Mapping(static_cast<std::byte*>(data), size);
-    return;
-  }
-  constexpr std::size_t piece = std::size_t{1} << 20U;
-  for (std::size_t used = 0;;) {
-    read_.resize(used + piece);
-    const auto got = ::read(file.get(), read_.data() + used, piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(errno);
-    used += static_cast<std::size_t>(got);
-    if (got == 0) {
-      read_.resize(used);
-      return;
-    }
-  }
-}
-
-std::span<const std::byte> InputFile::bytes() const noexcept {
-  return mapping_.bytes().empty() ? std::span<const std::byte>(read_) : mapping_.bytes();
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path.string(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) fail(ErrorCode::io, "cannot read {}: {}", path.string(), buffer.getError().message());
+  buffer_ = std::move(*buffer);
 }
 
 void OutputFile::fail(const std::string& what, int error) const {
-  throw Error(ErrorCode::io, fmt::format("cannot {} {}: {}", what, path_.string(), reason(error)));
+  jitc::fail(ErrorCode::io, "cannot {} {}: {}", what, path_.string(), reason(error));
 }
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
-  if (path_.empty()) throw Error(ErrorCode::invalid_argument, "the name of the output file is empty");
+  if (path_.empty()) refuse("the name of the output file is empty");
   struct ::stat status {};
   mode_t mode = 0;
   if (::stat(path_.c_str(), &status) == 0) {
@@ -140,6 +93,7 @@ void OutputFile::open_unnamed() {
 }
 
 OutputFile::~OutputFile() {
+  if (!mapped_.empty()) ::munmap(mapped_.data(), mapped_.size());
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
@@ -148,7 +102,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::write(std::string_view text) {
-  write(as_bytes(text));
+  write(std::as_bytes(std::span(text)));
 }
 
 std::span<std::byte> OutputFile::reserve(std::uint64_t size) {
@@ -164,13 +118,12 @@ std::span<std::byte> OutputFile::reserve(std::uint64_t size) {
   }
   void* const data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (data == MAP_FAILED) fail("map", errno);
-  mapping_ = Mapping(static_cast<std::byte*>(data), size);
-  return mapping_.bytes();
+  return mapped_ = {static_cast<std::byte*>(data), size};
 }
 
 void OutputFile::commit() {
   if (direct_) {
-    write(mapping_.bytes());
+    write(mapped_);
     return;
   }
   if (::fsync(file_.get()) != 0) fail("write", errno);
@@ -205,17 +158,13 @@ void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name
     if (written >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
-      throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", name, reason(errno)));
+      fail(ErrorCode::io, "cannot write {}: {}", name, reason(errno));
     }
   }
 }
 
-void write_stdout(std::span<const std::byte> bytes) {
-  write_fully(STDOUT_FILENO, bytes, "to standard output");
-}
-
 void write_stdout(std::string_view text) {
-  write_stdout(as_bytes(text));
+  write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "to standard output");
 }
 
 void install_signal_handling() {

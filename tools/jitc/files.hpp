@@ -3,58 +3,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
+
+#include <llvm/Support/MemoryBuffer.h>
+#include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 
 /// A file descriptor that closes itself.
 class Descriptor {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
   ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
 
   [[nodiscard]] int get() const noexcept { return fd_; }
 
  private:
-  int fd_ = -1;
+  int fd_;
 };
 
-/// Memory from mmap that unmaps itself.
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(std::byte* data, std::size_t size) : data_(data), size_(size) {}
-  ~Mapping();
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&& other) noexcept;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// A whole file for reading: mapped if it is a regular file, read into memory if it is a pipe.
+/// A whole file for reading: mapped if it is a large regular one, read into memory if it is a pipe.
 class InputFile {
  public:
   /// Throws Error{io}.
   explicit InputFile(const std::filesystem::path& path);
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(text())); }
+  /// The same as characters; of no encoding that is known.
+  [[nodiscard]] std::string_view text() const noexcept { return buffer_->getBuffer(); }
 
  private:
-  Mapping mapping_;
-  std::vector<std::byte> read_;
+  std::unique_ptr<llvm::MemoryBuffer> buffer_;
 };
 
 /// A file that appears under its name whole or not at all: it is written without a name (or under a temporary
@@ -84,7 +71,7 @@ class OutputFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;  ///< empty while the file has no name, or is written directly
   Descriptor file_;
-  Mapping mapping_;
+  std::span<std::byte> mapped_;  ///< by reserve()
   bool direct_ = false;
 };
 
@@ -92,7 +79,10 @@ class OutputFile {
 void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name);
 /// The same to standard output.
 void write_stdout(std::string_view text);
-void write_stdout(std::span<const std::byte> bytes);
+template <class... Values>
+void write_stdout(fmt::format_string<Values...> text, Values&&... values) {
+  write_stdout(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
+}
 
 /// A failed write, a closed pipe or a mapped file that shrinks must end in an error message, not in a signal:
 /// ignores SIGXFSZ and SIGPIPE, and turns SIGBUS into one line on standard error and exit code 1.

@@ -1,5 +1,9 @@
 #pragma once
 
+#include "usage.hpp"
+
+#include <tmajit/element_type.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -16,14 +20,25 @@ class JsonNode {
  public:
   using Value = nlohmann::json;
 
-  JsonNode(const Value& value, std::string path) : value_(&value), path_(std::move(path)) {}
+  /// The root, "$"; or a member, which has a key.
+  explicit JsonNode(const Value& value, std::string path = "$", std::string key = {})
+      : value_(&value), path_(std::move(path)), key_(std::move(key)) {}
 
   [[nodiscard]] const Value& value() const noexcept { return *value_; }
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Throws Error{invalid_argument}: path, what was found, and `wanted`.
-  [[noreturn]] void refuse(std::string_view wanted) const;
-  /// Throws Error{invalid_argument}: path and `message`.
-  [[noreturn]] void fail(std::string_view message) const;
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  /// Throws Error{invalid_argument}: path, what was found, and what is wanted, in fmt's format.
+  template <class... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> wanted, Values&&... values) const {
+    fail("{}; {}", shown(*value_), fmt::format(wanted, std::forward<Values>(values)...));
+  }
+  /// Throws Error{invalid_argument}: path and message.
+  template <class... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> message, Values&&... values) const {
+    jitc::refuse("{}: {}", path_, fmt::format(message, std::forward<Values>(values)...));
+  }
+
+  /// A value as a message shows it: short, and fit to print.
+  [[nodiscard]] static std::string shown(const Value& value);
 
   // Each refuses a value that is something else.
 
@@ -34,13 +49,17 @@ class JsonNode {
   [[nodiscard]] JsonNode at(std::string_view key) const;
   [[nodiscard]] std::vector<JsonNode> elements() const;
   [[nodiscard]] std::vector<JsonNode> members() const;
-  [[nodiscard]] const std::string& key() const noexcept { return key_; }  ///< of a member
   [[nodiscard]] const std::string& string() const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
+  /// The bit pattern of a number of `type`: a JSON number within its range (rounded to nearest for floats),
+  /// "nan", "inf" or "-inf", or the pattern itself, "0x7fc0".
+  [[nodiscard]] std::uint64_t number(tmajit::ElementType type) const;
 
  private:
-  JsonNode(const Value& value, std::string path, std::string key)
-      : value_(&value), path_(std::move(path)), key_(std::move(key)) {}
+  [[nodiscard]] static std::string step(std::string_view key);
+  [[nodiscard]] std::uint64_t pattern_number(tmajit::ElementType type) const;
+  [[nodiscard]] std::uint64_t whole_number(tmajit::ElementType type) const;
+  [[nodiscard]] std::uint64_t float_number(tmajit::ElementType type) const;
 
   const Value* value_;
   std::string path_;

@@ -1,13 +1,12 @@
 #include "launch_description.hpp"
 
 #include "json_node.hpp"
-#include "launch_numbers.hpp"
+#include "text.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -30,7 +29,7 @@ auto read_name(const JsonNode& node, const Parse& parse) {
   try {
     return parse(text);
   } catch (const tmajit::Error& error) {
-    node.fail(error.what());
+    node.fail("{}", error.what());
   }
 }
 
@@ -43,12 +42,18 @@ ElementType read_type(const JsonNode& node) {
   return read_name(node, [](const std::string& text) { return tmajit::parse_element_type(text); });
 }
 
+/// A string that names something, which is not empty.
+std::string read_text(const JsonNode& node, std::string_view what) {
+  if (node.string().empty()) node.refuse("the name of a {} is needed", what);
+  return node.string();
+}
+
 template <class Number>
 std::vector<Number> read_list(const JsonNode& node, std::size_t most_entries, std::uint64_t least,
                               std::uint64_t most) {
   const auto elements = node.elements();
   if (elements.empty() || elements.size() > most_entries) {
-    node.refuse(fmt::format("1 to {} numbers are needed, outermost dimension first", most_entries));
+    node.refuse("1 to {} numbers are needed, outermost dimension first", most_entries);
   }
   std::vector<Number> numbers;
   numbers.reserve(elements.size());
@@ -74,18 +79,17 @@ std::array<std::uint32_t, 3> read_extent(const JsonNode& node, const std::array<
 std::array<std::uint32_t, 3> read_block(const JsonNode& node) {
   const auto block = read_extent(node, {1024, 1024, 64});
   const auto threads = std::uint64_t{block[0]} * block[1] * block[2];
-  if (threads > 1024) node.fail(fmt::format("{} threads; a CTA has at most 1024", threads));
+  if (threads > 1024) node.fail("{} threads; a CTA has at most 1024", threads);
   return block;
 }
 
 std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array<std::uint32_t, 3>& grid) {
   const auto cluster = read_extent(node, {8, 8, 8});
   const auto ctas = std::uint64_t{cluster[0]} * cluster[1] * cluster[2];
-  if (ctas > 8) node.fail(fmt::format("{} CTAs; a cluster has at most 8 on every Hopper", ctas));
+  if (ctas > 8) node.fail("{} CTAs; a cluster has at most 8 on every Hopper", ctas);
   for (std::size_t d = 0; d < 3; ++d) {
     if (grid.at(d) % cluster.at(d) == 0) continue;
-    node.fail(
-        fmt::format("[{}] does not divide the grid, [{}]", fmt::join(cluster, ", "), fmt::join(grid, ", ")));
+    node.fail("[{}] does not divide the grid, [{}]", fmt::join(cluster, ", "), fmt::join(grid, ", "));
   }
   return cluster;
 }
@@ -93,7 +97,7 @@ std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array
 std::uint64_t count_elements(const JsonNode& node, const std::vector<std::uint64_t>& shape) {
   std::uint64_t elements = 1;
   for (const auto extent : shape) {
-    if (extent > most_elements / elements) node.fail(fmt::format("more than {} elements", most_elements));
+    if (extent > most_elements / elements) node.fail("more than {} elements", most_elements);
     elements *= extent;
   }
   return elements;
@@ -103,22 +107,14 @@ BufferDescription read_buffer(const JsonNode& node) {
   node.expect_keys({"in", "out", "dtype", "shape", "values", "fill"});
   BufferDescription buffer;
   buffer.name = node.key();
-  const auto file = [&](std::string_view key, std::optional<std::string>& path) {
-    if (const auto found = node.find(key)) {
-      if (found->string().empty()) found->refuse("the name of a .npy file is needed");
-      path = found->string();
-    }
-  };
-  file("in", buffer.in);
-  file("out", buffer.out);
+  if (const auto in = node.find("in")) buffer.in = read_text(*in, ".npy file");
+  if (const auto out = node.find("out")) buffer.out = read_text(*out, ".npy file");
   if (const auto type = node.find("dtype")) buffer.type = read_type(*type);
   const auto shape = node.find("shape");
   if (shape) buffer.shape = read_list<std::uint64_t>(*shape, tmajit::max_view_rank, 1, most_elements);
   const auto values = node.find("values");
   const auto fill = node.find("fill");
-  if (static_cast<int>(buffer.in.has_value()) + static_cast<int>(values.has_value()) +
-          static_cast<int>(fill.has_value()) >
-      1) {
+  if (buffer.in.has_value() + values.has_value() + fill.has_value() > 1) {
     node.fail("in, values and fill: what a buffer holds first is one of them");
   }
   if (!buffer.in && !buffer.type) node.fail("\"dtype\" is missing; only a file says it by itself");
@@ -128,9 +124,9 @@ BufferDescription read_buffer(const JsonNode& node) {
   if (values) {
     const auto numbers = values->elements();
     if (numbers.empty() || numbers.size() > elements) {
-      values->fail(fmt::format("{} values; the shape has {} elements", numbers.size(), elements));
+      values->fail("{} values; the shape has {} elements", numbers.size(), elements);
     }
-    for (const auto& number : numbers) buffer.values.push_back(read_number(number, *buffer.type));
+    for (const auto& number : numbers) buffer.values.push_back(number.number(*buffer.type));
   }
   return buffer;
 }
@@ -163,19 +159,20 @@ class ParameterReader {
     }
     if (!node.has("type")) {
       node.refuse(
-          "a parameter is {\"type\", \"value\"}, {\"buffer\"}, {\"tensor_map\"} or {\"struct\"}; a field one "
+          "a parameter is {{\"type\", \"value\"}}, {{\"buffer\"}}, {{\"tensor_map\"}} or {{\"struct\"}}; a "
+          "field one "
           "of the first two");
     }
     node.expect_keys({"type", "value"});
     ScalarParameter scalar{.type = read_type(node.at("type")), .bits = {}};
     const auto value = node.at("value");
     if (!value.value().is_array()) {
-      scalar.bits.push_back(read_number(value, scalar.type));
+      scalar.bits.push_back(value.number(scalar.type));
       return scalar;
     }
     const auto elements = value.elements();
     if (elements.empty() || elements.size() > most_parameter_bytes) value.refuse("an array has elements");
-    for (const auto& element : elements) scalar.bits.push_back(read_number(element, scalar.type));
+    for (const auto& element : elements) scalar.bits.push_back(element.number(scalar.type));
     return scalar;
   }
 
@@ -186,8 +183,8 @@ class ParameterReader {
       std::vector<std::string_view> names;
       names.reserve(buffers_.size());
       for (const auto& buffer : buffers_) names.push_back(buffer.name);
-      name.refuse(names.empty() ? std::string("$.buffers has none")
-                                : fmt::format("$.buffers has {}", fmt::join(names, ", ")));
+      if (names.empty()) name.refuse("$.buffers has none");
+      name.refuse("$.buffers has {}", fmt::join(names, ", "));
     }
     PointerParameter pointer{.buffer = name.string()};
     if (const auto offset = node.find("offset")) pointer.offset = offset->integer(0, u64_most >> 1U);
@@ -200,49 +197,85 @@ class ParameterReader {
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    constexpr std::size_t rank = tmajit::max_map_rank;
-    if (const auto shape = node.find("shape"))
-      map.shape = read_list<std::uint64_t>(*shape, rank, 1, u64_most);
-    if (const auto strides = node.find("strides")) {
-      map.strides = read_list<std::uint64_t>(*strides, rank, 0, u64_most);
-    }
-    map.box = read_list<std::uint32_t>(node.at("box"), rank, 1, u32_most);
-    if (const auto strides = node.find("element_strides")) {
-      map.element_strides = read_list<std::uint32_t>(*strides, rank, 1, u32_most);
-    }
+    map.box = read_list<std::uint32_t>(node.at("box"), tmajit::max_map_rank, 1, u32_most);
+    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
+                                                 std::uint64_t least, std::uint64_t most) {
+      const auto list = node.find(key);
+      if (!list) return;
+      numbers = read_list<Number>(*list, tmajit::max_map_rank, least, most);
+      if (numbers.size() == map.box.size()) return;
+      list->fail("{} dimensions; the box has {}", numbers.size(), map.box.size());
+    };
+    read_like_box("shape", map.shape, 1, u64_most);
+    read_like_box("strides", map.strides, 0, u64_most);
+    read_like_box("element_strides", map.element_strides, 1, u32_most);
     read_optional(node, "interleave", tmajit::parse_interleave, map.interleave);
     read_optional(node, "swizzle", tmajit::parse_swizzle, map.swizzle);
     read_optional(node, "l2_promotion", tmajit::parse_l2_promotion, map.l2_promotion);
     read_optional(node, "oob_fill", tmajit::parse_oob_fill, map.oob_fill);
-    const auto same_rank = [&](std::string_view key, std::size_t size) {
-      if (size != 0 && size != map.box.size()) {
-        node.at(key).fail(fmt::format("{} dimensions; the box has {}", size, map.box.size()));
-      }
-    };
-    same_rank("shape", map.shape.size());
-    same_rank("strides", map.strides.size());
-    same_rank("element_strides", map.element_strides.size());
     return map;
   }
 
   const std::vector<BufferDescription>& buffers_;
 };
 
+/// A pattern says every value of every type exactly.
+Json patterns(const std::vector<std::uint64_t>& values) {
+  Json list = Json::array();
+  for (const auto bits : values) list.push_back(fmt::format("{:#x}", bits));
+  return list;
+}
+
+Json to_json(const BufferDescription& buffer) {
+  Json json = Json::object();
+  if (buffer.in) json["in"] = *buffer.in;
+  if (buffer.out) json["out"] = *buffer.out;
+  if (buffer.type) json["dtype"] = tmajit::name(*buffer.type);
+  if (!buffer.shape.empty()) json["shape"] = buffer.shape;
+  if (!buffer.values.empty()) json["values"] = patterns(buffer.values);
+  if (buffer.fill != 0) json["fill"] = buffer.fill;
+  return json;
+}
+
+Json to_json(const ScalarParameter& scalar) {
+  return {{"type", tmajit::name(scalar.type)}, {"value", patterns(scalar.bits)}};
+}
+
+Json to_json(const PointerParameter& pointer) {
+  return {{"buffer", pointer.buffer}, {"offset", pointer.offset}};
+}
+
+Json to_json(const TensorMapParameter& map) {
+  Json json = to_json(map.at);
+  if (map.type) json["dtype"] = tmajit::name(*map.type);
+  if (!map.shape.empty()) json["shape"] = map.shape;
+  if (!map.strides.empty()) json["strides"] = map.strides;
+  json["box"] = map.box;
+  if (!map.element_strides.empty()) json["element_strides"] = map.element_strides;
+  json["interleave"] = tmajit::name(map.interleave);
+  json["swizzle"] = tmajit::name(map.swizzle);
+  json["l2_promotion"] = tmajit::name(map.l2_promotion);
+  json["oob_fill"] = tmajit::name(map.oob_fill);
+  return {{"tensor_map", json}};
+}
+
+Json to_json(const StructParameter& parameter) {
+  Json fields = Json::array();
+  for (const auto& field : parameter.fields) {
+    fields.push_back(std::visit([](const auto& one) { return to_json(one); }, field));
+  }
+  return {{"struct", fields}};
+}
+
 }  // namespace
 
 LaunchDescription parse_launch(std::string_view text) {
   const auto json = parse_json(text);
-  const JsonNode root(json, "$");
+  const JsonNode root(json);
   root.expect_keys({"entry", "source", "grid", "block", "cluster", "shared_bytes", "buffers", "parameters"});
   LaunchDescription launch;
-  if (const auto entry = root.find("entry")) {
-    launch.entry = entry->string();
-    if (launch.entry.empty()) entry->refuse("the name of a kernel is needed");
-  }
-  if (const auto source = root.find("source")) {
-    launch.source = source->string();
-    if (launch.source.empty()) source->refuse("the name of a file is needed");
-  }
+  if (const auto entry = root.find("entry")) launch.entry = read_text(*entry, "kernel");
+  if (const auto source = root.find("source")) launch.source = read_text(*source, "file");
   launch.grid = read_extent(root.at("grid"), {0x7fffffff, 65535, 65535});
   launch.block = read_block(root.at("block"));
   if (const auto cluster = root.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
@@ -257,6 +290,23 @@ LaunchDescription parse_launch(std::string_view text) {
     for (const auto& parameter : parameters->elements()) launch.parameters.push_back(reader.read(parameter));
   }
   return launch;
+}
+
+Json to_json(const LaunchDescription& description) {
+  Json json = Json::object();
+  if (!description.entry.empty()) json["entry"] = description.entry;
+  if (!description.source.empty()) json["source"] = description.source;
+  json["grid"] = description.grid;
+  json["block"] = description.block;
+  json["cluster"] = description.cluster;
+  json["shared_bytes"] = description.shared_bytes;
+  json["buffers"] = Json::object();
+  for (const auto& buffer : description.buffers) json["buffers"][buffer.name] = to_json(buffer);
+  json["parameters"] = Json::array();
+  for (const auto& parameter : description.parameters) {
+    json["parameters"].push_back(std::visit([](const auto& one) { return to_json(one); }, parameter));
+  }
+  return json;
 }
 
 std::vector<std::uint64_t> field_offsets(const StructParameter& parameter) {
@@ -292,7 +342,7 @@ std::string describe(const KernelParameter& parameter) {
   if (std::holds_alternative<PointerParameter>(parameter)) return "an address";
   if (std::holds_alternative<TensorMapParameter>(parameter)) return "a tensor map";
   const auto fields = std::get<StructParameter>(parameter).fields.size();
-  return fmt::format("a struct of {} field{}", fields, fields == 1 ? "" : "s");
+  return "a struct of " + counted(fields, "field");
 }
 
 }  // namespace jitc

@@ -1,13 +1,11 @@
 #include "commands.hpp"
 #include "files.hpp"
-#include "layout_svg.hpp"
-#include "layout_text.hpp"
 #include "layout_view.hpp"
+#include "option_group.hpp"
 #include "parse.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
-
-#include <tmajit/error.hpp>
+#include "usage.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -22,8 +20,6 @@ namespace jitc {
 namespace {
 
 using tmajit::BoxLayout;
-using tmajit::Error;
-using tmajit::ErrorCode;
 
 constexpr std::uint32_t lines_of_text = 32;
 constexpr std::uint32_t lines_of_picture = 64;
@@ -41,40 +37,32 @@ struct LayoutOptions {
   std::string out;
 };
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, message);
-}
-
-/// Widths that `pattern` can go over the box with.
-std::vector<std::uint32_t> widths_of(const BoxLayout& box, tmajit::AccessPattern pattern) {
-  std::vector<std::uint32_t> widths;
-  for (std::uint32_t width = 1; width <= unit_bytes; width *= 2) {
-    if (tmajit::instructions(box, pattern, width) != 0) widths.push_back(width);
-  }
-  return widths;
-}
-
-std::optional<ShownAccess> shown_access(const LayoutOptions& options, const BoxLayout& box) {
+/// The access that is asked for, one of the view's patterns.
+std::optional<ShownAccess> shown_access(const LayoutOptions& options, const LayoutView& view) {
   if (options.pattern.empty()) {
     if (options.width || options.instruction) refuse("--access and --instruction say more of a --pattern");
     return std::nullopt;
   }
   const auto pattern = tmajit::parse_access_pattern(options.pattern);
-  const auto widths = widths_of(box, pattern);
+  const auto& box = view.box;
+  std::vector<std::uint32_t> widths;
+  for (const auto& known : view.patterns) {
+    if (known.pattern == pattern) widths.push_back(known.width);
+  }
   if (widths.empty()) {
-    refuse(fmt::format(
+    refuse(
         "--pattern {}: a matrix has 8 rows of 16 bytes, and elements of 2 bytes if it is transposed; "
         "this box has {} rows of {}-byte elements",
-        options.pattern, box.rows(), box.element_bytes()));
+        options.pattern, box.rows(), box.element_bytes());
   }
   const auto width = options.width.value_or(widths.front());
   if (std::find(widths.begin(), widths.end(), width) == widths.end()) {
-    refuse(fmt::format("--access {}: a lane of {} over this box touches {} bytes", width, options.pattern,
-                       fmt::join(widths, ", ")));
+    refuse("--access {}: a lane of {} over this box touches {} bytes", width, options.pattern,
+           fmt::join(widths, ", "));
   }
   const auto count = tmajit::instructions(box, pattern, width);
   const auto number = options.instruction.value_or(tmajit::conflicts(box, pattern, width).worst);
-  if (number >= count) refuse(fmt::format("--instruction {}: there are {}, from 0 on", number, count));
+  if (number >= count) refuse("--instruction {}: there are {}, from 0 on", number, count);
   return ShownAccess{.pattern = pattern,
                      .number = number,
                      .instructions = count,
@@ -85,16 +73,16 @@ ColourBy colour_by(const std::string& text, const BoxLayout& box) {
   if (text.empty()) return box.row_bytes() == unit_bytes ? ColourBy::row : ColourBy::column;
   if (text == "column") return ColourBy::column;
   if (text == "row") return ColourBy::row;
-  refuse(fmt::format("--colour {}: column or row", text));
+  refuse("--colour {}: column or row", text);
 }
 
 /// Before anything is made, so that a name that is no picture's is refused at once.
 void check_suffix(const std::string& out) {
   if (out.empty() || std::filesystem::path(out).extension() == ".svg") return;
-  refuse(fmt::format(
+  refuse(
       "-o {}: pictures are written as SVG, to a file whose name ends in .svg; text and JSON go to "
       "standard output",
-      out));
+      out);
 }
 
 Json to_json(const BoxLayout& box, tmajit::BoxElement element) {
@@ -127,8 +115,9 @@ Json to_json(const std::vector<PatternConflicts>& patterns) {
   Json list = Json::array();
   for (const auto& pattern : patterns) {
     Json under = Json::object();
-    for (const auto& [swizzle, conflicts] : pattern.under) {
-      under[std::string(tmajit::name(swizzle))] = conflicts ? to_json(*conflicts) : Json(nullptr);
+    for (std::size_t i = 0; i < all_swizzles.size(); ++i) {
+      const auto& conflicts = pattern.under[i];
+      under[std::string(tmajit::name(all_swizzles[i]))] = conflicts ? to_json(*conflicts) : Json(nullptr);
     }
     list.push_back({{"pattern", tmajit::name(pattern.pattern)},
                     {"access_bytes", pattern.width},
@@ -186,10 +175,10 @@ int layout(const LayoutOptions& options, bool json) {
       .extents = extents,
       .lines = options.lines.value_or(picture ? lines_of_picture : lines_of_text)};
   view.colour = colour_by(options.colour, view.box);
-  view.shown = shown_access(options, view.box);
+  view.patterns = conflicts_of_patterns(view.box, extents);
+  view.shown = shown_access(options, view);
   std::optional<OutputFile> file;
   if (picture) file.emplace(options.out);
-  view.patterns = conflicts_of_patterns(view.box, extents);
   if (file) {
     file->write(layout_svg(view));
     file->commit();
@@ -199,7 +188,7 @@ int layout(const LayoutOptions& options, bool json) {
     if (file) report["output"] = options.out;
     print_json(report);
   } else if (file) {
-    say("layout", fmt::format("{}: {}, {}", options.out, describe_box(view), describe_image(view)));
+    say("layout", "{}: {}, {}", options.out, describe_box(view), describe_image(view));
   } else {
     write_stdout(layout_text(view, columns(STDOUT_FILENO), takes_colour(STDOUT_FILENO)));
   }
@@ -212,46 +201,25 @@ void add_layout_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
       "layout", "Show where a box's elements lie in shared memory, and which accesses conflict");
   auto options = std::make_shared<LayoutOptions>();
-  command.add_option("--type,--dtype", options->type, "Element type")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  command.add_option("--box", options->box, "The box, 1 to 5 dimensions, row-major")
-      ->type_name("64x64")
-      ->required();
-  command.add_option("--swizzle", options->swizzle, "none, 32B, 64B or 128B")
-      ->type_name("MODE")
-      ->capture_default_str();
-  command
-      .add_option("--interleave", options->interleave,
-                  "none, 16B or 32B: the box's innermost dimension then counts slices of as many bytes")
-      ->type_name("MODE")
-      ->capture_default_str();
-  command
-      .add_option("--pattern", options->pattern,
-                  "Draw one instruction of a warp that goes over the box: row, column, matrix (ldmatrix and "
-                  "stmatrix) or matrix-transposed (the same with .trans)")
-      ->type_name("PATTERN");
-  command
-      .add_option("--access", options->width,
-                  "Bytes that a lane touches: 1, 2, 4, 8 or 16; default: an element")
-      ->type_name("BYTES");
-  command
-      .add_option("--instruction", options->instruction,
-                  "Which of the pattern's instructions; default: the first of those with most conflicts")
-      ->type_name("N");
-  command
-      .add_option("--colour,--color", options->colour,
-                  "What colours tell: column, an element's by 16 bytes, which is the default, or row")
-      ->type_name("WHAT");
-  command
-      .add_option("--lines", options->lines,
-                  "Lines of 128 bytes that are shown at most, 0 for all; default: 32, in a picture 64")
-      ->type_name("N");
-  command
-      .add_option("-o,--output", options->out,
-                  "Draw a picture instead; the name ends in .svg. Default: text to standard output")
-      ->type_name("FILE.svg");
-  add_common_options(command, session);
+  OptionGroup group(command);
+  group.add("--type,--dtype", options->type, "TYPE", "Element type");
+  group.add("--box", options->box, "64x64", "The box, 1 to 5 dimensions, row-major")->required();
+  group.add("--swizzle", options->swizzle, "MODE", "none, 32B, 64B or 128B");
+  group.add("--interleave", options->interleave, "MODE",
+            "none, 16B or 32B: the box's innermost dimension then counts slices of as many bytes");
+  group.add("--pattern", options->pattern, "PATTERN",
+            "Draw one instruction of a warp that goes over the box: row, column, matrix (ldmatrix and "
+            "stmatrix) or matrix-transposed (the same with .trans)");
+  group.add("--access", options->width, "BYTES",
+            "Bytes that a lane touches: 1, 2, 4, 8 or 16; default: an element");
+  group.add("--instruction", options->instruction, "N",
+            "Which of the pattern's instructions; default: the first of those with most conflicts");
+  group.add("--colour,--color", options->colour, "WHAT",
+            "What colours tell: column, an element's by 16 bytes, which is the default, or row");
+  group.add("--lines", options->lines, "N",
+            "Lines of 128 bytes that are shown at most, 0 for all; default: 32, in a picture 64");
+  group.add("-o,--output", options->out, "FILE.svg",
+            "Draw a picture instead; the name ends in .svg. Default: text to standard output");
   command.footer(
       "A warp's access takes as many wavefronts as one bank has different 4-byte words to give; 8-byte "
       "accesses\n"
@@ -262,9 +230,7 @@ void add_layout_command(CLI::App& app, Session& session) {
       "  jitc layout --type bf16 --box 64x64 --swizzle 128B --pattern matrix -o tile.svg\n"
       "  jitc layout --type u8 --box 128x128 --swizzle 128B --colour row --lines 0 -o tile.svg\n"
       "  jitc layout --type f16 --box 64x32 --swizzle 64B --json");
-  command.callback([options, &session] {
-    session.action = [options, &session] { return layout(*options, session.json); };
-  });
+  add_action(command, session, [options](bool json) { return layout(*options, json); });
 }
 
 }  // namespace jitc

@@ -1,9 +1,7 @@
-#include "layout_svg.hpp"
-
+#include "layout_view.hpp"
 #include "text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include <spdlog/fmt/fmt.h>
@@ -215,24 +213,21 @@ class Picture {
     if (view_.patterns.empty()) return;
     constexpr double first = 270;
     constexpr double height = 21;
-    const auto& swizzles = view_.patterns.front().under;
-    const auto width = (grid_width - first) / static_cast<double>(swizzles.size());
+    const auto width = (grid_width - first) / static_cast<double>(all_swizzles.size());
     const auto column = [&](std::size_t i) { return grid_left + first + static_cast<double>(i) * width; };
     y_ += 32;
     text(grid_left, y_, "", "Bank conflicts of a warp");
-    for (std::size_t i = 0; i < swizzles.size(); ++i) {
-      const bool here = swizzles[i].swizzle == view_.box.swizzle();
-      text(
-          column(i) + 8, y_, here ? "" : "note",
-          fmt::format("{}{}",
-                      swizzles[i].swizzle == tmajit::Swizzle::none ? "no swizzle" : name(swizzles[i].swizzle),
-                      here ? " (shown)" : ""));
+    for (std::size_t i = 0; i < all_swizzles.size(); ++i) {
+      const auto swizzle = all_swizzles[i];
+      const bool here = swizzle == view_.box.swizzle();
+      const auto words = swizzle == tmajit::Swizzle::none ? "no swizzle" : name(swizzle);
+      text(column(i) + 8, y_, here ? "" : "note", fmt::format("{}{}", words, here ? " (shown)" : ""));
     }
     y_ += 8;
     for (const auto& pattern : view_.patterns) {
       text(grid_left, y_ + 14.5, "", describe_pattern(pattern.pattern, pattern.width));
       for (std::size_t i = 0; i < pattern.under.size(); ++i) {
-        const auto& conflicts = pattern.under[i].conflicts;
+        const auto& conflicts = pattern.under[i];
         if (conflicts) {
           const auto* kind = conflicts->conflicting == 0 ? "good" : conflicts->ways <= 2 ? "some" : "many";
           rect(kind, column(i), y_ + 1, width - 4, height - 3);

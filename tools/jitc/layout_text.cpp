@@ -1,6 +1,4 @@
-#include "layout_text.hpp"
-
-#include "table.hpp"
+#include "layout_view.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -196,15 +194,14 @@ std::string busiest_banks(const ShownAccess& shown) {
 }
 
 std::string conflict_table(const LayoutView& view, std::size_t width) {
-  std::vector<std::vector<std::string>> rows{{"BANK CONFLICTS"}};
+  Rows rows{{"BANK CONFLICTS"}};
   if (view.patterns.empty()) return {};
-  for (const auto& under : view.patterns.front().under) {
-    const bool here = under.swizzle == view.box.swizzle();
-    rows[0].push_back(fmt::format("{}{}", tmajit::name(under.swizzle), here ? " *" : ""));
+  for (const auto swizzle : all_swizzles) {
+    rows[0].push_back(fmt::format("{}{}", tmajit::name(swizzle), swizzle == view.box.swizzle() ? " *" : ""));
   }
   for (const auto& pattern : view.patterns) {
     rows.push_back({describe_pattern(pattern.pattern, pattern.width)});
-    for (const auto& under : pattern.under) rows.back().push_back(describe_conflicts(under.conflicts));
+    for (const auto& conflicts : pattern.under) rows.back().push_back(describe_conflicts(conflicts));
   }
   return format_table(rows, width) + "* this swizzle; – the box is illegal under it\n";
 }

@@ -1,6 +1,7 @@
 #include "layout_view.hpp"
 
 #include "report.hpp"
+#include "text.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -15,8 +16,6 @@ namespace {
 using tmajit::AccessPattern;
 using tmajit::BoxLayout;
 using tmajit::Swizzle;
-
-constexpr std::array all_swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
 
 /// Columns in the 16 bytes that get one colour.
 std::uint32_t columns_a_unit(const BoxLayout& box) {
@@ -64,19 +63,18 @@ std::string describe_cut(const LineRange& range) {
 
 std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
                                                     const std::vector<std::uint32_t>& extents) {
-  std::vector<std::pair<Swizzle, std::optional<BoxLayout>>> layouts;
-  layouts.reserve(all_swizzles.size());
-  for (const auto swizzle : all_swizzles) layouts.emplace_back(swizzle, under(box, extents, swizzle));
+  std::array<std::optional<BoxLayout>, all_swizzles.size()> layouts;
+  std::ranges::transform(all_swizzles, layouts.begin(),
+                         [&](Swizzle one) { return under(box, extents, one); });
   std::vector<PatternConflicts> table;
   for (const auto pattern : tmajit::all_access_patterns) {
     for (std::uint32_t width = 1; width <= unit_bytes; width *= 2) {
       if (tmajit::instructions(box, pattern, width) == 0) continue;
       PatternConflicts line{.pattern = pattern, .width = width, .under = {}};
-      for (const auto& [swizzle, layout] : layouts) {
-        line.under.push_back({.swizzle = swizzle, .conflicts = std::nullopt});
-        if (layout) line.under.back().conflicts = tmajit::conflicts(*layout, pattern, width);
+      for (std::size_t i = 0; i < layouts.size(); ++i) {
+        if (layouts[i]) line.under[i] = tmajit::conflicts(*layouts[i], pattern, width);
       }
-      table.push_back(std::move(line));
+      table.push_back(line);
     }
   }
   return table;
@@ -93,8 +91,7 @@ std::string describe_box(const LayoutView& view) {
 std::string describe_image(const LayoutView& view) {
   const auto& box = view.box;
   const bool slices = box.interleave() != tmajit::Interleave::none;
-  auto text = fmt::format("{} {}{} of {} bytes", box.rows(), slices ? "slice" : "row",
-                          box.rows() == 1 ? "" : "s", box.row_bytes());
+  auto text = fmt::format("{} of {} bytes", counted(box.rows(), slices ? "slice" : "row"), box.row_bytes());
   if (box.pitch_bytes() != box.row_bytes()) text += fmt::format(", {} apart", box.pitch_bytes());
   return text + fmt::format(", {}, aligned to {} bytes", describe_bytes(box.bytes()), box.alignment());
 }
@@ -103,7 +100,7 @@ std::string describe_pattern(AccessPattern pattern, std::uint32_t width) {
   switch (pattern) {
     case AccessPattern::matrix: return "8x8 matrix (ldmatrix)";
     case AccessPattern::matrix_transposed: return "8x8 matrix, transposed (.trans)";
-    default: return fmt::format("{}, {} byte{} a lane", tmajit::name(pattern), width, width == 1 ? "" : "s");
+    default: return fmt::format("{}, {} a lane", tmajit::name(pattern), counted(width, "byte"));
   }
 }
 
@@ -118,9 +115,8 @@ std::string describe_conflicts(const std::optional<tmajit::Conflicts>& conflicts
 
 std::string describe_access(const ShownAccess& shown) {
   const auto taken = tmajit::wavefronts(shown.access);
-  auto text = fmt::format("{}, instruction {} of {}: {} wavefront{}",
-                          describe_pattern(shown.pattern, shown.access.width), shown.number,
-                          shown.instructions, taken.needed, taken.needed == 1 ? "" : "s");
+  auto text = fmt::format("{}, instruction {} of {}: {}", describe_pattern(shown.pattern, shown.access.width),
+                          shown.number, shown.instructions, counted(taken.needed, "wavefront"));
   if (taken.needed == taken.ideal) return text + ", no conflict";
   return text + fmt::format(" instead of {} ({}-way conflict)", taken.ideal, taken.ways);
 }

@@ -2,6 +2,8 @@
 
 #include <tmajit/bank_conflicts.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,16 +30,14 @@ struct ShownAccess {
   tmajit::WarpAccess access;
 };
 
-/// Conflicts of one pattern under a swizzle; none where the box is illegal under it.
-struct ConflictsUnder {
-  tmajit::Swizzle swizzle;
-  std::optional<tmajit::Conflicts> conflicts;
-};
+inline constexpr std::array all_swizzles{tmajit::Swizzle::none, tmajit::Swizzle::b32, tmajit::Swizzle::b64,
+                                         tmajit::Swizzle::b128};
 
 struct PatternConflicts {
   tmajit::AccessPattern pattern;
-  std::uint32_t width;                ///< bytes a lane
-  std::vector<ConflictsUnder> under;  ///< every swizzle, in the order of the enumerators
+  std::uint32_t width;  ///< bytes a lane
+  /// Under each of all_swizzles; none where the box is illegal under it.
+  std::array<std::optional<tmajit::Conflicts>, all_swizzles.size()> under;
 };
 
 /// Everything that a picture of a box shows, as text or as SVG.
@@ -80,5 +80,13 @@ struct LineRange {
 [[nodiscard]] std::string describe_access(const ShownAccess& shown);
 /// The columns or rows of the elements of colour `number`: "0-7", "0, 8 …". Empty if no element has it.
 [[nodiscard]] std::string describe_colour(const LayoutView& view, std::uint32_t number);
+
+/// The tile as a table of 128-byte lines, in units of 16 bytes or in banks where `width` columns are wide
+/// enough; then what the patterns cost. With `colour` cells have coloured backgrounds (ANSI, 256 colours).
+[[nodiscard]] std::string layout_text(const LayoutView& view, std::size_t width, bool colour);
+
+/// The tile as a picture of its own, for a browser or a README: 128-byte lines by 32 banks, a legend, and a
+/// table of what the patterns cost.
+[[nodiscard]] std::string layout_svg(const LayoutView& view);
 
 }  // namespace jitc

@@ -1,16 +1,18 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "option_group.hpp"
 #include "options.hpp"
 #include "parse.hpp"
-#include "problem.hpp"
+#include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
+#include "usage.hpp"
 
 #include <tmajit/lint.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -22,11 +24,11 @@ namespace jitc {
 namespace {
 
 using tmajit::Error;
-using tmajit::ErrorCode;
 using tmajit::MapFacts;
 
 struct LintCommand {
-  KernelOptions kernel;  ///< its family may be a file instead
+  ProblemOptions problem;  ///< its word may be a file instead
+  std::uint32_t step = 1;  ///< of several kernels, from 1
   CompilerOptions compiler;
   std::vector<std::string> maps;
   std::vector<std::string> box_bytes;
@@ -38,15 +40,12 @@ struct Subject {
   tmajit::LintOptions options;
 };
 
-[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view need) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} {}: {}", option, text, need));
-}
-
 /// PARAM=REST
 std::pair<std::string, std::string> split_fact(std::string_view option, const std::string& text,
                                                std::string_view need) {
   const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) refuse(option, text, need);
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+    refuse("{} {}: {}", option, text, need);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -55,18 +54,11 @@ MapFacts parse_map(const std::string& text) {
   constexpr auto need =
       "a parameter's name or number, its type, its box and perhaps a swizzle: 0=bf16:64x64:128B";
   const auto [parameter, rest] = split_fact("--map", text, need);
-  std::vector<std::string> words{""};
-  for (const char c : rest) {
-    if (c == ':') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  if (words.size() < 2 || words.size() > 3) refuse("--map", text, need);
+  const auto words = split(rest, ':');
+  if (words.size() < 2 || words.size() > 3) refuse("--map {}: {}", text, need);
   const auto box = parse_box(words[1], "--map");
   if (box.size() > tmajit::max_map_rank)
-    refuse("--map", text, fmt::format("a box of {} dimensions at most", tmajit::max_map_rank));
+    refuse("--map {}: a box of {} dimensions at most", text, tmajit::max_map_rank);
   tmajit::TensorMapSpec spec;
   spec.type = tmajit::parse_element_type(words[0]);
   spec.rank = static_cast<std::uint8_t>(box.size());
@@ -80,29 +72,31 @@ MapFacts parse_map(const std::string& text) {
 MapFacts parse_box_bytes(const std::string& text) {
   constexpr auto need = "a parameter's name or number, and bytes: 0=8192";
   const auto [parameter, rest] = split_fact("--box-bytes", text, need);
+  const auto bytes = parse_number<decltype(MapFacts::box_bytes)>(rest);
+  if (!bytes || *bytes == 0) refuse("--box-bytes {}: {}", text, need);
   MapFacts facts;
   facts.parameter = parameter;
-  const char* const end = rest.data() + rest.size();
-  const auto [stop, error] = std::from_chars(rest.data(), end, facts.box_bytes);
-  if (error != std::errc() || stop != end || facts.box_bytes == 0) refuse("--box-bytes", text, need);
+  facts.box_bytes = *bytes;
   return facts;
 }
 
-bool is_family(const std::string& word) {
-  return std::any_of(tmajit::all_families.begin(), tmajit::all_families.end(),
-                     [&](tmajit::Family family) { return tmajit::name(family) == word; });
+bool is_operation(std::string_view word) {
+  const auto families = tmajit::families();
+  return find_operation(word) != nullptr ||
+         std::any_of(families.begin(), families.end(), [&](const tmajit::FamilyInfo& family) {
+           return family.name == word || family.operation == word;
+         });
 }
 
 Subject read_file(const LintCommand& command) {
   Subject subject;
-  const std::string& path = command.kernel.family;
+  const std::string& path = command.problem.word;
   const bool is_standard_input = path == "-";
   try {
-    const InputFile file(is_standard_input ? "/dev/stdin" : path);
-    subject.text.assign(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
   } catch (const Error& error) {
     // An exit code of 1 says that there are findings.
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}, and no family is called so", error.what()));
+    refuse("{}, and no operation or family is called so", error.what());
   }
   subject.options.name = is_standard_input ? "standard input" : path;
   for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));
@@ -110,45 +104,30 @@ Subject read_file(const LintCommand& command) {
   return subject;
 }
 
-/// A family's kernel, and the tensor maps that it takes first of all its parameters.
+/// The kernel of an operation, and the tensor maps that it takes.
 Subject make_kernel(const LintCommand& command) {
   if (!command.maps.empty() || !command.box_bytes.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                "--map and --box-bytes tell what is known of a file's parameters; a family's follow from its "
-                "options");
+    refuse(
+        "--map and --box-bytes tell what is known of a file's parameters; an operation's follow from its "
+        "options");
   }
-  const Problem problem = make_problem(command.kernel, Padding::no);
-  require_legal(problem);
-  const Progress progress("compiling");
-  tmajit::Runtime runtime(runtime_options(command.compiler));
-  const auto kernel = runtime.kernel(problem.spec);
+  const Problem problem = make_problem(command.problem, Purpose::look);
+  auto runtime = planning_runtime(command.compiler, select_chip("auto").chip);
+  const auto plans = plan_kernels(problem, problem.unplaced(), runtime);
+  const auto& plan = kernel_of_step(plans, command.step);
+  const auto kernel = make_kernels({plan}, runtime).front();
   Subject subject;
   subject.text = kernel.artifact().ptx;
   subject.options.name = kernel.artifact().entry + ".ptx";
-  const auto family = problem.spec.family;
-  if (family == tmajit::Family::bulk) return subject;
-  const std::size_t maps = family == tmajit::Family::snapshot ? 1 : problem.views.size();
-  for (std::uint32_t i = 0; i < maps; ++i) {
-    subject.options.maps.push_back(
-        map_facts(std::to_string(i), tensor_map(problem.spec, i, problem.views[i], problem.l2, problem.oob)));
+  const auto parameters = plan.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].map) subject.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));
   }
   return subject;
 }
 
-Json to_json(const tmajit::Finding& finding) {
-  return {{"rule", finding.rule},
-          {"kernel", finding.kernel},
-          {"ptx_line", finding.ptx_line},
-          {"ptx_column", finding.ptx_column},
-          {"instruction", finding.instruction},
-          {"source_line", finding.source_line},
-          {"found", finding.found},
-          {"expected", finding.expected},
-          {"remedy", finding.remedy}};
-}
-
 int lint(const LintCommand& command, bool json) {
-  const Subject subject = is_family(command.kernel.family) ? make_kernel(command) : read_file(command);
+  const Subject subject = is_operation(command.problem.word) ? make_kernel(command) : read_file(command);
   const auto start = std::chrono::steady_clock::now();
   const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
   const double milliseconds =
@@ -169,10 +148,9 @@ int lint(const LintCommand& command, bool json) {
     fmt::print(stderr, "{} too many paths to follow them all, {}\n",
                styled("unfinished:", Style::warn, STDERR_FILENO), check);
   if (result.findings.empty()) {
-    write_stdout(fmt::format("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO),
-                             subject.options.name,
-                             result.kernels.size() == 1 ? fmt::format("kernel {}", result.kernels.front())
-                                                        : fmt::format("{} kernels", result.kernels.size())));
+    write_stdout("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO), subject.options.name,
+                 result.kernels.size() == 1 ? "kernel " + result.kernels.front()
+                                            : fmt::format("{} kernels", result.kernels.size()));
     return 0;
   }
   fmt::print(stderr, "{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
@@ -184,32 +162,22 @@ int lint(const LintCommand& command, bool json) {
 
 void add_lint_command(CLI::App& app, Session& session) {
   auto& command =
-      *app.add_subcommand("lint", "Check the PTX of a file or a family for protocol mistakes, unrun");
+      *app.add_subcommand("lint", "Check the PTX of a file or an operation for protocol mistakes, unrun");
   auto options = std::make_shared<LintCommand>();
-  add_kernel_options(command, options->kernel);
-  command.get_option("FAMILY")->description(
-      "A PTX file, - for standard input, or a family (copy, map, bulk, snapshot) with its options; a file "
-      "whose "
-      "name is a family's is ./copy");
+  add_problem_options(command, options->problem);
+  auto* const word = command.get_option("OPERATION");
+  word->description(
+      fmt::format("A PTX file, - for standard input, or an operation or a family with its options; a "
+                  "file whose name is an operation's is ./copy. {}",
+                  word->get_description()));
+  add_step_option(command, options->step);
   add_compiler_options(command, options->compiler);
-  constexpr auto facts = "What is known of a file's tensor maps";
-  command
-      .add_option("--map", options->maps,
-                  "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
-                  "map: its "
-                  "name, or its number from 0. Repeat it for other maps")
-      ->type_name("MAP")
-      ->group(facts)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--box-bytes", options->box_bytes,
-                  "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known")
-      ->type_name("BYTES")
-      ->group(facts)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_common_options(command, session);
+  OptionGroup facts(command, "What is known of a file's tensor maps");
+  facts.add_list("--map", options->maps, "MAP",
+                 "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
+                 "map: its name, or its number from 0. Repeat it for other maps");
+  facts.add_list("--box-bytes", options->box_bytes, "BYTES",
+                 "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known");
   command.footer(
       "Exit code: 0 clean, 1 findings, 2 wrong usage. What is not certain is not reported.\n\n"
       "Examples:\n"
@@ -217,8 +185,7 @@ void add_lint_command(CLI::App& app, Session& session) {
       "  jitc lint kernel.ptx --map 0=bf16:64x64:128B --box-bytes 1=8192\n"
       "  nvcc -ptx -arch=sm_90a -lineinfo -o - kernel.cu | jitc lint -\n"
       "  jitc lint map --expr 'x0 + x1' --box 16x64 --json");
-  command.callback(
-      [options, &session] { session.action = [options, &session] { return lint(*options, session.json); }; });
+  add_action(command, session, [options](bool json) { return lint(*options, json); });
 }
 
 }  // namespace jitc

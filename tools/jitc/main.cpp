@@ -1,4 +1,4 @@
-#include "cli.hpp"
+#include "commands.hpp"
 
 int main(int argc, char** argv) {
   return jitc::run(argc, argv);

@@ -1,8 +1,10 @@
 #include "memory_image.hpp"
 
-#include "strided_copy.hpp"
+#include "terminal.hpp"
+#include "usage.hpp"
 
-#include <tmajit/error.hpp>
+#include <algorithm>
+#include <cstring>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -13,14 +15,55 @@ using tmajit::TensorView;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
 
-std::span<const std::uint64_t> extents(const TensorView& view) {
-  return std::span(view.shape).first(view.rank);
+constexpr std::size_t piece_bytes = std::size_t{64} << 20U;
+
+/// `copy` for one piece after the other of `bytes`, from the offset where it begins.
+template <class Byte, class Copy>
+void in_pieces(const char* label, tmajit::Device& device, std::span<Byte> bytes, const Copy& copy) {
+  Progress progress(label, bytes.size());
+  for (std::size_t at = 0; at < bytes.size(); at += piece_bytes) {
+    const auto piece = bytes.subspan(at, std::min(piece_bytes, bytes.size() - at));
+    copy(piece, at);
+    device.synchronize(nullptr);
+    progress.advance(piece.size());
+  }
 }
-std::span<const std::int64_t> strides(const TensorView& view) {
-  return std::span(view.strides).first(view.rank);
+
+/// Copies elements of one strided array to another; what they are is of no concern.
+template <std::size_t bytes>
+void copy_elements(std::byte* to, std::span<const std::int64_t> to_strides, const std::byte* from,
+                   std::span<const std::int64_t> from_strides, std::span<const std::uint64_t> shape,
+                   bool swap) {
+  constexpr auto size = static_cast<std::int64_t>(bytes);
+  for_each_row<2>(shape, {to_strides, from_strides},
+                  [&](const auto& offsets, std::uint64_t count, const auto& steps) {
+                    auto* out = to + offsets[0] * size;
+                    const auto* in = from + offsets[1] * size;
+                    if (!swap && steps[0] == 1 && steps[1] == 1) {
+                      std::memcpy(out, in, count * bytes);
+                      return;
+                    }
+                    for (std::uint64_t i = 0; i < count; ++i, out += steps[0] * size, in += steps[1] * size) {
+                      std::array<std::byte, bytes> element;
+                      std::memcpy(element.data(), in, bytes);
+                      if (swap) std::ranges::reverse(element);
+                      std::memcpy(out, element.data(), bytes);
+                    }
+                  });
 }
 
 }  // namespace
+
+void copy_strided(std::uint32_t size, std::byte* to, std::span<const std::int64_t> to_strides,
+                  const std::byte* from, std::span<const std::int64_t> from_strides,
+                  std::span<const std::uint64_t> shape, bool swap) {
+  switch (size) {
+    case 1: return copy_elements<1>(to, to_strides, from, from_strides, shape, swap);
+    case 2: return copy_elements<2>(to, to_strides, from, from_strides, shape, swap);
+    case 4: return copy_elements<4>(to, to_strides, from, from_strides, shape, swap);
+    default: return copy_elements<8>(to, to_strides, from, from_strides, shape, swap);
+  }
+}
 
 MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
   if (view.elements() == 0) return {};
@@ -36,16 +79,13 @@ MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
     if (steps != 0 && step > most / steps) side = most + 1;
     if (side <= most) side += steps * step;
     if (side > most) {
-      throw tmajit::Error(
-          tmajit::ErrorCode::unsupported,
-          fmt::format(
-              "shape {} with strides {} reaches over more than {} elements, which no device's memory holds",
-              fmt::join(extents(view), "x"), fmt::join(strides(view), ","), most));
+      fail(tmajit::ErrorCode::unsupported,
+           "shape {} with strides {} reaches over more than {} elements, which no device's memory holds",
+           fmt::join(extents(view), "x"), fmt::join(strides(view), ","), most);
     }
   }
   if (offset > most) {
-    throw tmajit::Error(tmajit::ErrorCode::unsupported,
-                        fmt::format("an offset of {} elements; the most is {}", offset, most));
+    fail(tmajit::ErrorCode::unsupported, "an offset of {} elements; the most is {}", offset, most);
   }
   const std::uint64_t size = tmajit::size_of(view.type);
   return {.first = (before + offset) * size, .bytes = (before + offset + after) * size};
@@ -65,8 +105,26 @@ void gather(std::span<std::byte> array, std::span<const std::byte> memory, const
                strides(view), extents(view));
 }
 
-bool is_dense(const TensorView& view) {
-  return view == TensorView::contiguous(view.type, extents(view));
+MemoryImage MemoryImage::of(const MemorySpan& span, const TensorView& view, std::span<const std::byte> array,
+                            const HostLayout& layout) {
+  if (is_dense(view) && span.first == 0 && !layout.swapped && layout.strides == c_order(extents(view)))
+    return {.own = {}, .bytes = array};
+  const Progress progress("laying out an input");
+  MemoryImage image;
+  image.own.resize(span.bytes);
+  scatter(image.own, span, view, array, layout);
+  image.bytes = image.own;
+  return image;
+}
+
+void copy_in(tmajit::Device& device, tmajit::DevicePtr to, std::span<const std::byte> bytes) {
+  in_pieces("copying to the device", device, bytes,
+            [&](auto piece, std::size_t at) { device.copy_in(to + at, piece, nullptr); });
+}
+
+void copy_out(tmajit::Device& device, std::span<std::byte> bytes, tmajit::DevicePtr from) {
+  in_pieces("copying from the device", device, bytes,
+            [&](auto piece, std::size_t at) { device.copy_out(piece, from + at, nullptr); });
 }
 
 }  // namespace jitc

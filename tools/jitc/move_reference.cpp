@@ -1,10 +1,9 @@
 #include "move_reference.hpp"
 
+#include "memory_image.hpp"
 #include "reference/scalar.hpp"
-#include "strided_copy.hpp"
-#include "walk.hpp"
-
-#include <tmajit/error.hpp>
+#include "text.hpp"
+#include "usage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,14 +16,7 @@ namespace {
 
 using tmajit::Move;
 using tmajit::Tensor;
-using tmajit::TensorView;
 
-std::span<const std::uint64_t> extents(const TensorView& view) {
-  return std::span(view.shape).first(view.rank);
-}
-std::span<const std::int64_t> strides(const TensorView& view) {
-  return std::span(view.strides).first(view.rank);
-}
 std::byte* memory(const Tensor& tensor) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
   return reinterpret_cast<std::byte*>(tensor.address);
@@ -76,13 +68,6 @@ void pad(const Tensor& destination, const Tensor& source, const tmajit::Padding&
   copy(to, from);
 }
 
-/// "0x3f800000", the element's bits.
-std::string bits(const std::byte* element, std::uint32_t size) {
-  std::string text = "0x";
-  for (std::uint32_t i = size; i-- > 0;) text += fmt::format("{:02x}", std::to_integer<unsigned>(element[i]));
-  return text;
-}
-
 }  // namespace
 
 void move_plainly(const Move& move) {
@@ -90,15 +75,14 @@ void move_plainly(const Move& move) {
   if (move.expression.empty()) return copy(move.destination, move.sources.front());
   if (move.expression == "x" && move.sources.size() == 1)
     return convert(move.destination, move.sources.front());
-  throw tmajit::Error(
-      tmajit::ErrorCode::unsupported,
-      fmt::format("--check: nothing here evaluates the expression '{}' on the CPU; moves of bits, "
-                  "paddings and casts can be checked",
-                  move.expression));
+  fail(tmajit::ErrorCode::unsupported,
+       "--check: nothing here evaluates the expression '{}' on the CPU; moves of bits, "
+       "paddings and casts can be checked",
+       move.expression);
 }
 
-Difference compare(const MoveArray& array, std::span<const std::byte> expected,
-                   std::span<const std::byte> found, bool converted) {
+Difference compare(const Array& array, std::span<const std::byte> expected, std::span<const std::byte> found,
+                   bool converted) {
   Difference difference;
   difference.elements = array.view.elements();
   if (expected.empty() || std::memcmp(expected.data(), found.data(), expected.size()) == 0) return difference;
@@ -118,8 +102,8 @@ Difference compare(const MoveArray& array, std::span<const std::byte> expected,
           if (std::memcmp(want, got, size) == 0) continue;
           if (converted && reference::same_value(array.view.type, want, got)) continue;
           if (difference.wrong++ != 0) continue;
-          difference.expected = bits(want, size);
-          difference.found = bits(got, size);
+          difference.expected = reference::bits_text(array.view.type, want);
+          difference.found = reference::bits_text(array.view.type, got);
           difference.index.assign(shape.size(), 0);
           auto left = number;
           for (std::size_t d = shape.size(); d-- > 0; left /= shape[d]) difference.index[d] = left % shape[d];
@@ -129,7 +113,7 @@ Difference compare(const MoveArray& array, std::span<const std::byte> expected,
   return difference;
 }
 
-std::string describe(const MoveArray& array, const Difference& difference) {
+std::string describe(const Array& array, const Difference& difference) {
   std::string text;
   if (difference.wrong != 0) {
     text = fmt::format("{}: {} of {} elements {} wrong, first [{}]: {} instead of {}", array.name,
@@ -137,8 +121,8 @@ std::string describe(const MoveArray& array, const Difference& difference) {
                        fmt::join(difference.index, ", "), difference.found, difference.expected);
   }
   if (difference.stray_bytes != 0) {
-    text += fmt::format("{}{} byte{} between its elements changed", text.empty() ? array.name + ": " : "; ",
-                        difference.stray_bytes, difference.stray_bytes == 1 ? "" : "s");
+    text += fmt::format("{}{} between its elements changed", text.empty() ? array.name + ": " : "; ",
+                        counted(difference.stray_bytes, "byte"));
   }
   return text.empty() ? fmt::format("{}: all {} elements are right", array.name, difference.elements) : text;
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "move_problem.hpp"
+#include "problem.hpp"
 
-#include <tmajit/move.hpp>
+#include <tmajit/operation.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,10 +29,10 @@ struct Difference {
 
 /// Compares the memory of an output, whole. NaNs are equal to each other where values were converted, since
 /// which one an operation makes differs between processors.
-[[nodiscard]] Difference compare(const MoveArray& array, std::span<const std::byte> expected,
+[[nodiscard]] Difference compare(const Array& array, std::span<const std::byte> expected,
                                  std::span<const std::byte> found, bool converted);
 
 /// "3 of 12 elements are wrong, first [0, 1]: 0x00000000 instead of 0x3f800000"
-[[nodiscard]] std::string describe(const MoveArray& array, const Difference& difference);
+[[nodiscard]] std::string describe(const Array& array, const Difference& difference);
 
 }  // namespace jitc

@@ -1,142 +1,113 @@
 #include "npy.hpp"
 
-#include <tmajit/error.hpp>
+#include "usage.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
+#include <cstring>
 #include <limits>
 #include <optional>
 
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Support/Endian.h>
 #include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 namespace {
 
 using tmajit::ElementType;
-using tmajit::Error;
-using tmajit::ErrorCode;
 
 constexpr std::string_view magic = "\x93NUMPY";
 /// NumPy itself refuses headers of more than 10,000 characters unless told otherwise.
 constexpr std::uint64_t max_header = 1U << 20U;
 constexpr std::size_t max_dimensions = 64;
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error(ErrorCode::io, "not a usable .npy file: " + what);
+template <class... Values>
+[[noreturn]] void damaged(fmt::format_string<Values...> what, Values&&... values) {
+  fail(tmajit::ErrorCode::io, "not a usable .npy file: {}",
+       fmt::format(what, std::forward<Values>(values)...));
 }
 
 /// Reads the Python literal that a header is: a dict of strings to a string, a bool and a tuple of integers.
 class Literal {
  public:
-  explicit Literal(std::string_view text) : text_(text) {}
+  explicit Literal(llvm::StringRef text) : size_(text.size()), rest_(text) {}
 
-  [[nodiscard]] bool take(char c) {
+  [[nodiscard]] bool take(std::string_view word) {
     skip_space();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
+    return rest_.consume_front(word);
   }
 
-  void expect(char c) {
-    if (!take(c)) damaged(fmt::format("expected '{}' at character {} of its header", c, at_));
+  void expect(std::string_view word) {
+    if (!take(word)) damaged("expected '{}' at character {} of its header", word, at());
   }
 
   std::string_view string() {
     skip_space();
-    const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '\'' && quote != '"')
-      damaged(fmt::format("expected a string at character {} of its header", at_));
-    const auto end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) damaged("a string in its header does not end");
-    const auto result = text_.substr(at_ + 1, end - at_ - 1);
-    at_ = end + 1;
+    const char quote = rest_.empty() ? '\0' : rest_.front();
+    if (quote != '\'' && quote != '"') damaged("expected a string at character {} of its header", at());
+    const auto end = rest_.find(quote, 1);
+    if (end == llvm::StringRef::npos) damaged("a string in its header does not end");
+    const auto result = rest_.slice(1, end);
+    rest_ = rest_.drop_front(end + 1);
     return result;
   }
 
   bool boolean() {
-    if (take_word("True")) return true;
-    if (take_word("False")) return false;
+    if (take("True")) return true;
+    if (take("False")) return false;
     damaged("fortran_order is neither True nor False");
   }
 
   std::vector<std::uint64_t> shape() {
     std::vector<std::uint64_t> result;
-    expect('(');
-    while (!take(')')) {
-      if (result.size() == max_dimensions) damaged(fmt::format("more than {} dimensions", max_dimensions));
-      result.push_back(integer());
-      if (!take(',')) {
-        expect(')');
+    expect("(");
+    while (!take(")")) {
+      if (result.size() == max_dimensions) damaged("more than {} dimensions", max_dimensions);
+      skip_space();
+      if (rest_.consumeInteger(10, result.emplace_back())) {
+        damaged("a bad extent at character {} of its header", at());
+      }
+      rest_.consume_front("L");  // Python 2 wrote long integers so
+      if (!take(",")) {
+        expect(")");
         break;
       }
     }
     return result;
   }
 
-  [[nodiscard]] bool at_list() {
-    skip_space();
-    return at_ < text_.size() && text_[at_] == '[';
-  }
-
   void expect_end() {
     skip_space();
-    if (at_ != text_.size()) damaged(fmt::format("unexpected text at character {} of its header", at_));
+    if (!rest_.empty()) damaged("unexpected text at character {} of its header", at());
   }
 
  private:
-  void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
+  void skip_space() { rest_ = rest_.ltrim(" \n\t"); }
+  [[nodiscard]] std::size_t at() const { return size_ - rest_.size(); }
 
-  bool take_word(std::string_view word) {
-    skip_space();
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
-  }
-
-  std::uint64_t integer() {
-    skip_space();
-    std::uint64_t value = 0;
-    const char* const first = text_.data() + at_;
-    const auto [last, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (error != std::errc()) damaged(fmt::format("a bad extent at character {} of its header", at_));
-    at_ += static_cast<std::size_t>(last - first);
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
-    return value;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t size_;
+  llvm::StringRef rest_;
 };
 
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8U | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
-
 [[noreturn]] void wrong_type(std::string_view descr, std::string_view why) {
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("elements of NumPy type '{}' {}. Legal are integers of 1, 2, 4 and 8 bytes, floats of "
-                  "2, 4 and 8 bytes, and booleans.",
-                  descr, why));
+  refuse(
+      "elements of NumPy type '{}' {}. Legal are integers of 1, 2, 4 and 8 bytes, floats of "
+      "2, 4 and 8 bytes, and booleans.",
+      descr, why);
 }
 
 /// Splits "<f4" into byte order, kind and size.
 void parse_descr(std::string_view descr, NpyHeader& header) {
   header.descr = descr;
-  std::string_view rest = descr;
+  llvm::StringRef rest = descr;
   char order = '=';
-  if (!rest.empty() && std::string_view("<>=|").find(rest.front()) != std::string_view::npos) {
+  if (rest.find_first_of("<>=|") == 0) {
     order = rest.front();
-    rest.remove_prefix(1);
+    rest = rest.drop_front();
   }
-  if (rest.empty()) damaged(fmt::format("its element type '{}' is not one NumPy writes", descr));
-  header.kind = rest.front();
-  rest.remove_prefix(1);
+  header.kind = rest.empty() ? '\0' : rest.front();
   switch (header.kind) {
     case 'b':
     case 'u':
@@ -149,12 +120,11 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
     case 'U': wrong_type(descr, "are text");
     case 'm':
     case 'M': wrong_type(descr, "are times; store a.view('i8')");
-    default: damaged(fmt::format("its element type '{}' is not one NumPy writes", descr));
+    default: damaged("its element type '{}' is not one NumPy writes", descr);
   }
   std::uint32_t size = 0;
-  const auto [last, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
-  if (error != std::errc() || last != rest.data() + rest.size() || size == 0) {
-    damaged(fmt::format("its element type '{}' is not one NumPy writes", descr));
+  if (rest.drop_front().getAsInteger(10, size) || size == 0) {
+    damaged("its element type '{}' is not one NumPy writes", descr);
   }
   const bool known = header.kind == 'b'   ? size == 1
                      : header.kind == 'f' ? size == 2 || size == 4 || size == 8
@@ -166,9 +136,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
 
 std::uint64_t checked_bytes(const NpyHeader& header) {
   std::uint64_t bytes = header.item_bytes;
-  for (const auto extent : header.shape) {
-    if (extent == 0) return 0;
-  }
+  if (std::ranges::count(header.shape, 0U) != 0) return 0;
   for (const auto extent : header.shape) {
     if (bytes > std::numeric_limits<std::uint64_t>::max() / extent)
       damaged("its shape has more than 2^64 bytes");
@@ -187,14 +155,14 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
   }
   const auto version = std::to_integer<unsigned>(head[6]);
   if (version < 1 || version > 3 || head[7] != std::byte{0}) {
-    damaged(fmt::format("format version {}.{}; known are 1.0, 2.0 and 3.0", version,
-                        std::to_integer<unsigned>(head[7])));
+    damaged("format version {}.{}; known are 1.0, 2.0 and 3.0", version, std::to_integer<unsigned>(head[7]));
   }
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   const std::size_t start = 8 + length_bytes;
   if (head.size() < start) damaged("it ends within its header");
-  const std::uint64_t length = little_endian(head.subspan(8, length_bytes));
-  if (length > max_header) damaged(fmt::format("a header of {} bytes; the most is {}", length, max_header));
+  const std::uint64_t length = version == 1 ? llvm::support::endian::read16le(head.data() + 8)
+                                            : llvm::support::endian::read32le(head.data() + 8);
+  if (length > max_header) damaged("a header of {} bytes; the most is {}", length, max_header);
   if (head.size() - start < length) damaged("it ends within its header");
 
   NpyHeader header;
@@ -203,22 +171,22 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
   std::optional<std::string_view> descr;
   std::optional<bool> fortran;
   std::optional<std::vector<std::uint64_t>> shape;
-  text.expect('{');
-  while (!text.take('}')) {
+  text.expect("{");
+  while (!text.take("}")) {
     const auto key = text.string();
-    text.expect(':');
+    text.expect(":");
     if (key == "descr") {
-      if (text.at_list()) wrong_type("record", "are records of several fields");
+      if (text.take("[")) wrong_type("record", "are records of several fields");
       descr = text.string();
     } else if (key == "fortran_order") {
       fortran = text.boolean();
     } else if (key == "shape") {
       shape = text.shape();
     } else {
-      damaged(fmt::format("unknown key '{}' in its header", key));
+      damaged("unknown key '{}' in its header", key);
     }
-    if (!text.take(',')) {
-      text.expect('}');
+    if (!text.take(",")) {
+      text.expect("}");
       break;
     }
   }
@@ -229,8 +197,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
   header.shape = std::move(*shape);
   header.data_bytes = checked_bytes(header);
   if (file_bytes < header.data_offset || file_bytes - header.data_offset < header.data_bytes) {
-    damaged(fmt::format("its header promises {} bytes of data, but only {} follow", header.data_bytes,
-                        file_bytes - std::min(file_bytes, header.data_offset)));
+    damaged("its header promises {} bytes of data, but only {} follow", header.data_bytes,
+            file_bytes - std::min(file_bytes, header.data_offset));
   }
   return header;
 }
@@ -249,23 +217,11 @@ std::string format_npy_header(std::string_view descr, std::span<const std::uint6
 }
 
 std::string_view npy_descr(ElementType type) {
-  switch (type) {
-    case ElementType::i8: return "|i1";
-    case ElementType::u16:
-    case ElementType::bf16: return "<u2";
-    case ElementType::i16: return "<i2";
-    case ElementType::u32: return "<u4";
-    case ElementType::i32: return "<i4";
-    case ElementType::u64: return "<u8";
-    case ElementType::i64: return "<i8";
-    case ElementType::f16: return "<f2";
-    case ElementType::f32:
-    case ElementType::f32_ftz:
-    case ElementType::tf32:
-    case ElementType::tf32_ftz: return "<f4";
-    case ElementType::f64: return "<f8";
-    default: return "|u1";
-  }
+  // In the order of the enumerators: u8, i8, u16 … f64, tf32, tf32_ftz, e4m3, e5m2.
+  static constexpr std::array<std::string_view, tmajit::all_element_types.size()> descrs{
+      "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f2",
+      "<u2", "<f4", "<f4", "<f8", "<f4", "<f4", "|u1", "|u1"};
+  return descrs.at(static_cast<std::size_t>(type));
 }
 
 ElementType natural_type(const NpyHeader& header) {
@@ -276,10 +232,8 @@ ElementType natural_type(const NpyHeader& header) {
       if (descr[1] == header.kind && tmajit::size_of(type) == header.item_bytes) return type;
     }
   }
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("elements of NumPy type '{}' have no meaning by themselves: name their type with --dtype",
-                  header.descr));
+  refuse("elements of NumPy type '{}' have no meaning by themselves: name their type with --dtype",
+         header.descr);
 }
 
 void check_type(const NpyHeader& header, ElementType type) {
@@ -298,11 +252,61 @@ void check_type(const NpyHeader& header, ElementType type) {
     default: fits = fits && (header.kind == descr[1] || header.kind == 'V');
   }
   if (fits) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("its elements are of NumPy type '{}', but {} takes '{}'; convert with a.astype('{}'), or "
-                  "reinterpret the bits with a.view('{}')",
-                  header.descr, tmajit::name(type), descr, descr.substr(1), descr.substr(1)));
+  refuse(
+      "its elements are of NumPy type '{}', but {} takes '{}'; convert with a.astype('{}'), or "
+      "reinterpret the bits with a.view('{}')",
+      header.descr, tmajit::name(type), descr, descr.substr(1), descr.substr(1));
+}
+
+std::vector<std::int64_t> c_order(std::span<const std::uint64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::uint64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = static_cast<std::int64_t>(stride);
+    stride *= shape[d];
+  }
+  return strides;
+}
+
+InputArray::InputArray(std::filesystem::path path)
+    : path_(std::move(path)),
+      file_(path_),
+      header_(naming(path_, [this] { return parse_npy_header(file_.bytes(), file_.bytes().size()); })) {}
+
+std::span<const std::byte> InputArray::data() const noexcept {
+  return file_.bytes().subspan(header_.data_offset, header_.data_bytes);
+}
+
+HostLayout InputArray::layout() const {
+  auto shape = header_.shape;
+  if (header_.fortran_order) std::ranges::reverse(shape);
+  // GPUs are little-endian, and so is every host that has one.
+  HostLayout result{.strides = c_order(shape), .swapped = header_.big_endian};
+  if (header_.fortran_order) std::ranges::reverse(result.strides);
+  return result;
+}
+
+tmajit::ElementType InputArray::type() const {
+  return naming(path_, [this] { return natural_type(header_); });
+}
+
+void InputArray::check(tmajit::ElementType type) const {
+  naming(path_, [&] { check_type(header_, type); });
+}
+
+OutputArray::OutputArray(std::filesystem::path path) : path_(std::move(path)), file_(path_) {}
+
+std::span<std::byte> OutputArray::reserve(tmajit::ElementType type, std::span<const std::uint64_t> shape) {
+  const std::string header = format_npy_header(npy_descr(type), shape);
+  std::uint64_t bytes = tmajit::size_of(type);
+  for (const auto extent : shape) bytes *= extent;
+  const auto memory = file_.reserve(header.size() + bytes);
+  std::memcpy(memory.data(), header.data(), header.size());
+  return memory.subspan(header.size());
+}
+
+void OutputArray::commit() {
+  file_.commit();
 }
 
 }  // namespace jitc

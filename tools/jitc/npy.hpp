@@ -1,9 +1,12 @@
 #pragma once
 
+#include "files.hpp"
+
 #include <tmajit/element_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,5 +45,50 @@ struct NpyHeader {
 /// Checks that the file's elements can be taken as `type`: of the same NumPy type, or the bit patterns of a
 /// type that NumPy lacks. Throws Error{invalid_argument} that says which file type would do.
 void check_type(const NpyHeader& header, tmajit::ElementType type);
+
+/// How an array's elements lie in host memory.
+struct HostLayout {
+  std::vector<std::int64_t> strides;  ///< elements, outermost first
+  bool swapped = false;               ///< byte order other than the device's
+};
+
+/// A .npy file for reading.
+class InputArray {
+ public:
+  /// Throws what InputFile and parse_npy_header() throw, with the file's name.
+  explicit InputArray(std::filesystem::path path);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const NpyHeader& header() const noexcept { return header_; }
+  [[nodiscard]] std::span<const std::byte> data() const noexcept;
+  [[nodiscard]] HostLayout layout() const;
+
+  /// natural_type() and check_type() with the file's name in their errors.
+  [[nodiscard]] tmajit::ElementType type() const;
+  void check(tmajit::ElementType type) const;
+
+ private:
+  std::filesystem::path path_;
+  InputFile file_;
+  NpyHeader header_;
+};
+
+/// A .npy file for writing: opened at once, its room reserved by reserve(), named by commit().
+class OutputArray {
+ public:
+  explicit OutputArray(std::filesystem::path path);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// Memory for the elements of `type` and `shape`, C order; filled in by the caller. Throws Error{io}.
+  [[nodiscard]] std::span<std::byte> reserve(tmajit::ElementType type, std::span<const std::uint64_t> shape);
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  OutputFile file_;
+};
+
+/// C-order strides in elements.
+[[nodiscard]] std::vector<std::int64_t> c_order(std::span<const std::uint64_t> shape);
 
 }  // namespace jitc

@@ -5,13 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace jitc {
 
-/// Where nvdisasm is looked for, in this order: $TMAJIT_NVDISASM, the one found when jitc was built, $PATH,
-/// $CUDA_HOME/bin, /usr/local/cuda/bin.
-[[nodiscard]] std::vector<std::filesystem::path> nvdisasm_candidates();
+/// Where nvdisasm is: $TMAJIT_NVDISASM alone if that is set; else the one found when jitc was built, in
+/// $PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin, whichever comes first.
 [[nodiscard]] std::optional<std::filesystem::path> find_nvdisasm();
 
 /// What to do where find_nvdisasm() finds nothing.

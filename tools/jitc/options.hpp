@@ -1,11 +1,12 @@
 #pragma once
 
-#include <tmajit/kernel_spec.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -14,28 +15,49 @@ class App;
 
 namespace jitc {
 
-/// What the options say of a kernel, as they were typed; problem.hpp makes sense of them.
-struct KernelOptions {
-  std::string family;
-  std::vector<std::filesystem::path> in;  ///< .npy files
-  std::vector<std::string> dtypes;
-  std::string out_dtype;
-  std::string shape;
-  std::vector<std::string> strides;  ///< one for all inputs, or one an input
-  std::string out_strides;
-  std::string box;
-  std::string element_strides;
-  std::string swizzle = "none";
-  std::string interleave = "none";
-  std::string l2 = "256B";
-  std::string oob = "zero";
-  std::string expression;
+/// What the options say of an operation, as they were typed; problem.hpp makes sense of them.
+struct ProblemOptions {
+  std::string word;  ///< an operation or a family: "permute", "bulk"
+
+  // Tensors.
+  std::vector<std::filesystem::path> in = {};  ///< .npy files
+  std::vector<std::string> dtypes = {};
+  std::string out_dtype = {};
+  std::string shape = {};
+  std::vector<std::string> strides = {};  ///< one for all inputs, or one an input
+  std::string out_strides = {};
+  std::uint64_t offset = 0;
+  std::uint64_t out_offset = 0;
   std::uint32_t inputs = 0;  ///< 0: as many as the files, or as the expression reads
-  std::uint32_t stages = 0;
-  std::uint32_t output_stages = 0;
-  std::uint32_t warps = 0;
-  std::uint32_t ctas_per_sm = 0;
-  std::optional<std::uint32_t> tiles_per_cta;
+  std::string expression = {};
+
+  // Views.
+  std::string slice = {};
+  std::string flip = {};
+  std::string axes = {};
+  std::string broadcast = {};
+  std::string pad = {};
+  double pad_value = 0;
+  std::string axis = {};
+  std::string parts = {};
+
+  // Tiles and pipeline; empty where nothing was said.
+  std::string box = {};
+  std::string element_strides = {};
+  std::string swizzle = {};
+  std::string interleave = {};
+  std::string l2 = {};
+  std::string oob = {};
+  std::optional<std::uint32_t> stages = {};
+  std::optional<std::uint32_t> output_stages = {};
+  std::optional<std::uint32_t> warps = {};
+  std::optional<std::uint32_t> ctas_per_sm = {};
+  std::optional<std::uint32_t> tiles_per_cta = {};
+
+  /// The first option that was given and chooses a tile ("--box"), or that asks for a view ("--axes"); or
+  /// empty.
+  [[nodiscard]] std::string_view tile_option() const;
+  [[nodiscard]] std::string_view view_option() const;
 };
 
 /// How kernels are compiled and where they are kept.
@@ -46,17 +68,16 @@ struct CompilerOptions {
   bool no_cache = false;
 };
 
-/// Groups of options in help texts; those of tiles and pipelines are the families' alone.
+/// Groups of options in help texts that commands add to.
 inline constexpr auto tensors_group = "Tensors";
-inline constexpr auto tiles_group = "Tiles";
-inline constexpr auto pipeline_group = "Pipeline";
+inline constexpr auto views_group = "Views";
 
-/// Adds FAMILY and the options of KernelOptions to `command`. `values` must outlive the parse.
-void add_kernel_options(CLI::App& command, KernelOptions& values);
-/// Only those that say what the tensors are and what is computed: the group of tensors.
-void add_tensor_options(CLI::App& command, KernelOptions& values);
+/// Adds OPERATION and the options of ProblemOptions to `command`. `values` must outlive the parse.
+void add_problem_options(CLI::App& command, ProblemOptions& values);
 void add_compiler_options(CLI::App& command, CompilerOptions& values);
 
+/// The folder that an option names, or the default one where it is empty. Throws Error{io} if there is none.
+[[nodiscard]] std::filesystem::path cache_folder(const std::string& directory);
 /// A runtime that compiles and caches as the options say. Throws Error{io} if no default cache folder can be
 /// used.
 [[nodiscard]] tmajit::RuntimeOptions runtime_options(const CompilerOptions& options);

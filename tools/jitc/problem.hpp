@@ -1,49 +1,83 @@
 #pragma once
 
-#include "array_file.hpp"
-#include "options.hpp"
+#include "memory_image.hpp"
+#include "npy.hpp"
+#include "operations.hpp"
 
-#include <tmajit/error.hpp>
-#include <tmajit/kernel_spec.hpp>
-#include <tmajit/tensor_view.hpp>
+#include <tmajit/tiles.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace jitc {
 
-/// A kernel and the tensors it is for.
-struct Problem {
-  tmajit::KernelSpec spec;
-  std::vector<tmajit::TensorView> views;  ///< on the device: the inputs, then the output
-  tmajit::L2Promotion l2 = tmajit::L2Promotion::none;
-  tmajit::OobFill oob = tmajit::OobFill::zero;
-  std::vector<std::uint64_t> output_shape;  ///< as the file has it: bulk's views are one long row
-  std::vector<InputArray> files;            ///< one an input, or none
-  std::vector<std::string> notes;           ///< what was chosen for the user, in words
-
-  [[nodiscard]] std::span<const tmajit::TensorView> inputs() const {
-    return std::span(views).first(views.size() - 1);
-  }
-  [[nodiscard]] const tmajit::TensorView& output() const { return views.back(); }
+/// Memory of one array on a device: the whole input or output, before any part of it is taken.
+struct Array {
+  tmajit::TensorView view;
+  MemorySpan memory;
+  std::string name;  ///< "input 1"
 };
 
-/// Whether rows may be spaced out on the device so that TMA can take them.
-enum class Padding { no, where_needed };
+/// Where the memory of each input and each output begins.
+struct Addresses {
+  std::vector<std::uint64_t> inputs;
+  std::vector<std::uint64_t> outputs;
+};
 
-/// Makes sense of the options. The result may break rules: see violations().
+/// What is done with every input before the operation proper, in this order.
+struct InputViews {
+  std::vector<tmajit::Slice> slices;
+  std::vector<std::uint32_t> flips;
+  std::vector<std::uint32_t> axes;
+  std::optional<Shape> shape;  ///< to broadcast to
+  [[nodiscard]] tmajit::Tensor of(tmajit::Tensor tensor) const;
+};
+
+/// A tile of the caller's choice.
+struct TileChoice {
+  std::vector<std::uint32_t> box;
+  std::vector<std::uint32_t> element_strides;
+  tmajit::TileOptions options;  ///< but for those two
+};
+
+/// An operation and the arrays it is for.
+struct Problem {
+  std::string word;       ///< as it was typed: "permute", "bulk"
+  std::string arguments;  ///< "--axes 0,2,1,3", as far as they change anything
+  Request request;
+  Arguments given;
+  InputViews views;
+  TileChoice tile;
+  std::vector<Array> inputs;
+  std::vector<Array> outputs;
+  std::vector<InputArray> files;   ///< one an input, or none
+  std::vector<std::string> notes;  ///< what was chosen for the user, in words
+
+  /// What is to be done where the arrays' memory begins at these addresses: by a planner, or, if
+  /// `request.has_tile`, by a kernel with that tile. The second refers to this problem.
+  [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
+  [[nodiscard]] tmajit::TileRequest tile_request(const Addresses& at, const tmajit::Chip& chip) const;
+  /// The same as moves that a plain walk can do. Throws Error{invalid_argument} for what no move does.
+  [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
+
+  /// Addresses that nobody may use: multiples of 256, far apart.
+  [[nodiscard]] Addresses unplaced() const;
+};
+
+/// What a problem is made for.
+enum class Purpose {
+  look,  ///< nothing runs: without a shape the inputs have the box's, or 4096x4096
+  run,   ///< inputs need files or a shape; rows that tiles cannot take as they are get padded on the device
+};
+
+/// Makes sense of the options. The result may break rules of kernels.
 /// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
 /// file.
-[[nodiscard]] Problem make_problem(const KernelOptions& options, Padding padding);
+[[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);
 
-/// Every rule that the problem breaks: the kernel's, its views', and of each tensor map what --l2 and --oob
-/// add.
-[[nodiscard]] std::vector<tmajit::Violation> violations(const Problem& problem);
-
-/// Throws SpecError if there are any.
-void require_legal(const Problem& problem);
-
-/// As the validator calls them: "input" or "input 0", "output".
-[[nodiscard]] std::string operand_name(const Problem& problem, std::size_t index);
+/// "permute --axes 0,2,1,3: f32 64x128x256x512 -> f32 64x256x128x512"
+[[nodiscard]] std::string describe(const Problem& problem);
 
 }  // namespace jitc

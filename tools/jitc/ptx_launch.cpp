@@ -1,6 +1,9 @@
 #include "ptx_launch.hpp"
 
-#include "transfer.hpp"
+#include "memory_image.hpp"
+#include "ptx/parser.hpp"
+#include "text.hpp"
+#include "usage.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/validate.hpp>
@@ -13,17 +16,11 @@
 namespace jitc {
 namespace {
 
+namespace ptx = tmajit::ptx;
+
 using tmajit::Error;
 using tmajit::ErrorCode;
 using tmajit::TensorView;
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, message);
-}
-
-std::string plural(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::vector<std::byte> scalar_bytes(const ScalarParameter& scalar) {
   const std::size_t size = tmajit::size_of(scalar.type);
@@ -42,7 +39,37 @@ std::vector<std::byte> value_bytes(const Value& value) {
   return bytes;
 }
 
+PtxParameter describe(const ptx::Variable& variable) {
+  PtxParameter parameter;
+  parameter.bytes = std::uint64_t{std::max(ptx::bits_of(variable.type) / 8, 1U)} * variable.vector_width;
+  parameter.declaration = ".param";
+  if (variable.alignment) parameter.declaration += fmt::format(" .align {}", *variable.alignment);
+  if (variable.vector_width > 1) parameter.declaration += fmt::format(" .v{}", variable.vector_width);
+  parameter.declaration += fmt::format(" .{} {}", ptx::name(variable.type), variable.name);
+  for (const auto& extent : variable.extents) {
+    parameter.bytes *= extent.value_or(0);
+    parameter.declaration += extent ? fmt::format("[{}]", *extent) : "[]";
+  }
+  return parameter;
+}
+
 }  // namespace
+
+std::vector<PtxKernel> kernels_of(std::string_view text, std::string_view file) {
+  const auto parsed = ptx::parse(text, file);
+  if (!parsed) {
+    refuse("{} does not parse as PTX:\n{}", file, parsed.report);
+  }
+  std::vector<PtxKernel> kernels;
+  for (const auto& directive : parsed.module->directives) {
+    const auto* const function = std::get_if<ptx::Function>(&directive);
+    if (function == nullptr || !function->is_entry || !function->body) continue;
+    PtxKernel kernel{.name = function->name, .parameters = {}};
+    for (const auto& parameter : function->parameters) kernel.parameters.push_back(describe(parameter));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
 
 const PtxKernel& match_kernel(const LaunchDescription& description, const std::vector<PtxKernel>& kernels) {
   std::vector<std::string_view> names;
@@ -50,33 +77,30 @@ const PtxKernel& match_kernel(const LaunchDescription& description, const std::v
   for (const auto& kernel : kernels) names.push_back(kernel.name);
   if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
   if (description.entry.empty() && kernels.size() > 1) {
-    refuse(fmt::format("$: \"entry\" is missing; the PTX has {} kernels: {}", kernels.size(),
-                       fmt::join(names, ", ")));
+    refuse("$: \"entry\" is missing; the PTX has {} kernels: {}", kernels.size(), fmt::join(names, ", "));
   }
   const auto found = description.entry.empty()
                          ? kernels.begin()
                          : std::ranges::find(kernels, description.entry, &PtxKernel::name);
   if (found == kernels.end()) {
-    refuse(fmt::format("$.entry: \"{}\" is no kernel of the PTX; it has {}", description.entry,
-                       fmt::join(names, ", ")));
+    refuse("$.entry: \"{}\" is no kernel of the PTX; it has {}", description.entry, fmt::join(names, ", "));
   }
   const auto& declared = found->parameters;
   const auto& given = description.parameters;
   for (std::size_t i = 0; i < std::min(declared.size(), given.size()); ++i) {
     const auto bytes = bytes_of(given[i]);
     if (bytes == declared[i].bytes) continue;
-    refuse(fmt::format("$.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", i,
-                       describe(given[i]), plural(bytes, "byte"), found->name, declared[i].declaration,
-                       plural(declared[i].bytes, "byte")));
+    refuse("$.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", i, describe(given[i]),
+           counted(bytes, "byte"), found->name, declared[i].declaration, counted(declared[i].bytes, "byte"));
   }
   if (given.size() < declared.size()) {
-    refuse(fmt::format("$.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}",
-                       plural(given.size(), "parameter"), found->name, declared.size(), given.size(),
-                       declared[given.size()].declaration, plural(declared[given.size()].bytes, "byte")));
+    refuse("$.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}",
+           counted(given.size(), "parameter"), found->name, declared.size(), given.size(),
+           declared[given.size()].declaration, counted(declared[given.size()].bytes, "byte"));
   }
   if (given.size() > declared.size()) {
-    refuse(fmt::format("$.parameters: {}, but kernel \"{}\" takes {}", plural(given.size(), "parameter"),
-                       found->name, declared.size()));
+    refuse("$.parameters: {}, but kernel \"{}\" takes {}", counted(given.size(), "parameter"), found->name,
+           declared.size());
   }
   return *found;
 }
@@ -95,17 +119,17 @@ LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::fi
       if (!type) type = entry.in->type();
       entry.in->check(*type);
       if (!shape.empty() && shape != header.shape) {
-        refuse(fmt::format("{}.shape: [{}], but {} has shape [{}]; leave shape out", entry.path,
-                           fmt::join(shape, ", "), *buffer.in, fmt::join(header.shape, ", ")));
+        refuse("{}.shape: [{}], but {} has shape [{}]; leave shape out", entry.path, fmt::join(shape, ", "),
+               *buffer.in, fmt::join(header.shape, ", "));
       }
       shape = header.shape;
       if (shape.size() > tmajit::max_view_rank) {
-        refuse(fmt::format("{}.in: {} has {} dimensions; the most is {}", entry.path, *buffer.in,
-                           shape.size(), tmajit::max_view_rank));
+        refuse("{}.in: {} has {} dimensions; the most is {}", entry.path, *buffer.in, shape.size(),
+               tmajit::max_view_rank);
       }
     }
     entry.view = TensorView::contiguous(*type, shape);
-    if (entry.view.elements() == 0) refuse(fmt::format("{}.in: {} is empty", entry.path, *buffer.in));
+    if (entry.view.elements() == 0) refuse("{}.in: {} is empty", entry.path, *buffer.in);
   }
 }
 
@@ -113,7 +137,7 @@ void LaunchBuffers::open_outputs() {
   for (auto& entry : entries_) {
     if (!entry.description.out) continue;
     entry.out = std::make_unique<OutputArray>(folder_ / *entry.description.out);
-    entry.out_data = entry.out->reserve(entry.view.type, std::span(entry.view.shape).first(entry.view.rank));
+    entry.out_data = entry.out->reserve(entry.view.type, extents(entry.view));
   }
 }
 
@@ -123,7 +147,8 @@ void LaunchBuffers::upload(const std::shared_ptr<tmajit::Device>& device) {
     entry.memory = tmajit::Buffer(device, entry.view.span_bytes());
     const auto at = entry.memory.address();
     if (entry.in) {
-      jitc::upload(*device, at, entry.view, entry.in->data(), entry.in->layout());
+      const auto span = MemorySpan::of(entry.view, 0);
+      copy_in(*device, at, MemoryImage::of(span, entry.view, entry.in->data(), entry.in->layout()).bytes);
     } else if (!entry.description.values.empty()) {
       const auto period = scalar_bytes({.type = entry.view.type, .bits = entry.description.values});
       std::vector<std::byte> bytes(entry.memory.bytes());
@@ -139,7 +164,7 @@ std::vector<std::string> LaunchBuffers::download() {
   std::vector<std::string> written;
   for (auto& entry : entries_) {
     if (!entry.out) continue;
-    jitc::download(*device_, entry.out_data, entry.memory.address(), entry.view);
+    copy_out(*device_, entry.out_data, entry.memory.address());
   }
   for (auto& entry : entries_) {
     if (!entry.out) continue;
@@ -156,7 +181,7 @@ const LaunchBuffers::Entry& LaunchBuffers::find(const std::string& name) const {
 tmajit::DevicePtr LaunchBuffers::address(const PointerParameter& pointer, const std::string& path) const {
   const auto& memory = find(pointer.buffer).memory;
   if (pointer.offset > memory.bytes()) {
-    refuse(fmt::format("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, memory.bytes()));
+    refuse("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, memory.bytes());
   }
   return memory.address() + pointer.offset;
 }
@@ -165,8 +190,8 @@ tmajit::EncodedTensorMap LaunchBuffers::encode(const TensorMapParameter& map, co
   const auto& view = find(map.at.buffer).view;
   const auto rank = map.box.size();
   if (map.shape.empty() && view.rank != rank) {
-    refuse(fmt::format("{}.box: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
-                       plural(rank, "dimension"), map.at.buffer, view.rank));
+    refuse("{}.box: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
+           counted(rank, "dimension"), map.at.buffer, view.rank);
   }
   tmajit::TensorMapSpec spec;
   spec.type = map.type.value_or(view.type);

@@ -1,19 +1,33 @@
 #pragma once
 
-#include "array_file.hpp"
 #include "launch_description.hpp"
-#include "ptx_kernel.hpp"
+#include "npy.hpp"
 
 #include <tmajit/device.hpp>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace jitc {
+
+/// A parameter as a PTX entry declares it.
+struct PtxParameter {
+  std::string declaration;  ///< ".param .u64 out"
+  std::uint64_t bytes = 0;
+};
+
+/// A kernel of a PTX module.
+struct PtxKernel {
+  std::string name;
+  std::vector<PtxParameter> parameters;
+};
+
+/// Every kernel that the module defines, in order. Throws Error{invalid_argument} that shows the lines that
+/// do not parse, named `file`.
+[[nodiscard]] std::vector<PtxKernel> kernels_of(std::string_view ptx, std::string_view file);
 
 /// The kernel of `kernels` that a description means, with parameters that fit it one by one. Throws
 /// Error{invalid_argument} that names the place in the description and what the PTX declares.

@@ -1,61 +1,73 @@
 #include "report.hpp"
 
 #include "files.hpp"
-#include "table.hpp"
+#include "memory_image.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 namespace jitc {
 namespace {
 
-using tmajit::KernelSpec;
+using tmajit::KernelPlan;
 using tmajit::TensorView;
 
-template <class Numbers>
-Json first_of(const Numbers& numbers, std::size_t count) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < std::min(count, numbers.size()); ++i) list.push_back(numbers[i]);
-  return list;
+std::uint32_t product(const std::array<std::uint32_t, 3>& numbers) {
+  return numbers[0] * numbers[1] * numbers[2];
 }
 
-bool is_dense(const TensorView& view) {
-  return view == TensorView::contiguous(view.type, std::span(view.shape).first(view.rank));
+/// A short name for a plan's key, the same in every process (FNV-1a of 64 bits).
+std::string short_key(const KernelPlan& plan) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : plan.key()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace
 
-Json to_json(const KernelSpec& spec) {
-  Json operands = Json::array();
-  for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
-    const auto& operand = spec.operands[i];
-    operands.push_back({{"role", i < spec.inputs ? "input" : "output"},
-                        {"type", tmajit::name(operand.type)},
-                        {"swizzle", tmajit::name(operand.swizzle)},
-                        {"interleave", tmajit::name(operand.interleave)},
-                        {"element_strides", first_of(operand.element_strides, spec.rank)}});
+Json to_json(const KernelPlan& plan) {
+  const auto shape = plan.shape();
+  const auto& launch = plan.launch_shape();
+  Json parameters = Json::array();
+  for (const auto& parameter : plan.parameters()) {
+    Json one{{"type", parameter.type},
+             {"name", parameter.name},
+             {"offset", parameter.offset},
+             {"bytes", parameter.bytes}};
+    if (parameter.map_of >= 0) one["map_of"] = parameter.map_of;
+    parameters.push_back(std::move(one));
   }
-  return {{"family", tmajit::name(spec.family)},
-          {"rank", spec.rank},
-          {"inputs", spec.inputs},
-          {"tile", first_of(spec.tile, spec.rank)},
-          {"stages", spec.stages},
-          {"output_stages", spec.output_stages},
-          {"warps", spec.warps},
-          {"ctas_per_sm", spec.ctas_per_sm},
-          {"tiles_per_cta", spec.tiles_per_cta},
-          {"expression", spec.expression_text()},
-          {"operands", operands},
-          {"threads", tmajit::threads(spec)},
-          {"dynamic_shared_bytes", tmajit::launch_shared_bytes(spec)}};
+  return {{"family", plan.family().name},
+          {"key", short_key(plan)},
+          {"choice", plan.choice().text()},
+          {"why", plan.why()},
+          {"expression", plan.expression()},
+          {"tile", shape.tile},
+          {"tiles", shape.tiles},
+          {"threads", shape.threads},
+          {"stages", shape.stages},
+          {"dynamic_shared_bytes", shape.dynamic_shared_bytes},
+          {"static_shared_bytes", shape.static_shared_bytes},
+          {"ctas_per_sm", shape.ctas_per_sm},
+          {"bytes_in_flight", shape.bytes_in_flight},
+          {"bytes_read", plan.bytes_read()},
+          {"bytes_written", plan.bytes_written()},
+          {"predicted_us", plan.predicted_us()},
+          {"tuned", plan.tuned()},
+          {"parameters", parameters},
+          {"launch",
+           {{"grid", launch.grid},
+            {"block", launch.block},
+            {"cluster", launch.cluster},
+            {"shared_bytes", launch.shared_bytes}}}};
 }
 
 Json to_json(const TensorView& view) {
-  return {{"type", tmajit::name(view.type)},
-          {"shape", first_of(view.shape, view.rank)},
-          {"strides", first_of(view.strides, view.rank)}};
+  return {{"type", tmajit::name(view.type)}, {"shape", extents(view)}, {"strides", strides(view)}};
 }
 
 Json to_json(const std::vector<tmajit::Violation>& violations) {
@@ -71,6 +83,21 @@ Json to_json(const std::vector<tmajit::Violation>& violations) {
   return list;
 }
 
+Json to_json(const tmajit::Finding& finding) {
+  const tmajit::Rule* const rule = tmajit::find_rule(finding.rule);
+  return {{"rule", finding.rule},
+          {"kernel", finding.kernel},
+          {"ptx_line", finding.ptx_line},
+          {"ptx_column", finding.ptx_column},
+          {"instruction", finding.instruction},
+          {"source_line", finding.source_line},
+          {"found", finding.found},
+          {"expected", finding.expected},
+          {"remedy", finding.remedy},
+          {"meaning", rule != nullptr ? rule->meaning : ""},
+          {"rule_source", rule != nullptr ? rule->source : ""}};
+}
+
 Json to_json(const tmajit::CompilerIdentity& compiler) {
   return {{"name", "NVRTC"},
           {"version", fmt::format("{}.{}", compiler.major, compiler.minor)},
@@ -78,15 +105,13 @@ Json to_json(const tmajit::CompilerIdentity& compiler) {
           {"path", compiler.path}};
 }
 
-LaunchNeeds launch_needs(const KernelSpec& spec) {
-  return {.threads = tmajit::threads(spec), .dynamic_shared_bytes = tmajit::launch_shared_bytes(spec)};
-}
-
-Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
+Json to_json(const KernelPlan& plan, const tmajit::Kernel& kernel) {
   const auto& times = kernel.times();
   const auto& artifact = kernel.artifact();
   const auto& resources = artifact.resources;
+  const auto& launch = plan.launch_shape();
   return {
+      {"spec", to_json(plan)},
       {"entry", artifact.entry},
       {"key", kernel.key().hex()},
       {"cache", tmajit::name(kernel.level())},
@@ -101,9 +126,9 @@ Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
       {"spills", {{"store_bytes", resources.spill_store_bytes}, {"load_bytes", resources.spill_load_bytes}}},
       {"stack_bytes", resources.stack_bytes},
       {"shared_memory",
-       {{"static_bytes", resources.static_shared_bytes}, {"dynamic_bytes", needs.dynamic_shared_bytes}}},
+       {{"static_bytes", resources.static_shared_bytes}, {"dynamic_bytes", launch.shared_bytes}}},
       {"barriers", resources.barriers},
-      {"threads", needs.threads},
+      {"threads", product(launch.block)},
       {"source_bytes", artifact.source.size()},
       {"ptx_bytes", artifact.ptx.size()},
       {"cubin_bytes", artifact.cubin.size()},
@@ -111,23 +136,30 @@ Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
 }
 
 Json to_json(const Problem& problem) {
-  Json views = Json::array();
-  for (std::size_t i = 0; i < problem.views.size(); ++i) {
-    Json view = to_json(problem.views[i]);
-    view["name"] = operand_name(problem, i);
-    if (i < problem.files.size()) view["file"] = problem.files[i].path().string();
-    views.push_back(std::move(view));
-  }
-  return {{"spec", to_json(problem.spec)},
-          {"tensors", views},
-          {"l2_promotion", tmajit::name(problem.l2)},
-          {"oob_fill", tmajit::name(problem.oob)},
+  Json tensors = Json::array();
+  const auto add = [&](const Array& array) {
+    auto& tensor = tensors.emplace_back(to_json(array.view));
+    tensor["name"] = array.name;
+  };
+  for (const auto& input : problem.inputs) add(input);
+  for (std::size_t i = 0; i < problem.files.size(); ++i)
+    tensors[i]["file"] = problem.files[i].path().string();
+  for (const auto& output : problem.outputs) add(output);
+  return {{"operation", problem.word},
+          {"arguments", problem.arguments},
+          {"tensors", tensors},
           {"notes", problem.notes}};
 }
 
 void print_json(const Json& json) {
   // Names and expressions come from the user and need not be UTF-8.
   write_stdout(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void report_failure(tmajit::ErrorCode code, const std::string& message, Json& report,
+                    const std::vector<tmajit::Violation>& violations) {
+  fmt::print(stderr, "{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
+  report["error"] = {{"code", tmajit::name(code)}, {"message", message}, {"violations", to_json(violations)}};
 }
 
 std::string describe_bytes(std::uint64_t bytes) {
@@ -143,34 +175,18 @@ std::string describe_bytes(std::uint64_t bytes) {
 }
 
 std::string describe(const TensorView& view) {
-  const auto shape = std::span(view.shape).first(view.rank);
   auto text = fmt::format("{} {}", tmajit::name(view.type),
-                          view.rank == 0 ? "scalar" : fmt::to_string(fmt::join(shape, "x")));
+                          view.rank == 0 ? "scalar" : fmt::to_string(fmt::join(extents(view), "x")));
   if (!is_dense(view)) {
-    text +=
-        fmt::format(", strides {}", fmt::join(view.strides.begin(), view.strides.begin() + view.rank, ","));
+    text += fmt::format(", strides {}", fmt::join(strides(view), ","));
   }
   return text;
 }
 
-std::string describe(const KernelSpec& spec) {
-  std::vector<std::string_view> inputs;
-  for (std::uint32_t i = 0; i < spec.inputs; ++i) inputs.push_back(tmajit::name(spec.input(i).type));
-  auto text = fmt::format("{} {} to {}, rank {}, tile {}, swizzle {}", tmajit::name(spec.family),
-                          fmt::join(inputs, ", "), tmajit::name(spec.output().type), spec.rank,
-                          fmt::join(spec.tile.begin(), spec.tile.begin() + spec.rank, "x"),
-                          tmajit::name(spec.input(0).swizzle));
-  if (spec.input(0).interleave != tmajit::Interleave::none) {
-    text += fmt::format(", interleave {}", tmajit::name(spec.input(0).interleave));
-  }
-  text += fmt::format(", {} stages in", spec.stages);
-  if (spec.output_stages != 0) text += fmt::format(" and {} out", spec.output_stages);
-  text += fmt::format(", {} threads, {} CTA{} an SM", tmajit::threads(spec), spec.ctas_per_sm,
-                      spec.ctas_per_sm == 1 ? "" : "s");
-  text += spec.tiles_per_cta == 0
-              ? std::string(", a persistent grid")
-              : fmt::format(", {} tile{} a CTA", spec.tiles_per_cta, spec.tiles_per_cta == 1 ? "" : "s");
-  return text;
+std::string describe(const KernelPlan& plan) {
+  const auto& launch = plan.launch_shape();
+  return fmt::format("{}: {}, {} of {} threads", plan.choice().text(), counted(plan.shape().tiles, "tile"),
+                     counted(product(launch.grid), "CTA"), product(launch.block));
 }
 
 std::string describe_origin(const tmajit::Kernel& kernel) {
@@ -183,17 +199,17 @@ std::string describe_origin(const tmajit::Kernel& kernel) {
   return {};
 }
 
-std::string describe_resources(const tmajit::Kernel& kernel, const LaunchNeeds& needs) {
+std::string describe_resources(const KernelPlan& plan, const tmajit::Kernel& kernel) {
   const auto& resources = kernel.artifact().resources;
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
-  return fmt::format("{} registers, {}, {} shared memory, {} barrier{}", resources.registers,
+  return fmt::format("{} registers, {}, {} shared memory, {}", resources.registers,
                      spilled == 0 ? std::string("no spills") : fmt::format("{} bytes of spills", spilled),
-                     describe_bytes(resources.static_shared_bytes + needs.dynamic_shared_bytes),
-                     resources.barriers, resources.barriers == 1 ? "" : "s");
+                     describe_bytes(resources.static_shared_bytes + plan.launch_shape().shared_bytes),
+                     counted(resources.barriers, "barrier"));
 }
 
 std::string violation_table(const std::vector<tmajit::Violation>& violations, std::size_t width) {
-  std::vector<std::vector<std::string>> rows{{"RULE", "SUBJECT", "FOUND", "NEED", "NEAREST LEGAL", "SOURCE"}};
+  Rows rows{{"RULE", "SUBJECT", "FOUND", "NEED", "NEAREST LEGAL", "SOURCE"}};
   for (const auto& violation : violations) {
     rows.push_back({violation.rule, violation.subject, violation.found, violation.need, violation.legal,
                     violation.source});

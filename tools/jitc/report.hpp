@@ -3,9 +3,14 @@
 #include "problem.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/finding.hpp>
+#include <tmajit/kernel_plan.hpp>
+#include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,39 +20,56 @@ namespace jitc {
 
 using Json = nlohmann::ordered_json;
 
-/// Every field of a spec and what follows from it: threads, dynamic shared memory.
-[[nodiscard]] Json to_json(const tmajit::KernelSpec& spec);
+/// Everything that a plan says of a kernel: family, choice, expected resources, parameters, launch.
+[[nodiscard]] Json to_json(const tmajit::KernelPlan& plan);
 [[nodiscard]] Json to_json(const tmajit::TensorView& view);
 [[nodiscard]] Json to_json(const std::vector<tmajit::Violation>& violations);
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
-/// What a launch asks for besides the kernel.
-struct LaunchNeeds {
-  std::uint32_t threads = 0;               ///< of a CTA
-  std::uint32_t dynamic_shared_bytes = 0;  ///< of a CTA
-};
-[[nodiscard]] LaunchNeeds launch_needs(const tmajit::KernelSpec& spec);
-
-/// Key, cache level, milliseconds a stage, resources, sizes of a compiled kernel.
-[[nodiscard]] Json to_json(const tmajit::Kernel& kernel, const LaunchNeeds& needs);
-/// Spec, views, notes.
+/// All that lint and the simulator say of a mistake alike, and where its rule is written.
+[[nodiscard]] Json to_json(const tmajit::Finding& finding);
+/// A plan and its compiled kernel: key, cache level, milliseconds a stage, resources, sizes.
+[[nodiscard]] Json to_json(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
+/// Operation, arguments, tensors, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
 
 /// Prints one object to standard output.
 void print_json(const Json& json);
+/// Tells on standard error what went wrong, and adds it to `report` with the rules that are broken.
+void report_failure(tmajit::ErrorCode code, const std::string& message, Json& report,
+                    const std::vector<tmajit::Violation>& violations = {});
 
-/// "map f32 -> f32, rank 2, tile 32x64, swizzle none, 4 + 2 stages, 8 warps, 1 CTA an SM"
-[[nodiscard]] std::string describe(const tmajit::KernelSpec& spec);
+/// "transpose 64x64, 256 threads: 1024 tiles, 1024 CTAs of 256 threads"
+[[nodiscard]] std::string describe(const tmajit::KernelPlan& plan);
 /// "f32 128x64", with strides where they are not dense.
 [[nodiscard]] std::string describe(const tmajit::TensorView& view);
 /// "compiled in 41.2 ms", "from disk in 0.1 ms"
 [[nodiscard]] std::string describe_origin(const tmajit::Kernel& kernel);
-/// "32 registers, no spills, 65.2 KiB shared memory (65.0 dynamic), 1 barrier"
-[[nodiscard]] std::string describe_resources(const tmajit::Kernel& kernel, const LaunchNeeds& needs);
+/// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier"
+[[nodiscard]] std::string describe_resources(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
 /// "3.5 MiB"
 [[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
 
 /// The table of broken rules for people.
 [[nodiscard]] std::string violation_table(const std::vector<tmajit::Violation>& violations,
                                           std::size_t width);
+
+/// Everything that MoveExplanation says.
+[[nodiscard]] Json to_json(const tmajit::MoveExplanation& explanation);
+
+/// A heading on the left and a text on the right of a page.
+struct PageRow {
+  std::string heading;
+  std::string text;
+};
+
+/// The same as a page for people, at most `width` columns wide, in colour if `fd` is a terminal. `title` and
+/// `first` come before it.
+[[nodiscard]] std::string explanation_page(const std::string& title, const std::vector<PageRow>& first,
+                                           const tmajit::MoveExplanation& explanation, std::size_t width,
+                                           int fd);
+
+/// What plans and their kernels say by themselves: a kernel that the caller has chosen has no alternatives.
+[[nodiscard]] tmajit::MoveExplanation explanation_of(std::span<const tmajit::KernelPlan> plans,
+                                                     std::span<const tmajit::Kernel> kernels);
 
 }  // namespace jitc

@@ -1,6 +1,11 @@
 #include "commands.hpp"
+#include "files.hpp"
+#include "option_group.hpp"
+#include "ptx_launch.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
+#include "usage.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -23,146 +28,128 @@ Json to_json(const tmajit::DeviceInfo& info) {
           {"memory_bytes", info.memory_bytes}};
 }
 
-Json to_json(const Measurement& measured) {
-  return {{"bytes", measured.bytes},
-          {"milliseconds",
-           {{"median", measured.median_ms}, {"min", measured.min_ms}, {"repeats", measured.repeats}}},
-          {"gb_per_s", measured.gb_per_s()}};
-}
-
-void say_input(const InputArray& file) {
-  const auto& header = file.header();
-  say("input", fmt::format("{}: {} [{}], {} order, {}", file.path().string(), header.descr,
-                           fmt::join(header.shape, ", "), header.fortran_order ? "Fortran" : "C",
-                           describe_bytes(header.data_bytes)));
-}
-
-void say_times(const Measurement& measured, const Measurement& copy) {
-  say("time",
-      fmt::format("median {:.4f} ms, min {:.4f} ms of {} runs: {:.0f} GB/s ({} moved)", measured.median_ms,
-                  measured.min_ms, measured.repeats, measured.gb_per_s(), describe_bytes(measured.bytes)));
-  say("copy", fmt::format("the driver's own copy: {:.4f} ms, {:.0f} GB/s; this reaches {:.2f} of that",
-                          copy.median_ms, copy.gb_per_s(), measured.gb_per_s() / copy.gb_per_s()));
-}
-
-void say_choice(const DeviceChoice& choice) {
-  if (choice.why.empty()) return;
-  say("device", styled(fmt::format("{}: the simulated device runs the kernel", choice.why), Style::warn,
-                       STDERR_FILENO));
-}
-
 void say_launch(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape) {
   const auto count = [](const std::array<std::uint32_t, 3>& n) { return std::uint64_t{n[0]} * n[1] * n[2]; };
   const auto number = info.ordinal < 0 ? std::string() : fmt::format(" ({})", info.ordinal);
-  say("run", fmt::format("{}{}: {} CTA{} of {} threads", info.name, number, count(shape.grid),
-                         count(shape.grid) == 1 ? "" : "s", count(shape.block)));
-}
-
-bool simulate(Simulation& simulation, const Artifacts& artifacts, const std::function<void()>& launch,
-              Json& report, bool json) {
-  const auto result = simulation.run(launch);
-  report["run"]["simulation"] = to_json(simulation.options(), result, artifacts);
-  if (!json) say_simulation(simulation.options(), result, artifacts);
-  if (result.reports.empty()) return true;
-  const auto message = verdict(simulation.options(), result);
-  fmt::print(stderr, "{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
-  report["error"] = {{"code", tmajit::name(tmajit::ErrorCode::device_failed)},
-                     {"message", message},
-                     {"violations", Json::array()}};
-  return false;
+  say("run", "{}{}: {} of {} threads", info.name, number, counted(count(shape.grid), "CTA"),
+      count(shape.block));
 }
 
 namespace {
 
-void refuse(const std::string& message) {
-  throw tmajit::Error(tmajit::ErrorCode::invalid_argument, message);
-}
+/// A kernel from elsewhere, on the simulated device.
+int run_ptx(const RunOptions& options, bool json) {
+  tmajit::Artifact artifact;
+  artifact.ptx = InputFile(options.ptx).text();
+  const InputFile launch_file(options.launch);
+  const auto description = naming(options.launch, [&] { return parse_launch(launch_file.text()); });
+  const auto kernels = kernels_of(artifact.ptx, options.ptx);
+  artifact.entry = naming(options.launch, [&] { return match_kernel(description, kernels).name; });
 
-/// A FAMILY with its options, or --ptx and --launch alone.
-void check_usage(const CLI::App& command, RunOptions& options) {
-  if (options.ptx.empty()) {
-    if (options.kernel.family.empty()) refuse("FAMILY is required, or --ptx FILE with --launch FILE");
-    options.is_move = is_move(command, options.kernel);
-    return;
+  const auto folder = std::filesystem::path(options.launch).parent_path();
+  if (!description.source.empty()) artifact.source = InputFile(folder / description.source).text();
+
+  const auto choice = select_device(options.device, options.simulation, true);
+  const auto& device = choice.device;
+  const auto kernel = naming(options.ptx, [&] { return device->load(artifact); });
+  const tmajit::LaunchShape shape{.grid = description.grid,
+                                  .block = description.block,
+                                  .shared_bytes = description.shared_bytes,
+                                  .cluster = description.cluster};
+  naming(options.launch, [&] { kernel->allow_shared_bytes(shape.shared_bytes); });
+
+  auto buffers = naming(options.launch, [&] { return LaunchBuffers(description, folder); });
+  buffers.upload(device);
+  auto bytes = naming(options.launch, [&] { return buffers.parameter_bytes(description.parameters); });
+  std::vector<void*> parameters;
+  parameters.reserve(bytes.size());
+  for (auto& parameter : bytes) parameters.push_back(parameter.data());
+  buffers.open_outputs();
+
+  if (!json) {
+    say("kernel", "{} of {}", artifact.entry, options.ptx);
+    say_launch(device->info(), shape);
   }
-  if (!options.kernel.family.empty()) {
-    refuse(fmt::format("{} and --ptx: a run has one kernel", options.kernel.family));
-  }
-  constexpr std::array theirs{simulation_group, "OPTIONS", "Options", "Kernel from elsewhere"};
-  for (const auto* option : command.get_options()) {
-    const bool fits = std::find(theirs.begin(), theirs.end(), option->get_group()) != theirs.end();
-    if (option->count() > 0 && (!fits || option->get_name() == "--repeat")) {
-      refuse(fmt::format("{} is an option of FAMILY; a kernel from --ptx is described by --launch alone",
-                         option->get_name()));
+  Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};
+  report["run"] = {{"device", to_json(device->info())}, {"grid", shape.grid}, {"block", shape.block}};
+  const auto launch = [&] { naming(options.launch, [&] { kernel->launch(shape, parameters, nullptr); }); };
+  const bool right = choice.simulation->run({&artifact}, launch, report, json);
+  report["outputs"] = Json::array();
+  if (right) {
+    for (const auto& path : buffers.download()) {
+      report["outputs"].push_back(path);
+      if (!json) say("output", path);
     }
   }
+  if (json) print_json(report);
+  return right ? 0 : 1;
 }
 
-int run(const RunOptions& options, bool json) {
-  if (!options.ptx.empty()) return run_ptx(options, json);
-  return options.is_move ? run_move(options, json) : run_family(options, json);
+constexpr auto elsewhere_group = "Kernel from elsewhere";
+
+/// An OPERATION with its options, or --ptx and --launch alone.
+void check_usage(const CLI::App& command, const RunOptions& options) {
+  const auto& word = options.problem.word;
+  if (options.ptx.empty()) {
+    if (word.empty()) refuse("OPERATION is required, or --ptx FILE with --launch FILE");
+    return;
+  }
+  if (!word.empty()) refuse("{} and --ptx: a run has one kernel", word);
+  constexpr std::array theirs{simulation_group, "OPTIONS", "Options", elsewhere_group};
+  constexpr std::array ours{"--repeat", "--check", "--seed"};
+  for (const auto* option : command.get_options()) {
+    const auto is = [&](const auto& words, const std::string& text) {
+      return std::find(words.begin(), words.end(), text) != words.end();
+    };
+    if (option->count() > 0 && (!is(theirs, option->get_group()) || is(ours, option->get_name()))) {
+      refuse("{} is an option of OPERATION; a kernel from --ptx is described by --launch alone",
+             option->get_name());
+    }
+  }
 }
 
 }  // namespace
 
 void add_run_command(CLI::App& app, Session& session) {
-  auto& command = *app.add_subcommand(
-      "run",
-      "Run a kernel or a move on .npy files: timed beside the driver's own copy on a GPU, or checked on the "
-      "simulated device");
+  auto& command = *app.add_subcommand("run",
+                                      "Run an operation on .npy files or made-up elements: timed beside the "
+                                      "driver's own copy on a GPU, or checked "
+                                      "on the simulated device");
   auto options = std::make_shared<RunOptions>();
-  add_operation_options(command, options->kernel, options->move);
-  command.get_option("FAMILY")->required(false);
-  command
-      .add_flag("--check", options->check,
-                "Compare a move's result, and what lies beside it, with a plain walk on the CPU; a "
-                "difference makes "
-                "the exit code 1")
-      ->group(moves_group);
-  command.add_option("--seed", options->seed, "Of the elements of inputs that no file gives")
-      ->type_name("N")
-      ->group(moves_group)
-      ->capture_default_str();
+  OptionGroup group(command);
+  OptionGroup tensors(command, tensors_group);
+  add_problem_options(command, options->problem);
+  command.get_option("OPERATION")->required(false);
+  command.add_flag(
+      "--check", options->check,
+      "Compare the outputs, and what lies beside them, with a plain walk on the CPU; a difference makes "
+      "the exit code 1. For everything but expressions and snapshots");
+  group.add("--seed", options->seed, "N", "Of the elements of inputs that no file gives");
   add_compiler_options(command, options->compiler);
-  command.add_option("--out", options->out, "The output as .npy, once for each of split; default: only run")
-      ->type_name("FILE")
-      ->group(tensors_group)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option(
-          "--device", options->device,
-          "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
-          "sim: a simulated one, which reports what the kernel does wrong")
-      ->type_name("DEVICE");
-  command.add_option("--repeat", options->repeat, "Timed runs on a GPU, after the first")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N")
-      ->capture_default_str();
+  tensors.add_list("--out", options->out, "FILE",
+                   "The output as .npy, once for each of split; default: only run");
+  group.add("--device", options->device, "DEVICE",
+            "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
+            "sim: a simulated one, which reports what the kernel does wrong");
+  group.add("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first")
+      ->check(CLI::Range(1, 1'000'000));
   add_simulation_options(command, options->simulation);
-  constexpr auto elsewhere = "Kernel from elsewhere";
+  OptionGroup elsewhere(command, elsewhere_group);
   auto* const ptx =
-      command.add_option("--ptx", options->ptx, "Check a kernel of this PTX file on the simulated device")
-          ->type_name("FILE")
-          ->group(elsewhere);
-  auto* const launch =
-      command
-          .add_option("--launch", options->launch, "Its launch as JSON: grid, block, parameters; docs/run.md")
-          ->type_name("FILE")
-          ->group(elsewhere);
+      elsewhere.add("--ptx", options->ptx, "FILE", "Check a kernel of this PTX file on the simulated device");
+  auto* const launch = elsewhere.add("--launch", options->launch, "FILE",
+                                     "Its launch as JSON: grid, block, parameters; docs/run.md");
   ptx->needs(launch);
   launch->needs(ptx);
-  add_common_options(command, session);
   command.footer(
-      "Element type and shape come from the files. Rows that TMA cannot take as they are get padded on the "
-      "device;\n"
-      "give --strides to choose the layout there yourself. The simulated device runs the kernel once, and "
-      "its\n"
-      "reports make the exit code 1.\n"
-      "copy and map are kernel families; with an option of moves, or a tensor of more than 5 dimensions, "
-      "they are\n"
-      "moves, for which a planner chooses the kernel. Without --in a move's inputs have --shape and made-up "
-      "elements.\n\n"
+      "A planner chooses the kernel. With an option of Tiles or Pipeline, and for bulk and snapshot, its "
+      "tile is your\n"
+      "choice; the name of a family (rows, transpose …) takes the best kernel of that family.\n"
+      "Element type and shape come from the files; without --in, inputs have --shape and made-up elements. "
+      "Rows that a\n"
+      "tile cannot be loaded from as they are get padded on the device; give --strides to choose the layout "
+      "yourself.\n"
+      "The simulated device runs the kernels once, and its reports make the exit code 1.\n\n"
       "Examples:\n"
       "  jitc run copy --in a.npy --out y.npy --box 64x64 --swizzle 128B\n"
       "  jitc run map --expr 'x0 / (1.0f + expf(-x0)) * x1' --in a.npy --in b.npy --out y.npy\n"
@@ -172,16 +159,16 @@ void add_run_command(CLI::App& app, Session& session) {
       "  jitc run copy --in a.npy --device sim --sim-mode random --sim-seed 7\n"
       "  jitc run permute --axes 0,2,1,3 --in a.npy --out y.npy\n"
       "  jitc run permute --axes 1,0 --shape 4095x8193 --dtype bf16 --check\n"
-      "  jitc run copy --slice 100:200,::2 --pad 1,1:2,2 --in a.npy --out y.npy\n"
+      "  jitc run copy --slice 10:20,::2 --pad 1,1:2,2 --in a.npy --out y.npy\n"
       "  jitc run cast --out-dtype bf16 --in a.npy --out y.npy\n"
       "  jitc run split --axis 0 --parts 10,20 --in a.npy --out b.npy --out c.npy\n"
       "  jitc run --ptx kernel.ptx --launch launch.json");
-  command.callback([options, &command, &session] {
+  add_action(command, session, [options, &command](bool json) {
     check_usage(command, *options);
     for (const auto* option : command.get_options()) {
       options->wants_simulation |= option->count() > 0 && option->get_group() == simulation_group;
     }
-    session.action = [options, &session] { return run(*options, session.json); };
+    return options->ptx.empty() ? run_problem(*options, json) : run_ptx(*options, json);
   });
 }
 

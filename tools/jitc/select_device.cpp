@@ -1,8 +1,11 @@
 #include "select_device.hpp"
 
+#include "text.hpp"
+#include "usage.hpp"
+
 #include <tmajit/error.hpp>
 
-#include <charconv>
+#include <algorithm>
 #include <string_view>
 
 #include <spdlog/fmt/fmt.h>
@@ -17,11 +20,8 @@ using tmajit::ErrorCode;
 std::optional<int> parse_ordinal(std::string_view text) {
   constexpr std::string_view prefix = "gpu:";
   if (!text.starts_with(prefix)) return std::nullopt;
-  int ordinal = -1;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data() + prefix.size(), end, ordinal);
-  if (error != std::errc() || last != end || ordinal < 0) return std::nullopt;
-  return ordinal;
+  const auto ordinal = parse_number<int>(text.substr(prefix.size()));
+  return ordinal && *ordinal >= 0 ? ordinal : std::nullopt;
 }
 
 DeviceChoice simulate(const SimulationOptions& options, std::string why) {
@@ -37,7 +37,7 @@ DeviceChoice simulate(const SimulationOptions& options, std::string why) {
 GpuSearch find_hopper() {
   const auto gpus = tmajit::list_gpus();
   for (const auto& gpu : gpus) {
-    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return {gpu.ordinal, {}};
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return {gpu, {}};
   }
   if (gpus.empty()) {
     const auto why = tmajit::why_no_gpu();
@@ -48,33 +48,37 @@ GpuSearch find_hopper() {
                       gpus.front().compute_major, gpus.front().compute_minor)};
 }
 
-std::shared_ptr<tmajit::Device> open_named_gpu(const std::string& text, std::string_view otherwise) {
-  if (const auto ordinal = parse_ordinal(text)) return tmajit::open_gpu(*ordinal);
-  if (text != "gpu") return nullptr;
-  const auto found = find_hopper();
-  if (found.ordinal) return tmajit::open_gpu(*found.ordinal);
-  throw Error(ErrorCode::unavailable,
-              fmt::format("no Hopper GPU to run on: {}; {}, and jitc doctor says what this machine has",
-                          found.why, otherwise));
+std::optional<tmajit::DeviceInfo> find_named_gpu(const std::string& text, std::string_view otherwise) {
+  if (const auto ordinal = parse_ordinal(text)) {
+    const auto gpus = tmajit::list_gpus();
+    const auto found = std::ranges::find(gpus, *ordinal, &tmajit::DeviceInfo::ordinal);
+    if (found != gpus.end()) return *found;
+    fail(ErrorCode::unavailable, "there is no GPU {}: {}; {}", *ordinal,
+         gpus.empty() ? tmajit::why_no_gpu() : fmt::format("the driver shows {}", gpus.size()), otherwise);
+  }
+  if (text != "gpu") return std::nullopt;
+  auto found = find_hopper();
+  if (found.gpu) return found.gpu;
+  fail(ErrorCode::unavailable, "no Hopper GPU to run on: {}; {}, and jitc doctor says what this machine has",
+       found.why, otherwise);
 }
 
 DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
                            bool wants_simulation) {
   if (text != "auto" && text != "gpu" && text != "sim" && !parse_ordinal(text)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …", text));
+    refuse("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …", text);
   }
   if (text == "sim" || (text == "auto" && wants_simulation)) return simulate(simulation, {});
   if (wants_simulation) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--device {}, but --ptx and what begins with --sim- are of the simulated device: "
-                            "--device sim",
-                            text));
+    refuse(
+        "--device {}, but --ptx and what begins with --sim- are of the simulated device: "
+        "--device sim",
+        text);
   }
-  if (auto gpu = open_named_gpu(text, "--device sim runs the kernel without one"))
-    return {std::move(gpu), nullptr, {}};
+  if (const auto gpu = find_named_gpu(text, "--device sim runs the kernel without one"))
+    return {tmajit::open_gpu(gpu->ordinal), nullptr, {}};
   const auto found = find_hopper();
-  if (found.ordinal) return {tmajit::open_gpu(*found.ordinal), nullptr, {}};
+  if (found.gpu) return {tmajit::open_gpu(found.gpu->ordinal), nullptr, {}};
   // What to do about it follows a semicolon; nothing need be done here.
   return simulate(simulation, found.why.substr(0, found.why.find(';')));
 }

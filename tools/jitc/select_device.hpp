@@ -18,17 +18,17 @@ struct DeviceChoice {
   std::string why;                         ///< what decided, where "auto" took the simulated device
 };
 
-/// The driver's number of the first Hopper GPU, or why there is none.
+/// The first Hopper GPU, or why there is none.
 struct GpuSearch {
-  std::optional<int> ordinal;
+  std::optional<tmajit::DeviceInfo> gpu;
   std::string why;
 };
 [[nodiscard]] GpuSearch find_hopper();
 
-/// The GPU that "gpu" or "gpu:N" names; null for another text. Throws Error{unavailable} where there is none,
-/// and says `otherwise`, what would do without one.
-[[nodiscard]] std::shared_ptr<tmajit::Device> open_named_gpu(const std::string& text,
-                                                             std::string_view otherwise);
+/// The GPU that "gpu" or "gpu:N" names; nothing for another text. Throws Error{unavailable} where there is
+/// none, and says `otherwise`, what would do without one.
+[[nodiscard]] std::optional<tmajit::DeviceInfo> find_named_gpu(const std::string& text,
+                                                               std::string_view otherwise);
 
 /// The device that --device names: "gpu", "gpu:N", "sim", or "auto": the first Hopper GPU, else the simulated
 /// device, which `wants_simulation` takes at once. Throws Error{invalid_argument} for another text, or a GPU

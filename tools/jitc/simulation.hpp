@@ -30,13 +30,8 @@ struct SimulationOptions {
 void add_simulation_options(CLI::App& command, SimulationOptions& values);
 inline constexpr auto simulation_group = "Simulated device";
 
-/// What came out of a run on the simulated device.
-struct SimulationResult {
-  std::vector<tmajit::Report> reports;
-  std::string printed;  ///< by printf
-  std::uint64_t thread_instructions = 0;
-  double host_seconds = 0;
-};
+/// The kernels that run, so that reports can show their source.
+using Artifacts = std::vector<const tmajit::Artifact*>;
 
 /// A simulated device, and the progress that is shown while it runs. At one place: its device calls back.
 class Simulation {
@@ -46,10 +41,11 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
-  [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
 
-  /// Runs `launch`, which launches kernels, and takes its reports from the device.
-  [[nodiscard]] SimulationResult run(const std::function<void()>& launch);
+  /// Runs `launch`, which launches kernels, and adds to `report` what came out; for people it is told on
+  /// standard error. False if a kernel has done something wrong.
+  [[nodiscard]] bool run(const Artifacts& artifacts, const std::function<void()>& launch, Json& report,
+                         bool json);
 
  private:
   SimulationOptions options_;
@@ -57,19 +53,5 @@ class Simulation {
   std::string printed_;
   std::shared_ptr<tmajit::SimDevice> device_;
 };
-
-/// The kernels that ran, so that reports can show their source.
-using Artifacts = std::vector<const tmajit::Artifact*>;
-
-/// Options, counts and every report.
-[[nodiscard]] Json to_json(const SimulationOptions& options, const SimulationResult& result,
-                           const Artifacts& artifacts);
-
-/// Seed, mode, instructions, and the reports in full, on standard error.
-void say_simulation(const SimulationOptions& options, const SimulationResult& result,
-                    const Artifacts& artifacts);
-
-/// "2 reports of the simulated device (mode late, seed 1); no output is written"
-[[nodiscard]] std::string verdict(const SimulationOptions& options, const SimulationResult& result);
 
 }  // namespace jitc

@@ -1,65 +1,49 @@
 #include "source_place.hpp"
 
-#include <charconv>
 #include <optional>
-#include <string_view>
 
+#include <llvm/ADT/StringRef.h>
 #include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 namespace {
 
+using llvm::StringRef;
+
 /// Line `number` (from 1) of `text`, without the spaces around it.
-std::string_view line_of(std::string_view text, std::uint64_t number) {
-  for (; number > 1; --number) {
-    const auto end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+StringRef line_of(StringRef text, std::uint64_t number) {
+  for (; number > 1 && !text.empty(); --number) text = text.split('\n').second;
+  return text.split('\n').first.trim(" \t\r");
 }
 
 /// Takes a number and the spaces before it from the front of `text`.
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+std::optional<std::uint64_t> take_number(StringRef& text) {
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
+  text = text.ltrim(" \t");
+  return text.consumeInteger(10, number) ? std::nullopt : std::optional(number);
 }
 
 /// The `.loc` at or before a line, not beyond the beginning of its function.
-std::string_view mark_before(std::string_view ptx, std::uint32_t ptx_line) {
-  std::string_view mark;
-  for (std::uint32_t line = 1; line < ptx_line && !ptx.empty(); ++line) {
-    const auto end = std::min(ptx.find('\n'), ptx.size());
-    auto text = line_of(ptx.substr(0, end), 1);
-    if (text.starts_with(".loc")) {
-      mark = text.substr(4);
-    } else if (text.find(".entry") != std::string_view::npos ||
-               text.find(".func") != std::string_view::npos) {
+StringRef mark_before(StringRef ptx, std::uint32_t ptx_line) {
+  StringRef mark;
+  for (std::uint32_t line = 1; line < ptx_line && !ptx.empty(); ++line, ptx = ptx.split('\n').second) {
+    auto text = line_of(ptx, 1);
+    if (text.consume_front(".loc")) {
+      mark = text;
+    } else if (text.contains(".entry") || text.contains(".func")) {
       mark = {};
     }
-    ptx.remove_prefix(std::min(end + 1, ptx.size()));
   }
   return mark;
 }
 
 /// The name that `.file INDEX "…"` gives, without folders.
-std::string file_name(std::string_view ptx, std::uint64_t index) {
-  for (std::size_t at = 0; (at = ptx.find(".file", at)) != std::string_view::npos;) {
-    at += 5;
-    auto rest = ptx.substr(at, ptx.find('\n', at) - at);
-    const auto number = take_number(rest);
-    const auto open = rest.find('"');
-    const auto close = rest.find('"', open + 1);
-    if (number != index || open == std::string_view::npos || close == std::string_view::npos) continue;
-    const auto path = rest.substr(open + 1, close - open - 1);
-    return std::string(path.substr(path.rfind('/') + 1));
+std::string file_name(StringRef ptx, std::uint64_t index) {
+  while (!(ptx = ptx.split(".file").second).empty()) {
+    auto rest = ptx.split('\n').first;
+    if (take_number(rest) != index) continue;
+    const auto path = rest.split('"').second.split('"').first;
+    return path.substr(path.rfind('/') + 1).str();
   }
   return {};
 }
@@ -68,22 +52,30 @@ std::string file_name(std::string_view ptx, std::uint64_t index) {
 
 std::vector<SourcePlace> source_places(const tmajit::Artifact& artifact, std::uint32_t ptx_line) {
   std::vector<SourcePlace> places;
-  const std::string_view ptx = artifact.ptx;
-  auto mark = mark_before(ptx, ptx_line);
-  constexpr std::string_view inlined = "inlined_at";
-  for (;;) {
+  auto mark = mark_before(artifact.ptx, ptx_line);
+  for (; !mark.empty(); mark = mark.split("inlined_at").second) {
     const auto file = take_number(mark);
     const auto line = take_number(mark);
     if (!file || !line || *line == 0) break;
-    SourcePlace place{.file = file_name(ptx, *file), .line = *line, .text = {}};
     // NVRTC is given one text; what it calls otherwise is a text within that, such as an expression.
-    if (*file == 1) place.text = line_of(artifact.source, *line);
-    places.push_back(std::move(place));
-    const auto at = mark.find(inlined);
-    if (at == std::string_view::npos) break;
-    mark.remove_prefix(at + inlined.size());
+    const auto text = *file == 1 ? line_of(artifact.source, *line) : StringRef();
+    places.push_back({.file = file_name(artifact.ptx, *file), .line = *line, .text = text.str()});
   }
   return places;
+}
+
+std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*>& artifacts,
+                                       const tmajit::Finding& finding) {
+  const tmajit::Artifact* found = nullptr;
+  for (const auto* artifact : artifacts) {
+    if (artifact->entry != finding.kernel) continue;
+    if (found == nullptr) found = artifact;
+    if (line_of(artifact->ptx, finding.ptx_line).contains(finding.instruction)) {
+      found = artifact;
+      break;
+    }
+  }
+  return found == nullptr ? std::vector<SourcePlace>() : source_places(*found, finding.ptx_line);
 }
 
 std::string describe(const SourcePlace& place) {

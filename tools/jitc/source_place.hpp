@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/compile.hpp>
+#include <tmajit/finding.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,6 +21,11 @@ struct SourcePlace {
 /// line of inline assembly the caller says more.
 [[nodiscard]] std::vector<SourcePlace> source_places(const tmajit::Artifact& artifact,
                                                      std::uint32_t ptx_line);
+
+/// The same for the instruction that a finding names, in the kernel of that name. Several kernels of a run
+/// can have one name: then it is the one whose line reads so.
+[[nodiscard]] std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*>& artifacts,
+                                                     const tmajit::Finding& finding);
 
 /// "copy.cu:861: mbarrier::wait(full[stage], parity)"
 [[nodiscard]] std::string describe(const SourcePlace& place);

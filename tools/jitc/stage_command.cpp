@@ -1,17 +1,15 @@
 #include "commands.hpp"
-#include "explanation.hpp"
 #include "files.hpp"
-#include "move_options.hpp"
-#include "move_planning.hpp"
 #include "nvdisasm.hpp"
-#include "options.hpp"
-#include "problem.hpp"
+#include "option_group.hpp"
+#include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "usage.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/codegen.hpp>
-#include <tmajit/runtime.hpp>
+#include <tmajit/error.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -30,10 +28,8 @@ using tmajit::ErrorCode;
 enum class Stage { source, ptx, sass, cubin };
 
 struct StageOptions {
-  KernelOptions kernel;
-  MoveOptions move;
-  bool is_move = false;
-  std::uint32_t step = 1;  ///< of a move's plan, from 1
+  ProblemOptions problem;
+  std::uint32_t step = 1;  ///< of several kernels, from 1
   CompilerOptions compiler;
   std::string out;
 };
@@ -49,89 +45,58 @@ std::string cubin_text(const tmajit::Artifact& artifact) {
   return {reinterpret_cast<const char*>(artifact.cubin.data()), artifact.cubin.size()};
 }
 
-/// The source needs no compiler, and so its key is only known where there is one.
-Product make_source(const Problem& problem, const StageOptions& options) {
-  auto source = tmajit::generate(problem.spec);
-  Product product{.data = std::move(source.text)};
-  product.report = to_json(problem);
-  product.report["entry"] = source.entry;
-  product.report["key"] = nullptr;
+/// The source needs no compiler, and so its cache key is only known where there is one.
+Product make_source(const tmajit::KernelPlan& plan, const StageOptions& options) {
+  auto source = tmajit::source(plan);
+  Json key = nullptr;
   try {
-    source.text = product.data;
-    product.report["key"] =
-        tmajit::cache_key(source, runtime_options(options.compiler).compile, tmajit::compiler()).hex();
+    key = tmajit::cache_key(source, runtime_options(options.compiler).compile, tmajit::compiler()).hex();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable) throw;
   }
-  product.summary = fmt::format("{} in {}", source.entry, describe_bytes(product.data.size()));
+  Product product;
+  product.summary = fmt::format("{} in {}", source.entry, describe_bytes(source.text.size()));
+  product.report = {{"spec", to_json(plan)}, {"entry", source.entry}, {"key", key}};
+  product.data = std::move(source.text);
   return product;
 }
 
-Product make_compiled(Stage stage, const Problem& problem, const StageOptions& options) {
-  const Progress progress("compiling");
-  tmajit::Runtime runtime(runtime_options(options.compiler));
-  const auto kernel = runtime.kernel(problem.spec);
-  Product product{.data = stage == Stage::ptx    ? kernel.artifact().ptx
-                          : stage == Stage::sass ? disassemble(kernel.artifact().cubin)
-                                                 : cubin_text(kernel.artifact())};
-  product.report = to_json(problem);
-  product.report.update(to_json(kernel, launch_needs(problem.spec)));
-  product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
-                                describe_resources(kernel, launch_needs(problem.spec)));
-  return product;
-}
-
-/// A kernel of a move's plan; nothing runs, so no GPU is needed.
-Product make_of_move(Stage stage, const StageOptions& options) {
-  const auto problem = make_move(options.kernel, options.move);
-  auto chosen = runtime_options(options.compiler);
-  chosen.device = select_planning_device("auto").device;
-  tmajit::Runtime runtime(std::move(chosen));
-  const auto plan = make_plan(runtime, problem.unplaced());
-  const auto explanation = plan.explain();
-  const auto kernels = plan.kernels();
-  if (options.step > kernels.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                kernels.empty() ? "there is nothing to move, and so there is no kernel"
-                                : fmt::format("--step {}, but the plan has {}; jitc explain shows them",
-                                              options.step, kernels.size()));
-  }
-  const auto& kernel = kernels[options.step - 1];
-  const auto& step = explanation.steps[options.step - 1];
+Product make_compiled(Stage stage, const tmajit::KernelPlan& plan, tmajit::Runtime& runtime) {
+  const auto kernel = make_kernels({plan}, runtime).front();
   const auto& artifact = kernel.artifact();
-  const LaunchNeeds needs{.threads = step.threads,
-                          .dynamic_shared_bytes = step.shared_bytes - artifact.resources.static_shared_bytes};
-  if (kernels.size() > 1) {
-    say("step", fmt::format("{} of {}; --step N shows another", options.step, kernels.size()));
-  }
-  Product product{.data = stage == Stage::source ? artifact.source
-                          : stage == Stage::ptx  ? artifact.ptx
+  Product product{.data = stage == Stage::ptx    ? artifact.ptx
                           : stage == Stage::sass ? disassemble(artifact.cubin)
                                                  : cubin_text(artifact)};
-  product.report = {
-      {"operation", problem.operation}, {"arguments", problem.arguments}, {"plan", to_json(explanation)}};
-  product.report.update(to_json(kernel, needs));
+  product.report = to_json(plan, kernel);
   product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
-                                describe_resources(kernel, needs));
+                                describe_resources(plan, kernel));
   return product;
 }
 
-Product make_of_family(Stage stage, const StageOptions& options) {
-  const auto problem = make_problem(options.kernel, Padding::no);
-  require_legal(problem);
-  return stage == Stage::source ? make_source(problem, options) : make_compiled(stage, problem, options);
+/// Nothing runs, so no device is needed.
+Product make_product(Stage stage, const StageOptions& options) {
+  const auto problem = make_problem(options.problem, Purpose::look);
+  auto runtime = planning_runtime(options.compiler, select_chip("auto").chip);
+  const auto plans = plan_kernels(problem, problem.unplaced(), runtime);
+  const auto& plan = kernel_of_step(plans, options.step);
+  if (plans.size() > 1) say("step", "{} of {}; --step N shows another", options.step, plans.size());
+  auto product = stage == Stage::source ? make_source(plan, options) : make_compiled(stage, plan, runtime);
+  auto report = to_json(problem);
+  report["step"] = options.step;
+  report["steps"] = plans.size();
+  report.update(product.report);
+  product.report = std::move(report);
+  return product;
 }
 
 int produce(Stage stage, const std::string& name, const StageOptions& options, bool json) {
   if (stage == Stage::cubin && options.out.empty() && !json && is_terminal(STDOUT_FILENO)) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        "a cubin is binary and would garble the terminal: write it with -o kernel.cubin, or into a pipe");
+    refuse("a cubin is binary and would garble the terminal: write it with -o kernel.cubin, or into a pipe");
   }
   std::optional<OutputFile> file;
   if (!options.out.empty()) file.emplace(options.out);
 
-  const auto product = options.is_move ? make_of_move(stage, options) : make_of_family(stage, options);
+  const auto product = make_product(stage, options);
   if (file) {
     file->write(product.data);
     file->commit();
@@ -146,7 +111,7 @@ int produce(Stage stage, const std::string& name, const StageOptions& options, b
     }
     print_json(report);
   } else if (file) {
-    say(name, fmt::format("{}: {}", options.out, product.summary));
+    say(name, "{}: {}", options.out, product.summary);
   } else {
     write_stdout(product.data);
   }
@@ -157,20 +122,13 @@ void add_stage(CLI::App& app, Session& session, Stage stage, const std::string& 
                const std::string& description, const std::string& footer) {
   auto& command = *app.add_subcommand(name, description);
   auto options = std::make_shared<StageOptions>();
-  add_operation_options(command, options->kernel, options->move);
-  command.add_option("--step", options->step, "Which kernel of a move's plan, where it has several")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N")
-      ->group(moves_group);
+  add_problem_options(command, options->problem);
+  add_step_option(command, options->step);
   add_compiler_options(command, options->compiler);
-  command.add_option("-o,--output", options->out, "Write to this file; default: standard output")
-      ->type_name("FILE");
-  add_common_options(command, session);
+  OptionGroup(command).add("-o,--output", options->out, "FILE",
+                           "Write to this file; default: standard output");
   command.footer(footer);
-  command.callback([=, &command, &session] {
-    options->is_move = is_move(command, options->kernel);
-    session.action = [=, &session] { return produce(stage, name, *options, session.json); };
-  });
+  add_action(command, session, [=](bool json) { return produce(stage, name, *options, json); });
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 
@@ -18,12 +21,23 @@ namespace jitc {
 /// Whether `fd` is a terminal and $NO_COLOR is not set.
 [[nodiscard]] bool takes_colour(int fd);
 
-enum class Style { plain, bold, good, bad, warn, dim };
+enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them
 /// `text` in a colour, if `fd` takes colours.
 [[nodiscard]] std::string styled(std::string_view text, Style style, int fd);
 
+/// A heading, and from column `margin` on the lines of `text`, each wrapped and after the spaces it begins
+/// with; at most `width` columns wide, in colour if `fd` takes colours.
+[[nodiscard]] std::string labelled(std::string_view heading, std::string_view text, std::size_t margin,
+                                   std::size_t width, int fd);
+/// Wider pages are hard to read, however wide the terminal.
+inline constexpr std::size_t widest_page = 118;
+
 /// One line on standard error, `title` set off as a heading.
 void say(std::string_view title, std::string_view text);
+template <class... Values>
+void say(std::string_view title, fmt::format_string<Values...> text, Values&&... values) {
+  say(title, std::string_view(fmt::format(text, std::forward<Values>(values)...)));
+}
 
 /// Tells a person at a terminal what takes so long, once it has taken two seconds: label, seconds, and how
 /// far it has come where that is known. Silent elsewhere. The line goes away with the object.

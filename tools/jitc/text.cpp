@@ -1,6 +1,9 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 namespace {
@@ -17,6 +20,10 @@ std::size_t prefix_bytes(std::string_view text, std::size_t characters) {
 }
 
 }  // namespace
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
@@ -36,6 +43,51 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   }
   lines.emplace_back(text);
   return lines;
+}
+
+std::string format_table(const Rows& rows, std::size_t width) {
+  constexpr std::size_t gap = 2;
+  constexpr std::size_t narrowest = 10;
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1)); };
+  while (!widths.empty() && total() > width) {
+    auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= narrowest) break;
+    --*widest;
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(wrap(row[i], widths[i]));
+      lines = std::max(lines, cells.back().size());
+    }
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::string out;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string cell = line < cells[i].size() ? cells[i][line] : std::string();
+        out += cell + std::string(widths[i] - std::min(widths[i], width_of(cell)) + gap, ' ');
+      }
+      out.erase(out.find_last_not_of(' ') + 1);
+      text += out + '\n';
+    }
+  }
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace jitc

@@ -1,23 +1,22 @@
 #include "commands.hpp"
 #include "common_permutations.hpp"
-#include "explanation.hpp"
 #include "files.hpp"
-#include "memory_image.hpp"
-#include "move_planning.hpp"
-#include "move_problem.hpp"
+#include "option_group.hpp"
 #include "parse.hpp"
+#include "problem.hpp"
 #include "run.hpp"
 #include "select_device.hpp"
-#include "table.hpp"
 #include "terminal.hpp"
-#include "tuning_file.hpp"
+#include "text.hpp"
+#include "usage.hpp"
 
-#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+#include <tmajit/tuning.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -26,13 +25,10 @@
 namespace jitc {
 namespace {
 
-using tmajit::Error;
-using tmajit::ErrorCode;
 using tmajit::TuneReport;
 
 struct TuneCommandOptions {
-  KernelOptions tensors;
-  MoveOptions move;
+  ProblemOptions problem;
   CompilerOptions compiler;
   std::vector<std::string> types;
   std::string device = "gpu";
@@ -42,14 +38,99 @@ struct TuneCommandOptions {
   std::string export_to;
   std::string import_from;
 
-  [[nodiscard]] bool measures() const { return all || !tensors.family.empty(); }
+  [[nodiscard]] bool measures() const { return all || !problem.word.empty(); }
 };
 
-/// A move that was measured.
+/// The file in which a runtime with these options keeps its choices. Throws Error{invalid_argument} with
+/// --no-cache, which keeps none.
+std::filesystem::path tuning_file(const CompilerOptions& options) {
+  const auto directory = runtime_options(options).cache_directory;
+  if (!directory) {
+    refuse("--no-cache keeps no choices; they are in the file tuning.json of --cache-dir");
+  }
+  return *directory / "tuning.json";
+}
+
+tmajit::TuningTable own_choices(const CompilerOptions& options) {
+  tmajit::TuningTable table;
+  table.load(tuning_file(options));
+  return table;
+}
+
+/// A choice that plans on this machine go by.
+struct KnownChoice {
+  tmajit::TunedChoice choice;
+  bool shipped = false;  ///< with the library; else it is the file's
+};
+/// Those of the file, and those that are shipped where the file has none for the same.
+std::vector<KnownChoice> known_choices(const CompilerOptions& options) {
+  const auto own = own_choices(options).all();
+  std::vector<KnownChoice> choices;
+  choices.reserve(own.size());
+  for (const auto& choice : own) choices.push_back({.choice = choice});
+  for (const auto& choice : tmajit::TuningTable::shipped().all()) {
+    const bool replaced = std::any_of(own.begin(), own.end(), [&](const tmajit::TunedChoice& mine) {
+      return mine.chip == choice.chip && mine.shape_class == choice.shape_class;
+    });
+    if (!replaced) choices.push_back({.choice = choice, .shipped = true});
+  }
+  return choices;
+}
+
+Json to_json(std::span<const KnownChoice> choices) {
+  Json list = Json::array();
+  for (const auto& [choice, shipped] : choices) {
+    list.push_back({{"chip", choice.chip},
+                    {"class", choice.shape_class.text()},
+                    {"choice", choice.choice.text()},
+                    {"microseconds", choice.microseconds},
+                    {"shipped", shipped}});
+  }
+  return list;
+}
+
+std::string choice_table(std::span<const KnownChoice> choices) {
+  Rows rows{{"CHIP", "CLASS", "CHOICE", "µs", "FROM"}};
+  for (const auto& [choice, shipped] : choices) {
+    rows.push_back({choice.chip, choice.shape_class.text(), choice.choice.text(),
+                    fmt::format("{:.1f}", choice.microseconds), shipped ? "shipped" : "file"});
+  }
+  return format_table(rows, std::string::npos);
+}
+
+/// Writes the file's own choices, those of this machine and imported ones, to `target`; "-" is standard
+/// output. Returns how many they are. Throws Error{io}.
+std::size_t export_choices(const CompilerOptions& options, const std::string& target) {
+  const auto table = own_choices(options);
+  if (target == "-") {
+    write_stdout(table.json());
+  } else {
+    OutputFile file(target);
+    file.write(table.json());
+    file.commit();
+  }
+  return table.all().size();
+}
+
+/// Adds the choices of `source` to the file and returns how many they are. Throws Error{io} or
+/// {invalid_argument}; the file is then as before.
+std::size_t import_choices(const CompilerOptions& options, const std::string& source) {
+  tmajit::TuningTable imported;
+  imported.add_json(InputFile(source).text(), source);
+  auto table = own_choices(options);
+  for (const auto& choice : imported.all()) table.add(choice);
+  const auto target = tuning_file(options);
+  std::error_code error;  // that the folder is missing is said best by what cannot be written into it
+  std::filesystem::create_directories(target.parent_path(), error);
+  table.save(target);
+  return imported.all().size();
+}
+
+/// An operation that was measured.
 struct Tuned {
   std::string move;
-  std::uint64_t bytes = 0;  ///< read and written by the largest step
-  std::string planned;      ///< the choice of that step before
+  std::uint64_t bytes = 0;       ///< read and written by the largest step
+  tmajit::KernelChoice planned;  ///< the choice of that step before
   TuneReport report;
 
   [[nodiscard]] const TuneReport::Candidate& winner() const { return report.candidates.front(); }
@@ -63,75 +144,76 @@ struct Tuned {
 };
 
 void check_usage(const TuneCommandOptions& options, bool json) {
-  const auto refuse = [](const char* message) { throw Error(ErrorCode::invalid_argument, message); };
-  if (options.all && !options.tensors.family.empty()) {
-    refuse("--all brings moves of its own; give either it or a MOVE");
+  if (options.all && !options.problem.word.empty()) {
+    refuse("--all brings operations of its own; give either it or an OPERATION");
   }
   if (!options.measures() && !options.list && options.export_to.empty() && options.import_from.empty()) {
-    refuse("nothing to do: give a MOVE to measure, --all, --list, --export FILE or --import FILE");
+    refuse("nothing to do: give an OPERATION to measure, --all, --list, --export FILE or --import FILE");
   }
-  if (!options.types.empty() && !options.tensors.dtypes.empty()) {
+  if (!options.types.empty() && !options.problem.dtypes.empty()) {
     refuse("--types and --dtype: --types tunes for each of several types, --dtype for one");
   }
   if (json && options.export_to == "-") refuse("--json and --export -: both would go to standard output");
 }
 
-/// Every move that is asked for, made when its turn comes: their memory is large.
-std::vector<std::function<MoveProblem()>> requests(const TuneCommandOptions& options) {
+/// An operation that a planner chooses the kernel of.
+Problem planned(const ProblemOptions& options) {
+  auto problem = make_problem(options, Purpose::look);
+  if (!problem.request.has_tile) return problem;
+  refuse("tune measures the kernels that a planner chooses from, but the tile of this {} is chosen",
+         options.word);
+}
+
+/// Every operation that is asked for.
+std::vector<ProblemOptions> requests(const TuneCommandOptions& options) {
   std::vector<std::string> types;
   for (const auto type : parse_types(options.types)) types.emplace_back(tmajit::name(type));
   if (types.empty() && options.all) types = {"f32", "bf16", "u8"};
-  std::vector<std::function<MoveProblem()>> result;
-  const auto add = [&](const KernelOptions& tensors, const MoveOptions& move) {
+  std::vector<ProblemOptions> result;
+  const auto add = [&](ProblemOptions problem) {
+    if (types.empty()) result.push_back(problem);
     for (const auto& type : types) {
-      auto typed = tensors;
-      typed.dtypes = {type};
-      result.emplace_back([typed, move] { return make_move(typed, move); });
+      problem.dtypes = {type};
+      result.push_back(problem);
     }
-    if (types.empty()) result.emplace_back([tensors, move] { return make_move(tensors, move); });
   };
-  if (!options.all) {
-    add(options.tensors, options.move);
-    return result;
-  }
+  if (!options.all) add(options.problem);
   for (const auto& permutation : common_permutations) {
-    KernelOptions tensors;
-    tensors.family = std::string("permute");
-    tensors.shape = fmt::to_string(fmt::join(permutation.shape(), "x"));
-    MoveOptions move;
-    move.axes = fmt::to_string(fmt::join(permutation.axes(), ","));
-    add(tensors, move);
+    if (!options.all) break;
+    add({.word = "permute",
+         .shape = fmt::to_string(fmt::join(permutation.shape(), "x")),
+         .axes = fmt::to_string(fmt::join(permutation.axes(), ","))});
   }
   return result;
 }
 
-Tuned tune_one(tmajit::Runtime& runtime, const MoveProblem& problem, const TuneCommandOptions& options,
+Tuned tune_one(tmajit::Runtime& runtime, const Problem& problem, const TuneCommandOptions& options,
                const std::string& position) {
   std::vector<tmajit::Buffer> buffers;
-  std::vector<std::uint64_t> addresses;
-  const auto allocate = [&](const MoveArray& array) {
+  const auto allocate = [&](const Array& array) {
     buffers.emplace_back(runtime.device(), std::max<std::uint64_t>(array.memory.bytes, 1));
-    addresses.push_back(buffers.back().address());
+    return buffers.back().address();
   };
-  for (const auto& input : problem.inputs) allocate(input);
-  for (const auto& output : problem.outputs) allocate(output);
-  const auto inputs = problem.inputs.size();
-  const auto plan = make_plan(
-      runtime, problem.moves(std::span(addresses).first(inputs), std::span(addresses).subspan(inputs)));
+  Addresses at;
+  for (const auto& input : problem.inputs) at.inputs.push_back(allocate(input));
+  for (const auto& output : problem.outputs) at.outputs.push_back(allocate(output));
+  const auto plan = [&] {
+    const Progress progress("planning and compiling");
+    return tmajit::plan(runtime, problem.operation(at), problem.request.family_name());
+  }();
 
   Tuned tuned{.move = describe(problem), .planned = {}, .report = {}};
-  for (const auto& step : plan.explain().steps) {
-    const auto bytes = step.bytes_read + step.bytes_written;
-    if (bytes <= tuned.bytes) continue;
-    tuned.bytes = bytes;
-    tuned.planned = step.choice;
+  for (const auto& step : plan.plans()) {
+    if (step.bytes_moved() <= tuned.bytes) continue;
+    tuned.bytes = step.bytes_moved();
+    tuned.planned = step.choice();
   }
   Progress progress(position);
   const auto note = [&](std::uint32_t done, std::uint32_t candidates, std::string_view choice) {
     progress.note(fmt::format("candidate {} of {}: {}", done + 1, candidates, choice));
   };
-  tuned.report =
-      runtime.tune(plan, {.repeats = options.repeat, .progress = note, .store = !options.compiler.no_cache});
+  tuned.report = tmajit::tune(
+      runtime, plan, {.repeats = options.repeat, .progress = note, .store = !options.compiler.no_cache});
   return tuned;
 }
 
@@ -140,26 +222,27 @@ std::string speed(const Tuned& tuned, double microseconds) {
                           : "";
 }
 
-/// Every candidate of one move.
+/// Choice, predicted and measured time, and speed of a candidate.
+std::vector<std::string> cells_of(const Tuned& tuned, const TuneReport::Candidate& candidate) {
+  return {candidate.choice.text(), fmt::format("{:.1f}", candidate.predicted_us),
+          fmt::format("{:.1f}", candidate.microseconds), speed(tuned, candidate.microseconds)};
+}
+
+/// Every candidate of one operation.
 std::string candidate_table(const Tuned& tuned) {
-  std::vector<std::vector<std::string>> rows{{"CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s"}};
-  for (const auto& candidate : tuned.report.candidates) {
-    rows.push_back({candidate.choice, fmt::format("{:.1f}", candidate.predicted_us),
-                    fmt::format("{:.1f}", candidate.microseconds), speed(tuned, candidate.microseconds)});
-  }
+  Rows rows{{"CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s"}};
+  for (const auto& candidate : tuned.report.candidates) rows.push_back(cells_of(tuned, candidate));
   return format_table(rows, columns(STDOUT_FILENO));
 }
 
-/// The winner of each of several moves.
+/// The winner of each of several operations.
 std::string winner_table(std::span<const Tuned> all) {
-  std::vector<std::vector<std::string>> rows{
-      {"MOVE", "CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s", "GAIN"}};
+  Rows rows{{"OPERATION", "CHOICE", "PREDICTED µs", "MEASURED µs", "GB/s", "GAIN"}};
   for (const auto& tuned : all) {
     if (tuned.report.candidates.empty()) continue;
-    const auto& winner = tuned.winner();
-    rows.push_back({tuned.move, winner.choice, fmt::format("{:.1f}", winner.predicted_us),
-                    fmt::format("{:.1f}", winner.microseconds), speed(tuned, winner.microseconds),
-                    tuned.gain() ? fmt::format("{:.3f}", *tuned.gain()) : ""});
+    auto& row = rows.emplace_back(cells_of(tuned, tuned.winner()));
+    row.insert(row.begin(), tuned.move);
+    row.push_back(tuned.gain() ? fmt::format("{:.3f}", *tuned.gain()) : "");
   }
   return format_table(rows, columns(STDOUT_FILENO));
 }
@@ -167,44 +250,42 @@ std::string winner_table(std::span<const Tuned> all) {
 Json to_json(const Tuned& tuned) {
   Json candidates = Json::array();
   for (const auto& candidate : tuned.report.candidates) {
-    candidates.push_back({{"choice", candidate.choice},
+    candidates.push_back({{"choice", candidate.choice.text()},
                           {"predicted_us", candidate.predicted_us},
                           {"microseconds", candidate.microseconds}});
   }
   return {{"move", tuned.move},
           {"bytes", tuned.bytes},
-          {"planned", tuned.planned},
-          {"shape_class", tuned.report.shape_class},
+          {"planned", candidates.empty() ? std::string() : tuned.planned.text()},
+          {"shape_class", tuned.report.shape_class.text()},
           {"candidates", candidates}};
 }
 
 void measure(const TuneCommandOptions& options, Json& report, bool json) {
   const auto moves = requests(options);
-  if (!options.all)
-    static_cast<void>(moves.front()());  // wrong usage is found out before a GPU is looked for
+  static_cast<void>(planned(moves.front()));  // wrong usage is found out before a GPU is looked for
   auto chosen = runtime_options(options.compiler);
-  chosen.device = open_named_gpu(options.device, "tuning measures, which the simulated device cannot");
-  if (!chosen.device) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("--device {}: tuning needs a GPU; legal are gpu, and gpu:0, gpu:1 …", options.device));
+  const auto gpu = find_named_gpu(options.device, "tuning measures, which the simulated device cannot");
+  if (!gpu) {
+    refuse("--device {}: tuning needs a GPU; legal are gpu, and gpu:0, gpu:1 …", options.device);
   }
+  chosen.device = tmajit::open_gpu(gpu->ordinal);
   tmajit::Runtime runtime(std::move(chosen));
   const auto& info = runtime.device()->info();
-  if (!json) say("device", fmt::format("{}, {} SMs", info.name, info.sm_count));
+  if (!json) say("device", "{}, {} SMs", info.name, info.sm_count);
   std::vector<Tuned> all;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto problem = moves[i]();
-    const auto position =
-        moves.size() == 1 ? std::string("tuning") : fmt::format("tuning, move {} of {}", i + 1, moves.size());
+    const auto problem = planned(moves[i]);  // its turn, since memory is large
+    const auto position = moves.size() == 1 ? std::string("tuning")
+                                            : fmt::format("tuning, operation {} of {}", i + 1, moves.size());
     all.push_back(tune_one(runtime, problem, options, position));
     const auto& tuned = all.back();
     if (json) continue;
     if (tuned.report.candidates.empty()) {
-      say("tuned", fmt::format("{}: there is nothing to move", tuned.move));
+      say("tuned", "{}: there is nothing to move", tuned.move);
     } else {
-      say("tuned", fmt::format("{}: {}, {} GB/s", tuned.move, tuned.winner().choice,
-                               speed(tuned, tuned.winner().microseconds)));
+      say("tuned", "{}: {}, {} GB/s", tuned.move, tuned.winner().choice.text(),
+          speed(tuned, tuned.winner().microseconds));
     }
   }
   if (json) {
@@ -223,14 +304,10 @@ void list(const TuneCommandOptions& options, Json& report, bool json) {
     report["file"] = file;
     report["choices"] = to_json(choices);
   } else if (choices.empty()) {
-    write_stdout(fmt::format("no choices: none comes with this library, and there is none in {}\n", file));
+    write_stdout("no choices: none comes with this library, and there is none in {}\n", file);
   } else {
     write_stdout(choice_table(choices));
   }
-}
-
-std::string describe_choices(std::size_t count) {
-  return fmt::format("{} choice{}", count, count == 1 ? "" : "s");
 }
 
 int tune(const TuneCommandOptions& options, bool json) {
@@ -239,13 +316,13 @@ int tune(const TuneCommandOptions& options, bool json) {
   if (!options.import_from.empty()) {
     const auto count = import_choices(options.compiler, options.import_from);
     report["imported"] = count;
-    if (!json) say("import", fmt::format("{} from {}", describe_choices(count), options.import_from));
+    if (!json) say("import", "{} from {}", counted(count, "choice"), options.import_from);
   }
   if (options.measures()) measure(options, report, json);
   if (!options.export_to.empty()) {
     const auto count = export_choices(options.compiler, options.export_to);
     report["exported"] = count;
-    if (!json) say("export", fmt::format("{} to {}", describe_choices(count), options.export_to));
+    if (!json) say("export", "{} to {}", counted(count, "choice"), options.export_to);
   }
   if (options.list) list(options, report, json);
   if (json) print_json(report);
@@ -257,45 +334,29 @@ int tune(const TuneCommandOptions& options, bool json) {
 void add_tune_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
       "tune",
-      "Measure every kernel that could do a move on this GPU, and keep the fastest for plans to come");
+      "Measure every kernel that could do an operation on this GPU, and keep the fastest for plans to come");
   auto options = std::make_shared<TuneCommandOptions>();
-  add_move_command_options(command, options->tensors, options->move);
-  command.get_option("MOVE")->required(false);
-  command.add_option("--types", options->types, "Element types; the move is tuned for each")
-      ->type_name("TYPE[,TYPE…]")
-      ->group(tensors_group)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--device", options->device, "gpu: the first Hopper GPU; gpu:N: the driver's GPU N")
-      ->type_name("DEVICE")
-      ->capture_default_str();
-  command.add_option("--repeat", options->repeat, "Timed runs of each candidate")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N")
-      ->capture_default_str();
-  constexpr auto choices = "Choices";
-  command
-      .add_flag(
-          "--all", options->all,
-          "Tune permutations that programs do often, in f32, bf16 and u8 if --types does not say otherwise; "
-          "takes 8 GiB of the GPU's memory")
-      ->group(choices);
-  command.add_flag("--list", options->list, "Print the choices that plans on this machine go by")
-      ->group(choices);
-  command
-      .add_option("--export", options->export_to,
-                  "Write this machine's choices to a file, after what else is done")
-      ->type_name("FILE")
-      ->group(choices);
-  command
-      .add_option("--import", options->import_from,
-                  "Add the choices of such a file, before what else is done")
-      ->type_name("FILE")
-      ->group(choices);
+  OptionGroup group(command);
+  OptionGroup tensors(command, tensors_group);
+  add_problem_options(command, options->problem);
+  command.get_option("OPERATION")->required(false);
+  tensors.add_list("--types", options->types, "TYPE[,TYPE…]",
+                   "Element types; the operation is tuned for each");
+  group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
+  group.add("--repeat", options->repeat, "N", "Timed runs of each candidate")->check(CLI::Range(1, 100'000));
+  OptionGroup choices(command, "Choices");
+  choices.add_flag(
+      "--all", options->all,
+      "Tune permutations that programs do often, in f32, bf16 and u8 if --types does not say otherwise; "
+      "takes 8 GiB of the GPU's memory");
+  choices.add_flag("--list", options->list, "Print the choices that plans on this machine go by");
+  choices.add("--export", options->export_to, "FILE",
+              "Write this machine's choices to a file, after what else is done");
+  choices.add("--import", options->import_from, "FILE",
+              "Add the choices of such a file, before what else is done");
   add_compiler_options(command, options->compiler);
-  add_common_options(command, session);
   command.footer(
-      "Choices are kept by chip, shape class and version in tuning.json of the cache folder; --export - "
+      "Choices are kept by chip and shape class in tuning.json of the cache folder; --export - "
       "writes them\n"
       "to standard output. --list, --export and --import need no GPU.\n\n"
       "Examples:\n"
@@ -303,8 +364,7 @@ void add_tune_command(CLI::App& app, Session& session) {
       "  jitc tune copy --shape 16384x16384 --slice 100:12100,64:12064\n"
       "  jitc tune --all --export h200.json\n"
       "  jitc tune --import h200.json --list");
-  command.callback(
-      [options, &session] { session.action = [options, &session] { return tune(*options, session.json); }; });
+  add_action(command, session, [options](bool json) { return tune(*options, json); });
 }
 
 }  // namespace jitc

@@ -9,25 +9,15 @@ compiler() { echo "${CXX:-c++}"; }
 # __has_include tells what a package manager cannot: that the compiler will find the header, however it came
 # to be there.
 missing_headers() {
-  "$(compiler)" -x c++ -std=c++20 -E -P - <<'END' | grep -E '^lib|^nlohmann|^zlib' || true
-#if !__has_include(<spdlog/spdlog.h>)
-libspdlog-dev
-#endif
-#if !__has_include(<fmt/format.h>)
-libfmt-dev
-#endif
-#if !__has_include(<CLI/CLI.hpp>)
-libcli11-dev
-#endif
-#if !__has_include(<nlohmann/json.hpp>)
-nlohmann-json3-dev
-#endif
-#if !__has_include(<benchmark/benchmark.h>)
-libbenchmark-dev
-#endif
-#if !__has_include(<zlib.h>)
-zlib1g-dev
-#endif
+  while read -r header package; do
+    printf '#if !__has_include(<%s>)\n%s\n#endif\n' "$header" "$package"
+  done <<'END' | "$(compiler)" -x c++ -std=c++20 -E -P - | grep -E '^lib|^nlohmann|^zlib' || true
+spdlog/spdlog.h libspdlog-dev
+fmt/format.h libfmt-dev
+CLI/CLI.hpp libcli11-dev
+nlohmann/json.hpp nlohmann-json3-dev
+benchmark/benchmark.h libbenchmark-dev
+zlib.h zlib1g-dev
 END
 }
 

@@ -1,4 +1,5 @@
-// What an application outside this repository does first: check a spec, generate its kernel, compile it.
+// What an application outside this repository does first: check a kernel, plan it, write its source, compile
+// it.
 #include <tmajit/tmajit.hpp>
 
 #include <array>
@@ -7,29 +8,35 @@
 
 namespace {
 
-tmajit::KernelSpec scale_spec(const std::array<std::uint32_t, 2>& box) {
+tmajit::TileRequest scale(const std::array<std::uint32_t, 2>& box) {
   const std::array<std::uint64_t, 2> shape{1000, 4096};
   const auto view = tmajit::TensorView::contiguous(tmajit::ElementType::f32, shape);
-  tmajit::TileOptions options;
-  options.box = box;
-  return tmajit::map_spec("x * 2 + 1", std::array{view}, view, options);
+  tmajit::TileRequest request;
+  request.family = "map";
+  request.destination = {view};
+  request.sources = {{view}};
+  request.expression = "x * 2 + 1";
+  request.tiles.box = box;
+  return request;
 }
 
 }  // namespace
 
 int main() try {
   // 3 floats are 12 bytes, which no tensor map takes.
-  if (tmajit::validate(scale_spec({32, 3})).empty()) {
+  const std::array<std::uint32_t, 2> illegal{32, 3};
+  if (tmajit::validate(scale(illegal)).empty()) {
     std::cerr << "an illegal box was accepted\n";
     return 1;
   }
-  const auto spec = scale_spec({32, 64});
-  if (!tmajit::validate(spec).empty()) {
-    std::cerr << "a legal spec was refused\n";
+  const std::array<std::uint32_t, 2> legal{32, 64};
+  if (!tmajit::validate(scale(legal)).empty()) {
+    std::cerr << "a legal box was refused\n";
     return 1;
   }
 
-  const auto source = tmajit::generate(spec);
+  const auto plan = tmajit::plan_tiles(scale(legal));
+  const auto source = tmajit::source(plan);
   const auto artifact = tmajit::compile(source);
   std::cout << artifact.entry << ": " << artifact.cubin.size() << " bytes of cubin, "
             << artifact.resources.registers << " registers, " << artifact.resources.spill_store_bytes

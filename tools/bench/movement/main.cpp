@@ -1,54 +1,87 @@
 // tmajit-movement: the library's moves beside the driver's copy, in the same run on the same buffers.
 #include "case_list.hpp"
 #include "machine.hpp"
-#include "measure.hpp"
+#include "targets.hpp"
+#include "workload.hpp"
 
-#include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/version.hpp>
 
-#include <cstdio>
-#include <exception>
+#include <algorithm>
+#include <chrono>
 
+#include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 namespace {
 
+using bench::Case;
+using bench::gigabytes_per_second;
 using bench::Report;
-using movement::Options;
+using movement::Target;
+using Clock = std::chrono::steady_clock;
 
-void list(const Options& options) {
-  for (const movement::Case& c : movement::list_cases({options.seed, options.tiny})) {
-    if (options.wants(c)) fmt::print("{}\n", c.label());
-  }
+constexpr const char* about =
+    "Measures tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map), and\n"
+    "kernels with a tile of the caller's choice, beside cuMemcpyDtoDAsync of as many bytes, in the same\n"
+    "rounds, on the same buffers, and checks every result. GB/s count bytes read plus bytes written, each\n"
+    "element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py, beside this program's\n"
+    "source, measures other libraries too.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  tmajit-movement --quick\n"
+    "  tmajit-movement --only 'peers: ' --only small --json movement.json\n"
+    "  tmajit-movement --only '->(3,2,1,0) u8' --rounds 31\n"
+    "  tmajit-movement --targets --jit";
+
+/// The command line.
+struct Options : bench::ProgramOptions {
+  std::vector<std::string> only;  ///< parts of labels; empty for all cases
+  bool list = false;
+  bool jit = false;      ///< the cost of planning, too
+  bool targets = false;  ///< exit code 1 if one is missed
+  bool tiny = false;     ///< for tests
+  double limit_s = 0;    ///< no case is begun after that long; 0: no limit
+};
+
+/// Fills `options`. Returns an exit code where there is nothing to run.
+std::optional<int> parse(int argc, char** argv, Options& options) {
+  CLI::App app(about, "tmajit-movement");
+  app.footer(examples);
+  app.add_option("--only", options.only, "Cases whose label contains this; may be given again")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  app.add_flag("--list", options.list, "Print the labels of the cases and stop");
+  add_options(app, options, "Fewer cases, and 7 rounds");
+  app.add_flag("--jit", options.jit, "Also measure what planning costs");
+  app.add_flag("--targets", options.targets, "Exit with 1 if a target is missed");
+  app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--tiny", options.tiny)->group("");
+  return bench::parse(app, argc, argv, options, 7);
 }
 
-/// Null if "auto" finds no GPU, which is then said.
-std::shared_ptr<tmajit::Device> open(const Options& options, Report& report) {
-  try {
-    return movement::open_device(options.device);
-  } catch (const tmajit::Error& error) {
-    if (options.device != "auto" || error.code() != tmajit::ErrorCode::unavailable) throw;
-    report.line(fmt::format("Not run: {}", error.what()));
-    report.json["not_run"] = error.what();
-    return nullptr;
-  }
+std::vector<Case> chosen(const Options& options) {
+  std::vector<Case> cases = bench::list_cases({.seed = options.seed, .tiny = options.tiny});
+  std::erase_if(cases, [&](const Case& c) {
+    const auto in_label = [label = c.label()](const std::string& part) {
+      return label.find(part) != std::string::npos;
+    };
+    return (options.quick && !c.quick) ||
+           !(options.only.empty() || std::ranges::any_of(options.only, in_label));
+  });
+  return cases;
 }
 
-void describe(const Options& options, const tmajit::Device& device, Report& report) {
-  const tmajit::DeviceInfo& info = device.info();
+void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Report& report) {
+  std::string nvrtc = bench::nvrtc_version();
+  if (nvrtc.empty()) nvrtc = "none";
   report.json["rounds"] = options.rounds;
   report.json["seed"] = options.seed;
-  report.json["device"] = {{"name", info.name},
-                           {"ordinal", info.ordinal},
-                           {"sm_count", info.sm_count},
-                           {"memory_bytes", info.memory_bytes},
-                           {"l2_bytes", info.l2_bytes}};
-  std::string nvrtc = "none";
-  try {
-    nvrtc = fmt::format("{}.{}", tmajit::compiler().major, tmajit::compiler().minor);
-  } catch (const tmajit::Error&) {  // plans whose kernels are cached still work
-  }
+  report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
   report.json["peers"] = nlohmann::ordered_json::array();
   report.json["results"] = nlohmann::ordered_json::array();
@@ -56,35 +89,151 @@ void describe(const Options& options, const tmajit::Device& device, Report& repo
                           info.name, info.sm_count, options.seed));
 }
 
-int run(const Options& options) {
-  if (options.list) {
-    list(options);
-    return 0;
+/// The kernels of a plan, each once: "rows 1x4096, 256 threads; general".
+std::string kernels_of(const nlohmann::ordered_json& plan) {
+  std::vector<std::string> names;
+  for (const auto& step : plan["steps"]) names.push_back(step["choice"]);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+class Measurement {
+ public:
+  Measurement(const Options& options, const std::shared_ptr<tmajit::Device>& device, Report& report)
+      : options_(options), report_(report), machine_(device) {}
+
+  /// Whether every target was met.
+  bool run() {
+    const auto start = Clock::now();
+    const std::vector<Case> cases = chosen(options_);
+    if (options_.jit) measure_planning();
+    report_.line(
+        fmt::format("\nGB/s read plus written, medians; the driver's copy moves as many bytes\n"
+                    "{:<54}{:>8} {:>6} {:>8} {:>7} {:>10} {:>9}  {}",
+                    "case", "tmajit", "spread", "driver", "ratio", "tmajit us", "driver us", "kernels"));
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const Case& c = cases[i];
+      const std::chrono::duration<double> spent = Clock::now() - start;
+      if (options_.limit_s > 0 && spent.count() > options_.limit_s) {
+        left_out = cases.size() - i;
+        break;
+      }
+      report_.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), c.label()));
+      nlohmann::ordered_json entry = to_json(c);
+      bool lost = false;
+      try {
+        measure_case(c, entry);
+      } catch (const tmajit::Error& error) {
+        entry["errors"]["tmajit"] = error.what();
+        report_.failure(c.label(), error);
+        lost = machine_.lost_by(error);
+      }
+      report_.json["results"].push_back(std::move(entry));
+      save();
+      if (lost) break;
+    }
+    if (left_out > 0) {
+      report_.json["left_out"] = left_out;
+      report_.json["why_left_out"] = fmt::format("--limit {:g} s was over", options_.limit_s);
+      report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
+    }
+    return tell_targets();
   }
-  Report report("tmajit-movement");
-  if (!options.json.empty())
-    report.write(options.json);  // a path that cannot be written fails before, not after
-  const std::shared_ptr<tmajit::Device> device = open(options, report);
-  bool reached = true;
-  if (device) {
-    describe(options, *device, report);
-    reached = movement::measure(options, device, report);
+
+ private:
+  void add(const Target& target) {
+    targets_.push_back(target);
+    report_.json["targets"].push_back(to_json(target));
   }
-  if (!options.json.empty()) report.write(options.json);
-  return report.failed() || (options.targets && !reached) ? 1 : 0;
+
+  /// Checks and measures; throws what the library throws.
+  void measure_case(const Case& c, nlohmann::ordered_json& entry) {
+    const bench::Traffic moved = traffic(c);
+    const bench::ContestPlan how =
+        machine_.contest.plan(moved.sectors, options_.rounds, bench::Memory::one_set);
+    const bench::Workload workload(machine_, c, how.sets, options_.seed);
+    const std::vector<bench::PreparedCase> prepared = workload.prepare(c);
+    entry["notes"]["tmajit"] = prepared.front().describe();
+    workload.require_right(c, prepared.front());
+    const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+    entry["graph"] = how.graph;
+    entry["launches"] = how.launches;
+    entry["microseconds"] = {{"tmajit", bench::to_json(our_times)}, {"driver", bench::to_json(driver_times)}};
+
+    const double ours = our_times.median();
+    const double driver = driver_times.median();
+    report_.line(fmt::format("{:<54}{:>8.0f} {:>5.1f}% {:>8.0f} {:>7.3f} {:>10.2f} {:>9.2f}  {}", c.label(),
+                             gigabytes_per_second(moved.bytes(), ours), 100 * our_times.spread(),
+                             gigabytes_per_second(moved.sectors, driver), driver / ours, ours, driver,
+                             kernels_of(entry["notes"]["tmajit"])));
+    if (moved.sectors != moved.bytes()) {
+      report_.line(fmt::format("{:<54}{:>8.0f}", "  counted in 32-byte sectors",
+                               gigabytes_per_second(moved.sectors, ours)));
+    }
+    if (const std::optional<Target> target = movement::target_of(c, ours, driver)) add(*target);
+  }
+
+  void measure_planning() {
+    report_.progress("planning");
+    const nlohmann::ordered_json jit = movement::measure_jit(machine_.device, std::min(options_.rounds, 7U));
+    report_.json["jit"] = jit;
+    report_.line(
+        fmt::format("\nPlanning; the first plan of the process took {:.1f} ms\n{:<54}{:>9} {:>9} {:>12}",
+                    jit["first_ms"].get<double>(), "", "cold, ms", "hot, us", "choosing, us"));
+    for (const auto& plan : jit["plans"]) {
+      report_.line(fmt::format("{:<54}{:>9.1f} {:>9.2f} {:>12.2f}", plan["label"].get<std::string>(),
+                               plan["cold_ms"].get<double>(), plan["hot_us"].get<double>(),
+                               plan["choosing_us"].get<double>()));
+    }
+    for (const Target& target : movement::targets_of_jit(jit)) add(target);
+  }
+
+  bool tell_targets() {
+    std::size_t missed = 0;
+    for (const Target& target : targets_) missed += target.met() ? 0 : 1;
+    report_.line(fmt::format("\n{} of {} targets met", targets_.size() - missed, targets_.size()));
+    for (const Target& target : targets_) {
+      if (target.met()) continue;
+      report_.line(fmt::format("  missed: {}: {:.3f}, should be {} {:g}", target.what, target.got,
+                               target.at_least ? "at least" : "at most", target.need));
+    }
+    return missed == 0;
+  }
+
+  void save() const {
+    if (!options_.json.empty()) report_.write(options_.json);
+  }
+
+  const Options& options_;
+  Report& report_;
+  bench::Machine machine_;
+  std::vector<Target> targets_;
+};
+
+bool measure(const Options& options, Report& report) {
+  std::string why;
+  const std::shared_ptr<tmajit::Device> device = bench::open_device(options.device, &why);
+  if (!device) {
+    report.line(fmt::format("Not run: {}", why));
+    report.json["not_run"] = why;
+    return true;
+  }
+  describe_setting(options, device->info(), report);
+  return Measurement(options, device, report).run() || !options.targets;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const movement::Parsed parsed = movement::parse(argc, argv);
-    return parsed.exit_code ? *parsed.exit_code : run(parsed.options);
-  } catch (const tmajit::Error& error) {
-    std::fprintf(stderr, "tmajit-movement: %s\n", error.what());
-    return error.code() == tmajit::ErrorCode::invalid_argument ? 2 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tmajit-movement: %s\n", error.what());
-    return 1;
-  }
+  return bench::run_program("tmajit-movement", [&] {
+    Options options;
+    if (const std::optional<int> exit_code = parse(argc, argv, options)) return *exit_code;
+    if (!options.list) {
+      return bench::run_with_report("tmajit-movement", options,
+                                    [&](Report& report) { return measure(options, report); });
+    }
+    for (const Case& c : chosen(options)) fmt::print("{}\n", c.label());
+    return 0;
+  });
 }

@@ -1,11 +1,13 @@
-#include "movement.h"
-
+// The benchmark's moves for other languages: beside/library.py calls them by ctypes on the buffers of other
+// libraries. Everything is plain C; the program tmajit-movement needs none of it.
+//
+// Functions that can fail return null or -1, and tmajit_movement_error() then says why. Texts that functions
+// return are the library's, and live until the same thread asks for another text.
 #include "case_list.hpp"
-#include "jit_cost.hpp"
 #include "machine.hpp"
-#include "plan_case.hpp"
+#include "targets.hpp"
+#include "workload.hpp"
 
-#include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 
 #include <span>
@@ -16,11 +18,11 @@
 struct tmajit_movement_session {
   std::shared_ptr<tmajit::Device> device;
   tmajit::Runtime runtime;
-  std::vector<movement::Case> cases;
+  std::vector<bench::Case> cases;
 };
 
 struct tmajit_movement_plan {
-  tmajit::MovePlan plan;
+  bench::PreparedCase prepared;
 };
 
 namespace {
@@ -54,38 +56,52 @@ Result guard(Result failed, const Call& call) noexcept {
   return failed;
 }
 
-const char* keep(const nlohmann::ordered_json& json) {
-  answer().text = json.dump();
-  return answer().text.c_str();
+/// 0, or -1 where `call` throws.
+template <class Call>
+int perform(const Call& call) noexcept {
+  return guard(-1, [&] { return call(), 0; });
 }
 
-tmajit::Stream stream_of(void* stream) {
-  return static_cast<tmajit::Stream>(stream);
+/// The JSON that `call` makes, as text; null where it throws.
+template <class Call>
+const char* tell(const Call& call) noexcept {
+  return guard<const char*>(nullptr, [&] {
+    answer().text = nlohmann::ordered_json(call()).dump();
+    return answer().text.c_str();
+  });
 }
 
 }  // namespace
 
-const char* tmajit_movement_error(void) {
+#pragma GCC visibility push(default)
+extern "C" {
+
+/// Why the calling thread's last call failed.
+const char* tmajit_movement_error() {
   return answer().error.c_str();
 }
 
-const char* tmajit_movement_error_code(void) {
+/// "unavailable", "invalid_argument", …: tmajit's name for it.
+const char* tmajit_movement_error_code() {
   return answer().code.c_str();
 }
 
+/// The list of cases, JSON, random permutations by `seed`. Needs no GPU. tiny: a few elements each.
 const char* tmajit_movement_cases(uint64_t seed, int tiny) {
-  return guard<const char*>(nullptr, [&] {
+  return tell([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const movement::Case& c : movement::list_cases({seed, tiny != 0})) list.push_back(to_json(c));
-    return keep(list);
+    for (const bench::Case& c : bench::list_cases({seed, tiny != 0})) list.push_back(to_json(c));
+    return list;
   });
 }
 
+/// A device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. A CUDA context that is current is used, so
+/// that the addresses and streams of other libraries are good here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
-    std::shared_ptr<tmajit::Device> opened = movement::open_device(device);
+    std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
     tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{opened, std::move(runtime), movement::list_cases({seed, tiny != 0})};
+    return new tmajit_movement_session{opened, std::move(runtime), bench::list_cases({seed, tiny != 0})};
   });
 }
 
@@ -93,57 +109,49 @@ void tmajit_movement_close(tmajit_movement_session* session) {
   delete session;
 }
 
+/// Version, NVRTC and device, JSON.
 const char* tmajit_movement_describe(tmajit_movement_session* session) {
-  return guard<const char*>(nullptr, [&] {
-    const tmajit::DeviceInfo& info = session->device->info();
+  return tell([&] {
     nlohmann::ordered_json json{{"tmajit", TMAJIT_VERSION_STRING},
-                                {"device",
-                                 {{"name", info.name},
-                                  {"ordinal", info.ordinal},
-                                  {"sm_count", info.sm_count},
-                                  {"memory_bytes", info.memory_bytes},
-                                  {"l2_bytes", info.l2_bytes}}}};
-    try {
-      const tmajit::CompilerIdentity& nvrtc = tmajit::compiler();
-      json["nvrtc"] = fmt::format("{}.{}", nvrtc.major, nvrtc.minor);
-    } catch (const tmajit::Error&) {
-      json["nvrtc"] = nullptr;  // plans whose kernels are cached still work
-    }
-    return keep(json);
+                                {"device", bench::to_json(session->device->info())},
+                                {"nvrtc", nullptr}};
+    if (const std::string nvrtc = bench::nvrtc_version(); !nvrtc.empty()) json["nvrtc"] = nvrtc;
+    return json;
   });
 }
 
+/// The plan of case number `index` between two buffers, in which the arrays lie as the list says. Plans must
+/// be freed before their session is closed.
 tmajit_movement_plan* tmajit_movement_make_plan(tmajit_movement_session* session, size_t index,
                                                 uint64_t destination, uint64_t source) {
   return guard<tmajit_movement_plan*>(nullptr, [&] {
     return new tmajit_movement_plan{
-        movement::plan_case(session->runtime, session->cases.at(index), destination, source)};
+        bench::PreparedCase(session->runtime, session->cases.at(index), destination, source)};
   });
 }
 
+/// Kernels, choices and planning time, JSON.
 const char* tmajit_movement_describe_plan(tmajit_movement_plan* plan) {
-  return guard<const char*>(nullptr, [&] { return keep(movement::describe(plan->plan)); });
+  return tell([&] { return plan->prepared.describe(); });
 }
 
+/// Enqueues the move on a CUstream; works inside graph capture.
 int tmajit_movement_run(tmajit_movement_plan* plan, void* stream) {
-  return guard(-1, [&] {
-    plan->plan(stream_of(stream));
-    return 0;
-  });
+  return perform([&] { plan->prepared(static_cast<tmajit::Stream>(stream)); });
 }
 
 void tmajit_movement_free_plan(tmajit_movement_plan* plan) {
   delete plan;
 }
 
+/// cuMemcpyDtoDAsync.
 int tmajit_movement_copy(tmajit_movement_session* session, uint64_t destination, uint64_t source,
                          uint64_t bytes, void* stream) {
-  return guard(-1, [&] {
-    session->device->copy(destination, source, bytes, stream_of(stream));
-    return 0;
-  });
+  return perform(
+      [&] { session->device->copy(destination, source, bytes, static_cast<tmajit::Stream>(stream)); });
 }
 
+/// Memory for callers that have no other library to get it from. 0 on failure.
 uint64_t tmajit_movement_allocate(tmajit_movement_session* session, uint64_t bytes) {
   return guard<uint64_t>(0, [&] { return session->device->allocate(bytes); });
 }
@@ -154,21 +162,23 @@ void tmajit_movement_free(tmajit_movement_session* session, uint64_t address) {
 
 int tmajit_movement_write(tmajit_movement_session* session, uint64_t address, const void* bytes,
                           uint64_t count) {
-  return guard(-1, [&] {
+  return perform([&] {
     session->device->copy_in(address, std::span(static_cast<const std::byte*>(bytes), count), nullptr);
     session->device->synchronize(nullptr);
-    return 0;
   });
 }
 
 int tmajit_movement_read(tmajit_movement_session* session, void* bytes, uint64_t address, uint64_t count) {
-  return guard(-1, [&] {
+  return perform([&] {
     session->device->copy_out(std::span(static_cast<std::byte*>(bytes), count), address, nullptr);
     session->device->synchronize(nullptr);
-    return 0;
   });
 }
 
+/// The cost of planning, JSON; see targets.hpp.
 const char* tmajit_movement_jit(tmajit_movement_session* session, unsigned rounds) {
-  return guard<const char*>(nullptr, [&] { return keep(movement::measure_jit(session->device, rounds)); });
+  return tell([&] { return movement::measure_jit(session->device, rounds); });
 }
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,10 +1,72 @@
 #include "targets.hpp"
 
+#include "case_list.hpp"
+#include "planning.hpp"
+#include "program.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <chrono>
+
 #include <spdlog/fmt/fmt.h>
 
 namespace movement {
+namespace {
 
-std::optional<Target> target_of(const Case& c, double ours_us, double driver_us) {
+using Clock = std::chrono::steady_clock;
+
+constexpr int hot_plans = 200;
+
+constexpr double most_cold_ms = 60;
+constexpr double most_hot_us = 20;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+tmajit::Runtime fresh_runtime(const std::shared_ptr<tmajit::Device>& device) {
+  return tmajit::Runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
+}
+
+struct Cost {
+  double cold_ms = 0;
+  double hot_us = 0;
+  double choosing_us = 0;
+  tmajit::StageTimes stages;
+};
+
+Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device) {
+  Cost cost;
+  tmajit::Runtime runtime = fresh_runtime(device);
+  const auto start = Clock::now();
+  const auto plan_again = [&] { return tmajit::plan(runtime, bench::operation_of(c)); };
+  const tmajit::MovePlan plan = plan_again();
+  cost.cold_ms = milliseconds_since(start);
+  const auto again = Clock::now();
+  for (int i = 0; i < hot_plans; ++i) (void)plan_again();
+  cost.hot_us = 1e3 * milliseconds_since(again) / hot_plans;
+  cost.choosing_us = plan_again().explain().planning_us;
+  for (const tmajit::Kernel& kernel : plan.kernels()) {
+    cost.stages.generate += kernel.times().generate;
+    cost.stages.compile += kernel.times().compile;
+    cost.stages.load += kernel.times().load;
+  }
+  return cost;
+}
+
+/// Permutations of the table, one of each kind, and a map.
+std::vector<bench::Case> chosen() {
+  std::vector<bench::Case> result;
+  for (const bench::Case& c : bench::list_cases({})) {
+    const bool permutation = c.group == "peers" && c.quick && c.types() != "bf16";
+    if (permutation || (c.group == "map" && c.quick)) result.push_back(c);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us) {
   if (c.least_ratio) {
     return Target{c.label() + ", of the driver's copy", *c.least_ratio, driver_us / ours_us, true};
   }
@@ -12,6 +74,34 @@ std::optional<Target> target_of(const Case& c, double ours_us, double driver_us)
     return Target{c.label() + ", us beyond the driver's copy", *c.most_extra_us, ours_us - driver_us, false};
   }
   return std::nullopt;
+}
+
+nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds) {
+  const std::vector<bench::Case> cases = chosen();
+  nlohmann::ordered_json json{{"first_ms", measure(cases.front(), device).cold_ms},
+                              {"most_cold_ms", most_cold_ms},
+                              {"most_hot_us", most_hot_us},
+                              {"plans", nlohmann::ordered_json::array()}};
+  for (const bench::Case& c : cases) {
+    std::vector<double> cold;
+    std::vector<double> hot;
+    std::vector<double> choosing;
+    tmajit::StageTimes last;
+    for (unsigned round = 0; round < rounds; ++round) {
+      const Cost cost = measure(c, device);
+      cold.push_back(cost.cold_ms);
+      hot.push_back(cost.hot_us);
+      choosing.push_back(cost.choosing_us);
+      last = cost.stages;
+    }
+    json["plans"].push_back(
+        {{"label", c.label()},
+         {"cold_ms", bench::Samples(cold).median()},
+         {"hot_us", bench::Samples(hot).median()},
+         {"choosing_us", bench::Samples(choosing).median()},
+         {"last_stages_ms", {{"generate", last.generate}, {"compile", last.compile}, {"load", last.load}}}});
+  }
+  return json;
 }
 
 std::vector<Target> targets_of_jit(const nlohmann::ordered_json& jit) {

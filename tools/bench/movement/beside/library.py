@@ -59,19 +59,21 @@ class Library:
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(self._library, f"tmajit_movement_{name}")
             function.restype, function.argtypes = result, arguments
+            if result and name not in ("error", "error_code"):
+                function.errcheck = self._checked
             setattr(self, f"_{name}", function)
 
-    def _require(self, answer):
-        """`answer`, unless it says that the call failed."""
-        if answer is None or answer == -1:
+    def _checked(self, answer, function, _arguments):
+        """What a function answers, JSON as what it says. Raises TmajitError if it says that the call failed."""
+        if answer is None or answer == (0 if function.restype is c_uint64 else -1):
             raise TmajitError(self._error_code().decode(), self._error().decode())
-        return answer
+        return json.loads(answer) if function.restype is c_char_p else answer
 
     def cases(self, seed, tiny=False):
-        return json.loads(self._require(self._cases(seed, int(tiny))))
+        return self._cases(seed, int(tiny))
 
     def open(self, device="auto", seed=1, tiny=False):
-        return Session(self, self._require(self._open(device.encode(), seed, int(tiny))))
+        return Session(self, self._open(device.encode(), seed, int(tiny)))
 
 
 class Session:
@@ -87,32 +89,30 @@ class Session:
             self.handle = None
 
     def describe(self):
-        return json.loads(self.library._require(self.library._describe(self.handle)))
+        return self.library._describe(self.handle)
 
     def plan(self, index, destination, source):
-        handle = self.library._require(self.library._make_plan(self.handle, index, destination, source))
-        return Plan(self.library, handle)
+        return Plan(self.library, self.library._make_plan(self.handle, index, destination, source))
 
     def copy(self, destination, source, count, stream):
-        self.library._require(self.library._copy(self.handle, destination, source, count, stream))
+        self.library._copy(self.handle, destination, source, count, stream)
 
     def jit(self, rounds):
-        return json.loads(self.library._require(self.library._jit(self.handle, rounds)))
+        return self.library._jit(self.handle, rounds)
 
     # Memory, for tests: peers.py has its buffers from PyTorch.
     def allocate(self, count):
-        address = self.library._allocate(self.handle, count)
-        return address or self.library._require(None)
+        return self.library._allocate(self.handle, count)
 
     def free(self, address):
         self.library._free(self.handle, address)
 
     def write(self, address, data):
-        self.library._require(self.library._write(self.handle, address, bytes(data), len(data)))
+        self.library._write(self.handle, address, bytes(data), len(data))
 
     def read(self, address, count):
         data = ctypes.create_string_buffer(count)
-        self.library._require(self.library._read(self.handle, data, address, count))
+        self.library._read(self.handle, data, address, count)
         return data.raw
 
 
@@ -124,11 +124,10 @@ class Plan:
         self.handle = handle
 
     def __call__(self, stream):
-        if self.library._run(self.handle, stream):
-            self.library._require(None)
+        self.library._run(self.handle, stream)
 
     def describe(self):
-        return json.loads(self.library._require(self.library._describe_plan(self.handle)))
+        return self.library._describe_plan(self.handle)
 
     def free(self):
         if self.handle:

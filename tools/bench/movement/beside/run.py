@@ -112,20 +112,20 @@ def run(session, machine, chosen, peers, options, report, on_result):
     fitting = [case for _, case in chosen if machine.fits(case)]
     if fitting:
         machine.reserve(fitting)
+
+    def leave_out(count, why):
+        report["left_out"], report["why_left_out"] = count, why
+
     for number, (index, case) in enumerate(chosen):
         if options.limit and time.monotonic() - start > options.limit:
-            report["left_out"] = len(chosen) - number
-            report["why_left_out"] = f"--limit {options.limit:g} s was over"
-            return
+            return leave_out(len(chosen) - number, f"--limit {options.limit:g} s was over")
         progress(f"[{number + 1}/{len(chosen)}] {time.monotonic() - start:.0f} s  {case['label']}")
         wanted = {"none": (), "eager": ("eager",), "all": tuple(peers)}[case["peers"]]
         makers = [(name, peers[name]) for name in wanted if name in peers]
         try:
             result = measure_case(session, machine, index, case, makers, options.seed, options.rounds)
         except Lost as error:
-            report["left_out"] = len(chosen) - number
-            report["why_left_out"] = f"the device failed in {case['label']}: {error}"
-            return
+            return leave_out(len(chosen) - number, f"the device failed in {case['label']}: {error}")
         except Exception as error:  # one case's failure is not the others'
             result = dict(case, errors={"all": contest.describe(error)})
             machine.relax()
@@ -133,9 +133,7 @@ def run(session, machine, chosen, peers, options, report, on_result):
                 _require_alive(machine)
             except Lost as fatal:
                 report["results"].append(result)
-                report["left_out"] = len(chosen) - number - 1
-                report["why_left_out"] = f"the device failed: {fatal}"
-                return
+                return leave_out(len(chosen) - number - 1, f"the device failed: {fatal}")
         result["seconds"] = round(time.monotonic() - start, 1)
         report["results"].append(result)
         on_result(result)

@@ -29,6 +29,9 @@ def _expression(case, precise):
         "cast": lambda a: a.to(to),
         "2a+1": lambda a: (wide(a) * 2 + 1).to(to),
         "a+b": lambda a, b: (wide(a) + wide(b)).to(to),
+        "a+b+c": lambda a, b, c: (wide(a) + wide(b) + wide(c)).to(to),
+        "a": lambda a: a.to(to),
+        "100a": lambda a: (a * 100).clamp(0, 255).to(to),
         "2.5a": lambda a: (a.float() * 2.5).to(to),
         "silu(a)*b+1": lambda a, b: (F.silu(wide(a)) * wide(b) + 1).to(to),
         "normalise": lambda a: (a.float() * (1 / 255) - 0.45) * (1 / 0.225),
@@ -42,6 +45,18 @@ def _padding(case):
     for before, inner, outer in reversed(list(zip(case["before"], source, destination))):
         pads += [before, outer - inner - before]
     return pads
+
+
+def _images(case):
+    """The tiles of a matrix one after the other, as bytes; zeros where they leave it."""
+    rows, columns = case["image"]
+
+    def images(a):
+        a = F.pad(a, (0, -a.shape[1] % columns, 0, -a.shape[0] % rows))
+        tiles = a.view(a.shape[0] // rows, rows, a.shape[1] // columns, columns).permute(0, 2, 1, 3)
+        return tiles.contiguous().view(-1, rows * columns).view(torch.uint8)
+
+    return images
 
 
 def formula(case, precise=False):
@@ -69,7 +84,7 @@ def formula(case, precise=False):
         return lambda a: list(torch.split(a, extents, axes[0]))
     if operation == "broadcast":
         return lambda a: [a.expand(shape)]
-    compute = _expression(case, precise)
+    compute = _images(case) if operation == "snapshot" else _expression(case, precise)
     return lambda *sources: [compute(*sources)]
 
 

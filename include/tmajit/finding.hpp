@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// A rule that a kernel can break, as the simulated device (sim.hpp) and lint (lint.hpp) know it.
+struct Rule {
+  std::string_view id;       ///< stable identifier, "shared.in-flight-read"
+  std::string_view meaning;  ///< what a kernel that breaks it does, in one sentence
+  std::string_view legal;    ///< what would be legal
+  std::string_view remedy;   ///< what usually helps
+  std::string_view source;   ///< where the rule is written, "PTX ISA: mbarrier.init"
+};
+
+/// Every rule, sorted by its id.
+[[nodiscard]] std::span<const Rule> check_rules() noexcept;
+/// The rule with that id; null if there is none.
+[[nodiscard]] const Rule* find_rule(std::string_view id) noexcept;
+
+/// A mistake of a kernel, and where it shows.
+struct Finding {
+  std::string rule;               ///< id of the rule that is broken
+  std::string kernel;             ///< entry or function; empty if it belongs to none
+  std::uint32_t ptx_line = 0;     ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
+  std::uint32_t ptx_column = 0;   ///< from 1; 0 if it belongs to no instruction
+  std::string instruction;        ///< that line's instruction; empty if it belongs to none
+  std::uint64_t source_line = 0;  ///< of its .loc, the innermost; 0 without line info
+  std::string found;              ///< what happened, or what the text says
+  std::string expected;           ///< what is legal
+  std::string remedy;             ///< what usually helps
+};
+
+TMAJIT_END

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <tmajit/chip.hpp>
+#include <tmajit/device.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A kernel family: one way of moving or computing, one template.
+struct FamilyInfo {
+  std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
+  std::string_view summary;  ///< one sentence
+  /// "map": the operation that plan_tiles() makes a kernel of this family for, with a tile of the caller's
+  /// choice. Empty: only a planner makes such kernels.
+  std::string_view operation;
+  bool computes = false;  ///< takes an expression
+  std::uint32_t most_inputs = 1;
+  bool flat = false;           ///< sees memory as one row: arrays are flattened for it
+  bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
+};
+
+/// Every family, in the order in which a planner asks them.
+[[nodiscard]] TMAJIT_API std::span<const FamilyInfo> families() noexcept;
+/// The family of that name. Throws Error{invalid_argument} that lists the names.
+[[nodiscard]] TMAJIT_API const FamilyInfo& find_family(std::string_view name);
+
+/// One parameter of a kernel.
+struct Parameter {
+  std::string type;          ///< in the source: "params::ViewPair<2>", "params::TensorMap", "const f32*"
+  std::string name;          ///< "views"
+  std::uint32_t offset = 0;  ///< in KernelPlan::parameter_bytes()
+  std::uint32_t bytes = 0;
+  int map_of = -1;  ///< the operand whose tensor map it is, 0 the destination; −1 for any other parameter
+  std::optional<TensorMapSpec> map = {};  ///< that map; its address is operand_address(map_of)'s
+};
+
+/// What was free to choose for speed, as data: what a tuner measures, and tuned choices are kept by. Fields
+/// that a family does not have are zero.
+struct KernelChoice {
+  static constexpr std::uint32_t version = 1;  ///< of the meaning of these fields
+  std::string_view family;                     ///< one of families()
+  std::array<std::uint32_t, max_view_rank> tile{};
+  std::uint32_t threads = 0;       ///< of a CTA
+  std::uint32_t vector_bytes = 0;  ///< of one load or store of a transpose
+  std::uint32_t turns = 0;         ///< chunks that a thread has in flight
+  std::uint32_t stages = 0;        ///< tiles of a CTA in flight
+  std::uint32_t order = 0;         ///< in which CTAs take a transpose's tiles, 0 … 3
+  std::uint32_t ctas_per_sm = 0;
+  friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
+  /// "transpose 64x64, 256 threads, source order", for people.
+  [[nodiscard]] TMAJIT_API std::string text() const;
+};
+
+/// What a kernel asks of an SM, and what it does there.
+struct KernelShape {
+  std::vector<std::uint32_t> tile;  ///< elements of a CTA's tile
+  std::uint64_t tiles = 0;          ///< that CTAs do
+  std::uint32_t threads = 0;        ///< of a CTA
+  std::uint32_t stages = 1;         ///< tiles of a CTA in flight at once
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t ctas_per_sm = 0;      ///< that fit, by threads, shared memory and the registers expected
+  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+};
+
+/// What to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
+/// parameters it takes and the launch. Made without a compiler, a driver or a device; two plans with equal
+/// keys share a kernel. Cheap to copy; const use is thread-safe.
+class TMAJIT_API KernelPlan {
+ public:
+  [[nodiscard]] const FamilyInfo& family() const noexcept;
+  /// The bytes that tell kernels apart: family, facts, expression. Equal keys are equal sources.
+  [[nodiscard]] std::string_view key() const noexcept;
+  [[nodiscard]] std::string_view expression() const noexcept;
+  [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
+  [[nodiscard]] KernelShape shape() const;
+  /// What was free to choose.
+  [[nodiscard]] KernelChoice choice() const;
+  /// One sentence: why a kernel of this family does it.
+  [[nodiscard]] std::string why() const;
+
+  /// In the order in which the kernel takes them.
+  [[nodiscard]] std::vector<Parameter> parameters() const;
+  /// Their bytes for the tensors that were planned, but for tensor maps, which a device encodes: those are
+  /// zero.
+  [[nodiscard]] std::span<const std::byte> parameter_bytes() const noexcept;
+
+  /// Of the first element that a kernel's operand has, as planned; 0 the destination, then the sources.
+  [[nodiscard]] DevicePtr operand_address(std::uint32_t operand) const noexcept;
+
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept;  ///< each element once
+  [[nodiscard]] std::uint64_t bytes_written() const noexcept;
+  [[nodiscard]] std::uint64_t bytes_moved() const noexcept { return bytes_read() + bytes_written(); }
+  /// By the cost model; 0 for a tile of the caller's choice.
+  [[nodiscard]] double predicted_us() const noexcept;
+  /// Whether a measurement chose this kernel, not the model.
+  [[nodiscard]] bool tuned() const noexcept;
+
+  struct State;
+  explicit KernelPlan(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+  [[nodiscard]] const State& state() const noexcept { return *state_; }  ///< inside the library
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+TMAJIT_END

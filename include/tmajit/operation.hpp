@@ -1,0 +1,71 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What lies around the source of a padded move.
+struct Padding {
+  /// Where the source's first element lies in the destination, a number a dimension; negative crops.
+  std::vector<std::int64_t> before;
+  double value = 0;  ///< of destination elements that the source does not reach, converted to their type
+};
+
+/// One destination computed from sources of its shape, element by element. What all operations below are made
+/// of.
+struct Move {
+  Tensor destination;
+  std::vector<Tensor> sources;  ///< up to 8, each of the destination's shape but where there is a padding
+  /// In x0 … x7 (x for one source) and g[d], the element's coordinates in the destination. Empty: the one
+  /// source's bits as they are; its elements have the size of the destination's.
+  std::string expression = {};
+  std::optional<Padding> padding = std::nullopt;  ///< one source and no expression
+};
+
+/// An operation on tensors, as the moves that do it: a pure value.
+struct Operation {
+  std::vector<Move> moves;
+  std::vector<Tensor> destinations;  ///< that the operation was given; those of the moves are parts of them
+  std::vector<Tensor> sources;
+
+  /// Moves whose tensors are all given by themselves. All of them may run in any order.
+  [[nodiscard]] TMAJIT_API static Operation of(std::vector<Move> moves);
+};
+
+/// What each operation is. Sources are broadcast to the destination's shape where they are repeatable. They
+/// throw Error{invalid_argument} where shapes, axes or types do not go together.
+namespace operation {
+
+/// destination = source, of types of one size: bits as they are.
+[[nodiscard]] TMAJIT_API Operation copy(const Tensor& destination, const Tensor& source);
+/// Dimension d of the destination is dimension axes[d] of the source.
+[[nodiscard]] TMAJIT_API Operation permute(const Tensor& destination, const Tensor& source,
+                                           std::span<const std::uint32_t> axes);
+/// The source at `padding.before` in the destination, `padding.value` around it.
+[[nodiscard]] TMAJIT_API Operation pad(const Tensor& destination, const Tensor& source,
+                                       const Padding& padding);
+/// destination = source[slices].
+[[nodiscard]] TMAJIT_API Operation slice(const Tensor& destination, const Tensor& source,
+                                         std::span<const Slice> slices);
+/// The sources one after the other along `axis`.
+[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, std::span<const Tensor> sources,
+                                          std::uint32_t axis);
+/// The other way round: the source is cut along `axis`, by the destinations' extents.
+[[nodiscard]] TMAJIT_API Operation split(std::span<const Tensor> destinations, const Tensor& source,
+                                         std::uint32_t axis);
+/// Values converted to the destination's type, by the rules of expressions' results (docs/move.md).
+[[nodiscard]] TMAJIT_API Operation cast(const Tensor& destination, const Tensor& source);
+/// destination = expression(sources…): "x0 * 0.5f + x1".
+[[nodiscard]] TMAJIT_API Operation map(const Tensor& destination, std::string_view expression,
+                                       std::span<const Tensor> sources);
+
+}  // namespace operation
+
+TMAJIT_END

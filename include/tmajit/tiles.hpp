@@ -1,0 +1,38 @@
+#pragma once
+
+#include <tmajit/error.hpp>
+#include <tmajit/kernel_plan.hpp>
+#include <tmajit/tensor.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A kernel of a family and a tile of the caller's choice, on tensors as they are: no dimension is merged or
+/// moved.
+struct TileRequest {
+  std::string_view family = "copy";  ///< one of families() with an operation
+  Tensor destination = {};
+  std::vector<Tensor> sources = {};
+  std::string_view expression = {};  ///< of families that compute
+  TileOptions tiles = {};
+  Chip chip = {};  ///< whose SMs a persistent grid fills
+};
+
+/// The kernel. Throws SpecError with every rule that it breaks, Error{invalid_argument} where no kernel can
+/// be made sense of: an unknown family, ranks that differ, too many inputs.
+[[nodiscard]] TMAJIT_API KernelPlan plan_tiles(const TileRequest& request);
+
+/// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal.
+/// Addresses of 0 stand for any. Throws Error{invalid_argument} likewise.
+[[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TileRequest& request);
+
+/// What the request's destination is by its sources: their shape over the element strides (rounded up),
+/// dense, or u8 [tiles, bytes of a tile] for families that write images. Of the request's destination it
+/// takes only the type, and that only for families that compute; others keep their source's.
+[[nodiscard]] TMAJIT_API TensorView destination_view(const TileRequest& request);
+
+TMAJIT_END

@@ -1,0 +1,28 @@
+#include "check/rules.hpp"
+
+TMAJIT_BEGIN
+
+std::span<const Rule> check_rules() noexcept {
+  return check::rules;
+}
+
+const Rule* find_rule(std::string_view id) noexcept {
+  return check::find(id);
+}
+
+namespace check {
+
+void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
+              std::string_view remedy) {
+  finding.rule = rule->id;
+  finding.found = std::move(found);
+  finding.expected = expected.empty() ? std::string(rule->legal) : std::move(expected);
+  finding.remedy = remedy.empty() ? rule->remedy : remedy;
+}
+
+std::string advice(const Finding& finding) {
+  return "  legal: " + finding.expected + "\n  remedy: " + finding.remedy;
+}
+
+}  // namespace check
+TMAJIT_END

@@ -1,0 +1,279 @@
+#pragma once
+
+/// The rules that the simulator and lint report: one list, so that both say the same of the same mistake.
+#include <tmajit/finding.hpp>
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace check {
+
+/// Sorted by id: what a kernel does, what would be legal, what helps, where that is written. Where a finding
+/// knows more exactly what would be legal or what helps, it says that instead.
+inline constexpr Rule rules[] = {
+    {"address.misaligned", "A thread accesses memory at an address that is no multiple of the access's size.",
+     "an address that is a multiple of the size of the access",
+     "check the alignment of the base and the index, or move fewer bytes at a time", "PTX ISA: ld, st, atom"},
+    {"address.read-only", "A thread stores to parameters or to constant memory.",
+     "a store to memory that can be written", "parameters and constants are read-only",
+     "PTX ISA: State Spaces"},
+    {"bank.out-of-bounds", "A thread accesses parameters, constants or local memory beyond their end.",
+     "an address inside the memory that the launch has", "check the index against the size",
+     "PTX ISA: State Spaces"},
+    {"barrier.count", "Threads arrive at one CTA barrier for different numbers of threads.",
+     "one number of threads for all who take part", "use another barrier, or the same number",
+     "PTX ISA: barrier.cta"},
+    {"barrier.operand", "A thread names a CTA barrier, or a number of threads, that there cannot be.",
+     "a barrier from 0 to 15, and a multiple of 32 threads", "count whole warps", "PTX ISA: barrier.cta"},
+    {"barrier.overflow", "More threads arrive at a CTA barrier than it is for.",
+     "as many threads as the barrier is for", "use another barrier for other warps", "PTX ISA: barrier.cta"},
+    {"branch.index", "A brx.idx has an index beyond its table of labels.",
+     "an index below the number of labels", "check the bounds of the switch", "PTX ISA: brx.idx"},
+    {"call.depth", "Calls are nested deeper than the simulator's stack allows.",
+     "fewer open calls, and fewer bytes of frames of recursive functions",
+     "look for a recursion that never ends", "docs/sim.md: Decode"},
+    {"cluster-barrier.arrived-twice", "A thread arrives at the cluster's barrier twice without a wait.",
+     "barrier.cluster.wait after each barrier.cluster.arrive", "pair arrivals and waits",
+     "PTX ISA: barrier.cluster"},
+    {"cluster-barrier.not-arrived", "A thread waits at the cluster's barrier and has not arrived there.",
+     "barrier.cluster.arrive before barrier.cluster.wait", "pair arrivals and waits",
+     "PTX ISA: barrier.cluster"},
+    {"cluster.size", "A kernel stores to other CTAs of its cluster, and the cluster has one CTA.",
+     "%cluster_nctarank above 1", "launch with a cluster of several CTAs", "PTX ISA: st.async, red.async"},
+    {"copy.empty", "A bulk copy moves no bytes.", "at least 16 bytes", "check how the size is computed",
+     "PTX ISA: cp.async.bulk"},
+    {"copy.global-alignment",
+     "A bulk copy has an address in global memory, or a size, that is no multiple of 16.",
+     "an address and a size that are multiples of 16", "copy the ends of the range with threads",
+     "PTX ISA: cp.async.bulk"},
+    {"copy.inner-coordinate", "A tensor copy begins in the middle of a chunk of 16 bytes of a row.",
+     "a multiple of 16 bytes (else the instruction is illegal)", "round the coordinate down",
+     "PTX ISA: cp.async.bulk.tensor"},
+    {"copy.own-cta", "A bulk copy goes from shared memory to that of the same CTA.",
+     "a destination in another CTA of the cluster", "map the destination to a peer, or copy with threads",
+     "PTX ISA: cp.async.bulk"},
+    {"copy.shared-alignment", "A bulk copy has an address in shared memory that is not aligned for it.",
+     "multiples of 16", "align the buffer, and copy whole chunks of 16 bytes",
+     "PTX ISA: cp.async.bulk, cp.async.bulk.tensor"},
+    {"copy.size", "A cp.async reads more bytes than it writes.",
+     "a source size of at most the size of the copy", "clip the size that is read", "PTX ISA: cp.async"},
+    {"copy.swizzle-base", "A swizzled tile begins off the period of its swizzle, which shifts the pattern.",
+     "a multiple of the period of the swizzle", "align the stage: off its period the pattern is shifted",
+     "PTX ISA: Swizzling modes"},
+    {"deadlock", "Every thread waits, and nothing that is under way will end a wait.",
+     "every wait is ended by an arrival and its bytes",
+     "compare expect_tx with the bytes the loads deliver, the arrivals with the count of mbarrier.init, and "
+     "the parity waited for with the phase",
+     "PTX ISA: Phase completion of the mbarrier object"},
+    {"exit.load-in-flight", "A CTA ends while a load into its shared memory is in flight.",
+     "a wait on the load's mbarrier before the CTA ends", "wait for every phase that was started",
+     "PTX ISA: cp.async.bulk"},
+    {"exit.peer-reads", "A CTA ends while another of its cluster still reads its shared memory.",
+     "a CTA that lives as long as others access its shared memory",
+     "synchronise the cluster (barrier.cluster) before its CTAs exit",
+     "CUDA guide: Distributed Shared Memory"},
+    {"exit.peer-writes", "A CTA ends while another of its cluster still writes into its shared memory.",
+     "a CTA that lives as long as others access its shared memory",
+     "synchronise the cluster (barrier.cluster) before its CTAs exit",
+     "CUDA guide: Distributed Shared Memory"},
+    {"exit.store-unread", "A thread or its CTA ends before a bulk store has read its source.",
+     "cp.async.bulk.commit_group, then wait_group 0 (.read at least), before the thread ends",
+     "wait_group 0 before the issuing thread exits: the CTA's shared memory goes to another CTA",
+     "PTX ISA: cp.async.bulk.wait_group"},
+    {"global.out-of-bounds", "A thread accesses global memory outside every allocation.",
+     "an address inside the memory that the launch has", "check the index against the size",
+     "PTX ISA: Global State Space"},
+    {"instruction-limit", "A CTA executes more instructions than the simulator's limit.",
+     "at most SimOptions::instruction_limit instructions",
+     "look for a loop that never ends, or raise the limit", "docs/run.md"},
+    {"load.before-store-read", "A load writes shared memory that a bulk store has not read yet.",
+     "cp.async.bulk.wait_group.read of that store before its memory is used again",
+     "wait for the group of the store that used this stage last; check the group count for an off-by-one",
+     "PTX ISA: cp.async.bulk.wait_group"},
+    {"load.onto-mbarrier", "A load writes shared memory that holds an mbarrier.",
+     "a destination apart from every mbarrier", "move the mbarriers, or invalidate them first",
+     "PTX ISA: Contents of the mbarrier object"},
+    {"load.out-of-bounds", "A load reads global memory outside every allocation.",
+     "a source inside one allocation", "check the address and the number of bytes against the allocation",
+     "PTX ISA: Global State Space"},
+    {"load.overlap", "Two copies in flight write the same byte of shared memory.",
+     "one copy at a time for a byte of shared memory",
+     "wait for the earlier copy, and for its readers, before the stage is loaded again",
+     "PTX ISA: Memory Consistency Model"},
+    {"mbarrier.address", "An mbarrier lies outside the CTA's shared memory, or at no multiple of 8.",
+     "8 bytes of the CTA's shared memory at a multiple of 8", "check the address of the barrier",
+     "PTX ISA: Size and alignment of mbarrier object"},
+    {"mbarrier.arrivals", "More threads arrive at an mbarrier in a phase than its count.",
+     "as many arrivals a phase as mbarrier.init said",
+     "check who arrives, and how often; count the arrivals of .noinc, too", "PTX ISA: mbarrier.arrive"},
+    {"mbarrier.bytes-overflow", "The transaction count of an mbarrier leaves its range.",
+     "a count within ±(2^20 - 1)", "load less in one phase", "PTX ISA: Contents of the mbarrier object"},
+    {"mbarrier.count", "An mbarrier is initialised with a count that it cannot have.",
+     "1 to 2^20 - 1 arrivals", "count the threads that arrive in a phase", "PTX ISA: mbarrier.init"},
+    {"mbarrier.expected-bytes", "An mbarrier expects other bytes than the loads that complete on it deliver.",
+     "exactly the bytes of the loads, those out of bounds included",
+     "a phase with another count never completes: the kernel hangs", "PTX ISA: mbarrier.expect_tx"},
+    {"mbarrier.init-not-fenced",
+     "A load can complete on an mbarrier whose mbarrier.init no fence has shown to the copy engine.",
+     "fence.mbarrier_init, or fence.proxy.async, by the thread that initialised it",
+     "call fence_mbarrier_init() after the last mbarrier.init", "PTX ISA: fence.mbarrier_init"},
+    {"mbarrier.initialised-twice", "An mbarrier is initialised where one is in use.",
+     "mbarrier.inval before the memory is initialised again", "one thread initialises each barrier once",
+     "PTX ISA: mbarrier.init"},
+    {"mbarrier.invalidated", "A copy completes on an mbarrier that has been invalidated.",
+     "the mbarrier stays valid until its loads have completed", "wait before mbarrier.inval",
+     "PTX ISA: mbarrier.inval"},
+    {"mbarrier.never-waited", "A load completes on an mbarrier that nobody waits for.",
+     "a try_wait on the load's mbarrier before its bytes are used",
+     "wait for the phase before shared memory is read, and before the CTA ends",
+     "PTX ISA: Async operations, completion mechanisms"},
+    {"mbarrier.onto-copy", "An mbarrier is initialised in memory that a copy still uses.",
+     "memory of its own for each mbarrier", "check the layout of shared memory", "PTX ISA: mbarrier.init"},
+    {"mbarrier.other-cta", "A copy completes on an mbarrier of another CTA than the one its bytes go to.",
+     "an mbarrier in the CTA that the bytes go to", "map both addresses to the same rank",
+     "PTX ISA: cp.async.bulk, st.async"},
+    {"mbarrier.plain-access", "A plain load or store touches an mbarrier.", "mbarrier instructions only",
+     "an mbarrier is opaque: move the data, or make it memory again by mbarrier.inval",
+     "PTX ISA: Contents of the mbarrier object"},
+    {"mbarrier.remote-state", "An arrival at an mbarrier of another CTA asks for its state.",
+     "_ as the destination where the mbarrier is not the CTA's own",
+     "only threads of its own CTA can wait on an mbarrier", "PTX ISA: mbarrier.arrive"},
+    {"mbarrier.uninitialised", "An mbarrier is used where none is, or where it may not be initialised yet.",
+     "mbarrier.init before any other use",
+     "initialise it in one thread, fence, and synchronise the CTA before others use it",
+     "PTX ISA: mbarrier.init"},
+    {"name", "The PTX uses a name that is not declared, or declares one twice.",
+     "names that are declared, once a scope", "nothing else of this function was looked at: mend this first",
+     "PTX ISA: Identifiers"},
+    {"race.global-read-write", "Nothing orders a write of global memory after a read of it.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.global-write-read", "Nothing orders a read of global memory after a write of it.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.global-write-write", "Nothing orders two writes of a byte of global memory.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.mbarrier", "Nothing orders the making or the end of an mbarrier and a use of it.",
+     "mbarrier.init, then a barrier of the CTA, before other threads use it; the last use, then a barrier, "
+     "before mbarrier.inval",
+     "call __syncthreads() between the thread that initialises or invalidates it and those who use it",
+     "PTX ISA: Memory Consistency Model"},
+    {"race.shared-read-write", "Nothing orders a write of shared memory after a read of it.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.shared-write-read", "Nothing orders a read of shared memory after a write of it.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.shared-write-write", "Nothing orders two writes of a byte of shared memory.",
+     "a barrier, or a release that the second thread acquires, between the two",
+     "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"shared.cluster-rank", "An address names the shared memory of a CTA that the access cannot reach.",
+     "a rank below %cluster_nctarank, and the thread's own for an access of .shared::cta",
+     "check the rank that mapa was given, and the cluster's dimensions of the launch",
+     "PTX ISA: mapa, Shared State Space"},
+    {"shared.in-flight-read", "A thread reads shared memory that a load has not delivered yet.",
+     "a wait on the load's mbarrier, of the phase the load completes, before its bytes are read",
+     "wait with the parity of that phase; check that all readers wait, and that the stage is not loaded "
+     "again before they have read",
+     "PTX ISA: Async proxy, mbarrier.try_wait"},
+    {"shared.in-flight-write", "A thread writes shared memory that a load in flight writes too.",
+     "a wait on the load's mbarrier before the store", "wait for the load, or use another stage",
+     "PTX ISA: Async proxy, mbarrier.try_wait"},
+    {"shared.out-of-bounds", "A thread or a copy uses shared memory that the CTA does not have.",
+     "an address inside the memory that the launch has",
+     "check the offset, the size of the buffer, and the dynamic shared memory of the launch",
+     "PTX ISA: Shared State Space"},
+    {"shared.overwritten-before-store-read",
+     "A thread writes shared memory that a bulk store has not read yet.",
+     "cp.async.bulk.wait_group.read by the thread that issued the bulk store, then a barrier, before its "
+     "source is written again",
+     "wait for the group that used this stage last; check the group count for an off-by-one, and that all "
+     "writers are behind the barrier",
+     "PTX ISA: cp.async.bulk.wait_group"},
+    {"shared.peer-not-started", "An access reaches into a CTA of the cluster that has not begun.",
+     "barrier.cluster.arrive and wait by all threads of the cluster before the first such access",
+     "synchronise the cluster when the kernel begins, after mbarrier.init",
+     "CUDA guide: Distributed Shared Memory"},
+    {"shared.uninitialised", "A thread reads shared memory that nobody has written.",
+     "a write, or a delivered asynchronous load, before the read",
+     "check the address, and the barrier between writer and reader", "PTX ISA: Shared State Space"},
+    {"store.in-flight-read", "A bulk store reads shared memory that a load has not delivered yet.",
+     "a wait on the load's mbarrier before the store", "wait for the phase that the load completes",
+     "PTX ISA: Async proxy, mbarrier.try_wait"},
+    {"store.missing-barrier", "One thread stores in bulk what many have written, and no barrier is between.",
+     "a barrier of the threads that wrote, after their fence and before the bulk store",
+     "synchronise them: others may not have written yet", "PTX ISA: Memory Consistency Model"},
+    {"store.missing-proxy-fence",
+     "A bulk store reads shared memory whose writer has executed no fence.proxy.async since.",
+     "fence.proxy.async by every thread that wrote, then a barrier, then the bulk store",
+     "call fence_proxy_async_shared() after the writes and before the barrier", "PTX ISA: fence.proxy.async"},
+    {"store.negative-coordinate", "A tensor store begins at a negative coordinate.",
+     "coordinates that are not negative", "clip the tile on the kernel's side",
+     "PTX ISA: cp.async.bulk.tensor"},
+    {"store.out-of-bounds", "A bulk store writes global memory outside every allocation.",
+     "a destination inside one allocation",
+     "check the address and the number of bytes against the allocation", "PTX ISA: Global State Space"},
+    {"store.uninitialised", "A bulk store reads shared memory that nobody has written.",
+     "a source that was written before the store is issued",
+     "check the source address, and that all threads have written before one issues the store",
+     "PTX ISA: Shared State Space"},
+    {"syntax", "The text is no PTX, or has an instruction that the PTX ISA does not have.",
+     "PTX as its ISA 8.0 to 9.x defines it", "nothing else of this text was looked at: mend this first",
+     "PTX ISA: Syntax, Instruction Set"},
+    {"target.architecture", "An instruction is not one of the module's target.", "a later architecture",
+     "compile for sm_90a", "PTX ISA: Target ISA Notes of the instruction"},
+    {"target.feature", "An instruction belongs to one architecture alone, and the target does not name that.",
+     "an architecture's own target, as sm_90a", "compile for sm_90a",
+     "PTX ISA: Target ISA Notes of the instruction"},
+    {"target.version", "An instruction is later than the module's PTX version.", "a later .version",
+     "raise .version, or compile with a later CUDA", "PTX ISA: PTX ISA Notes of the instruction"},
+    {"tensormap.invalid", "A copy takes bytes for a tensor map that are none.",
+     "bytes that Device::encode() gave", "check which parameter the kernel takes for the map",
+     "CUDA Driver API: cuTensorMapEncodeTiled"},
+    {"tensormap.rank", "A tensor copy names more or fewer dimensions than its tensor map has.",
+     "the same number", "use the instruction of the map's rank", "PTX ISA: cp.async.bulk.tensor"},
+    {"tensormap.space", "A tensor map lies in local or shared memory.",
+     "a tensor map in param, const or global memory", "pass it as a const __grid_constant__ parameter",
+     "PTX ISA: Tensor-map, cp.async.bulk.tensor"},
+    {"trap", "The kernel executes trap, or an assertion of it fails.", "no trap, and assertions that hold",
+     "see what the kernel asserts there", "PTX ISA: trap"},
+};
+
+static_assert(std::ranges::adjacent_find(rules, std::ranges::greater_equal{}, &Rule::id) == std::end(rules),
+              "each rule once, sorted by id");
+
+/// The rule with that id; null if there is none.
+[[nodiscard]] constexpr const Rule* find(std::string_view id) noexcept {
+  const auto* const found = std::ranges::lower_bound(rules, id, {}, &Rule::id);
+  return found != std::end(rules) && found->id == id ? found : nullptr;
+}
+
+/// A rule by its id. Of a literal, the compiler looks for the rule, and refuses an id that there is none of.
+class RuleId {
+ public:
+  template <std::size_t length>
+  consteval RuleId(const char (&id)[length])  // NOLINT: "mbarrier.count" is to be a rule by itself
+      : rule_(&known(find(id))) {}
+  explicit constexpr RuleId(const Rule& rule) noexcept : rule_(&rule) {}
+
+  [[nodiscard]] constexpr const Rule* operator->() const noexcept { return rule_; }
+
+ private:
+  static constexpr const Rule& known(const Rule* rule) {
+    return rule != nullptr ? *rule : throw "no such rule";
+  }
+
+  const Rule* rule_;
+};
+
+/// Gives the finding its rule and its words; where `expected` or `remedy` is empty the rule's own stand for
+/// it.
+void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
+              std::string_view remedy);
+
+/// What every finding ends with in text: what is legal, and what helps, a line each.
+[[nodiscard]] std::string advice(const Finding& finding);
+
+}  // namespace check
+TMAJIT_END

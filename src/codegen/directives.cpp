@@ -1,0 +1,294 @@
+#include "codegen/directives.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> result;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return result;
+    const std::size_t end = std::min(text.find(' '), text.size());
+    result.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+/// The words of a directive, at least one; nothing for another line.
+std::optional<std::vector<std::string_view>> directive(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  if (!line.starts_with("//@")) return std::nullopt;
+  std::vector<std::string_view> found = words(line.substr(3));
+  if (found.empty()) found.emplace_back();
+  return found;
+}
+
+/// What stands between an opening directive and its end.
+struct Part {
+  bool kept = true;
+  bool is_used = false;  ///< opened by `used`: left for without_unused()
+  bool has_else = false;
+};
+
+class Selection {
+ public:
+  Selection(std::string_view file, const Flags& flags) : file_(file), flags_(flags) {}
+
+  std::string run(std::string_view text) {
+    for (const std::string_view line : lines_of(text)) {
+      ++line_;
+      if (const auto found = directive(line)) {
+        obey(line, *found);
+      } else if (kept()) {
+        out_.append(line).append("\n");
+      }
+    }
+    if (!open_.empty()) fail("the file ends before \"//@ end\"");
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] bool kept() const { return std::ranges::all_of(open_, &Part::kept); }
+
+  void obey(std::string_view line, const std::vector<std::string_view>& found) {
+    const std::string_view what = found.front();
+    if (what == "#") return;
+    if (what == "if" && found.size() == 2) {
+      open_.push_back({.kept = condition(found[1])});
+    } else if (what == "used" && found.size() >= 2) {
+      if (kept() && !flags_.keeps_all()) out_.append(line).append("\n");
+      open_.push_back({.is_used = true});
+    } else if (what == "else" && found.size() == 1) {
+      if (open_.empty() || open_.back().is_used || open_.back().has_else)
+        fail("there is no \"//@ if\" for it");
+      open_.back().kept = !open_.back().kept;
+      open_.back().has_else = true;
+    } else if (what == "end" && found.size() == 1) {
+      if (open_.empty()) fail("there is nothing to end");
+      if (open_.back().is_used && kept() && !flags_.keeps_all()) out_.append(line).append("\n");
+      open_.pop_back();
+    } else if (what == "expression" && found.size() == 1) {
+      if (kept()) out_.append(line).append("\n");
+    } else {
+      fail("it is none of if, else, end, used, expression, #");
+    }
+  }
+
+  bool condition(std::string_view name) {
+    const bool negated = name.starts_with('!');
+    if (negated) name.remove_prefix(1);
+    try {
+      return flags_.has(name) != negated;
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+  }
+
+  [[noreturn]] void fail(std::string_view why) const {
+    throw Error(ErrorCode::internal, fmt::format("templates/{}:{}: {}", file_, line_, why));
+  }
+
+  std::string_view file_;
+  const Flags& flags_;
+  std::size_t line_ = 0;
+  std::vector<Part> open_;
+  std::string out_;
+};
+
+/// The names that `used` asks for in a text, numbered.
+using Asked = std::unordered_map<std::string_view, std::size_t>;
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Adds the numbers of those names that stand in a line's code to `names`: not in its comment or in strings.
+void add_names(std::string_view line, const Asked& asked, std::vector<std::size_t>& names) {
+  for (std::size_t at = 0; at < line.size();) {
+    if (line.substr(at).starts_with("//")) return;
+    if (line[at] == '"') {
+      for (++at; at < line.size() && line[at] != '"'; ++at) at += line[at] == '\\' ? 1 : 0;
+      ++at;
+    } else if (is_name_character(line[at])) {
+      const std::size_t first = at;
+      while (at < line.size() && is_name_character(line[at])) ++at;
+      const auto found = asked.find(line.substr(first, at - first));
+      if (found != asked.end()) names.push_back(found->second);
+    } else {
+      ++at;
+    }
+  }
+}
+
+/// Lines that are marked by the same `used`, or none, without those in it that are marked themselves.
+struct Block {
+  std::vector<std::size_t> used_by;
+  std::size_t outer = 0;
+  std::vector<std::size_t> names = {};  ///< in its code, of those that are asked for
+  bool kept = false;
+};
+
+using Lines = std::vector<std::string_view>;
+
+bool begins_section(std::string_view line) {
+  return line.starts_with("// ---- ") && line.ends_with(" ----");
+}
+/// The namespace that a line opens, if that is all it does.
+std::optional<std::string_view> opened(std::string_view line) {
+  if (!line.starts_with("namespace ") || !line.ends_with(" {")) return std::nullopt;
+  return line.substr(10, line.size() - 12);
+}
+std::optional<std::string_view> closed(std::string_view line) {
+  constexpr std::string_view start = "}  // namespace ";
+  if (!line.starts_with(start)) return std::nullopt;
+  return line.substr(start.size());
+}
+bool is_blank_or_comment(std::string_view line) {
+  return line.empty() || (line.starts_with("//") && !line.starts_with("//@"));
+}
+
+/// Leaves out sections that hold nothing but comments and empty namespaces.
+Lines without_empty_sections(const Lines& lines) {
+  Lines result;
+  for (std::size_t first = 0; first < lines.size();) {
+    std::size_t end = first + 1;
+    while (end < lines.size() && !begins_section(lines[end])) ++end;
+    bool empty = begins_section(lines[first]);
+    int open = 0;
+    for (std::size_t i = first; i < end && empty; ++i) {
+      open += opened(lines[i]) ? 1 : closed(lines[i]) ? -1 : 0;
+      empty = is_blank_or_comment(lines[i]) || opened(lines[i]) || closed(lines[i]);
+    }
+    empty = empty && open == 0;
+    if (!empty)
+      result.insert(result.end(), lines.begin() + static_cast<std::ptrdiff_t>(first),
+                    lines.begin() + static_cast<std::ptrdiff_t>(end));
+    first = end;
+  }
+  return result;
+}
+
+/// Where a namespace is closed and, after comments at most, opened again, it stays open.
+Lines with_joined_namespaces(const Lines& lines) {
+  std::vector<bool> dropped(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto name = closed(lines[i]);
+    if (!name) continue;
+    std::size_t next = i + 1;
+    while (next < lines.size() && is_blank_or_comment(lines[next])) ++next;
+    if (next == lines.size() || opened(lines[next]) != name) continue;
+    dropped[i] = dropped[next] = true;
+  }
+  Lines result;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!dropped[i]) result.push_back(lines[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+std::string selected(std::string_view text, std::string_view file, const Flags& flags) {
+  return Selection(file, flags).run(text);
+}
+
+std::string without_unused(std::string_view text, std::string_view expression) {
+  struct Line {
+    std::string_view text;
+    std::size_t block;
+  };
+  std::vector<Line> lines;
+  std::vector<Block> blocks(1);
+  Asked asked;
+  std::size_t current = 0;
+  for (const std::string_view line : lines_of(text)) {
+    const auto found = directive(line);
+    if (found && found->front() == "used") {
+      Block block{.used_by = {}, .outer = current};
+      for (const std::string_view name : std::span(*found).subspan(1)) {
+        block.used_by.push_back(asked.try_emplace(name, asked.size()).first->second);
+      }
+      current = blocks.size();
+      blocks.push_back(std::move(block));
+    } else if (found && found->front() == "end") {
+      current = blocks[current].outer;
+    } else {
+      lines.push_back({line, current});
+    }
+  }
+  add_names(expression, asked, blocks[0].names);
+  for (const Line& line : lines) add_names(line.text, asked, blocks[line.block].names);
+
+  std::vector<bool> live(asked.size());
+  const auto keep = [&](Block& block) {
+    block.kept = true;
+    for (const std::size_t name : block.names) live[name] = true;
+  };
+  keep(blocks[0]);
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (Block& block : blocks) {
+      const auto is_live = [&](std::size_t name) { return live[name]; };
+      if (block.kept || !blocks[block.outer].kept || std::ranges::none_of(block.used_by, is_live)) continue;
+      keep(block);
+      grows = true;
+    }
+  }
+  std::string out;
+  for (const Line& line : lines) {
+    if (blocks[line.block].kept) out.append(line.text).append("\n");
+  }
+  return out;
+}
+
+std::string finished(std::string_view text, std::string_view expression, std::string_view file) {
+  const std::string used = without_unused(text, expression);
+  std::string out;
+  std::size_t count = 0;
+  const auto put = [&](std::string_view line) {
+    out.append(line).append("\n");
+    ++count;
+  };
+  bool blank = false;
+  bool close = false;  // to the line before: after headings, and where namespaces begin and end
+  for (const std::string_view line : with_joined_namespaces(without_empty_sections(lines_of(used)))) {
+    if (line.empty()) {
+      blank = true;
+      continue;
+    }
+    if (blank && !close && !closed(line)) put("");
+    blank = false;
+    close = begins_section(line) || opened(line);
+    if (line != "//@ expression") {
+      put(line);
+      continue;
+    }
+    put("#line 1 \"expression\"");
+    put(expression);
+    count += static_cast<std::size_t>(std::ranges::count(expression, '\n'));
+    put(fmt::format("#line {} \"{}\"", count + 2, file));
+  }
+  return out;
+}
+
+TMAJIT_END

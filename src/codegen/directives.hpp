@@ -1,0 +1,35 @@
+#pragma once
+
+#include "codegen/flags.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A text's lines, without their ends.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+
+/// Lines of templates that begin with "//@" decide what of them a source holds (templates/README.md):
+///   //@ if NAME    //@ if !NAME    //@ else    //@ end     by the kernel's flags
+///   //@ used NAME…                 //@ end                 by whether any of the names occurs elsewhere
+///   //@ expression                                         where the user's expression stands
+///   //@ # …                                                a note to those who read the template
+
+/// Evaluates the lines of the first kind, removes notes and, if `flags` keep all, the lines of the second.
+/// Throws Error{internal} that names `file` and the line where one is wrong: no known flag, `else` or `end`
+/// of nothing, no `end`.
+[[nodiscard]] std::string selected(std::string_view text, std::string_view file, const Flags& flags);
+
+/// Leaves out every part that is marked as used by a name that nothing kept has in its code; the expression's
+/// code counts.
+[[nodiscard]] std::string without_unused(std::string_view text, std::string_view expression);
+
+/// The last step from gathered parts to a source: what nothing uses is left out, headers of
+/// which nothing is left go too, and parts of one namespace that follow each other share it. A line `//@
+/// expression` becomes the user's expression, alone on its line in a file "expression", so that the
+/// compiler's line and column are the user's; the lines after it are those of `file` again.
+[[nodiscard]] std::string finished(std::string_view text, std::string_view expression, std::string_view file);
+
+TMAJIT_END

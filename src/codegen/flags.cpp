@@ -1,0 +1,98 @@
+#include "codegen/flags.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// A name that templates may ask for by `//@ if NAME`. templates/README.md says the same to those who write
+/// them.
+struct KnownFlag {
+  std::string_view name;
+  std::string_view meaning;  ///< when it is set
+};
+
+constexpr KnownFlag flags[] = {
+    {"host", "never in a kernel: what the host reads of parameters, and the assertions of their layouts"},
+    {"cache_hints", "bulk copies take a cache policy"},
+    {"rank1", "bulk tensor copies of one dimension"},
+    {"rank2", "bulk tensor copies of two dimensions"},
+    {"rank3", "bulk tensor copies of three dimensions"},
+    {"rank4", "bulk tensor copies of four dimensions"},
+    {"rank5", "bulk tensor copies of five dimensions"},
+
+    {"bytes1", "an element has one byte"},
+    {"bytes2", "an element has two bytes"},
+    {"bytes4", "an element has four bytes"},
+    {"bytes8", "an element has eight bytes"},
+    {"words", "an element has four bytes or more"},
+    {"narrow", "an element is an integer of one or two bytes"},
+    {"paired", "an element is f16, bf16, e4m3 or e5m2, which are converted in pairs"},
+    {"tf32", "an element is tf32"},
+    {"integer_result", "an expression's result, or a padding's value, becomes an integer"},
+
+    {"reads_g", "the expression reads g, an element's coordinates"},
+    {"reads_t", "the expression reads t, an element's coordinates in its tile"},
+    {"locates", "it reads g or t"},
+    {"reads_tile_index", "the expression reads tile_index"},
+
+    {"row_tail", "rows of the output may end within 16 bytes; threads then store their ends"},
+    {"bulk", "one-dimensional memory of any length and alignment"},
+
+    {"cut", "a vector, block or chunk may be cut by an edge"},
+    {"staggered", "the destination's rows begin between boundaries of vectors"},
+    {"vector8", "vectors have eight bytes rather than sixteen"},
+    {"unaligned", "a source may begin between words of four bytes"},
+    {"padded", "a source does not reach all of the destination"},
+    {"computes", "an expression is computed"},
+    {"contiguous", "the destination's last dimension is contiguous"},
+    {"run", "a source's elements lie side by side, or a small step apart"},
+    {"repeat", "a source's elements along the row are all the same one"},
+    {"elements", "a source's elements are loaded one by one"},
+    {"image", "a source comes through an image in shared memory"},
+};
+
+void require_known(std::string_view name) {
+  if (std::ranges::find(flags, name, &KnownFlag::name) != std::ranges::end(flags)) return;
+  throw Error(ErrorCode::internal, fmt::format("there is no flag \"{}\"", name));
+}
+
+}  // namespace
+
+Flags Flags::everything() {
+  Flags all;
+  all.keeps_all_ = true;
+  for (const KnownFlag& flag : flags) all.set_.emplace(flag.name);
+  return all;
+}
+
+void Flags::set(std::string_view name, bool on) {
+  require_known(name);
+  if (on) set_.emplace(name);
+}
+
+void Flags::set_size(std::uint32_t bytes) {
+  if (bytes <= 8) set(fmt::format("bytes{}", bytes));
+  if (bytes >= 4) set("words");
+}
+
+void Flags::set_element(ElementType type) {
+  const bool paired = type == ElementType::f16 || type == ElementType::bf16 || type == ElementType::e4m3 ||
+                      type == ElementType::e5m2;
+  const std::uint32_t bytes = size_of(type);
+  set_size(bytes);
+  if (type == ElementType::tf32 || type == ElementType::tf32_ftz) set("tf32");
+  if (paired) set("paired");
+  if (bytes < 4 && !paired) set("narrow");
+}
+
+bool Flags::has(std::string_view name) const {
+  require_known(name);
+  return set_.contains(name);
+}
+
+TMAJIT_END

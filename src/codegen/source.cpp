@@ -1,0 +1,151 @@
+#include "codegen/directives.hpp"
+#include "codegen/include_expander.hpp"
+#include "codegen/templates.hpp"
+#include "kernel/plan_state.hpp"
+
+#include <tmajit/codegen.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::string_view begin_mark = "@begin@";  // replaced by a number when all lines are known
+
+std::size_t lines(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+/// A text as comment lines of at most so many characters.
+std::string commented(std::string_view text) {
+  constexpr std::size_t widest = 116;
+  std::string out;
+  while (!text.empty()) {
+    std::size_t end = text.size();
+    if (end > widest) {
+      end = text.rfind(' ', widest);
+      if (end == std::string_view::npos) end = widest;
+    }
+    out += fmt::format("// {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string facts_section(std::string_view facts) {
+  return fmt::format(
+      "\n// ---- what this kernel is specialised for ----\nnamespace tmajit {{\n\n{}\n}}  // namespace "
+      "tmajit\n",
+      facts);
+}
+
+/// What the templates' lines of this kernel are kept by.
+Flags flags_of(const SourceParts& parts, bool computes) {
+  Flags flags;
+  for (const std::string& flag : parts.flags) flags.set(flag);
+  if (parts.map_rank > 0) flags.set(fmt::format("rank{}", parts.map_rank));
+  if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
+  for (const ElementType type : parts.elements) flags.set_element(type);
+  const std::string_view result = value_type(parts.result);
+  // What a padding is filled with is converted, too.
+  const bool converts = computes || flags.has("padded");
+  flags.set("integer_result", converts && result != "float" && result != "double");
+  flags.set("reads_g", parts.reads.g);
+  flags.set("reads_t", parts.reads.t);
+  flags.set("reads_tile_index", parts.reads.tile_index);
+  flags.set("locates", parts.reads.g || parts.reads.t);
+  return flags;
+}
+
+/// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …), of which it has
+/// those of the first three that `parts.reads` names; one input is called x. The text holds a line `//@
+/// expression`, which finished() fills in.
+std::string evaluate_function(const SourceParts& parts, std::string_view expression) {
+  std::vector<std::string> arguments;
+  if (parts.reads.g) arguments.push_back(fmt::format("const Coordinate (&g)[{}]", parts.coordinates));
+  if (parts.reads.t) arguments.push_back(fmt::format("const u32 (&t)[{}]", parts.coordinates));
+  if (parts.reads.tile_index) arguments.emplace_back("u32 tile_index");
+  const bool one = parts.inputs.size() == 1;
+  for (std::size_t i = 0; i < parts.inputs.size(); ++i) {
+    const std::string name = one ? "x" : fmt::format("x{}", i);
+    arguments.push_back(fmt::format("const {} {}", value_type(parts.inputs[i]), name));
+  }
+  std::string out = "\n// ---- the user's expression ----\nnamespace tmajit {\n\n";
+  out += fmt::format("__device__ __forceinline__ auto evaluate({}) {{\n", fmt::join(arguments, ", "));
+  out += parts.before_expression;
+  if (one && reads(expression, "x0")) out += "  const auto x0 = x;\n";
+  return out + "  return (\n//@ expression\n  );\n}\n\n}  // namespace tmajit\n";
+}
+
+/// The kernel's entry: its parameters, and the call of what its template defines.
+std::string entry_point(const KernelPlan::State& state, const SourceParts& parts, std::string_view entry) {
+  std::string bounds = fmt::format("{}", state.shape.block[0]);
+  if (parts.least_ctas > 0) bounds += fmt::format(", {}", parts.least_ctas);
+  std::string out = fmt::format(
+      "\n// ---- the kernel ----\nextern \"C\" __global__ void __launch_bounds__({})\n{}(", bounds, entry);
+  const std::string indent = fmt::format(",\n{:{}}", "", entry.size() + 1);
+  std::string_view separator;
+  for (const ParameterBlock::Entry& parameter : state.parameters.entries()) {
+    const bool by_reference = parameter.type.name.starts_with("params::");
+    out += fmt::format("{}{}{} {}", separator, by_reference ? "const __grid_constant__ " : "",
+                       parameter.type.text("tmajit::"), parameter.name);
+    separator = indent;
+  }
+  return out + fmt::format(") {{\n  tmajit::{};\n}}\n", parts.call);
+}
+
+}  // namespace
+
+Source source(const KernelPlan& plan) {
+  const KernelPlan::State& state = plan.state();
+  const Family& family = *state.candidate.family;
+  const std::string_view expression = plan.expression();
+  const SourceParts parts = family.source(state.candidate, expression);
+
+  Source source;
+  source.entry = fmt::format("tmajit_{}", family.name());
+  source.expression = expression;
+  IncludeExpander expander(flags_of(parts, !expression.empty()));
+  const std::string body = expander.kernel(fmt::format("{}.cu", family.name()));
+
+  // Headers first, then the facts, then what is compiled against them.
+  std::string text = commented(fmt::format("{}: {}.", source.entry, family.info().summary));
+  text += commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
+  text += commented(parts.why);
+  text += fmt::format(
+      "//\n// Begin reading at line {}, the kernel itself; what it stands on comes before it.\n", begin_mark);
+  text += "// Made by tmajit " TMAJIT_VERSION_STRING "; compiles as it is with nvcc -arch=sm_90a.\n";
+  text += expander.headers();
+  text += facts_section(parts.facts);
+  if (!expression.empty()) text += evaluate_function(parts, expression);
+  text += expander.kernel_headers();
+  const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
+  text += "\n" + section + body;
+  text += entry_point(state, parts, source.entry);
+
+  source.text = finished(text, expression, source.entry + ".cu");
+  const std::size_t begin = lines(std::string_view(source.text).substr(0, source.text.find(section))) + 1;
+  source.text.replace(source.text.find(begin_mark), begin_mark.size(), fmt::format("{}", begin));
+  return source;
+}
+
+Source custom_source(std::string_view text, std::string_view entry, std::string_view label) {
+  IncludeExpander expander;
+  const std::string own = expander.strip(text);
+  return {expander.headers() + fmt::format("\n#line 1 \"{}\"\n", label) + own, std::string(entry), {}};
+}
+
+std::vector<std::pair<std::string, std::string>> device_headers() {
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const EmbeddedFile& file : embedded_templates()) {
+    if (file.path.starts_with("kernels/")) continue;
+    const std::string_view name = file.path.substr(file.path.find('/') + 1);
+    headers.emplace_back(fmt::format("tmajit/{}", name), template_text(file.path));
+  }
+  return headers;
+}
+
+TMAJIT_END

@@ -1,0 +1,67 @@
+#include "families/list.hpp"
+#include "families/shared/blocks.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr BlockTuning tunings[] = {
+    {.destination_run = 256, .source_run = 256},
+    {.destination_run = 128, .source_run = 128},
+    {.destination_run = 128, .source_run = 64},
+    {.destination_run = 128, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 128, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
+};
+constexpr std::uint32_t blocks_of_a_line = 4;  // that neighbouring threads share out: whole sectors of memory
+
+class DirectTranspose final : public BlockFamily {
+ public:
+  DirectTranspose()
+      : BlockFamily({.name = "direct_transpose",
+                     .summary =
+                         "moves whole blocks between two views whose contiguous dimensions differ, through "
+                         "registers alone",
+                     .operation = {}}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (layout_of(problem) != Layout::blocks) return;
+    for (const BlockTuning& tuning : tunings) {
+      if (tuning.vector_bytes < problem.element_bytes(0)) continue;
+      const BlockFacts facts = block_facts(problem, tuning);
+      if (facts.whole != 0) add_once(candidates, candidate(facts, problem.nest));
+    }
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    return fmt::format(
+        "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed in "
+        "registers, "
+        "and stored without meeting others.",
+        facts.column, facts.rank - 1);
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    SourceParts parts = parts_of(facts);
+    parts.why =
+        "Threads load, transpose and store blocks in registers alone: without shared memory and its "
+        "barrier a small tensor is moved sooner. The copy engine cannot transpose.";
+    parts.call = "transpose_directly(views)";
+    parts.facts += block_function(facts, blocks_of_a_line);
+    return parts;
+  }
+};
+
+}  // namespace
+
+const Family& direct_transpose_family() {
+  static const DirectTranspose family;
+  return family;
+}
+
+TMAJIT_END

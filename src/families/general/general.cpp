@@ -1,0 +1,223 @@
+#include "families/general/general_facts.hpp"
+#include "families/list.hpp"
+#include "families/shared/blocks.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+// Microseconds of an SM, as measured with pixels of 3 bytes:
+constexpr double chunk_us = 0.8e-3;
+constexpr double image_chunk_us = 1.6e-3;  // a chunk that comes from an image
+
+/// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
+/// have.
+constexpr GeneralTuning row_tunings[] = {
+    {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
+    {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
+    {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
+};
+
+/// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
+std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
+  std::vector<Digit> digits = chunk_digits(facts);
+  const std::uint32_t row = facts.row();
+  const bool divides = facts.box[row] / facts.chunk % 8 == 0 && facts.box[facts.column] % 4 == 0;
+  if (!facts.has_image() || !divides || facts.column == row) return digits;
+  for (Digit& digit : digits) {
+    if (digit.d != row && digit.d != facts.column) continue;
+    digit.scale = digit.d == row ? 8 : 4;
+    digit.count /= digit.scale;
+  }
+  digits.insert(digits.begin(), {{row, 8, 1}, {facts.column, 4, 1}});
+  return digits;
+}
+
+std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
+  const SourceFacts& source = facts.source[i];
+  const ElementType type = source.element_type();
+  std::string out = fmt::format("template <>\nstruct Source<{}> {{\n", i);
+  out += fmt::format("  using Element = {};\n", facts.computes != 0 ? device_type(type) : bits_type(type));
+  out += fmt::format("  static constexpr Access access = Access::{};\n", name(source.access));
+  if (source.access == Access::run) {
+    out += fmt::format("  static constexpr i32 stride = {};  // elements, along the row\n", source.stride);
+  }
+  out += fmt::format("  static constexpr u32 alignment = {};\n", source.alignment);
+  if (source.access == Access::image) {
+    out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", source.offset);
+    out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
+                       source.order[facts.rank - source.run]);
+    out += fmt::format("  static constexpr u32 pitch = {};  // bytes from line to line\n", source.pitch);
+    out += fmt::format("  static constexpr u32 skew = {};  // bytes after each chunk's lines\n", source.skew);
+    out += fmt::format("  static constexpr bool row_in_line = {};\n", source.row_in_line != 0);
+    out += extent_fact("lines", std::span(source.lines).first(facts.rank), {}, "  static ");
+    out += extent_fact("image_step", std::span(source.image_step).first(facts.rank), "bytes", "  static ");
+    out += "  // Lines in the order of the source's memory.\n";
+    const auto digits = digits_of(source.order, source.lines, facts.rank);
+    out += index_function("line_index", digits, facts.rank, "  static ");
+  }
+  return out + "};\n";
+}
+
+class General final : public Family {
+ public:
+  General()
+      : Family(
+            {.name = "general",
+             .summary =
+                 "moves, converts, pads or computes, whatever the strides, alignments and types of its views",
+             .operation = {},
+             .computes = true,
+             .most_inputs = max_inputs}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (layout_of(problem) != Layout::any || problem.sources() == 0) return;
+    const auto add = [&](const GeneralTuning& tuning) {
+      const GeneralKernel kernel = plan_general(problem, tuning);
+      add_once(candidates, candidate(kernel.facts, kernel.nest));
+      return kernel.facts.has_image();
+    };
+    const std::size_t first = candidates.size();
+    const bool has_image = add({});
+    candidates[first].usual = Usual::otherwise;
+    if (has_image) {
+      for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run});
+    } else {
+      for (const GeneralTuning& tuning : row_tunings) add(tuning);
+    }
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    const CanonicalNest& nest = candidate.nest;
+    Footprint footprint{
+        .box = facts.box, .threads = facts.threads, .dynamic_shared_bytes = facts.shared_bytes()};
+    const std::uint64_t elements = elements_of(facts.box, facts.rank);
+    const std::uint64_t at_once =
+        std::min(elements, std::uint64_t{facts.threads} * facts.turns * facts.chunk);
+    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+      const SourceFacts& source = facts.source[i];
+      if (source.access == Access::repeat) continue;
+      footprint.bytes_in_flight +=
+          (source.access == Access::image ? elements : at_once) * size_of(source.element_type());
+    }
+    if (nest.rank > 0) {
+      const std::uint64_t row = nest.shape[nest.rank - 1];
+      const std::uint64_t chunks = ceil_div(row + (facts.staggered != 0 ? facts.chunk - 1 : 0), facts.chunk);
+      footprint.issue_us = static_cast<double>(nest.elements()) / static_cast<double>(row) *
+                           static_cast<double>(chunks) * (facts.has_image() ? image_chunk_us : chunk_us);
+    }
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    return {.family = name(),
+            .tile = facts.box,
+            .threads = facts.threads,
+            .turns = facts.has_image() ? 0 : facts.turns};
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    if (facts.padded != 0) return "A part of the destination is filled, the rest comes from the source.";
+    if (facts.computes != 0) {
+      return facts.has_image()
+                 ? "An expression is computed on the way; a source that runs along another dimension goes "
+                   "through an image in shared memory."
+                 : "An expression is computed on the way, on vectors of every source.";
+    }
+    if (facts.has_image()) return "The source runs along another dimension, in lines too short for blocks.";
+    return "Strides or alignment keep vectors from being stored as they are loaded.";
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    return chunk_rewrites(facts_of<GeneralFacts>(candidate));
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    add_views(parameters, shape, problem, candidate.nest, facts.rank, chunk_tiles(facts, candidate.nest));
+    if (facts.padded != 0) add_window(parameters, candidate.nest, facts.rank, problem.padding);
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    SourceParts parts{
+        .why =
+            "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
+            "is not used: views here have strides or alignments that no tensor map takes.",
+        .call = facts.padded != 0 ? "compute_views(views, window)" : "compute_views(views)"};
+    add_chunk_parts(parts, facts, expression);
+    parts.set("padded", facts.padded != 0);
+    std::string& out = parts.facts;
+    out += chunk_fact_text(facts, digits_of_chunks(facts), facts.computes == 0 && facts.padded == 0);
+    out += "template <u32 i>\nstruct Source;\n";
+    std::vector<std::string> indices;
+    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+      out += source_facts(facts, i);
+      indices.push_back(fmt::format("{}", i));
+      const ElementType of_source = facts.source[i].element_type();
+      parts.elements.push_back(of_source);
+      parts.inputs.push_back(of_source);
+      parts.set(tmajit::name(facts.source[i].access));
+      parts.set("unaligned", facts.source[i].access == Access::run && facts.source[i].alignment < 4);
+    }
+    out += "template <u32... i>\nstruct Indices {\n  static constexpr u32 count = sizeof...(i);\n};\n";
+    out += fmt::format("using AllSources = Indices<{}>;\n", fmt::join(indices, ", "));
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    shape.staggered = facts.staggered != 0;
+    shape.sources = static_cast<std::uint8_t>(facts.sources);
+    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+      const auto access = static_cast<std::uint32_t>(facts.source[i].access);
+      const std::int8_t size = log2_of(size_of(facts.source[i].element_type()));
+      shape.access[i] = static_cast<std::uint8_t>(16 * access + static_cast<std::uint32_t>(size));
+    }
+    if (facts.has_image()) shape.column = log2_of(extent_of(problem.nest, facts.column));
+  }
+};
+
+}  // namespace
+
+std::string_view name(Access access) noexcept {
+  switch (access) {
+    case Access::run: return "run";
+    case Access::repeat: return "repeat";
+    case Access::elements: return "elements";
+    default: return "image";
+  }
+}
+
+bool GeneralFacts::has_image() const noexcept {
+  return std::any_of(source.begin(), source.begin() + sources,
+                     [](const SourceFacts& one) { return one.access == Access::image; });
+}
+
+std::uint32_t GeneralFacts::shared_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < sources; ++i) {
+    const SourceFacts& image = source[i];
+    if (image.access != Access::image) continue;
+    std::uint64_t lines = 1;
+    for (std::uint32_t d = 0; d < rank; ++d) lines = sat_mul(lines, image.lines[d]);
+    const std::uint64_t skews = image.row_in_line != 0 ? 0 : lines / std::max(chunk, 1U) * image.skew;
+    bytes = std::max(bytes, round_up(image.offset + sat_mul(lines, image.pitch) + skews, 16));
+  }
+  return sat_cast<std::uint32_t>(bytes);
+}
+
+const Family& general_family() {
+  static const General family;
+  return family;
+}
+
+TMAJIT_END

@@ -1,0 +1,215 @@
+#include "families/general/general_facts.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t most_shared = 96 * 1024;  // of images: two CTAs an SM
+constexpr std::uint32_t most_images = 2;          // each makes the tile longer in its dimension
+constexpr std::int64_t longest_stride = 4;        // of a run whose words are all loaded
+
+class GeneralPlanner {
+ public:
+  GeneralPlanner(const Problem& problem, const GeneralTuning& tuning)
+      : problem_(problem), tuning_(tuning), nest_(problem.nest) {
+    static_cast<ChunkFacts&>(facts_) = chunk_facts(problem);
+    facts_.sources = problem.sources();
+    facts_.padded = nest_.windowed ? 1 : 0;
+  }
+
+  GeneralKernel plan() {
+    for (std::uint32_t i = 0; i < facts_.sources; ++i) choose_access(i);
+    choose_box();
+    std::uint32_t shared = 0;
+    for (std::uint32_t i = 0; i < facts_.sources; ++i) {
+      if (facts_.source[i].access == Access::image) shared = lay_image(i, shared);
+    }
+    facts_.wide_offsets = has_wide_offsets(problem_, facts_.box, facts_.chunk) ? 1 : 0;
+    if (problem_.reads.g) std::ranges::copy(nest_.backwards, facts_.backwards.begin());
+    return {facts_, nest_};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t row() const { return facts_.row(); }
+  [[nodiscard]] std::uint64_t extent(std::uint32_t d) const { return extent_of(nest_, d); }
+  [[nodiscard]] std::int64_t stride(std::uint32_t operand, std::uint32_t d) const {
+    return d < nest_.rank ? nest_.operand[operand].strides[d] : 0;
+  }
+
+  void choose_access(std::uint32_t i) {
+    SourceFacts& plan = facts_.source[i];
+    const std::uint32_t operand = i + 1;
+    const std::uint32_t bytes = problem_.element_bytes(operand);
+    const std::int64_t along = stride(operand, row());
+    plan.type = static_cast<std::uint32_t>(problem_.type[operand]);
+    plan.alignment = problem_.alignment(operand, row());
+    if (facts_.staggered != 0 || along < 0 || along > 1) {
+      plan.alignment = std::min(plan.alignment, bytes);
+    }
+    plan.alignment = std::min(plan.alignment, std::max(facts_.chunk * bytes, 4U));
+    const auto longest = bytes < 4 ? longest_stride : 1;
+    if (along == 0) {
+      plan.access = Access::repeat;
+    } else if (std::abs(along) <= longest && facts_.chunk * bytes >= 4) {
+      plan.access = Access::run;
+      plan.stride = static_cast<std::int32_t>(along);
+    } else if (facts_.padded == 0 && images_ < most_images && runs_elsewhere(operand)) {
+      plan.access = Access::image;
+      ++images_;
+    } else {
+      plan.access = Access::elements;
+    }
+  }
+
+  /// Whether the source is contiguous in a dimension that is long enough to fetch lines of it.
+  bool runs_elsewhere(std::uint32_t operand) {
+    if (extent(row()) < 2) return false;
+    for (std::uint32_t d = 0; d < row(); ++d) {
+      if (std::abs(stride(operand, d)) == 1 && extent(d) > 1) {
+        if (stride(operand, d) < 0) {
+          if (image_along_[d]) continue;  // another's lines would then run backwards
+          turn_round(d);
+        }
+        image_along_[d] = true;
+        line_along_[operand - 1] = d;
+        if (images_ == 0) facts_.column = d;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Walks a dimension from its other end, so that the source's line runs forwards. The destination may run
+  /// backwards in every dimension but the row.
+  void turn_round(std::uint32_t d) {
+    for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+      auto& operand = nest_.operand[i];
+      operand.offset += operand.strides[d] * static_cast<std::int64_t>(nest_.shape[d] - 1);
+      operand.strides[d] = -operand.strides[d];
+    }
+    for (std::uint32_t v = 0; v < nest_.view_rank; ++v) {
+      if (nest_.dimension_of[v] == d) nest_.backwards[v] = !nest_.backwards[v];
+    }
+  }
+
+  void choose_box() {
+    if (images_ == 0) {
+      fill_box(facts_, nest_, std::uint64_t{tuning_.threads} * tuning_.turns * facts_.chunk);
+      share_chunks(facts_, tuning_.threads, tuning_.turns);
+      return;
+    }
+    const std::uint64_t wanted = std::max(tuning_.destination_run / facts_.element_bytes, facts_.chunk);
+    const std::uint64_t most_in_row = round_up(extent(row()), facts_.chunk);
+    facts_.box[row()] = clamp_to(most_in_row, round_up(wanted, facts_.chunk));
+    for (std::uint32_t i = 0; i < facts_.sources; ++i) {
+      if (facts_.source[i].access == Access::image) lengthen_source(i);
+    }
+    fill_box(facts_, nest_, wanted * (tuning_.source_run / facts_.element_bytes) / 2);
+    share_chunks(facts_, tuning_.threads, 1);
+  }
+
+  /// Grows the tile along the source's memory, over as many dimensions as follow each other in it, until a
+  /// line has the bytes that the tuning asks for.
+  void lengthen_source(std::uint32_t i) {
+    SourceFacts& plan = facts_.source[i];
+    const std::uint32_t operand = i + 1;
+    plan.order = farthest_first(nest_, operand, facts_.rank, line_along_[i]);
+    const std::uint64_t wanted = std::max(tuning_.source_run / problem_.element_bytes(operand), 1U);
+    std::uint64_t run = 1;
+    std::int64_t expected = 1;
+    for (std::uint32_t k = facts_.rank; k-- > 0;) {
+      const std::uint32_t d = plan.order[k];
+      if (stride(operand, d) != expected) break;
+      ++plan.run;
+      const auto take = clamp_to(extent(d), std::max<std::uint64_t>(wanted / run, 1));
+      facts_.box[d] = d == row() ? std::max(facts_.box[d], clamp_to(round_up(extent(d), facts_.chunk),
+                                                                    round_up(take, facts_.chunk)))
+                                 : std::max(facts_.box[d], take);
+      run *= facts_.box[d];
+      // The row is where tiles may begin before their origin: a line ends with it.
+      if (facts_.box[d] != extent(d) || run >= wanted || d == row()) break;
+      expected *= static_cast<std::int64_t>(extent(d));
+    }
+  }
+
+  /// Where the lines of a source lie in shared memory; the offset of what comes after it.
+  std::uint32_t lay_image(std::uint32_t i, std::uint32_t offset) {
+    SourceFacts& plan = facts_.source[i];
+    const std::uint32_t operand = i + 1;
+    const std::uint32_t bytes = problem_.element_bytes(operand);
+    const std::uint32_t before = facts_.staggered != 0 ? facts_.chunk : 0;
+    for (std::uint32_t d = 0; d < facts_.rank; ++d) {
+      plan.lines[d] = stride(operand, d) == 0 ? 1 : facts_.box[d] + (d == row() ? before : 0);
+    }
+    std::uint32_t line = bytes;
+    for (std::uint32_t k = facts_.rank; k-- > facts_.rank - plan.run;) {
+      const std::uint32_t d = plan.order[k];
+      plan.image_step[d] = line;
+      line *= plan.lines[d];
+      plan.lines[d] = 1;
+      if (d == row()) plan.row_in_line = 1;
+    }
+    // Lines are fetched by 16 bytes; one that begins within 16 ends within 16 more.
+    plan.alignment = line_alignment(operand);
+    plan.pitch = static_cast<std::uint32_t>(round_up(line, vector_bytes));
+    if (plan.alignment < vector_bytes) plan.pitch += vector_bytes;
+
+    plan.offset = offset;
+    std::uint32_t step = plan.pitch;
+    if (plan.lines[row()] > 1) {
+      // Chunks next to each other in a row are an odd number of 16 bytes apart: eight of them meet all banks.
+      plan.skew = facts_.chunk * plan.pitch / vector_bytes % 2 == 0 ? vector_bytes : 0;
+      plan.image_step[row()] = plan.pitch;
+      step = plan.lines[row()] / facts_.chunk * (facts_.chunk * plan.pitch + plan.skew);
+    }
+    for (std::uint32_t d = row(); d-- > 0;) {
+      if (plan.lines[d] == 1) continue;
+      plan.image_step[d] = step;
+      step *= plan.lines[d];
+    }
+    return offset + step;
+  }
+
+  /// Of every line's first byte, at most 16.
+  std::uint32_t line_alignment(std::uint32_t operand) const {
+    const std::int64_t turned = nest_.operand[operand].offset - problem_.nest.operand[operand].offset;
+    const std::uint32_t bytes = problem_.element_bytes(operand);
+    std::uint64_t bits =
+        4 | (problem_.address[operand] + static_cast<DevicePtr>(turned * std::int64_t{bytes}));
+    const SourceFacts& plan = facts_.source[operand - 1];
+    for (std::uint32_t k = 0; k < facts_.rank; ++k) {
+      const std::uint32_t d = plan.order[k];
+      std::uint64_t step = static_cast<std::uint64_t>(stride(operand, d)) * bytes;
+      if (k >= facts_.rank - plan.run) step *= facts_.box[d];  // tiles begin so far apart
+      bits |= step;
+    }
+    return static_cast<std::uint32_t>(bits & (~bits + 1));
+  }
+
+  const Problem& problem_;
+  const GeneralTuning& tuning_;
+  CanonicalNest nest_;
+  GeneralFacts facts_;
+  std::uint32_t images_ = 0;
+  std::array<std::uint32_t, max_operands - 1> line_along_{};  ///< of an image: the dimension of its lines
+  std::array<bool, max_view_rank> image_along_{};             ///< dimensions that lines of an image run along
+};
+
+}  // namespace
+
+GeneralKernel plan_general(const Problem& problem, const GeneralTuning& tuning) {
+  GeneralTuning fitting = tuning;
+  for (;;) {
+    GeneralKernel kernel = GeneralPlanner(problem, fitting).plan();
+    if (kernel.facts.shared_bytes() <= most_shared) return kernel;
+    std::uint32_t& longer =
+        fitting.source_run > fitting.destination_run ? fitting.source_run : fitting.destination_run;
+    longer /= 2;
+  }
+}
+
+TMAJIT_END

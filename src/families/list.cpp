@@ -1,0 +1,54 @@
+#include "families/list.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+
+std::span<const Family* const> all_families() noexcept {
+  static const std::array all{&rows_family(),
+                              &transpose_family(),
+                              &direct_transpose_family(),
+                              &engine_rows_family(),
+                              &engine_transpose_family(),
+                              &gather_family(),
+                              &general_family(),
+                              &copy_family(),
+                              &map_family(),
+                              &bulk_family(),
+                              &snapshot_family()};
+  return all;
+}
+
+const Family& family_named(std::string_view name) {
+  const auto all = all_families();
+  const auto found = std::ranges::find(all, name, &Family::name);
+  if (found != all.end()) return **found;
+  std::vector<std::string_view> names;
+  for (const Family* family : all) names.push_back(family->name());
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("there is no kernel family \"{}\"; the families are {}", name, fmt::join(names, ", ")));
+}
+
+std::span<const FamilyInfo> families() noexcept {
+  static const auto infos = [] {
+    std::vector<FamilyInfo> list;
+    for (const Family* family : all_families()) list.push_back(family->info());
+    return list;
+  }();
+  return infos;
+}
+
+const FamilyInfo& find_family(std::string_view name) {
+  return family_named(name).info();
+}
+
+std::string KernelChoice::text() const {
+  return fmt::format("{} {}", family, family_named(family).describe(*this));
+}
+
+TMAJIT_END

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <span>
+
+TMAJIT_BEGIN
+
+// One function a family, and the one list of them.
+
+[[nodiscard]] const Family& rows_family();
+[[nodiscard]] const Family& transpose_family();
+[[nodiscard]] const Family& direct_transpose_family();
+[[nodiscard]] const Family& engine_rows_family();
+[[nodiscard]] const Family& engine_transpose_family();
+[[nodiscard]] const Family& gather_family();
+[[nodiscard]] const Family& general_family();
+[[nodiscard]] const Family& copy_family();
+[[nodiscard]] const Family& map_family();
+[[nodiscard]] const Family& bulk_family();
+[[nodiscard]] const Family& snapshot_family();
+
+/// Every family, in the order in which a planner asks them.
+[[nodiscard]] std::span<const Family* const> all_families() noexcept;
+/// The family of that name. Throws Error{invalid_argument} that lists the names.
+[[nodiscard]] const Family& family_named(std::string_view name);
+
+TMAJIT_END

@@ -1,0 +1,196 @@
+#include "families/shared/blocks.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint64_t ragged_blocks = 5;  // that the ends of a short staggered row cost as much as
+constexpr std::uint32_t tiles_of_group = 8;
+
+/// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
+/// empty, three quarters or half of it. So few choices, that most extents share their kernels.
+std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit) {
+  if (extent <= most) return static_cast<std::uint32_t>(round_up(extent, unit));
+  const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
+  std::uint64_t best = most;
+  for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
+    if (side > 0 && waste(side) < waste(best)) best = side;
+  }
+  return static_cast<std::uint32_t>(best);
+}
+
+/// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
+/// first, then, where the tile takes all of that, the dimension that goes on where it ends. Whole blocks of
+/// the two dimensions that have them, whichever operand's memory it is.
+void lengthen(BlockFacts& facts, const CanonicalNest& nest, std::uint32_t operand, const PerDimension& order,
+              std::uint64_t wanted) {
+  const auto& strides = nest.operand[operand].strides;
+  std::uint64_t run = 1;
+  std::int64_t expected = 1;
+  for (std::uint32_t k = nest.rank; k-- > 0;) {
+    const std::uint32_t d = order[k];
+    if (strides[d] != expected) return;
+    const bool has_blocks = d + 1 == facts.rank || d == facts.column;
+    const std::uint64_t unit = has_blocks ? facts.vector : 1;
+    const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
+    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit));
+    run *= facts.box[d];
+    if (facts.box[d] < nest.shape[d] || run >= wanted) return;
+    expected *= static_cast<std::int64_t>(nest.shape[d]);
+  }
+}
+
+}  // namespace
+
+BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
+  const CanonicalNest& nest = problem.nest;
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  BlockFacts facts{.element_bytes = problem.element_bytes(0),
+                   .rank = nest.rank,
+                   .column = column,
+                   .vector = tuning.vector_bytes / problem.element_bytes(0),
+                   .source_order = farthest_first(nest, 1, nest.rank, column)};
+  std::fill_n(facts.box.begin(), nest.rank, 1U);
+  lengthen(facts, nest, 0, in_order(), tuning.destination_run / facts.element_bytes);
+  lengthen(facts, nest, 1, facts.source_order, tuning.source_run / facts.element_bytes);
+
+  const std::uint32_t row = nest.rank - 1;
+  facts.staggered = problem.alignment(0, row) < tuning.vector_bytes ? 1 : 0;
+  facts.alignment = std::min(problem.alignment(1, column), tuning.vector_bytes);
+  const bool divides = nest.shape[row] % facts.vector == 0 && nest.shape[column] % facts.vector == 0;
+  facts.whole = facts.staggered == 0 && facts.alignment == tuning.vector_bytes && divides ? 1 : 0;
+
+  // A block a thread, also where a staggered row adds some.
+  std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
+  for (std::uint32_t d = 0; d < row; ++d) {
+    blocks *= d == column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
+  }
+  const std::uint64_t most = tuning.threads + tuning.threads / 4;
+  facts.threads =
+      static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
+  facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.vector) ? 1 : 0;
+  return facts;
+}
+
+std::uint32_t tile_group(const BlockFacts& facts) noexcept {
+  return facts.order == TileOrder::grouped ? tiles_of_group : 1;
+}
+
+PerDimension tile_dimensions(const BlockFacts& facts) noexcept {
+  if (facts.order == TileOrder::source) return facts.source_order;
+  PerDimension dimensions{};
+  const PerDimension order = in_order();
+  std::copy_n(order.begin(), facts.rank, dimensions.begin());
+  if (facts.order == TileOrder::square) {
+    std::rotate(dimensions.begin() + facts.column, dimensions.begin() + facts.column + 1,
+                dimensions.begin() + facts.rank - 1);
+  }
+  return dimensions;
+}
+
+std::string tile_order_fact(std::uint32_t rank, const PerDimension& dimensions, std::uint32_t grouped,
+                            std::uint32_t group) {
+  return fmt::format("__device__ constexpr TileOrder<{0}> tile_order() {{ return {{{{{1}}}, {2}, {3}}}; }}\n",
+                     rank, fmt::join(dimensions.begin(), dimensions.begin() + rank, ", "), grouped, group);
+}
+
+std::string block_fact_text(const BlockFacts& facts) {
+  std::string out = view_fact_text(facts.rank, facts.threads, facts.box, facts.wide_offsets);
+  out += number_fact("element_bytes", facts.element_bytes);
+  out += number_fact("row", facts.rank - 1, "contiguous in the destination");
+  return out + number_fact("column", facts.column, "contiguous in the source");
+}
+
+std::string block_function(const BlockFacts& facts, std::uint32_t together) {
+  const std::uint32_t row = facts.rank - 1;
+  const std::uint32_t chunks = facts.box[facts.column] / facts.vector;
+  while (chunks % together != 0) together /= 2;
+  std::vector<Digit> digits{{facts.column, together, facts.vector},
+                            {row, facts.box[row] / facts.vector, facts.vector},
+                            {facts.column, chunks / together, facts.vector * together}};
+  for (std::uint32_t d = row; d-- > 0;) {
+    if (d != facts.column) digits.push_back({d, facts.box[d], 1});
+  }
+  std::uint32_t blocks = 1;
+  for (const Digit& digit : digits) blocks *= digit.count;
+  return number_fact("blocks", blocks, "of a tile") + "// Block n of the tile.\n" +
+         index_function("block_index", digits, facts.rank);
+}
+
+std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
+  return elements_of(facts.box, facts.rank) * facts.element_bytes;
+}
+
+std::uint32_t block_registers(const BlockFacts& facts) noexcept {
+  if (facts.vector_bytes() == 8) return 32;
+  return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
+}
+
+double fill_of_blocks(const BlockFacts& facts, const Problem& problem, std::uint64_t side) {
+  double fill = 1;
+  for (const std::uint32_t d : {facts.column, facts.rank - 1}) {
+    const std::uint64_t extent = problem.nest.shape[d];
+    if (!is_short(problem, d)) continue;
+    // Vectors that a staggered row begins and ends with are stored element by element.
+    const bool ends = facts.staggered != 0 && d + 1 == facts.rank;
+    const std::uint64_t blocks = ends ? extent + ragged_blocks * side : round_up(extent, side);
+    fill *= static_cast<double>(extent) / static_cast<double>(blocks);
+  }
+  return fill;
+}
+
+Footprint BlockFamily::footprint(const Candidate& candidate, const Problem& /*problem*/) const {
+  const auto facts = facts_of<BlockFacts>(candidate);
+  const std::uint64_t at_once = std::uint64_t{facts.threads} * facts.vector_bytes() * facts.vector;
+  return {.box = facts.box,
+          .threads = facts.threads,
+          .registers = block_registers(facts),
+          .bytes_in_flight = std::min(tile_bytes(facts), at_once)};
+}
+
+KernelChoice BlockFamily::choice(const Candidate& candidate) const {
+  const auto facts = facts_of<BlockFacts>(candidate);
+  return {.family = name(),
+          .tile = facts.box,
+          .threads = facts.threads,
+          .vector_bytes = facts.vector_bytes(),
+          .order = static_cast<std::uint32_t>(facts.order)};
+}
+
+void BlockFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+                       LaunchShape& shape) const {
+  const auto facts = facts_of<BlockFacts>(candidate);
+  const std::uint32_t before = facts.staggered != 0 ? facts.vector - 1 : 0;
+  const std::uint32_t group = tile_group(facts);
+  TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank, before);
+  counts[facts.column] = ceil_div(counts[facts.column], group);
+  add_view_pair(parameters, problem, facts.rank, counts);
+  shape.grid = grid_of(sat_mul(product(counts, facts.rank), group));
+}
+
+void BlockFamily::classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const {
+  const auto facts = facts_of<BlockFacts>(candidate);
+  shape.staggered = facts.staggered != 0;
+  shape.column = log2_of(problem.nest.shape[facts.column]);
+}
+
+SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
+  SourceParts parts{.element_bytes = facts.element_bytes};
+  parts.set("cut", facts.whole == 0);
+  parts.set("staggered", facts.staggered != 0);
+  parts.set("unaligned", facts.alignment < 4);
+  parts.set("vector8", facts.vector_bytes() == 8);
+  parts.facts = block_fact_text(facts);
+  parts.facts += tile_order_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));
+  parts.facts += number_fact("vector", facts.vector, "elements of a block's side");
+  return parts;
+}
+
+TMAJIT_END

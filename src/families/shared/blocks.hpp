@@ -1,0 +1,101 @@
+#pragma once
+
+#include "families/shared/views.hpp"
+
+#include <cstdint>
+#include <string>
+
+TMAJIT_BEGIN
+
+// Transposes: tiles over all dimensions, cut into square blocks of the dimensions in which the operands are
+// contiguous.
+
+/// The order in which a transpose's CTAs take tiles. Those that run together should touch few places of
+/// memory that are far apart.
+enum class TileOrder : std::uint32_t {
+  destination,  ///< of the destination's memory
+  source,       ///< of the source's
+  square,       ///< of the destination's, but `column` is the fastest after the last dimension
+  grouped,      ///< of the destination's, by eights of `column`'s tiles
+};
+
+/// What kernels that transpose blocks are specialised for.
+struct BlockFacts {
+  std::uint32_t element_bytes = 1;
+  std::uint32_t rank = 1;
+  std::uint32_t column =
+      0;  ///< the dimension in which the source is contiguous; the destination's is the last
+  std::uint32_t threads = 0;
+  std::uint32_t vector = 1;     ///< elements of a block's side
+  std::uint32_t alignment = 1;  ///< bytes, of the source's lines
+  TileOrder order = TileOrder::destination;
+  Flag wide_offsets = 0;  ///< offsets in a tile take more than 32 bits
+  Flag staggered = 0;     ///< the destination's rows begin between multiples of a vector
+  Flag whole = 0;         ///< no block is cut by an edge
+  PerDimension box{};
+  PerDimension source_order{};  ///< dimensions by the source's strides, the largest first
+  [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return vector * element_bytes; }
+};
+
+/// Sides of a tile, and what else is free to choose.
+struct BlockTuning {
+  std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
+  std::uint32_t source_run = 256;       ///< and in the source
+  std::uint32_t vector_bytes = 16;      ///< of a block's side: 16, or 8 for elements of less than that
+  std::uint32_t threads = 256;
+};
+
+/// Sides of tiles in bytes, the destination's first. 256 is best for what fills the chip many times over;
+/// less for what does not, or where a side meets many rows that are far apart.
+inline constexpr BlockTuning wide_tunings[] = {
+    {.destination_run = 256, .source_run = 256}, {.destination_run = 128, .source_run = 256},
+    {.destination_run = 256, .source_run = 128}, {.destination_run = 512, .source_run = 128},
+    {.destination_run = 128, .source_run = 512}, {.destination_run = 512, .source_run = 256},
+    {.destination_run = 256, .source_run = 512}, {.destination_run = 128, .source_run = 128},
+    {.destination_run = 64, .source_run = 128},  {.destination_run = 64, .source_run = 64},
+    {.destination_run = 32, .source_run = 64},
+};
+
+/// Whole blocks of a problem whose layout is Layout::blocks.
+[[nodiscard]] BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning);
+
+/// Tiles of `column` that come before all others.
+[[nodiscard]] std::uint32_t tile_group(const BlockFacts& facts) noexcept;
+/// Dimensions in the order in which CTAs take tiles, the fastest last.
+[[nodiscard]] PerDimension tile_dimensions(const BlockFacts& facts) noexcept;
+
+/// The fact "tile_order".
+[[nodiscard]] std::string tile_order_fact(std::uint32_t rank, const PerDimension& dimensions,
+                                          std::uint32_t grouped, std::uint32_t group);
+/// The facts that all of them have: rank, threads, box, Offset, element_bytes, row, column.
+[[nodiscard]] std::string block_fact_text(const BlockFacts& facts);
+/// `block_index()` of kernels whose threads store what they transposed, and how many `blocks` a tile has.
+/// Threads that follow each other first share out `together` blocks of a line (as many as divide it), then
+/// lie along the row, where their stores join.
+[[nodiscard]] std::string block_function(const BlockFacts& facts, std::uint32_t together);
+
+/// Elements of the tile, in bytes.
+[[nodiscard]] std::uint64_t tile_bytes(const BlockFacts& facts) noexcept;
+/// Registers of a thread, as such kernels were compiled.
+[[nodiscard]] std::uint32_t block_registers(const BlockFacts& facts) noexcept;
+/// The part of the time for blocks that goes to elements, where a row or column of `side` elements a block is
+/// short.
+[[nodiscard]] double fill_of_blocks(const BlockFacts& facts, const Problem& problem, std::uint64_t side);
+
+/// What families have in common whose kernels take a ViewPair and have facts that begin with BlockFacts.
+class BlockFamily : public Family {
+ public:
+  using Family::Family;
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override;
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override;
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override;
+  void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override;
+
+ protected:
+  /// Flags and facts of a kernel that takes tiles in `tile_order`.
+  [[nodiscard]] static SourceParts parts_of(const BlockFacts& facts);
+};
+
+TMAJIT_END

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "families/shared/views.hpp"
+
+TMAJIT_BEGIN
+
+/// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
+/// other in its last dimension (templates/kernels/chunks.cuh).
+struct ChunkFacts {
+  std::uint32_t rank = 1;
+  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t element_bytes = 1;
+  std::uint32_t threads = 0;
+  std::uint32_t chunk = 0;        ///< elements along the last dimension that a thread does at a time
+  std::uint32_t turns = 0;        ///< chunks that it has in flight
+  std::uint32_t alignment = 0;    ///< of the destination's chunks, bytes
+  std::uint32_t coordinates = 0;  ///< dimensions of the user's view, if the expression reads them
+  Flag computes = 0;
+  Flag wide_offsets = 0;
+  Flag wide_coordinates = 0;  ///< more than 32 bits
+  Flag contiguous = 0;        ///< the destination's last dimension is
+  Flag staggered = 0;         ///< its rows begin between boundaries of chunks
+  Flag whole = 0;             ///< no chunk is at an edge that cuts it
+  PerDimension box{};
+  PerDimension dimension_of{};  ///< the nest's dimension of each coordinate
+  PerDimension backwards{};     ///< 1 where the nest walks it backwards
+
+  [[nodiscard]] std::uint32_t row() const noexcept { return rank - 1; }
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+};
+
+/// All facts of a problem's chunks that do not depend on the tile. Chunks have 16 bytes of the widest
+/// operand; rows that are much shorter get smaller ones.
+[[nodiscard]] ChunkFacts chunk_facts(const Problem& problem);
+/// A tile of so many elements or a little fewer, from what `box` is: longer along the row first, then along
+/// the dimensions before it.
+void fill_box(ChunkFacts& facts, const CanonicalNest& nest, std::uint64_t elements);
+/// Threads and turns for the tile's chunks, at most so many.
+void share_chunks(ChunkFacts& facts, std::uint32_t most_threads, std::uint32_t most_turns);
+
+/// Tiles in each dimension.
+[[nodiscard]] TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest);
+
+/// What templates/kernels/chunks.cuh asks for: rank, threads, box, Offset, chunk, turns, Destination,
+/// coordinates; `chunk_index()` takes the tile's chunks in order of `digits`. Elements that nothing is
+/// computed from are bits.
+[[nodiscard]] std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits);
+/// The tile's chunks in the destination's order.
+[[nodiscard]] std::vector<Digit> chunk_digits(const ChunkFacts& facts);
+/// Flags, the destination's type and what of the expression's surroundings evaluate() is handed.
+void add_chunk_parts(SourceParts& parts, const ChunkFacts& facts, std::string_view expression);
+
+/// The facts of rewriting that explanations tell.
+[[nodiscard]] std::vector<std::string> chunk_rewrites(const ChunkFacts& facts);
+
+TMAJIT_END

@@ -1,0 +1,171 @@
+#include "families/shared/engine_tiles.hpp"
+
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/engine_grid.cuh>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 16;   // what strides and rows are multiples of
+constexpr std::uint32_t panel_bytes = 128;  // of a line, under the 128-byte swizzle
+constexpr std::uint32_t swizzle_lines = 8;
+constexpr std::uint32_t box_alignment = 128;    // of a box in shared memory
+constexpr std::uint32_t swizzle_period = 1024;  // and of the first one
+
+/// Bytes that a part has of a line.
+std::uint32_t line_bytes(const EngineTile& tile) {
+  const std::uint32_t whole = tile.box[tile.inner] * tile.element_bytes;
+  if (tile.panels) return std::min(whole, panel_bytes);
+  return whole / static_cast<std::uint32_t>(ceil_div(whole, max_box * tile.map_element_bytes));
+}
+
+/// Lines of a tile: its indices in all dimensions but that along which they run.
+std::uint32_t lines(const EngineTile& tile) {
+  return static_cast<std::uint32_t>(elements_of(tile.box, tile.rank) / tile.box[tile.inner]);
+}
+
+/// One dimension for all that are not in `order`; false if it would be longer than coordinates reach.
+bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_t operand, EngineMap& map) {
+  std::uint64_t stride = 0;
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+    if (!order.has(d)) stride = std::gcd(stride, static_cast<std::uint64_t>(problem.step(operand, d)));
+  }
+  std::uint64_t last = 0;
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+    if (order.has(d)) continue;
+    const std::uint64_t counts = static_cast<std::uint64_t>(problem.step(operand, d)) / stride;
+    last = sat_add(last, sat_mul(counts, problem.nest.shape[d] - 1));
+    if (last >= max_coordinate_extent) return false;
+    map.fold[d] = static_cast<std::uint32_t>(counts);
+  }
+  map.spec.shape[0] = last + 1;
+  map.spec.strides[0] = stride;
+  map.spec.box[0] = 1;
+  return true;
+}
+
+}  // namespace
+
+bool MapOrder::has(std::uint32_t d) const noexcept {
+  const auto end = dimension.begin() + count;
+  return std::find(dimension.begin(), end, d) != end;
+}
+
+MapOrder map_order(const EngineTile& tile) noexcept {
+  MapOrder order;
+  const std::uint32_t row = tile.rank - 1;
+  const auto put = [&](std::uint32_t d) {
+    if (order.count < max_map_rank) order.dimension[order.count] = d;
+    ++order.count;
+  };
+  for (std::uint32_t d = 0; d < row; ++d) {
+    if (d == tile.inner) continue;
+    if (tile.rank <= max_map_rank || tile.box[d] > 1) {
+      put(d);
+    } else {
+      order.shared = true;
+    }
+  }
+  put(row);
+  if (tile.inner != row) put(tile.inner);
+  return order;
+}
+
+EngineLayout engine_layout(const EngineTile& tile) noexcept {
+  EngineLayout layout;
+  const std::uint32_t line = line_bytes(tile);
+  layout.parts = static_cast<std::uint32_t>(ceil_div(tile.box[tile.inner] * tile.element_bytes, line));
+  // A swizzled line takes the whole span, and the pattern repeats every eight lines.
+  layout.part_bytes =
+      static_cast<std::uint32_t>(tile.panels ? round_up(lines(tile), swizzle_lines) * panel_bytes
+                                             : round_up(std::uint64_t{lines(tile)} * line, box_alignment));
+  layout.load_bytes = layout.parts * lines(tile) * line;
+  layout.bytes = tile.stages * layout.parts * layout.part_bytes + swizzle_period;
+  return layout;
+}
+
+std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& problem, std::uint32_t operand) {
+  const CanonicalNest& nest = problem.nest;
+  const MapOrder order = map_order(tile);
+  if (order.rank() > max_map_rank || problem.address[operand] % chunk_bytes != 0) return std::nullopt;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    if (d == tile.inner) continue;
+    const std::int64_t step = problem.step(operand, d);
+    if (step <= 0 || step % chunk_bytes != 0 || static_cast<std::uint64_t>(step) >= max_stride_bytes) {
+      return std::nullopt;
+    }
+  }
+  EngineMap map;
+  const std::uint32_t size = tile.map_element_bytes;
+  map.spec.type = unsigned_of(size);
+  map.spec.rank = static_cast<std::uint8_t>(order.rank());
+  map.spec.swizzle = tile.panels ? Swizzle::b128 : Swizzle::none;
+  std::fill_n(map.spec.element_strides.begin(), map.spec.rank, 1U);
+  if (order.shared && !share_dimension(order, problem, operand, map)) return std::nullopt;
+  for (std::uint32_t k = 0; k < order.count; ++k) {
+    const std::uint32_t d = order.dimension[k];
+    const std::uint32_t at = k + (order.shared ? 1 : 0);
+    const bool is_inner = d == tile.inner;
+    map.spec.shape[at] = is_inner ? nest.shape[d] * tile.element_bytes / size : nest.shape[d];
+    map.spec.strides[at] = is_inner ? size : static_cast<std::uint64_t>(problem.step(operand, d));
+    map.spec.box[at] = is_inner ? line_bytes(tile) / size : tile.box[d];
+    if (map.spec.shape[at] > max_coordinate_extent || map.spec.box[at] > max_box) return std::nullopt;
+  }
+  return map;
+}
+
+void bind_engine_grid(const EngineTile& tile, const Problem& problem, const std::optional<EngineMap>& source,
+                      const std::optional<EngineMap>& destination, ParameterBlock& parameters,
+                      LaunchShape& shape) {
+  const TileCounts counts = tile_counts(problem.nest, tile.box, tile.rank);
+  const std::uint64_t count = product(counts, tile.rank);
+  shape.grid = grid_of(ceil_div(count, tile.stages));
+  with_rank(tile.rank, [&](auto rank) {
+    params::EngineGrid<rank> grid{};
+    for (std::uint32_t d = 0; d < rank; ++d) {
+      grid.tiles[d] = make_divider<params::Divider>(counts[d]);
+      grid.source_fold[d] = source ? static_cast<std::int32_t>(source->fold[d]) : 0;
+      grid.destination_fold[d] = destination ? static_cast<std::int32_t>(destination->fold[d]) : 0;
+    }
+    grid.count = static_cast<std::uint32_t>(count);
+    parameters.add({"params::EngineGrid", rank}, "grid", grid);
+  });
+}
+
+std::string box_function(std::string_view operand, const EngineTile& tile) {
+  const MapOrder order = map_order(tile);
+  std::vector<std::string> coordinates;
+  for (std::uint32_t k = order.count; k-- > 0;) {
+    const std::uint32_t d = order.dimension[k];
+    const std::uint32_t box =
+        d == tile.inner ? tile.box[d] * tile.element_bytes / tile.map_element_bytes : tile.box[d];
+    coordinates.push_back(fmt::format("static_cast<i32>(tile.at[{}]{})", d,
+                                      box == 1 ? std::string() : fmt::format(" * {}", box)));
+  }
+  if (order.shared) {
+    std::string sum;
+    for (std::uint32_t d = 0; d < tile.rank; ++d) {
+      if (order.has(d)) continue;
+      sum += fmt::format("{}static_cast<i32>(tile.at[{}]) * grid.{}_fold[{}]",
+                         sum.empty() ? "" : " +\n           ", d, operand, d);
+    }
+    coordinates.push_back(sum);
+  }
+  return fmt::format(
+      "__device__ __forceinline__ Coordinates<map_rank> {}_box([[maybe_unused]] const "
+      "params::EngineGrid<rank>& grid,\n"
+      "                                                           const TileIndex<rank>& tile) {{\n"
+      "  return {{{{{}}}}};\n}}\n",
+      operand, fmt::join(coordinates, ",\n           "));
+}
+
+TMAJIT_END

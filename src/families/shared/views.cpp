@@ -1,0 +1,159 @@
+#include "families/shared/views.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <tmajit/view_pair.cuh>
+#include <tmajit/views.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+template <std::uint32_t rank>
+params::View<rank> view_of(const Problem& problem, const CanonicalNest& nest, std::uint32_t operand) {
+  const auto size = static_cast<std::int64_t>(problem.element_bytes(operand));
+  const std::int64_t turned = nest.operand[operand].offset - problem.nest.operand[operand].offset;
+  params::View<rank> view{};
+  set_address(view.first, problem.address[operand] + static_cast<DevicePtr>(turned * size));
+  set_address(view.low, problem.low[operand]);
+  set_address(view.high, problem.high[operand]);
+  for (std::uint32_t d = 0; d < rank && d < nest.rank; ++d)
+    view.step[d] = nest.operand[operand].strides[d] * size;
+  return view;
+}
+
+template <std::uint32_t rank>
+void add_addresses(ParameterBlock& parameters, std::uint32_t at, std::uint32_t operand) {
+  using View = params::View<rank>;
+  parameters.add_address(at + offsetof(View, first), operand);
+  parameters.add_address(at + offsetof(View, low), operand);
+  parameters.add_address(at + offsetof(View, high), operand);
+}
+
+}  // namespace
+
+std::uint64_t extent_of(const CanonicalNest& nest, std::uint32_t d) noexcept {
+  return d < nest.rank ? nest.shape[d] : 1;
+}
+
+std::uint64_t product(const TileCounts& counts, std::uint32_t rank) noexcept {
+  std::uint64_t all = 1;
+  for (std::uint32_t d = 0; d < rank; ++d) all = sat_mul(all, counts[d]);
+  return all;
+}
+
+TileCounts tile_counts(const CanonicalNest& nest, const PerDimension& box, std::uint32_t rank,
+                       std::uint32_t before) noexcept {
+  TileCounts counts{};
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    counts[d] = ceil_div(extent_of(nest, d) + (d + 1 == rank ? before : 0), box[d]);
+  }
+  return counts;
+}
+
+std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept {
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = 0; d < rank; ++d) elements *= box[d];
+  return elements;
+}
+
+PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t rank,
+                            std::uint32_t nearest) {
+  PerDimension order = in_order();
+  const auto distance = [&](std::uint32_t d) {
+    if (d == nearest) return std::uint64_t{0};
+    const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
+    return stride == 0 ? std::numeric_limits<std::uint64_t>::max() : stride;
+  };
+  std::ranges::stable_sort(std::span(order).first(rank), std::ranges::greater{}, distance);
+  return order;
+}
+
+void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
+                   const TileCounts& counts) {
+  with_rank(rank, [&](auto r) {
+    using Pair = params::ViewPair<r>;
+    Pair pair{};
+    set_address(pair.source, problem.address[1]);
+    set_address(pair.source_end, problem.high[1]);
+    set_address(pair.destination, problem.address[0]);
+    for (std::uint32_t d = 0; d < r; ++d) {
+      pair.source_step[d] = problem.step(1, d);
+      pair.destination_step[d] = problem.step(0, d);
+      pair.extent[d] = extent_of(problem.nest, d);
+      pair.tiles[d] = make_divider<params::Divider>(std::max<std::uint64_t>(counts[d], 1));
+    }
+    const std::uint32_t at = parameters.add({"params::ViewPair", r}, "views", pair);
+    parameters.add_address(at + offsetof(Pair, source), 1);
+    parameters.add_address(at + offsetof(Pair, source_end), 1);
+    parameters.add_address(at + offsetof(Pair, destination), 0);
+  });
+}
+
+bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
+                      std::uint32_t beyond) noexcept {
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    std::uint64_t reach = 0;
+    for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+      const auto step = static_cast<std::uint64_t>(std::abs(problem.step(i, d)));
+      reach = sat_add(reach, sat_mul(step, std::uint64_t{box[d]} + beyond));
+    }
+    if (reach > std::numeric_limits<std::int32_t>::max()) return true;
+  }
+  return false;
+}
+
+void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
+               const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts) {
+  shape.grid = grid_of(product(counts, rank));
+  with_rank(rank, [&](auto r) {
+    using Views = params::Views<r, max_inputs>;
+    using View = params::View<r>;
+    const std::uint32_t sources = problem.sources();
+    Views views{};
+    for (std::uint32_t d = 0; d < r; ++d) {
+      views.head.extent[d] = extent_of(nest, d);
+      views.head.tiles[d] = make_divider<params::Divider>(std::max<std::uint64_t>(counts[d], 1));
+    }
+    views.head.destination = view_of<r>(problem, nest, 0);
+    for (std::uint32_t i = 0; i < sources; ++i) views.source[i] = view_of<r>(problem, nest, i + 1);
+    // What stands last is as long as there are sources: the kernel's own type has no more of them.
+    const auto bytes =
+        std::as_bytes(std::span(&views, 1)).first(offsetof(Views, source) + sources * sizeof(View));
+    const ParameterType type =
+        sources > 0 ? ParameterType{"params::Views", r, sources} : ParameterType{"params::ViewsHead", r};
+    const std::uint32_t at = parameters.add_bytes(type, "views", bytes, alignof(Views));
+    add_addresses<r>(parameters, at + offsetof(params::ViewsHead<r>, destination), 0);
+    for (std::uint32_t i = 0; i < sources; ++i) {
+      add_addresses<r>(parameters,
+                       static_cast<std::uint32_t>(at + offsetof(Views, source) + i * sizeof(View)), i + 1);
+    }
+  });
+}
+
+void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value) {
+  with_rank(rank, [&](auto r) {
+    params::Window<r> window{};
+    for (std::uint32_t d = 0; d < r; ++d) {
+      window.first[d] = d < nest.rank ? nest.window_first[d] : 0;
+      window.end[d] = d < nest.rank ? nest.window_end[d] : 1;
+    }
+    window.value = value;
+    parameters.add({"params::Window", r}, "window", window);
+  });
+}
+
+std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
+                           Flag wide_offsets) {
+  std::string out = number_fact("rank", rank) + number_fact("threads", threads);
+  out += extent_fact("box", std::span(box).first(rank), "elements of a tile, outermost first");
+  return out + fmt::format("using Offset = {};  // bytes, in a tile\n", wide_offsets != 0 ? "i64" : "i32");
+}
+
+TMAJIT_END

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// A nest of a single element has no dimension, its kernel one.
+[[nodiscard]] std::uint64_t extent_of(const CanonicalNest& nest, std::uint32_t d) noexcept;
+
+/// What CTAs count in each dimension of a nest.
+using TileCounts = std::array<std::uint64_t, max_view_rank>;
+[[nodiscard]] std::uint64_t product(const TileCounts& counts, std::uint32_t rank) noexcept;
+/// Tiles in each dimension. Rows may begin up to `before` elements before their first tile.
+[[nodiscard]] TileCounts tile_counts(const CanonicalNest& nest, const PerDimension& box, std::uint32_t rank,
+                                     std::uint32_t before = 0) noexcept;
+/// An extent, but at most so much, as a side of a tile.
+[[nodiscard]] inline std::uint32_t clamp_to(std::uint64_t extent, std::uint64_t most) noexcept {
+  return static_cast<std::uint32_t>(extent < most ? extent : most);
+}
+/// Elements of a tile.
+[[nodiscard]] std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept;
+
+/// The first `rank` dimensions by an operand's strides, the largest first. A broadcast dimension goes on
+/// nowhere: it counts as the farthest. `nearest`, if it is one of them, is the last whatever else lies as
+/// near: elements may lie on each other.
+[[nodiscard]] PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand,
+                                          std::uint32_t rank, std::uint32_t nearest = max_view_rank);
+
+/// Adds the parameter params::ViewPair of operands 1 and 0; `counts` are tiles, or groups of them, in each
+/// dimension.
+void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
+                   const TileCounts& counts);
+/// Adds the parameter params::Views of a destination and any number of sources (params::ViewsHead where there
+/// is none), as `nest` walks them, and sets the grid; `counts` are tiles in each dimension.
+void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
+               const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts);
+/// Adds the parameter params::Window of a padded problem.
+void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value);
+
+/// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
+/// operand.
+[[nodiscard]] bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
+                                    std::uint32_t beyond) noexcept;
+/// The facts that kernels of views begin with: rank, threads, box and Offset, which is i64 where
+/// `wide_offsets` is set.
+[[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
+                                         Flag wide_offsets);
+
+/// Writes a 64-bit address into a field of a parameter struct.
+template <class Field>
+void set_address(Field& field, DevicePtr address) noexcept {
+  static_assert(sizeof(Field) == sizeof(DevicePtr));
+  std::memcpy(&field, &address, sizeof field);
+}
+
+/// A params::Divider.
+template <class Divider>
+[[nodiscard]] Divider make_divider(std::uint64_t divisor) noexcept {
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(divisor - 1));
+  return {static_cast<std::uint32_t>(divisor),
+          static_cast<std::uint32_t>(((std::uint64_t{1} << (31 + bits)) + divisor - 1) / divisor), bits - 1};
+}
+
+TMAJIT_END

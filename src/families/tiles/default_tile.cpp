@@ -1,0 +1,154 @@
+#include "families/tiles/tile_spec.hpp"
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+TMAJIT_BEGIN
+namespace {
+
+/// Of one operand: less gives a thread too little to do at a time, but a ring of many must leave room for
+/// CTAs.
+constexpr std::uint64_t tile_bytes_least(std::uint64_t inputs) noexcept {
+  return inputs > 4 ? 2 * 1024 : 4 * 1024;
+}
+// Where the tiles of many inputs are larger than wanted, still some CTAs, to overlap each other's computing.
+constexpr std::uint32_t enough_ctas = 4;
+constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
+constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
+constexpr std::uint64_t max_inner_elements = 256;
+constexpr std::uint32_t default_warps = 4;
+
+std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
+  // A snapshot's output is plain memory, not a tensor map.
+  const auto count = spec.inputs + (spec.traits->writes_images ? 0U : 1U);
+  return std::span(spec.operands).first(count);
+}
+
+struct InnerLimits {
+  std::uint64_t granule = 1;  ///< elements: a multiple is a multiple of 16 bytes for every operand
+  std::uint64_t most = max_inner_elements;
+  std::uint64_t element_bytes = 1;  ///< the largest operand's
+  std::uint64_t pitch = 0;          ///< bytes that a row takes at least
+};
+
+InnerLimits inner_limits(const TileSpec& spec) {
+  InnerLimits limits;
+  for (const auto& operand : operands_with_tiles(spec)) {
+    const std::uint64_t size = size_of(operand.type);
+    limits.granule = std::max(limits.granule, bulk_bytes / size);
+    limits.element_bytes = std::max(limits.element_bytes, size);
+    if (operand.swizzle == Swizzle::none || operand.swizzle > Swizzle::b128) continue;
+    limits.most = std::min(limits.most, span_bytes(operand.swizzle) / size);
+    limits.pitch = std::max<std::uint64_t>(limits.pitch, span_bytes(operand.swizzle));
+  }
+  limits.most = std::max(round_down(limits.most, limits.granule), limits.granule);
+  return limits;
+}
+
+/// Elements that dimension `d` of a tile may have so that no operand's box exceeds its limit.
+std::uint64_t box_limit(const TileSpec& spec, std::uint32_t d) {
+  std::uint64_t most = max_box;
+  for (const auto& operand : operands_with_tiles(spec)) {
+    most = std::min<std::uint64_t>(most, max_box / std::max<std::uint32_t>(operand.element_strides[d], 1));
+  }
+  return std::max<std::uint64_t>(most, 1);
+}
+
+/// A tile whose largest operand takes about `bytes`: the inner dimension first, then rows outwards.
+std::array<std::uint32_t, max_map_rank> tile_of(const TileSpec& spec, std::span<const std::uint64_t> extents,
+                                                std::uint64_t bytes) {
+  std::array<std::uint32_t, max_map_rank> tile{};
+  if (spec.rank == 0) return tile;
+  const auto limits = inner_limits(spec);
+  const auto inner = spec.rank - 1U;
+
+  const auto affordable = bytes / limits.element_bytes;
+  std::uint64_t columns = std::min({limits.most, box_limit(spec, inner), affordable});
+  columns = std::min(columns, round_up(std::max<std::uint64_t>(extents[inner], 1), limits.granule));
+  columns = std::max(round_down(columns, limits.granule), limits.granule);
+  tile[inner] = sat_cast<std::uint32_t>(columns);
+
+  std::uint64_t rows =
+      std::max<std::uint64_t>(bytes / std::max(columns * limits.element_bytes, limits.pitch), 1);
+  for (auto d = inner; d-- > 0;) {
+    const auto taken = std::min({rows, box_limit(spec, d), std::max<std::uint64_t>(extents[d], 1)});
+    tile[d] = sat_cast<std::uint32_t>(taken);
+    rows = std::max<std::uint64_t>(rows / taken, 1);
+  }
+  return tile;
+}
+
+/// A bulk copy has no box: a chunk is any multiple of 16 bytes.
+std::uint32_t chunk_of(const TileSpec& spec, std::uint64_t bytes) {
+  const auto limits = inner_limits(spec);
+  const auto elements = round_down(bytes / limits.element_bytes, limits.granule);
+  return sat_cast<std::uint32_t>(std::max(elements, limits.granule));
+}
+
+/// Tiles that a CTA wants of its pipeline, within limits.
+std::uint8_t tiles_wanted(const TileSpec& spec, std::uint64_t least, std::uint64_t most) {
+  const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
+  const auto& wanted = spec.traits->pipeline;
+  return static_cast<std::uint8_t>(std::clamp(wanted.stages * wanted.tile_bytes / stage, least, most));
+}
+
+/// As many CTAs as have enough in flight together.
+void add_ctas(TileSpec& spec) {
+  const auto ring = std::max<std::uint64_t>(stage_transaction_bytes(spec) * spec.stages, 1);
+  for (TileSpec more = spec; spec.ctas_per_sm < max_ctas_per_sm;) {
+    ++more.ctas_per_sm;
+    const auto limit = spec.inputs > 1 && more.ctas_per_sm <= enough_ctas ? most_bytes_in_flight : 0;
+    if (ring * more.ctas_per_sm > std::max(limit, spec.traits->pipeline.bytes_in_flight)) return;
+    if (!fits(more) || threads(more) * more.ctas_per_sm > enough_threads) return;
+    spec.ctas_per_sm = more.ctas_per_sm;
+  }
+}
+
+/// Takes stages away until the spec fits; false if it never does.
+bool shrink_to_fit(TileSpec& spec, const TileOptions& chosen) {
+  while (!fits(spec)) {
+    if (chosen.stages != 0 || spec.stages <= 1) return false;
+    --spec.stages;
+  }
+  return true;
+}
+
+}  // namespace
+
+void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents) {
+  if (chosen.ctas_per_sm == 0) spec.ctas_per_sm = 1;
+  if (chosen.output_stages == 0) spec.output_stages = spec.traits->computes ? min_output_stages : 0;
+  if (chosen.warps == 0) {
+    const auto ctas = std::max<std::uint32_t>(spec.ctas_per_sm, 1);
+    const auto warps = max_threads_per_sm / 32 / ctas;  // one of them loads
+    spec.warps =
+        static_cast<std::uint8_t>(spec.traits->computes ? std::clamp(warps, 2U, default_warps + 1) - 1 : 1);
+  }
+
+  const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
+  auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, tile_bytes_least(inputs));
+  const TileSpec given = spec;
+  for (;; bytes /= 2) {
+    spec = given;
+    if (chosen.box.empty() && spec.traits->by_addresses) spec.tile = {chunk_of(spec, bytes)};
+    if (chosen.box.empty() && !spec.traits->by_addresses) spec.tile = tile_of(spec, extents, bytes);
+    if (chosen.stages == 0) spec.stages = tiles_wanted(spec, spec.traits->pipeline.stages, max_stages);
+    const bool enough = shrink_to_fit(spec, chosen);
+    // A ring of one stage cannot overlap anything: a smaller tile is better, as long as it is ours to choose.
+    const bool overlaps = chosen.stages != 0 || spec.stages > 1;
+    if ((enough && overlaps) || !chosen.box.empty() || bytes <= bulk_bytes) {
+      // As many as the ring holds, so that all loads are under way at once; more where that is too little to
+      // be worth a CTA.
+      if (!chosen.tiles_per_cta) {
+        spec.tiles_per_cta = tiles_wanted(spec, std::max<std::uint64_t>(spec.stages, 2), max_tiles_per_cta);
+      }
+      if (enough && chosen.ctas_per_sm == 0) add_ctas(spec);
+      return;
+    }
+  }
+}
+
+TMAJIT_END

@@ -1,0 +1,78 @@
+#include "families/tiles/tile_spec.hpp"
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t base_slack = 1024;  // the largest swizzle period: the kernel aligns its base up to it
+constexpr std::uint32_t barrier_bytes = 8;
+constexpr std::uint32_t shared_granule = 128;  // in which an SM gives out shared memory
+
+}  // namespace
+
+TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noexcept {
+  // Bulk copies move bytes in order: a chunk has one dimension, and a swizzle says nothing there.
+  if (spec.traits->by_addresses) {
+    return tile_layout(operand.type, std::span(spec.tile).first(1), Swizzle::none);
+  }
+  const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
+  return tile_layout(operand.type, std::span(spec.tile).first(rank), operand.swizzle);
+}
+
+SharedLayout shared_layout(const TileSpec& spec) noexcept {
+  const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
+  SharedLayout layout;
+  std::uint64_t offset = 0;
+  const auto place = [&](const OperandSpec& operand, std::uint32_t stages) {
+    const auto tile = operand_layout(spec, operand);
+    offset = round_up(offset, tile.alignment);
+    const auto stage_bytes = round_up(tile.bytes, tile.alignment);
+    const SharedLayout::Ring ring{
+        .offset = sat_cast<std::uint32_t>(offset),
+        .stage_bytes = sat_cast<std::uint32_t>(stage_bytes),
+        .tile_bytes = sat_cast<std::uint32_t>(tile.bytes),
+    };
+    offset = sat_add(offset, sat_mul(stage_bytes, stages));
+    return ring;
+  };
+
+  for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.operands[i], spec.stages);
+  if (spec.traits->computes) layout.output = place(spec.operands[inputs], spec.output_stages);
+  layout.barriers = sat_cast<std::uint32_t>(offset);  // rings end on 128 bytes, so 8-byte aligned
+  layout.bytes = sat_add(sat_add(offset, 2ULL * spec.stages * barrier_bytes), base_slack);
+  return layout;
+}
+
+std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept {
+  const auto needed = sat_cast<std::uint32_t>(shared_layout(spec).bytes);
+  if (spec.tiles_per_cta == 0) return needed;  // the grid is no larger than what is to be resident
+  const std::uint32_t room_for_more = shared_bytes_for(spec.ctas_per_sm + 1U);
+  if (needed > room_for_more) return needed;
+  return sat_cast<std::uint32_t>(std::min<std::uint64_t>(round_up(room_for_more + 1ULL, shared_granule),
+                                                         shared_bytes_for(spec.ctas_per_sm)));
+}
+
+std::uint32_t threads(const TileSpec& spec) noexcept {
+  return spec.traits->computes ? 32U * (spec.warps + 1U) : 32U;
+}
+
+std::uint64_t stage_transaction_bytes(const TileSpec& spec) noexcept {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(spec.inputs, max_inputs); ++i) {
+    bytes = sat_add(bytes, operand_layout(spec, spec.operands[i]).transaction_bytes);
+  }
+  return bytes;
+}
+
+bool fits(const TileSpec& spec) noexcept {
+  return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm) &&
+         threads(spec) * spec.ctas_per_sm <= max_threads_per_sm &&
+         stage_transaction_bytes(spec) <= max_transaction_bytes;
+}
+
+TMAJIT_END

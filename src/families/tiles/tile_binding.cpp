@@ -1,0 +1,123 @@
+#include "families/tiles/tile_family.hpp"
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/tile_grid.cuh>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// CTAs for `work` tiles. Of a persistent grid no more than the chip holds at once; else as many as share the
+/// tiles out.
+std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t work, std::uint32_t sm_count) {
+  if (spec.tiles_per_cta > 0) return grid_of(std::max<std::uint64_t>(ceil_div(work, spec.tiles_per_cta), 1));
+  const std::uint64_t resident = std::max<std::uint64_t>(std::uint64_t{sm_count} * spec.ctas_per_sm, 1);
+  return grid_of(std::clamp<std::uint64_t>(work, 1, resident));
+}
+
+/// Operand `index` of a spec (inputs, then the output) among those of a problem, whose destination comes
+/// first.
+std::uint32_t operand_of(const TileSpec& spec, std::uint32_t index) {
+  return index < spec.inputs ? index + 1U : 0U;
+}
+
+constexpr std::array input_names{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
+
+std::string_view name_of(const TileSpec& spec, std::uint32_t index) {
+  if (index < spec.inputs) return spec.traits->computes ? input_names.at(index) : "source";
+  return spec.traits->computes ? "out" : spec.traits->writes_images ? "images" : "destination";
+}
+
+/// What a map of the output leaves to threads: the ends of rows after the last whole 16-byte chunk.
+void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock& parameters) {
+  with_rank(whole.rank, [&](auto rank) {
+    using Tail = params::RowTail<rank>;
+    const std::uint64_t chunk = bulk_bytes / size_of(whole.type);
+    Tail tail{};
+    tail.address = address;
+    for (std::uint32_t d = 0; d < rank; ++d) {
+      tail.strides[d] = whole.strides[d];
+      tail.extent[d] = static_cast<std::uint32_t>(whole.shape[d]);  // at most 2^31, which the rules see to
+    }
+    tail.begin = static_cast<std::uint32_t>(round_down(whole.shape[rank - 1], chunk));
+    parameters.add_address(parameters.add({"params::RowTail", rank}, "tail", tail) + offsetof(Tail, address),
+                           0);
+  });
+}
+
+/// The output's map where threads store the ends of rows: it ends at the last whole chunk. A row shorter than
+/// one leaves the map one chunk, which the kernel then never stores.
+TensorMapSpec without_tail(TensorMapSpec map) {
+  std::uint64_t& columns = map.shape[map.rank - 1U];
+  const std::uint64_t chunk = bulk_bytes / size_of(map.type);
+  columns = std::max(round_down(columns, chunk), chunk);
+  return map;
+}
+
+void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& parameters, LaunchShape& shape) {
+  const std::uint64_t elements = problem.nest.elements();
+  const auto pointer = [](std::string_view element, bool constant) {
+    return ParameterType{
+        .name = element, .first = 0, .second = 0, .pointer = constant ? Pointer::to_const : Pointer::to};
+  };
+  parameters.add_pointer(pointer(device_type(spec.input(0).type), true), "in", 1, problem.address[1]);
+  parameters.add_pointer(pointer(device_type(spec.output().type), false), "out", 0, problem.address[0]);
+  parameters.add({"u64"}, "count", elements);
+  shape.grid = grid_for(spec, ceil_div(elements, spec.tile[0]), problem.sm_count);
+}
+
+}  // namespace
+
+void TileFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+                      LaunchShape& shape) const {
+  TileSpec spec = spec_of(candidate, problem.expression);
+  spec.l2_promotion = problem.l2_promotion;
+  spec.oob_fill = problem.oob_fill;
+  if (spec.traits->by_addresses) return bind_bulk(spec, problem, parameters, shape);
+  std::uint64_t work = 1;
+  std::array<std::uint32_t, max_map_rank> tiles{};
+  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    const std::uint64_t count = ceil_div(problem.nest.shape[d], spec.tile[d]);
+    if (count > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error(
+          ErrorCode::unsupported,
+          fmt::format("dimension {}: {} tiles of {}; at most 2^32 - 1 are possible. Use a larger box.", d,
+                      count, spec.tile[d]));
+    }
+    tiles[d] = static_cast<std::uint32_t>(count);
+    work = sat_mul(work, count);
+  }
+  shape.grid = grid_for(spec, work, problem.sm_count);
+
+  const bool has_tail = spec.row_tails != 0;
+  TensorMapSpec output;
+  for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
+    const std::uint32_t operand = operand_of(spec, i);
+    const DevicePtr address = problem.address[operand];
+    if (!spec.has_map(i)) {
+      parameters.add_pointer({.name = "u8", .pointer = Pointer::to}, name_of(spec, i), operand, address);
+      continue;
+    }
+    TensorView view = problem.view(operand);
+    view.type = spec.operands[i].type;
+    const TensorMapSpec map = tensor_map(spec, i, view);
+    if (i == spec.inputs) output = map;
+    parameters.add_map(name_of(spec, i), operand, i == spec.inputs && has_tail ? without_tail(map) : map,
+                       address);
+  }
+  with_rank(spec.rank, [&](auto rank) {
+    params::TileGrid<rank> grid{};
+    for (std::uint32_t d = 0; d < rank && d < tiles.size(); ++d) grid.tiles[d] = tiles[d];
+    parameters.add({"params::TileGrid", rank}, "grid", grid);
+  });
+  if (has_tail) add_row_tail(output, problem.address[0], parameters);
+}
+
+TMAJIT_END

@@ -1,0 +1,189 @@
+#include "families/tiles/tile_family.hpp"
+
+#include "families/list.hpp"
+#include "families/tiles/tile_rules.hpp"
+#include "kernel/plan_state.hpp"
+#include "spec/limits.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint64_t least_tile_bytes = 4096;  // of a planner's choice: less keeps too little in flight
+
+/// Whether g[d] of the nest's dimensions is g[d] of the user's.
+bool keeps_coordinates(const CanonicalNest& nest) {
+  if (nest.view_rank != nest.rank) return false;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    if (nest.dimension_of[d] != d || nest.backwards[d]) return false;
+  }
+  return true;
+}
+
+/// Whether tensor maps, or bulk copies of one row, can describe every operand: a quick look before the rules.
+bool may_fit(const Problem& problem, const TileTraits& traits) {
+  const CanonicalNest& nest = problem.nest;
+  if (nest.rank == 0 || nest.rank > traits.max_rank || nest.windowed) return false;
+  if (problem.sources() == 0 || problem.sources() > traits.max_inputs) return false;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (nest.operand[i].strides[nest.rank - 1] != 1) return false;
+    if (!traits.by_addresses && problem.alignment(i, nest.rank - 1) < bulk_bytes) return false;
+    for (std::uint32_t d = 0; d < nest.rank; ++d) {
+      if (nest.operand[i].strides[d] <= 0) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why,
+                       std::string_view call)
+    : Family({.name = traits.name,
+              .summary = summary,
+              .operation = traits.name,
+              .computes = traits.computes,
+              .most_inputs = traits.max_inputs,
+              .flat = traits.by_addresses,
+              .writes_images = traits.writes_images}),
+      traits_(traits),
+      why_(why),
+      call_(call) {}
+
+void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
+  if (traits_.writes_images || traits_.computes == problem.expression.empty() || !may_fit(problem, traits_))
+    return;
+  if (problem.reads.g && !keeps_coordinates(problem.nest)) return;
+  if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
+  std::vector<TensorView> views;
+  for (std::uint32_t k = 1; k <= problem.nest.operands; ++k)
+    views.push_back(problem.view(k % problem.nest.operands));
+  if (!traits_.computes) {
+    for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
+  }
+  const TileSpec spec = tile_spec(traits_, problem.expression, views);
+  if (stage_transaction_bytes(spec) < least_tile_bytes) return;
+  Violations violations;
+  check_spec(spec, violations);
+  check_views(spec, views, violations);
+  if (violations.take().empty()) add_once(candidates, candidate<TileFacts>(spec, problem.nest));
+}
+
+TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expression) const {
+  TileSpec spec;
+  static_cast<TileFacts&>(spec) = facts_of<TileFacts>(candidate);
+  spec.traits = &traits_;
+  spec.expression = expression;
+  return spec;
+}
+
+Footprint TileFamily::footprint(const Candidate& candidate, const Problem& problem) const {
+  const TileSpec spec = spec_of(candidate, problem.expression);
+  Footprint footprint{.threads = threads(spec),
+                      .stages = spec.stages,
+                      .dynamic_shared_bytes = launch_shared_bytes(spec),
+                      .bytes_in_flight = stage_transaction_bytes(spec) * spec.stages,
+                      .by_engine = true};
+  std::copy_n(spec.tile.begin(), spec.rank, footprint.box.begin());
+  return footprint;
+}
+
+KernelChoice TileFamily::choice(const Candidate& candidate) const {
+  const TileSpec spec = spec_of(candidate, {});
+  KernelChoice choice{.family = name(),
+                      .threads = threads(spec),
+                      .turns = spec.tiles_per_cta,
+                      .stages = spec.stages,
+                      .ctas_per_sm = spec.ctas_per_sm};
+  std::copy_n(spec.tile.begin(), spec.rank, choice.tile.begin());
+  return choice;
+}
+
+std::string TileFamily::describe(const KernelChoice& choice) const {
+  return fmt::format(
+      "{}, {} stage{}, {} threads, {} CTA{} an SM, {}", tile_text(choice), choice.stages,
+      choice.stages == 1 ? "" : "s", choice.threads, choice.ctas_per_sm, choice.ctas_per_sm == 1 ? "" : "s",
+      choice.turns == 0 ? std::string("a persistent grid")
+                        : fmt::format("{} tile{} a CTA", choice.turns, choice.turns == 1 ? "" : "s"));
+}
+
+std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*problem*/) const {
+  return std::string(why_);
+}
+
+TileSpec TileFamily::spec_of(const TileRequest& request) const {
+  std::vector<TensorView> views;
+  for (const Tensor& source : request.sources) views.push_back(source.view);
+  views.push_back(request.destination.view);
+  return tile_spec(traits_, request.expression, views, request.tiles);
+}
+
+KernelPlan TileFamily::plan(const TileRequest& request) const {
+  const TileSpec spec = spec_of(request);
+  if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
+  Problem problem{
+      .sm_count = request.chip.sm_count, .l2_promotion = spec.l2_promotion, .oob_fill = spec.oob_fill};
+  problem.expression = request.expression;
+  problem.views.push_back(request.destination.view);
+  for (const Tensor& source : request.sources) problem.views.push_back(source.view);
+  CanonicalNest& nest = problem.nest;
+  nest.operands = static_cast<std::uint32_t>(problem.views.size());
+  nest.rank = spec.rank;
+  // What one walk over all tiles visits: of an output that is images, the source's elements.
+  const TensorView walked = traits_.writes_images
+                                ? over_strides(problem.views[1], spec.input(0).element_strides)
+                                : problem.views[0];
+  std::copy_n(walked.shape.begin(), spec.rank, nest.shape.begin());
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    const TensorView& view = problem.views[i];
+    problem.type[i] = view.type;
+    problem.address[i] = i == 0 ? request.destination.address : request.sources[i - 1].address;
+    nest.operand[i].strides = view.strides;
+  }
+  return make_kernel_plan(candidate<TileFacts>(spec, nest), std::move(problem));
+}
+
+const TileFamily& tile_family_for(std::string_view operation) {
+  std::vector<std::string_view> names;
+  for (const Family* family : all_families()) {
+    const auto* tiles = dynamic_cast<const TileFamily*>(family);
+    if (tiles == nullptr) continue;
+    if (tiles->info().operation == operation) return *tiles;
+    names.push_back(tiles->name());
+  }
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("no kernel family takes tiles of the caller's choice for \"{}\"; those that do are {}",
+                  operation, fmt::join(names, ", ")));
+}
+
+KernelPlan plan_tiles(const TileRequest& request) {
+  return tile_family_for(request.family).plan(request);
+}
+
+std::vector<Violation> validate(const TileRequest& request) {
+  const TileSpec spec = tile_family_for(request.family).spec_of(request);
+  std::vector<Tensor> tensors = request.sources;
+  tensors.push_back(request.destination);
+  Violations violations;
+  check_tiles(spec, tensors, violations);
+  return violations.take();
+}
+
+TensorView destination_view(const TileRequest& request) {
+  const TileFamily& family = tile_family_for(request.family);
+  if (request.sources.empty()) throw Error(ErrorCode::invalid_argument, "a tile kernel needs a source");
+  TileRequest guess = request;
+  TensorView& view = guess.destination.view;
+  view = over_strides(request.sources.front().view, request.tiles.element_strides);
+  if (family.info().computes && is_known(request.destination.view.type))
+    view.type = request.destination.view.type;
+  if (family.info().flat) return TensorView::contiguous(view.type, std::span(view.shape).first(view.rank));
+  return output_view(family.spec_of(guess), request.sources.front().view);
+}
+
+TMAJIT_END

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "families/tiles/tile_spec.hpp"
+#include "spec/violations.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+TMAJIT_BEGIN
+
+// The rules of a kernel of tiles. They stand for any value of every field.
+
+/// Counts, unused bytes, the expression, each operand's tile, and what an SM has.
+void check_spec(const TileSpec& spec, Violations& violations);
+/// Views against the spec and against each other, the output last.
+void check_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations);
+/// All of them, and those of memory where addresses are not 0. The output is last.
+void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations);
+
+/// Whether rank and inputs are in range, so that operands can be looked at.
+[[nodiscard]] bool has_operands(const TileSpec& spec) noexcept;
+/// "input 2" or "output".
+[[nodiscard]] std::string operand_name(const TileSpec& spec, std::uint32_t index);
+
+TMAJIT_END

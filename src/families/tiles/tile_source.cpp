@@ -1,0 +1,130 @@
+#include "families/tiles/tile_family.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+std::span<const std::uint32_t> tile_of(const TileSpec& spec) {
+  return {spec.tile.data(), spec.rank};
+}
+
+/// Elements of an input's tensor that a tile spans, outermost first.
+std::array<std::uint32_t, max_map_rank> extent_of(const TileSpec& spec, const OperandSpec& operand) {
+  std::array<std::uint32_t, max_map_rank> extent{};
+  for (std::size_t d = 0; d < spec.rank; ++d) extent[d] = spec.tile[d] * operand.element_strides[d];
+  return extent;
+}
+
+std::string placement_of(const TileSpec& spec, const OperandSpec& operand, const SharedLayout::Ring& ring) {
+  const TileLayout layout = tile_layout(operand.type, tile_of(spec), operand.swizzle);
+  const std::uint32_t swizzle_mask = (1U << static_cast<std::uint32_t>(operand.swizzle)) - 1;
+  return fmt::format(
+      "{{.offset = {}, .stage_bytes = {}, .load_bytes = {}, .tile_bytes = {}, .pitch = {}, .swizzle_mask = "
+      "{}}}",
+      ring.offset, ring.stage_bytes, layout.transaction_bytes, ring.tile_bytes, layout.pitch_bytes,
+      swizzle_mask);
+}
+
+/// Kernels that move bytes have one ring, and of the type only its size.
+std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
+  const auto extent = extent_of(spec, spec.input(0));
+  std::string out = fmt::format("using Element = {};  // for its size\n", bits_type(spec.output().type));
+  out += extent_fact("extent", std::span(extent).first(spec.rank), "of the source that a tile spans");
+  return out + fmt::format("__device__ constexpr Placement input() {{\n  return {};\n}}\n",
+                           placement_of(spec, spec.input(0), layout.inputs[0]));
+}
+
+std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
+  std::string out = "\ntemplate <u32 i> struct Input;\n";
+  std::uint32_t widest = size_of(spec.output().type);
+  std::vector<std::uint32_t> indices;
+  for (std::uint32_t i = 0; i < spec.inputs; ++i) {
+    indices.push_back(i);
+    widest = std::max(widest, size_of(spec.input(i).type));
+    const auto extent = extent_of(spec, spec.input(i));
+    out += fmt::format(
+        "template <> struct Input<{}> {{\n  using Element = {};\n{}"
+        "  static __device__ constexpr Placement placement() {{ return {}; }}\n}};\n",
+        i, device_type(spec.input(i).type),
+        extent_fact("extent", std::span(extent).first(spec.rank), {}, "  static "),
+        placement_of(spec, spec.input(i), layout.inputs[i]));
+  }
+  out += fmt::format(
+      "struct Output {{\n  using Element = {};\n  static __device__ constexpr Placement placement() {{ "
+      "return {}; "
+      "}}\n}};\n",
+      device_type(spec.output().type), placement_of(spec, spec.output(), layout.output));
+  out += fmt::format("template <u32... i> struct Indices {{}};\nusing AllInputs = Indices<{}>;\n",
+                     fmt::join(indices, ", "));
+  return out + number_fact("widest_element", widest, "bytes");
+}
+
+std::string call_of(const TileSpec& spec, std::string_view function) {
+  if (spec.traits->by_addresses) return fmt::format("{}(in, out, count)", function);
+  const std::string_view tail = spec.row_tails != 0 ? ", tail" : "";
+  if (!spec.traits->computes) {
+    return fmt::format("{}(source, {}, grid{})", function,
+                       spec.traits->writes_images ? "images" : "destination", tail);
+  }
+  std::string inputs;
+  for (std::uint32_t i = 0; i < spec.inputs; ++i) inputs += fmt::format(", x{}", i);
+  return fmt::format("{}(grid{}, out{})", function, tail, inputs);
+}
+
+/// Where a chunk of a row begins depends on the addresses. What t and tile_index mean must not, so they
+/// follow from g.
+void place_by_coordinate(SourceParts& parts) {
+  std::string& lines = parts.before_expression;
+  const ExpressionReads named = parts.reads;
+  if (named.t || named.tile_index) lines += "  const u32 t[1] = {static_cast<u32>(g[0] % tile().at[0])};\n";
+  if (named.tile_index) lines += "  const u32 tile_index = t[0];\n";
+  parts.reads = {.g = named.g || named.t || named.tile_index};
+}
+
+}  // namespace
+
+SourceParts TileFamily::source(const Candidate& candidate, std::string_view expression) const {
+  const TileSpec spec = spec_of(candidate, expression);
+  const SharedLayout layout = shared_layout(spec);
+  const bool computes = spec.traits->computes;
+  const bool is_row = spec.traits->by_addresses;
+  SourceParts parts{.why = std::string(why_),
+                    .map_rank = is_row ? 0U : spec.rank,
+                    .least_ctas = spec.ctas_per_sm,
+                    .call = call_of(spec, call_),
+                    .reads = reads_of(expression),
+                    .coordinates = spec.rank};
+  parts.set("row_tail", spec.row_tails != 0);
+  std::string& out = parts.facts;
+  out += number_fact("rank", spec.rank);
+  out += extent_fact("tile", tile_of(spec), "elements, outermost first");
+  out += number_fact("stages", spec.stages);
+  out += number_fact("tiles_per_cta", spec.tiles_per_cta, spec.tiles_per_cta == 0 ? "a persistent grid" : "");
+  out += number_fact("barriers", layout.barriers, "offset in shared memory");
+  if (!computes) {
+    out += forward_facts(spec, layout);
+    return parts;
+  }
+  std::uint64_t elements = 1;
+  for (const std::uint32_t n : tile_of(spec)) elements *= n;
+  out += number_fact("output_stages", spec.output_stages);
+  out += number_fact("warps", spec.warps, "that compute");
+  if (!is_row) out += number_fact("tile_elements", elements);
+  out += fmt::format("//@ used Coordinate\nusing Coordinate = {};\n//@ end\n", is_row ? "u64" : "u32");
+  out += operand_facts(spec, layout);
+  if (is_row) place_by_coordinate(parts);
+  parts.set("bulk", is_row);
+  parts.result = spec.output().type;
+  for (std::uint32_t i = 0; i < spec.inputs; ++i) {
+    parts.inputs.push_back(spec.input(i).type);
+    parts.elements.push_back(spec.input(i).type);
+  }
+  parts.elements.push_back(spec.output().type);
+  return parts;
+}
+
+TMAJIT_END

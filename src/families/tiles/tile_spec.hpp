@@ -1,0 +1,139 @@
+#pragma once
+
+#include "kernel/family.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/tiles.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+// What families have in common whose CTAs take boxes of tensors, of the caller's choice or the planner's,
+// through rings of tiles in shared memory.
+
+/// What such a kernel wants, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM that
+/// each do little and make room for the next.
+struct TilePipeline {
+  std::uint64_t tile_bytes = 8 * 1024;        ///< of all inputs together
+  std::uint64_t stages = 2;                   ///< of such tiles, and how many a CTA does
+  std::uint64_t bytes_in_flight = 64 * 1024;  ///< of loads, an SM
+};
+
+/// One of these families, as data.
+struct TileTraits {
+  std::string_view name;
+  std::uint32_t max_rank = max_map_rank;
+  std::uint32_t max_inputs = 1;
+  bool computes = false;  ///< it has an expression, warps that compute and a ring of outputs
+  bool by_addresses =
+      false;  ///< bulk copies between addresses instead of tensor maps: one dimension, any alignment
+  bool writes_images = false;  ///< its output is the tiles' images in shared memory, as bytes
+  TilePipeline pipeline = {};
+};
+extern const TileTraits copy_traits;
+extern const TileTraits map_traits;
+extern const TileTraits bulk_traits;
+extern const TileTraits snapshot_traits;
+
+/// What a kernel must know of one operand when it is compiled: nothing about where or how large it is.
+struct OperandSpec {
+  ElementType type = ElementType{};
+  Swizzle swizzle = Swizzle::none;
+  Interleave interleave = Interleave::none;
+  std::array<std::uint8_t, max_map_rank> element_strides{};  ///< row-major, 1 … 8; zero beyond the rank
+
+  friend bool operator==(const OperandSpec&, const OperandSpec&) = default;
+};
+
+/// Facts of these families. Shapes, strides and addresses are arguments of the launch.
+struct TileFacts {
+  std::uint8_t rank = 0;           ///< 1 … 5
+  std::uint8_t inputs = 0;         ///< 1 … 8
+  std::uint8_t stages = 0;         ///< depth of the ring of input tiles in flight, 1 … 32
+  std::uint8_t output_stages = 0;  ///< depth of the ring of output tiles, 2 … 8; 0 where nothing is computed
+  std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; else 1
+  std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
+  std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
+  std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
+  std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; of bulk the elements of a chunk
+  std::array<OperandSpec, max_inputs + 1> operands{};  ///< the inputs, then the output
+};
+
+/// A kernel of one of these families.
+struct TileSpec : TileFacts {
+  const TileTraits* traits = &copy_traits;
+  std::string expression = {};
+  L2Promotion l2_promotion = L2Promotion::none;  ///< of the launch's tensor maps, as the next
+  OobFill oob_fill = OobFill::zero;
+
+  [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i]; }
+  [[nodiscard]] const OperandSpec& output() const { return operands[inputs]; }
+  [[nodiscard]] OperandSpec& output() { return operands[inputs]; }
+  /// Whether operand `index` (inputs, then the output) goes through a tensor map; else the kernel takes its
+  /// address.
+  [[nodiscard]] bool has_map(std::uint32_t index) const noexcept;
+};
+
+/// Builds the spec of a kernel that moves or computes on views like these, the output last; fills the
+/// defaults in. Does not judge: the rules below report what is wrong with the result. Throws
+/// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, the expression is too
+/// long.
+[[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
+                                 std::span<const TensorView> views, const TileOptions& options = {});
+
+/// Fills in what is not `chosen`. Family, rank, inputs and operands of `spec` are set, and what is chosen;
+/// `extents` is the shape of the output (for bulk it is empty). The result is legal wherever what is chosen
+/// allows it.
+void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents);
+
+/// The tensor map of operand `index` (inputs, then the output) of a kernel over `view`.
+[[nodiscard]] TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const TensorView& view);
+/// The part of it that is known before there is a tensor.
+[[nodiscard]] TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index);
+
+/// A view with its shape over element strides, rounded up: what tiles walk over.
+template <class Strides>
+[[nodiscard]] TensorView over_strides(TensorView view, const Strides& strides) {
+  for (std::size_t d = 0; d < view.rank && d < strides.size(); ++d) {
+    view.shape[d] = ceil_div(view.shape[d], strides[d]);
+  }
+  return view;
+}
+/// What the output looks like for sources like this one: its shape over the element strides (rounded up),
+/// dense; or u8 [tiles, bytes of a tile].
+[[nodiscard]] TensorView output_view(const TileSpec& spec, const TensorView& source);
+
+/// Where a kernel keeps what in dynamic shared memory; offsets from a 1024-byte-aligned base.
+struct SharedLayout {
+  struct Ring {
+    std::uint32_t offset = 0;       ///< of stage 0
+    std::uint32_t stage_bytes = 0;  ///< from one stage to the next, alignment included
+    std::uint32_t tile_bytes = 0;   ///< bytes of a stage that a tile occupies
+  };
+  std::array<Ring, max_inputs> inputs{};
+  Ring output{};               ///< empty where the input ring is stored from
+  std::uint32_t barriers = 0;  ///< offset of the mbarriers: full[stages], then empty[stages]
+  std::uint64_t bytes = 0;     ///< in all, the slack for aligning the base included
+};
+
+/// Lays shared memory out for `spec`. Total over every value of its fields: nothing is read out of range.
+[[nodiscard]] SharedLayout shared_layout(const TileSpec& spec) noexcept;
+/// Dynamic shared memory of a launch: the layout's, and as much more as keeps others than the first
+/// ctas_per_sm CTAs off an SM where the grid is not persistent.
+[[nodiscard]] std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept;
+/// Threads of a CTA: 32 · (warps + 1) where something is computed (one warp issues loads), 32 otherwise.
+[[nodiscard]] std::uint32_t threads(const TileSpec& spec) noexcept;
+/// How a tile of `operand` lies in shared memory.
+[[nodiscard]] TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noexcept;
+/// Bytes that the loads of one stage add to its mbarrier.
+[[nodiscard]] std::uint64_t stage_transaction_bytes(const TileSpec& spec) noexcept;
+/// Whether shared memory and threads of an SM hold spec.ctas_per_sm CTAs, and a stage's transaction count its
+/// bytes.
+[[nodiscard]] bool fits(const TileSpec& spec) noexcept;
+
+TMAJIT_END

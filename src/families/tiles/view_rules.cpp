@@ -1,0 +1,191 @@
+#include "families/tiles/tile_rules.hpp"
+#include "spec/limits.hpp"
+#include "spec/map_rules.hpp"
+#include "spec/memory_rules.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr auto view_source = "tmajit, TensorView";
+
+std::string text(std::span<const std::uint64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::span<const std::uint64_t> dims(const TensorView& view) {
+  return std::span(view.shape).first(std::min(view.rank, max_view_rank));
+}
+
+/// Whether type and rank are the spec's, so that the rest can be looked at.
+bool check_identity(const OperandSpec& operand, std::uint32_t rank, const TensorView& view,
+                    Violations& violations) {
+  if (view.type != operand.type) {
+    violations.add({.rule = "view.type",
+                    .subject = "type",
+                    .found = std::string(name(view.type)),
+                    .need = "the type that the kernel was made for",
+                    .legal = std::string(name(operand.type)),
+                    .source = view_source});
+  }
+  if (view.rank != rank) {
+    violations.add({.rule = "view.rank",
+                    .subject = "rank",
+                    .found = fmt::format("{}", view.rank),
+                    .need = "the rank that the kernel was made for",
+                    .legal = fmt::format("{} dimensions", rank),
+                    .source = view_source});
+  }
+  return view.type == operand.type && view.rank == rank;
+}
+
+void check_stride_sign(const TensorView& view, Violations& violations) {
+  for (std::uint32_t d = 0; d + 1 < view.rank; ++d) {
+    const auto stride = view.strides[d];
+    if (view.shape[d] <= 1 || stride >= 0) continue;  // of one element nothing is walked
+    violations.add({.rule = "view.negative-stride",
+                    .subject = fmt::format("strides[{}]", d),
+                    .found = fmt::format("{} elements", stride),
+                    .need = "not negative: a tensor map only walks upwards",
+                    .legal = "a view from the other end, its coordinates reversed",
+                    .source = "cuTensorMapEncodeTiled, globalStrides"});
+  }
+}
+
+void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
+                      Violations& violations) {
+  violations.about(operand_name(spec, index));
+  const bool same = check_identity(spec.operands[index], spec.rank, view, violations);
+  if (same) {
+    auto map = tensor_map(spec, index, view);
+    // Those are reported as such, not as the huge strides that they become.
+    for (std::uint32_t d = 0; d + 1U < spec.rank; ++d) {
+      if (view.strides[d] < 0) map.strides[d] = 0;
+    }
+    check_extents(map, violations);
+    check_stride_sign(view, violations);
+  }
+  violations.about({});
+  if (!same || !is_known(view.type)) return;  // an unknown type is the spec's, and reported as such
+  const auto name = [&] { return operand_name(spec, index); };
+  const std::size_t before = violations.count();
+  check_view_limits(view, name, violations);
+  if (index == spec.inputs && violations.count() == before) check_written_once(view, 0, name, violations);
+}
+
+void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
+                     Violations& violations) {
+  violations.about(operand_name(spec, index));
+  if (check_identity(spec.operands[index], 1, view, violations)) {
+    if (view.shape[0] == 0) {
+      violations.add({.rule = "shape.range",
+                      .subject = "shape[0]",
+                      .found = "0",
+                      .need = "at least 1 element",
+                      .legal = "shape[0] = 1; an empty tensor needs no kernel",
+                      .source = view_source});
+    }
+    if (view.strides[0] != 1 && view.shape[0] > 1) {
+      violations.add({.rule = "strides.innermost",
+                      .subject = "strides[0]",
+                      .found = fmt::format("{} elements", view.strides[0]),
+                      .need = "1: a bulk kernel moves what lies side by side",
+                      .legal = "strides[0] = 1, or a map kernel",
+                      .source = "PTX ISA, cp.async.bulk"});
+    }
+  }
+  violations.about({});
+}
+
+/// Every input over its element strides is as large as the output.
+void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
+  const auto& output = views.back();
+  for (std::uint32_t i = 0; i < spec.inputs; ++i) {
+    if (views[i].rank != spec.rank || output.rank != spec.rank) continue;  // reported by its rank
+    const TensorView expected = over_strides(views[i], spec.operands[i].element_strides);
+    if (std::ranges::equal(dims(expected), dims(output))) continue;
+    violations.add({.rule = "view.shape",
+                    .subject = "output: shape",
+                    .found = text(dims(output)),
+                    .need = fmt::format("{}'s shape {} over its element strides", operand_name(spec, i),
+                                        text(dims(views[i]))),
+                    .legal = text(dims(expected)),
+                    .source = view_source});
+  }
+}
+
+void check_snapshot_output(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
+  if (views[0].rank != spec.rank) return;
+  const auto expected = output_view(spec, views[0]);
+  if (views[1] == expected) return;
+  violations.add({.rule = "snapshot.shape",
+                  .subject = "output",
+                  .found = fmt::format("{} {}", name(views[1].type), text(dims(views[1]))),
+                  .need = "dense bytes, a row for each tile's image",
+                  .legal = fmt::format("u8 {}", text(dims(expected))),
+                  .source = "tmajit, output_view"});
+}
+
+/// A kernel that addresses an operand itself moves any element-aligned memory; images are stored by bulk
+/// copies.
+std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
+  return spec.traits->writes_images ? 16 : size_of(tensor.view.type);
+}
+
+void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
+  std::array<PlacedOperand, max_inputs + 1> operands{};
+  for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
+    const Tensor& tensor = tensors[i];
+    // An element is computed from the same element of each input, so that an output may replace an input.
+    operands[i] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
+    const auto name = [&] { return operand_name(spec, i); };
+    if (!spec.has_map(i)) {
+      check_placed_address(tensor.view, tensor.address, address_unit(spec, tensor), name, violations);
+    } else if (tensor.view.rank == spec.rank) {  // any other rank is reported already
+      violations.about(operand_name(spec, i));
+      check_address(tensor_map(spec, i, tensor.view), tensor.address, violations);
+      violations.about({});
+    }
+  }
+  check_apart(
+      std::span(operands).first(spec.inputs + 1U),
+      [&](std::size_t i) { return operand_name(spec, static_cast<std::uint32_t>(i)); }, violations);
+}
+
+}  // namespace
+
+void check_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
+  if (!has_operands(spec)) return;
+  if (views.size() != spec.inputs + 1U) {
+    violations.add({.rule = "view.count",
+                    .subject = "views",
+                    .found = fmt::format("{}", views.size()),
+                    .need = "one an input and one for the output",
+                    .legal = fmt::format("{} views", spec.inputs + 1),
+                    .source = "tmajit, validate"});
+    return;
+  }
+  const bool snapshot = spec.traits->writes_images;
+  for (std::uint32_t i = 0; i < (snapshot ? 1U : spec.inputs + 1U); ++i) {
+    if (spec.traits->by_addresses) check_bulk_view(spec, i, views[i], violations);
+    if (!spec.traits->by_addresses) check_tiled_view(spec, i, views[i], violations);
+  }
+  if (snapshot) check_snapshot_output(spec, views, violations);
+  if (!snapshot) check_shapes(spec, views, violations);
+}
+
+void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
+  check_spec(spec, violations);
+  std::vector<TensorView> views;
+  for (const Tensor& tensor : tensors) views.push_back(tensor.view);
+  check_views(spec, views, violations);
+  const bool placed = std::ranges::all_of(tensors, [](const Tensor& tensor) { return tensor.address != 0; });
+  if (placed && has_operands(spec) && tensors.size() == spec.inputs + 1U)
+    check_memory(spec, tensors, violations);
+}
+
+TMAJIT_END

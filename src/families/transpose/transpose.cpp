@@ -1,0 +1,127 @@
+#include "families/list.hpp"
+#include "families/transpose/tile_image.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t wide_bytes = 16;
+constexpr std::uint32_t narrow_bytes = 8;
+constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
+constexpr std::size_t ordered_tunings = 2;         // the first of wide_tunings
+constexpr std::uint32_t least_threads = 448;       // of an SM
+
+/// Vectors of 8 bytes make blocks a quarter as large: more of them in flight where a tensor is small, and
+/// kernels that compile sooner. Elements of 8 bytes are blocks by themselves, aligned wherever they begin.
+constexpr BlockTuning narrow_tunings[] = {
+    {.destination_run = 128, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 128, .vector_bytes = 8},
+    {.destination_run = 128, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
+    {.destination_run = 32, .source_run = 64, .vector_bytes = 8},
+    {.destination_run = 32, .source_run = 32, .vector_bytes = 8},
+};
+
+class Transpose final : public BlockFamily {
+ public:
+  Transpose()
+      : BlockFamily(
+            {.name = "transpose",
+             .summary =
+                 "moves blocks between two views whose contiguous dimensions differ, through registers "
+                 "and shared memory",
+             .operation = {}}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (layout_of(problem) != Layout::blocks) return;
+    const std::size_t first = candidates.size();
+    const auto add = [&](const BlockFacts& facts) { add_once(candidates, candidate(facts, problem.nest)); };
+    if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
+      for (const BlockTuning& tuning : wide_tunings) add(block_facts(problem, tuning));
+      for (const BlockTuning& tuning : std::span(wide_tunings).first(ordered_tunings)) {
+        add_orders(problem, block_facts(problem, tuning), add);
+      }
+    }
+    if (problem.element_bytes(0) <= narrow_bytes) {
+      for (const BlockTuning& tuning : narrow_tunings) add(block_facts(problem, tuning));
+    }
+    if (first < candidates.size()) {
+      candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;
+    }
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    Footprint footprint = BlockFamily::footprint(candidate, problem);
+    footprint.static_shared_bytes = TileImage(facts).bytes();
+    footprint.fill = fill_of_blocks(facts, problem, facts.vector);
+    return footprint;
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    return fmt::format(
+        "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed in "
+        "registers "
+        "and meet in shared memory{}.",
+        facts.column, facts.rank - 1, facts.staggered != 0 ? ", at any alignment" : "");
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    if (facts_of<BlockFacts>(candidate).staggered == 0) return {};
+    return {
+        "Rows are cut at multiples of 16 bytes of the destination's memory, which each row begins "
+        "elsewhere."};
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const auto facts = facts_of<BlockFacts>(candidate);
+    const TileImage image(facts);
+    SourceParts parts = parts_of(facts);
+    parts.why =
+        "Threads load vectors along the source's lines and transpose them in registers. The copy engine is "
+        "not "
+        "used: it cannot transpose, and here loads of threads reach the memory's speed.";
+    // Threads load by words. Without this bound ptxas would save registers, and start some loads only when
+    // others have come.
+    parts.least_ctas = static_cast<std::uint32_t>(ceil_div(least_threads, facts.threads));
+    parts.call = "transpose_tile(views)";
+    parts.facts +=
+        number_fact("swizzle", image.best_swizzle(), "banks from one block of a column to the next");
+    if (facts.alignment >= 4) parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
+    const auto blocks = digits_of(facts.source_order, image.blocks(), facts.rank);
+    parts.facts += "// Block n of the tile, in the order of the source's memory.\n";
+    parts.facts += index_function("block_index", blocks, facts.rank);
+    const auto vectors = digits_of(in_order(), image.vectors(), facts.rank);
+    parts.facts += "// Vector n of the tile, in the order of the destination's.\n";
+    parts.facts += index_function("vector_index", vectors, facts.rank);
+    return parts;
+  }
+
+ private:
+  /// The same with its tiles taken in other orders, where that makes a difference.
+  static void add_orders(const Problem& problem, BlockFacts facts, const auto& add) {
+    if (problem.bytes_written() < least_ordered) return;
+    const PerDimension usual = tile_dimensions(facts);
+    for (const TileOrder order : {TileOrder::source, TileOrder::square, TileOrder::grouped}) {
+      facts.order = order;
+      const bool groups = tile_group(facts) > 1 && facts.box[facts.column] < problem.nest.shape[facts.column];
+      const PerDimension dimensions = tile_dimensions(facts);
+      if (groups || !std::equal(usual.begin(), usual.begin() + facts.rank, dimensions.begin())) add(facts);
+    }
+  }
+};
+
+}  // namespace
+
+const Family& transpose_family() {
+  static const Transpose family;
+  return family;
+}
+
+TMAJIT_END

@@ -1,0 +1,122 @@
+#include "files/files.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+
+#include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TMAJIT_BEGIN
+
+namespace {
+
+std::error_code last_error() {
+  return {errno, std::generic_category()};
+}
+
+/// Repeats a system call that a signal interrupted.
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// Unlike anything that another process, thread or machine with the same folder picks at the same time.
+std::string unique_name() {
+  static std::atomic<std::uint64_t> count{0};
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return fmt::format("{}-{:x}-{}", ::getpid(), now, count.fetch_add(1, std::memory_order_relaxed));
+}
+
+/// Makes one folder; that it is there already is fine.
+std::error_code make_folder(const std::filesystem::path& path, ::mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) return {};
+  auto error = last_error();
+  if (error != std::errc::file_exists) return error;
+  std::error_code unreadable;
+  if (std::filesystem::is_directory(path, unreadable)) return {};
+  return std::make_error_code(std::errc::not_a_directory);
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error) {
+  error.clear();
+  // O_NONBLOCK, for a pipe that somebody put there.
+  const int file = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
+  if (file < 0) {
+    error = last_error();
+    return {};
+  }
+  std::string bytes;
+  struct stat info {};
+  if (::fstat(file, &info) != 0) {
+    error = last_error();
+  } else if (!S_ISREG(info.st_mode)) {
+    error = std::make_error_code(std::errc::invalid_argument);
+  } else {
+    bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+      const auto got = uninterrupted([&] { return ::read(file, bytes.data() + have, bytes.size() - have); });
+      if (got < 0) error = last_error();
+      if (got <= 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    bytes.resize(error ? 0 : have);
+  }
+  ::close(file);
+  return bytes;
+}
+
+std::error_code make_private_folder(const std::filesystem::path& path) {
+  auto error = make_folder(path, 0700);
+  if (error == std::errc::no_such_file_or_directory && path.has_relative_path()) {
+    error = make_private_folder(path.parent_path());
+    if (!error) error = make_folder(path, 0700);
+  }
+  return error;
+}
+
+std::error_code replace_file(const std::filesystem::path& folder, const std::filesystem::path& path,
+                             std::string_view bytes) {
+  const auto pending = folder / unique_name();
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  const int file = uninterrupted([&] { return ::open(pending.c_str(), flags, 0666); });
+  if (file < 0) return last_error();
+  std::error_code error;
+  while (!error && !bytes.empty()) {
+    const auto written = uninterrupted([&] { return ::write(file, bytes.data(), bytes.size()); });
+    if (written < 0) {
+      error = last_error();
+    } else {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  // On Linux the descriptor is gone even where close() fails; the failure may be the first news of a full
+  // disk on a network filesystem.
+  if (::close(file) != 0 && errno != EINTR && !error) error = last_error();
+  if (!error && ::rename(pending.c_str(), path.c_str()) != 0) error = last_error();
+  if (error) ::unlink(pending.c_str());
+  return error;
+}
+
+std::error_code publish_file(const std::filesystem::path& cache, const std::filesystem::path& pending,
+                             const std::filesystem::path& path, std::string_view bytes) {
+  auto error = replace_file(pending, path, bytes);
+  if (error != std::errc::no_such_file_or_directory) return error;
+  // The first file of a cache, or of one of its folders.
+  const auto group = path.parent_path();
+  error = make_private_folder(cache);
+  for (const auto& folder : {pending, group.parent_path(), group}) {
+    if (!error && folder != cache) error = make_folder(folder, 0777);
+  }
+  return error ? error : replace_file(pending, path, bytes);
+}
+
+TMAJIT_END

@@ -1,0 +1,53 @@
+#include "kernel/family.hpp"
+
+#include "spec/limits.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+
+std::uint32_t resident_ctas(const Footprint& footprint) noexcept {
+  const std::uint32_t shared =
+      footprint.dynamic_shared_bytes + footprint.static_shared_bytes + cta_reserve_bytes;
+  const std::uint32_t threads = std::max(footprint.threads, 1U);
+  const std::uint32_t fit = std::min({max_threads_per_sm / threads, max_shared_bytes_per_cta / shared,
+                                      registers_per_sm / (footprint.registers * threads)});
+  return std::clamp(fit, 1U, max_resident_ctas);
+}
+
+std::string tile_text(const KernelChoice& choice) {
+  return fmt::format("{}", fmt::join(choice.tile.begin(), std::ranges::find(choice.tile, 0U), "x"));
+}
+
+std::string Family::describe(const KernelChoice& choice) const {
+  static constexpr std::array orders{"destination", "source", "square", "grouped"};
+  std::string text = fmt::format("{}{}, {} threads", tile_text(choice),
+                                 choice.vector_bytes == 8 ? " by 8" : "", choice.threads);
+  if (choice.turns > 0) text += fmt::format(" of {} chunk{}", choice.turns, choice.turns == 1 ? "" : "s");
+  if (choice.order > 0) text += fmt::format(", {} order", orders.at(choice.order));
+  if (choice.stages > 0) text += fmt::format(", {} in flight", choice.stages);
+  return text;
+}
+
+void add_once(std::vector<Candidate>& candidates, Candidate candidate) {
+  const auto same = [&](const Candidate& other) { return other == candidate; };
+  if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(candidate));
+}
+
+std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas) {
+  if (ctas > max_grid) {
+    throw Error(
+        ErrorCode::unsupported,
+        fmt::format(
+            "{} CTAs are needed; at most 2^31 - 1 are possible in one launch. A larger tile, more tiles "
+            "a CTA or a persistent grid needs fewer.",
+            ctas));
+  }
+  return {static_cast<std::uint32_t>(ctas), 1, 1};
+}
+
+TMAJIT_END

@@ -1,0 +1,159 @@
+#pragma once
+
+#include "kernel/facts_text.hpp"
+#include "kernel/parameters.hpp"
+#include "kernel/problem.hpp"
+
+#include <tmajit/chip.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/kernel_plan.hpp>
+#include <tmajit/tuning.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+TMAJIT_BEGIN
+
+class Family;
+
+/// A fact that is true or false, in a struct that must not have padding: 0 or 1.
+using Flag = std::uint32_t;
+
+/// Whether a candidate suits most problems of its kind.
+enum class Usual : std::uint8_t {
+  no,
+  otherwise,  ///< where no other family's does
+  yes,
+};
+
+/// One kernel that can do a problem: a family, and what its kernel would be specialised for.
+struct Candidate {
+  const Family* family = nullptr;
+  std::string facts;        ///< the bytes of the family's own struct
+  CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be turned round
+  /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
+  /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
+  Usual usual = Usual::no;
+
+  friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
+    return a.family == b.family && a.facts == b.facts;
+  }
+};
+
+/// What a candidate asks of an SM and of the memory: all that the cost model and explanations know of a
+/// kernel.
+struct Footprint {
+  PerDimension box{};          ///< elements of a tile in each dimension of the nest
+  std::uint32_t threads = 32;  ///< of a CTA
+  std::uint32_t stages = 1;    ///< tiles that a CTA has in flight at once
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
+  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  bool by_engine = false;             ///< the copy engine loads, which takes longer to start
+  double fill = 1;      ///< the part of the memory's work that is for elements, not for the rest of a block
+  double issue_us = 0;  ///< microseconds of all SMs together that threads take for what holds little
+};
+
+/// CTAs of such a kernel that an SM holds, by its threads, shared memory and registers.
+[[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;
+
+/// What a family says of one kernel's source. Everything else the writer knows (codegen/source.cpp).
+struct SourceParts {
+  std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
+  std::string facts = {};  ///< what the kernel is specialised for, as declarations
+  /// Names that are set in the template, which keeps its lines by them (templates/README.md).
+  std::vector<std::string> flags = {};
+  std::uint32_t map_rank = 0;              ///< of the tensor maps; 0 where there are none
+  std::uint32_t element_bytes = 0;         ///< of elements that are moved as bits; 0 where `elements` says it
+  std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
+  std::uint32_t least_ctas = 0;            ///< of an SM, for which the compiler keeps registers; 0: any
+  std::string call = {};                   ///< the body of the entry: "transpose_tile(views)"
+
+  // Of a kernel with an expression.
+  std::vector<ElementType> inputs = {};  ///< of x0 …
+  ElementType result = ElementType::u8;  ///< what values become
+  ExpressionReads reads = {};            ///< what the template hands to evaluate()
+  std::uint32_t coordinates = 0;         ///< that g and t have
+  std::string before_expression = {};    ///< lines of evaluate() before the expression
+
+  void set(std::string_view flag, bool on = true) {
+    if (on) flags.emplace_back(flag);
+  }
+};
+
+/// One kernel family: all that is known of it, in its own folder. Stateless.
+class Family {
+ public:
+  explicit Family(const FamilyInfo& info) : info_(info) {}
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  virtual ~Family() = default;
+
+  [[nodiscard]] const FamilyInfo& info() const noexcept { return info_; }
+  [[nodiscard]] std::string_view name() const noexcept { return info_.name; }
+
+  /// The kernels of the family that are worth considering for a problem whose nest is not empty; none where
+  /// it cannot do it.
+  virtual void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const = 0;
+
+  [[nodiscard]] virtual Footprint footprint(const Candidate& candidate, const Problem& problem) const = 0;
+  [[nodiscard]] virtual KernelChoice choice(const Candidate& candidate) const = 0;
+  /// The choice for people, after the family's name: "64x64 by 8, 256 threads, source order".
+  [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const;
+  /// One sentence: why this kernel does it.
+  [[nodiscard]] virtual std::string why(const Candidate& candidate, const Problem& problem) const = 0;
+  /// What else led from the views to this kernel, a sentence each.
+  [[nodiscard]] virtual std::vector<std::string> rewrites(const Candidate& /*candidate*/) const { return {}; }
+
+  /// The parameters and grid of a launch. Block and shared memory are the footprint's.
+  virtual void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+                    LaunchShape& shape) const = 0;
+  [[nodiscard]] virtual SourceParts source(const Candidate& candidate, std::string_view expression) const = 0;
+
+  /// Sets what only the family knows of a shape class: `staggered`, `column`, `sources` and `access`.
+  virtual void classify(const Candidate& /*candidate*/, const Problem& /*problem*/,
+                        ShapeClass& /*shape*/) const {}
+
+ protected:
+  /// A candidate of this family. Facts are plain data without padding: equal facts are equal bytes.
+  template <class Facts>
+  [[nodiscard]] Candidate candidate(const Facts& facts, const CanonicalNest& nest) const {
+    static_assert(std::is_trivially_copyable_v<Facts> && std::has_unique_object_representations_v<Facts>);
+    return {.family = this, .facts = {reinterpret_cast<const char*>(&facts), sizeof facts}, .nest = nest};
+  }
+
+ private:
+  FamilyInfo info_;
+};
+
+/// The facts of a candidate, which must be of the family whose struct they are.
+template <class Facts>
+[[nodiscard]] Facts facts_of(const Candidate& candidate) {
+  Facts facts;
+  std::memcpy(&facts, candidate.facts.data(), sizeof facts);
+  return facts;
+}
+
+/// The logarithm to base 2, rounded down, as a shape class has it; of 0 that of 1.
+[[nodiscard]] inline std::int8_t log2_of(std::uint64_t n) noexcept {
+  return static_cast<std::int8_t>(std::bit_width(n | 1) - 1);
+}
+
+/// "64x64", the tile of a choice.
+[[nodiscard]] std::string tile_text(const KernelChoice& choice);
+
+/// Adds a candidate unless an equal one is there.
+void add_once(std::vector<Candidate>& candidates, Candidate candidate);
+
+/// A grid of so many CTAs in one dimension. Throws Error{unsupported} if they are more than 2^31 − 1.
+[[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas);
+
+TMAJIT_END

@@ -1,0 +1,118 @@
+#include "kernel/plan_state.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace {
+
+std::string key_of(const Candidate& candidate, std::string_view expression) {
+  std::string key(candidate.family->name());
+  key += '\0';
+  key += candidate.facts;
+  key += expression;
+  return key;
+}
+
+}  // namespace
+
+KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predicted_us, bool tuned) {
+  auto state = std::make_shared<KernelPlan::State>();
+  const Family& family = *candidate.family;
+  const Footprint footprint = family.footprint(candidate, problem);
+  state->shape.block = {footprint.threads, 1, 1};
+  state->shape.shared_bytes = footprint.dynamic_shared_bytes;
+  family.bind(candidate, problem, state->parameters, state->shape);
+  state->key = key_of(candidate, problem.expression);
+  state->candidate = std::move(candidate);
+  state->problem = std::move(problem);
+  state->predicted_us = predicted_us;
+  state->tuned = tuned;
+  return KernelPlan(std::move(state));
+}
+
+ShapeClass shape_class_of(const Problem& problem, const Candidate& usual) {
+  const CanonicalNest& nest = usual.nest;
+  ShapeClass shape{.family = usual.family->name(),
+                   .element_bytes = static_cast<std::uint8_t>(problem.element_bytes(0)),
+                   .rank = static_cast<std::uint8_t>(std::max(nest.rank, 1U))};
+  shape.row = log2_of(nest.rank > 0 ? nest.shape[nest.rank - 1] : 1);
+  shape.bytes = log2_of(problem.bytes_read() + problem.bytes_written());
+  usual.family->classify(usual, problem, shape);
+  return shape;
+}
+
+const FamilyInfo& KernelPlan::family() const noexcept {
+  return state_->candidate.family->info();
+}
+std::string_view KernelPlan::key() const noexcept {
+  return state_->key;
+}
+std::string_view KernelPlan::expression() const noexcept {
+  return state_->problem.expression;
+}
+const LaunchShape& KernelPlan::launch_shape() const noexcept {
+  return state_->shape;
+}
+
+KernelShape KernelPlan::shape() const {
+  const Candidate& candidate = state_->candidate;
+  const Footprint footprint = candidate.family->footprint(candidate, state_->problem);
+  const std::uint32_t rank = std::max(candidate.nest.rank, 1U);
+  KernelShape shape{.tile = {footprint.box.begin(), footprint.box.begin() + rank},
+                    .tiles = 1,
+                    .threads = footprint.threads,
+                    .stages = footprint.stages,
+                    .dynamic_shared_bytes = footprint.dynamic_shared_bytes,
+                    .static_shared_bytes = footprint.static_shared_bytes,
+                    .ctas_per_sm = resident_ctas(footprint),
+                    .bytes_in_flight = footprint.bytes_in_flight};
+  for (std::uint32_t d = 0; d < candidate.nest.rank; ++d) {
+    shape.tiles = sat_mul(shape.tiles, ceil_div(candidate.nest.shape[d], footprint.box[d]));
+  }
+  return shape;
+}
+
+KernelChoice KernelPlan::choice() const {
+  return state_->candidate.family->choice(state_->candidate);
+}
+std::string KernelPlan::why() const {
+  return state_->candidate.family->why(state_->candidate, state_->problem);
+}
+
+std::vector<Parameter> KernelPlan::parameters() const {
+  std::vector<Parameter> parameters;
+  for (const ParameterBlock::Entry& entry : state_->parameters.entries()) {
+    parameters.push_back({.type = entry.type.text(),
+                          .name = std::string(entry.name),
+                          .offset = entry.offset,
+                          .bytes = entry.bytes});
+  }
+  for (const ParameterBlock::Map& map : state_->parameters.maps()) {
+    parameters[map.entry].map_of = static_cast<int>(map.operand);
+    parameters[map.entry].map = map.spec;
+  }
+  return parameters;
+}
+
+std::span<const std::byte> KernelPlan::parameter_bytes() const noexcept {
+  return state_->parameters.bytes();
+}
+DevicePtr KernelPlan::operand_address(std::uint32_t operand) const noexcept {
+  return state_->problem.address[operand];
+}
+std::uint64_t KernelPlan::bytes_read() const noexcept {
+  return state_->problem.bytes_read();
+}
+std::uint64_t KernelPlan::bytes_written() const noexcept {
+  return state_->problem.bytes_written();
+}
+double KernelPlan::predicted_us() const noexcept {
+  return state_->predicted_us;
+}
+bool KernelPlan::tuned() const noexcept {
+  return state_->tuned;
+}
+
+TMAJIT_END

@@ -1,0 +1,63 @@
+#include "kernel/parameters.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+std::string ParameterType::text(std::string_view scope) const {
+  std::string text = fmt::format("{}{}{}", pointer == Pointer::to_const ? "const " : "", scope, name);
+  if (first != 0 && second == 0) text += fmt::format("<{}>", first);
+  if (second != 0) text += fmt::format("<{}, {}>", first, second);
+  return pointer == Pointer::no ? text : text + "*";
+}
+
+std::uint32_t ParameterBlock::add_bytes(ParameterType type, std::string_view name,
+                                        std::span<const std::byte> value, std::size_t alignment) {
+  const auto offset = static_cast<std::uint32_t>(round_up(size_, alignment));
+  if (entry_count_ == max_parameters || offset + value.size() > max_bytes) {
+    throw Error(ErrorCode::internal, "a kernel takes more parameters than a ParameterBlock holds");
+  }
+  std::ranges::copy(value, bytes_.begin() + offset);
+  entries_[entry_count_++] = {type, name, offset, static_cast<std::uint32_t>(value.size())};
+  size_ = offset + static_cast<std::uint32_t>(value.size());
+  return offset;
+}
+
+void ParameterBlock::add_map(std::string_view name, std::uint32_t operand, const TensorMapSpec& spec,
+                             DevicePtr address) {
+  maps_[map_count_++] = {.entry = entry_count_, .operand = operand, .address = address, .spec = spec};
+  add({"params::TensorMap"}, name, EncodedTensorMap{});
+}
+
+void ParameterBlock::encode(Device& device) {
+  for (const Map& map : maps()) {
+    const EncodedTensorMap encoded = device.encode(map.spec, map.address);
+    std::ranges::copy(encoded.opaque, bytes_.begin() + entries_[map.entry].offset);
+  }
+}
+
+void ParameterBlock::move_operand(std::uint32_t operand, DevicePtr by) noexcept {
+  for (std::uint32_t i = 0; i < map_count_; ++i) {
+    if (maps_[i].operand == operand) maps_[i].address += by;
+  }
+  for (const Patch& patch : patches()) {
+    if (patch.operand != operand) continue;
+    DevicePtr address = 0;
+    std::memcpy(&address, &bytes_[patch.offset], sizeof address);
+    address += by;
+    std::memcpy(&bytes_[patch.offset], &address, sizeof address);
+  }
+}
+
+std::span<void* const> ParameterBlock::pointers(Pointers& storage) noexcept {
+  for (std::uint32_t i = 0; i < entry_count_; ++i) storage[i] = &bytes_[entries_[i].offset];
+  return std::span(storage).first(entry_count_);
+}
+
+TMAJIT_END

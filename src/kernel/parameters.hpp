@@ -1,0 +1,125 @@
+#pragma once
+
+#include <tmajit/kernel_plan.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+TMAJIT_BEGIN
+
+/// Whether a parameter is a pointer.
+enum class Pointer : std::uint8_t { no, to, to_const };
+
+/// A type of a parameter as the source names it: "params::ViewPair<2>" is {"params::ViewPair", 2}.
+struct ParameterType {
+  std::string_view name;    ///< static text
+  std::uint32_t first = 0;  ///< template arguments; 0: none
+  std::uint32_t second = 0;
+  Pointer pointer = Pointer::no;
+
+  /// "tmajit::params::ViewPair<2>", "const tmajit::f32*", each name after `scope`.
+  [[nodiscard]] std::string text(std::string_view scope = {}) const;
+};
+
+/// The parameters of a kernel, described once: from here come the signature of its entry, the bytes of its
+/// launch, and the table of addresses by which a launch is made one on other memory. Holds no heap, so that a
+/// launch can have one on its stack.
+class ParameterBlock {
+ public:
+  static constexpr std::size_t max_bytes = 1536;
+  static constexpr std::size_t max_parameters = 12;
+  static constexpr std::size_t max_patches = 32;
+
+  struct Entry {
+    ParameterType type;
+    std::string_view name;  ///< static text
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
+  /// A tensor map, which the device that launches encodes into the block.
+  struct Map {
+    std::uint32_t entry = 0;  ///< of entries()
+    std::uint32_t operand = 0;
+    DevicePtr address = 0;
+    TensorMapSpec spec;
+  };
+  /// A 64-bit address of memory of an operand: it moves as the operand does.
+  struct Patch {
+    std::uint32_t offset = 0;  ///< in the block
+    std::uint32_t operand = 0;
+  };
+
+  /// The tensor map of an operand at `address`.
+  void add_map(std::string_view name, std::uint32_t operand, const TensorMapSpec& spec, DevicePtr address);
+  /// A plain struct or number. Returns its offset in the block, for add_address().
+  template <class T>
+  std::uint32_t add(ParameterType type, std::string_view name, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return add_bytes(type, name, std::as_bytes(std::span(&value, 1)), alignof(T));
+  }
+  /// A pointer to memory of an operand.
+  void add_pointer(ParameterType type, std::string_view name, std::uint32_t operand, DevicePtr address) {
+    add_address(add(type, name, address), operand);
+  }
+  /// Says that at `offset` stands an address of an operand's memory.
+  void add_address(std::uint32_t offset, std::uint32_t operand) {
+    patches_[patch_count_++] = {offset, operand};
+  }
+
+  [[nodiscard]] std::span<const Entry> entries() const noexcept {
+    return std::span(entries_).first(entry_count_);
+  }
+  [[nodiscard]] std::span<const Map> maps() const noexcept { return std::span(maps_).first(map_count_); }
+  [[nodiscard]] std::span<const Patch> patches() const noexcept {
+    return std::span(patches_).first(patch_count_);
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::span(bytes_).first(size_); }
+
+  /// Encodes every map where its parameter stands.
+  void encode(Device& device);
+  /// Moves every address and map of an operand by `by` bytes, modulo 2^64. Maps must be encoded again.
+  void move_operand(std::uint32_t operand, DevicePtr by) noexcept;
+  /// A pointer to each parameter, as cuLaunchKernelEx takes them: into this object.
+  using Pointers = std::array<void*, max_parameters>;
+  [[nodiscard]] std::span<void* const> pointers(Pointers& storage) noexcept;
+
+  /// The bytes of a struct that only the kernel's side has as a type.
+  std::uint32_t add_bytes(ParameterType type, std::string_view name, std::span<const std::byte> value,
+                          std::size_t alignment);
+
+ private:
+  alignas(128) std::array<std::byte, max_bytes> bytes_{};
+  std::array<Entry, max_parameters> entries_{};
+  std::array<Map, max_inputs + 1> maps_{};
+  std::array<Patch, max_patches> patches_{};
+  std::uint32_t size_ = 0;
+  std::uint32_t entry_count_ = 0;
+  std::uint32_t map_count_ = 0;
+  std::uint32_t patch_count_ = 0;
+};
+
+/// Calls `f` with a std::integral_constant of `rank`, 1 to 8: parameter structs have their rank in their
+/// type.
+template <class F>
+decltype(auto) with_rank(std::uint32_t rank, F&& f) {
+  switch (rank) {
+    case 1: return f(std::integral_constant<std::uint32_t, 1>{});
+    case 2: return f(std::integral_constant<std::uint32_t, 2>{});
+    case 3: return f(std::integral_constant<std::uint32_t, 3>{});
+    case 4: return f(std::integral_constant<std::uint32_t, 4>{});
+    case 5: return f(std::integral_constant<std::uint32_t, 5>{});
+    case 6: return f(std::integral_constant<std::uint32_t, 6>{});
+    case 7: return f(std::integral_constant<std::uint32_t, 7>{});
+    default: return f(std::integral_constant<std::uint32_t, 8>{});
+  }
+}
+
+TMAJIT_END

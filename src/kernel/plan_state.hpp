@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <memory>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// All that a KernelPlan holds. Never changes once it is made.
+struct KernelPlan::State {
+  Candidate candidate;
+  Problem problem;
+  ParameterBlock parameters;  ///< maps not encoded
+  LaunchShape shape;
+  std::string key;
+  double predicted_us = 0;
+  bool tuned = false;
+};
+
+/// The plan of a candidate for a problem. Throws Error{unsupported} if it needs more CTAs than a grid has.
+[[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predicted_us = 0,
+                                          bool tuned = false);
+
+/// A ShapeClass without what only its family knows. `usual` is the candidate that suits most problems of the
+/// kind.
+[[nodiscard]] ShapeClass shape_class_of(const Problem& problem, const Candidate& usual);
+
+TMAJIT_END

@@ -1,0 +1,194 @@
+#include "kernel/problem.hpp"
+
+#include "spec/overlap.hpp"
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t narrow_bytes = 8;
+constexpr std::uint64_t short_run = 64;  // bytes of a dimension that blocks or chunks serve badly
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Elements of the last dimension, if they make one wider element in both views; else 1.
+std::uint32_t joinable(const Problem& problem) {
+  const CanonicalNest& nest = problem.nest;
+  if (nest.rank < 3 || nest.windowed || !problem.expression.empty()) return 1;
+  const std::uint32_t last = nest.rank - 1;
+  const std::uint64_t size = problem.element_bytes(0);
+  if (nest.shape[last] > vector_bytes / size || !std::has_single_bit(nest.shape[last])) return 1;
+  for (const std::uint32_t i : {0U, 1U}) {
+    if (nest.operand[i].strides[last] != 1) return 1;
+    if (problem.alignment(i, last) < size * nest.shape[last]) return 1;
+  }
+  return static_cast<std::uint32_t>(nest.shape[last]);
+}
+
+/// The same move in wider elements, if that makes a transpose: a last dimension of 2, 4, 8 or 16 bytes that
+/// lies in one piece in both views is then one element. All else stays as it is.
+Problem widened(Problem problem) {
+  const std::uint32_t joined = joinable(problem);
+  if (joined == 1) return problem;
+  Problem wide = problem;
+  CanonicalNest& nest = wide.nest;
+  wide.joined = joined;
+  --nest.rank;
+  nest.shape[nest.rank] = 0;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    CanonicalNest::Operand& operand = nest.operand[i];
+    for (std::uint32_t d = 0; d < nest.rank; ++d) operand.strides[d] /= static_cast<std::int64_t>(joined);
+    operand.strides[nest.rank] = 0;
+    // Of an element that was walked backwards the view's address is the last part.
+    operand.offset = (operand.offset + (joined - 1)) >> std::countr_zero(joined);
+  }
+  return layout_of(wide) == Layout::blocks ? wide : problem;
+}
+
+}  // namespace
+
+bool reads(std::string_view expression, std::string_view word) noexcept {
+  for (std::size_t at = expression.find(word); at != std::string_view::npos;
+       at = expression.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word(expression[at - 1]);
+    const bool ends = end == expression.size() || !is_word(expression[end]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+ExpressionReads reads_of(std::string_view expression) noexcept {
+  return {.g = reads(expression, "g"),
+          .t = reads(expression, "t"),
+          .tile_index = reads(expression, "tile_index")};
+}
+
+Problem make_problem(const Move& move) {
+  Problem problem;
+  problem.expression = move.expression;
+  problem.reads = reads_of(move.expression);
+
+  std::vector<TensorView> views{move.destination.view};
+  for (const Tensor& source : move.sources) views.push_back(source.view);
+  std::vector<DevicePtr> addresses{move.destination.address};
+  for (const Tensor& source : move.sources) addresses.push_back(source.address);
+
+  SourceWindow window;
+  NestOptions options{.keep_dimensions = problem.reads.g};
+  if (move.padding) {
+    // The source as the destination's indices see it: its first element lies where they are `before`.
+    TensorView& source = views[1];
+    for (std::uint32_t d = 0; d < source.rank; ++d) {
+      window.first[d] = move.padding->before[d];
+      window.extent[d] = source.shape[d];
+      // Where nothing of the source is reached the address may be anything: it may wrap.
+      addresses[1] -= static_cast<DevicePtr>(move.padding->before[d]) *
+                      static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
+    }
+    source.shape = views[0].shape;
+    options.window = &window;
+    problem.padding = move.padding->value;
+  }
+
+  problem.nest = canonical(views, options);
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    problem.type[i] = views[i].type;
+    const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
+    problem.address[i] = addresses[i] + static_cast<DevicePtr>(offset);
+    const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
+    if (const auto range = byte_range({tensor.view, tensor.address})) {
+      problem.low[i] = range->first;
+      problem.high[i] = range->last + 1;
+    }
+  }
+  return widened(std::move(problem));
+}
+
+std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t along) const noexcept {
+  std::uint64_t bits = 16 | address[operand];
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    if (d != along && nest.shape[d] > 1) bits |= static_cast<std::uint64_t>(step(operand, d));
+  }
+  return 1U << std::countr_zero(bits);
+}
+
+TensorView Problem::view(std::uint32_t operand) const {
+  if (!views.empty()) return views[operand];
+  TensorView view{.type = type[operand], .rank = nest.rank, .shape = nest.shape};
+  view.strides = nest.operand[operand].strides;
+  return view;
+}
+
+std::uint64_t Problem::bytes_written() const noexcept {
+  if (!views.empty()) return sat_mul(views[0].elements(), element_bytes(0));
+  return sat_mul(nest.elements(), element_bytes(0));
+}
+
+std::uint64_t Problem::bytes_read() const noexcept {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 1; i < nest.operands; ++i) {
+    std::uint64_t elements = nest.empty() ? 0 : 1;
+    for (std::uint32_t d = 0; d < nest.rank; ++d) {
+      std::uint64_t extent = nest.operand[i].strides[d] == 0 ? 1 : nest.shape[d];
+      if (nest.windowed) {
+        const std::int64_t first = std::max<std::int64_t>(nest.window_first[d], 0);
+        const std::int64_t end = std::min(nest.window_end[d], static_cast<std::int64_t>(nest.shape[d]));
+        extent = first < end ? std::min(extent, static_cast<std::uint64_t>(end - first)) : 0;
+      }
+      elements = sat_mul(elements, extent);
+    }
+    bytes = sat_add(bytes, sat_mul(elements, element_bytes(i)));
+  }
+  return bytes;
+}
+
+std::uint32_t contiguous_dimension(const Problem& problem, std::uint32_t operand) noexcept {
+  const auto& strides = problem.nest.operand[operand].strides;
+  const auto end = strides.begin() + problem.nest.rank;
+  return static_cast<std::uint32_t>(std::find(strides.begin(), end, 1) - strides.begin());
+}
+
+bool fills_blocks(const Problem& problem, std::uint32_t column, std::uint32_t bytes) noexcept {
+  const std::uint64_t side = bytes / problem.element_bytes(0);
+  const auto fills = [&](std::uint64_t extent) { return 2 * extent > side; };
+  return fills(problem.nest.shape[column]) && fills(problem.nest.shape[problem.nest.rank - 1]);
+}
+
+bool is_short(const Problem& problem, std::uint32_t d) noexcept {
+  const std::uint64_t bytes = problem.nest.shape[d] * problem.element_bytes(0);
+  return bytes < short_run || (bytes < 2 * short_run && bytes % vector_bytes != 0);
+}
+
+bool has_short_unaligned_rows(const Problem& problem) noexcept {
+  const std::uint32_t last = problem.nest.rank - 1;
+  return is_short(problem, last) && problem.alignment(0, last) < vector_bytes;
+}
+
+Layout layout_of(const Problem& problem) noexcept {
+  const std::uint32_t rank = problem.nest.rank;
+  if (rank == 0 || problem.sources() != 1 || !problem.expression.empty() || problem.nest.windowed)
+    return Layout::any;
+  if (problem.nest.operand[0].strides[rank - 1] != 1) return Layout::any;
+  const std::uint32_t column = contiguous_dimension(problem, 1);
+  if (column == rank) return Layout::any;
+  if (column == rank - 1) {
+    const bool aligned =
+        problem.alignment(0, column) == vector_bytes && problem.alignment(1, column) == vector_bytes;
+    return aligned ? Layout::rows : Layout::any;
+  }
+  // Elements of 8 bytes and more need no blocks of 8 bytes: they are worth those of 16 or none.
+  const bool narrow = problem.element_bytes(0) < narrow_bytes && fills_blocks(problem, column, narrow_bytes);
+  return narrow || fills_blocks(problem, column, vector_bytes) ? Layout::blocks : Layout::any;
+}
+
+TMAJIT_END

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "spec/canonical.hpp"
+
+#include <tmajit/operation.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What an expression reads beside the values of its sources.
+struct ExpressionReads {
+  bool g = false;           ///< the element's coordinates
+  bool t = false;           ///< those in its tile
+  bool tile_index = false;  ///< its number in its tile
+};
+
+/// A move as families see it: what is accessed, of which types, how it is aligned. Operand 0 is the
+/// destination.
+struct Problem {
+  CanonicalNest nest = {};
+  std::array<ElementType, max_operands> type{};
+  std::array<DevicePtr, max_operands> address{};  ///< of the nest's first element
+  std::array<DevicePtr, max_operands> low{};      ///< an operand's elements lie in the bytes [low, high)
+  std::array<DevicePtr, max_operands> high{};
+  std::string expression = {};  ///< empty: bits as they are
+  ExpressionReads reads = {};   ///< t and tile_index are known to kernels of tiles alone
+  std::uint32_t joined = 1;     ///< elements of `type` that are one of the nest's (widened())
+  double padding = 0;
+  std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
+
+  // Of a tile of the caller's choice:
+  std::vector<TensorView> views = {};  ///< operands as they are, not as the nest walks them; else empty
+  L2Promotion l2_promotion = L2Promotion::none;
+  OobFill oob_fill = OobFill::zero;
+
+  /// An operand as a view: as it is, or as the nest walks it.
+  [[nodiscard]] TensorView view(std::uint32_t operand) const;
+
+  [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - 1; }
+  [[nodiscard]] std::uint32_t element_bytes(std::uint32_t operand) const noexcept {
+    return size_of(type[operand]) * joined;
+  }
+  /// Bytes from one index of a dimension to the next.
+  [[nodiscard]] std::int64_t step(std::uint32_t operand, std::uint32_t d) const noexcept {
+    return nest.operand[operand].strides[d] * static_cast<std::int64_t>(element_bytes(operand));
+  }
+  /// The largest power of two, at most 16, that every address of an operand is a multiple of where dimension
+  /// `along` (or none) has the index 0.
+  [[nodiscard]] std::uint32_t alignment(std::uint32_t operand, std::uint32_t along) const noexcept;
+  /// Bytes that are read and written, each element once.
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+  [[nodiscard]] std::uint64_t bytes_written() const noexcept;
+};
+
+/// The problem of a move that check_operation() has found nothing wrong with, in the widest elements that
+/// help.
+[[nodiscard]] Problem make_problem(const Move& move);
+
+/// How the elements of a problem's operands lie to each other: what decides which families take it.
+enum class Layout : std::uint8_t {
+  rows,    ///< bits, contiguous in the last dimension of both views, aligned to 16 bytes
+  blocks,  ///< bits, contiguous in different dimensions, both long enough for square blocks
+  any,     ///< everything else
+};
+[[nodiscard]] Layout layout_of(const Problem& problem) noexcept;
+/// The dimension in which an operand is contiguous; the nest's rank if there is none.
+[[nodiscard]] std::uint32_t contiguous_dimension(const Problem& problem, std::uint32_t operand) noexcept;
+/// Whether blocks of `bytes` a side are at least half full in `column` and in the last dimension.
+[[nodiscard]] bool fills_blocks(const Problem& problem, std::uint32_t column, std::uint32_t bytes) noexcept;
+/// Whether a dimension is so short that blocks and chunks along it hold little.
+[[nodiscard]] bool is_short(const Problem& problem, std::uint32_t d) noexcept;
+/// Whether the destination's rows are short and begin anywhere: few vectors of 16 bytes in them are whole.
+[[nodiscard]] bool has_short_unaligned_rows(const Problem& problem) noexcept;
+
+[[nodiscard]] ExpressionReads reads_of(std::string_view expression) noexcept;
+/// Whether an expression names `word`: as a word of its own, not as part of another.
+[[nodiscard]] bool reads(std::string_view expression, std::string_view word) noexcept;
+
+TMAJIT_END

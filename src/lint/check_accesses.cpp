@@ -1,0 +1,147 @@
+#include "lint/checks.hpp"
+
+#include <bit>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using Kind = Event::Kind;
+
+/// The most shared memory that a CTA can have on Hopper (CUDA C++ Programming Guide, compute capabilities).
+constexpr std::uint64_t most_shared_bytes = 227 * 1024;
+
+/// The checks of one event.
+struct Check {
+  const Kernel& kernel;
+  const Event& event;
+  Findings& findings;
+
+  void add(check::RuleId rule, std::string found, std::string expected = {}) const {
+    findings.add(event.instruction, rule, std::move(found), std::move(expected));
+  }
+  [[nodiscard]] bool off(const Value& value, std::uint32_t alignment) const {
+    return kernel.values.misaligned(value, static_cast<std::uint32_t>(std::countr_zero(alignment)));
+  }
+  /// By how much the value is more than a multiple of how much: as far as is known, and of `alignment`.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> excess(const Value& value,
+                                                               std::uint32_t alignment) const {
+    const Residue residue = kernel.values.residue(value);
+    const std::uint64_t modulus =
+        std::min<std::uint64_t>(alignment, 1ULL << std::min<std::uint32_t>(residue.bits, 62));
+    return {residue.remainder % modulus, modulus};
+  }
+  void require(const Value& address, std::uint32_t alignment, check::RuleId rule,
+               std::string_view what) const {
+    if (!off(address, alignment)) return;
+    const auto [more, multiple] = excess(address, alignment);
+    const auto number = address.number();
+    add(rule,
+        number ? fmt::format("{} at address {:#x}", what, *number)
+               : fmt::format("{} at an address that is {} more than a multiple of {}", what, more, multiple),
+        fmt::format("a multiple of {}", alignment));
+  }
+
+  void access() const {
+    if (!std::has_single_bit(event.access_bytes)) return;
+    require(event.shared, event.access_bytes, "address.misaligned",
+            fmt::format("an access of {} bytes", event.access_bytes));
+  }
+  void barrier() const { require(event.barrier, 8, "mbarrier.address", "an mbarrier"); }
+  void copy() const {
+    if (!event.is_tensor) require(event.global, 16, "copy.global-alignment", "a bulk copy of global memory");
+    if (event.kind == Kind::bulk_load) barrier();
+    if (event.kind != Kind::prefetch) shared_address();
+    if (!event.is_tensor) return size();
+    if (event.map != nullptr) tensor(*event.map);
+    if (event.kind == Kind::bulk_store) coordinates();
+  }
+
+  void shared_address() const {
+    const std::uint32_t needed = event.is_tensor ? 128 : 16;
+    if (off(event.shared, needed)) {
+      require(event.shared, needed, "copy.shared-alignment",
+              event.is_tensor ? "a tile in shared memory" : "a bulk copy's shared memory");
+    } else if (event.map != nullptr && event.map->alignment > needed) {
+      require(event.shared, event.map->alignment, "copy.swizzle-base", "a swizzled tile");
+    }
+  }
+
+  void size() const {
+    const auto bytes = event.bytes.number();
+    if (bytes == 0U) return add("copy.empty", "a bulk copy of 0 bytes");
+    if (off(event.bytes, 16)) {
+      const auto [more, multiple] = excess(event.bytes, 16);
+      add("copy.global-alignment",
+          bytes ? fmt::format("a bulk copy of {} bytes", *bytes)
+                : fmt::format("a bulk copy of {} bytes more than a multiple of {}", more, multiple));
+    }
+    if (event.kind == Kind::prefetch || !bytes) return;
+    std::uint64_t room = most_shared_bytes;
+    std::string where = "a CTA's shared memory";
+    // Past a variable of known size, if the copy surely starts within it.
+    const ptx::Variable* variable = kernel.values.variable_of(event.shared);
+    if (variable != nullptr && event.shared.known >= 32 && event.shared.terms.size() == 1 &&
+        event.shared.terms[0].factor == 1 && variable->extents.size() == 1 && variable->extents[0] &&
+        variable->linkage != ptx::Linkage::extern_) {
+      const std::uint64_t size = *variable->extents[0] * bits_of(variable->type) / 8;
+      const std::uint64_t offset = event.shared.constant & low_bits(32);
+      room = offset < size ? size - offset : 0;
+      where = fmt::format("\"{}\" from there", variable->name);
+    }
+    if (*bytes <= room) return;
+    add("shared.out-of-bounds", fmt::format("a bulk copy of {} bytes", *bytes),
+        fmt::format("no more than the {} bytes of {}", room, where));
+  }
+
+  void tensor(const MapFacts& map) const {
+    const std::size_t rank = event.coordinates.size();
+    if (map.rank != 0 && rank != map.rank)
+      return add("tensormap.rank",
+                 fmt::format("an instruction of {} dimensions on a map of {}", rank, map.rank));
+    if (map.element_bytes == 0 || rank == 0) return;
+    const Value inner = kernel.values.multiply(event.coordinates.front(), map.element_bytes);
+    if (!off(inner, 16)) return;
+    const auto [more, multiple] = excess(inner, 16);
+    add("copy.inner-coordinate",
+        fmt::format("an innermost coordinate of {}-byte elements that is {} bytes off a multiple of {}",
+                    map.element_bytes, more, multiple));
+  }
+
+  void coordinates() const {
+    for (std::size_t d = 0; d < event.coordinates.size(); ++d) {
+      const auto number = event.coordinates[d].number();
+      if (!number || static_cast<std::int32_t>(*number) >= 0) continue;
+      return add("store.negative-coordinate",
+                 fmt::format("a tensor store at coordinate {} in dimension {} from the innermost",
+                             static_cast<std::int32_t>(*number), d));
+    }
+  }
+};
+
+}  // namespace
+
+void check_accesses(const Kernel& kernel, Findings& findings) {
+  for (const Event& event : kernel.events) {
+    const Check check{kernel, event, findings};
+    switch (event.kind) {
+      case Kind::access:
+      case Kind::write: check.access(); break;
+      case Kind::bulk_load:
+      case Kind::bulk_store:
+      case Kind::prefetch: check.copy(); break;
+      case Kind::init:
+      case Kind::invalidate:
+      case Kind::expect:
+      case Kind::arrive_expect:
+      case Kind::arrive:
+      case Kind::wait: check.barrier(); break;
+      default: break;
+    }
+  }
+}
+
+}  // namespace lint
+TMAJIT_END

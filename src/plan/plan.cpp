@@ -1,0 +1,110 @@
+#include "families/list.hpp"
+#include "kernel/plan_state.hpp"
+#include "plan/candidates.hpp"
+#include "plan/check_operation.hpp"
+#include "plan/cost_model.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint64_t many_times = 256 << 20;  // bytes that fill the chip many times over
+constexpr std::size_t most_candidates = 48;      // of one problem: each takes kilobytes
+
+std::vector<Candidate> candidates_for(const Problem& problem, std::string_view family) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(most_candidates);
+  if (!family.empty()) {
+    family_named(family).add_candidates(problem, candidates);
+  } else {
+    for (const Family* one : all_families()) one->add_candidates(problem, candidates);
+  }
+  if (!candidates.empty()) return candidates;
+  if (family.empty())
+    throw Error(ErrorCode::unsupported, fmt::format("no kernel family can do this: {}", problem.nest.text()));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("kernels of the family {} cannot do this: {}. Leave the family to the planner.",
+                          family, problem.nest.text()));
+}
+
+/// What was measured on this chip for the problem's class. Moves that fill the chip many times over go as
+/// those of half or twice their size do, if nobody measured them.
+std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem& problem,
+                                       const Candidate& usual) {
+  ShapeClass shape = shape_class_of(problem, usual);
+  auto choice = options.tuning->find(options.chip.name, shape);
+  if (problem.bytes_written() < many_times) return choice;
+  const auto bytes = shape.bytes;
+  for (const int doublings : {-1, 1, -2, 2}) {
+    shape.bytes = static_cast<std::int8_t>(bytes + doublings);
+    if (!choice) choice = options.tuning->find(options.chip.name, shape);
+  }
+  return choice;
+}
+
+/// The tuned candidate of the problem, if there is one.
+const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
+                            const std::vector<Candidate>& candidates) {
+  if (options.tuning == nullptr) return nullptr;
+  const auto tuned = find_choice(options, problem, candidates[usual_of(candidates)]);
+  if (!tuned) return nullptr;
+  const auto found = std::ranges::find_if(candidates, [&](const Candidate& candidate) {
+    return candidate.family->choice(candidate) == tuned->choice;
+  });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
+Problem problem_of(const Move& move, const PlanOptions& options) {
+  Problem problem = make_problem(move);
+  problem.sm_count = options.chip.sm_count;
+  return problem;
+}
+
+KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
+  std::vector<Candidate> candidates = candidates_for(problem, options.family);
+  const Candidate* tuned = find_tuned(options, problem, candidates);
+  const std::size_t chosen = tuned != nullptr ? static_cast<std::size_t>(tuned - candidates.data())
+                                              : choose(candidates, problem, options.chip);
+  const double predicted = predict_us(candidates[chosen], problem, options.chip);
+  return make_kernel_plan(std::move(candidates[chosen]), std::move(problem), predicted, tuned != nullptr);
+}
+
+}  // namespace
+
+std::vector<KernelPlan> plan(const Operation& operation, const PlanOptions& options) {
+  check_operation(operation.moves);
+  std::vector<KernelPlan> plans;
+  for (const Move& move : operation.moves) {
+    Problem problem = problem_of(move, options);
+    if (!problem.nest.empty()) plans.push_back(plan_problem(std::move(problem), options));
+  }
+  return plans;
+}
+
+ShapeClass shape_class(const Move& move, const PlanOptions& options) {
+  const Problem problem = problem_of(move, options);
+  const std::vector<Candidate> candidates = candidates_for(problem, options.family);
+  return shape_class_of(problem, candidates[usual_of(candidates)]);
+}
+
+std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& options) {
+  check_operation({&move, 1});
+  const Problem problem = problem_of(move, options);
+  std::vector<KernelPlan> plans;
+  if (problem.nest.empty()) return plans;
+  plans.push_back(plan_problem(problem, options));
+  for (Candidate& candidate : candidates_for(problem, options.family)) {
+    if (candidate == plans.front().state().candidate) continue;
+    const double predicted = predict_us(candidate, problem, options.chip);
+    plans.push_back(make_kernel_plan(std::move(candidate), problem, predicted));
+  }
+  return plans;
+}
+
+TMAJIT_END

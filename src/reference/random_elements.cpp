@@ -1,0 +1,63 @@
+#include "reference/random_elements.hpp"
+
+#include "reference/small_float.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace reference {
+namespace {
+
+using tmajit::ElementType;
+
+constexpr std::uint64_t word = sizeof(std::uint64_t);
+constexpr std::uint64_t period_bytes = 524287 * word;  // a prime, 2^19 − 1
+
+SmallFloat format_of(ElementType type) {
+  switch (type) {
+    case ElementType::e4m3: return e4m3_format;
+    case ElementType::e5m2: return e5m2_format;
+    case ElementType::f16: return f16_format;
+    case ElementType::bf16: return bf16_format;
+    case ElementType::f64: return {11, 52, true, false};
+    default: return {8, 23, true, false};
+  }
+}
+
+/// Random bits as a float whose exponent is that of 1 or up to 15 less.
+std::uint64_t as_float(std::uint64_t bits, const SmallFloat& format) {
+  const std::uint64_t bias = (std::uint64_t{1} << (format.exponent_bits - 1)) - 1;
+  const std::uint64_t exponent = bias - std::min<std::uint64_t>(bits & 15U, bias);
+  const std::uint64_t sign = bits >> 63U;
+  const std::uint64_t mantissa = (bits >> 4U) & ((std::uint64_t{1} << format.mantissa_bits) - 1);
+  return (((sign << format.exponent_bits) | exponent) << format.mantissa_bits) | mantissa;
+}
+
+}  // namespace
+
+void RandomElements::fill(std::span<std::byte> elements) {
+  const bool floats = tmajit::is_float(type_);
+  const std::size_t size = floats ? tmajit::size_of(type_) : sizeof(std::uint64_t);
+  const SmallFloat format = format_of(type_);
+  for (std::size_t at = 0; at < elements.size(); at += size) {
+    const std::uint64_t bits = floats ? as_float(random_(), format) : random_();
+    // Little-endian, as every host of a GPU.
+    std::memcpy(elements.data() + at, &bits, std::min(size, elements.size() - at));
+  }
+}
+
+// One more word, so that an element at the end is contiguous.
+Pattern::Pattern(tmajit::ElementType type, std::uint64_t seed) : bytes_(period_bytes + word) {
+  RandomElements(type, seed).fill(std::span(bytes_).first(period_bytes));
+  std::copy_n(bytes_.begin(), word, bytes_.begin() + period_bytes);
+}
+
+std::span<const std::byte> Pattern::period() const {
+  return std::span(bytes_).first(period_bytes);
+}
+
+const std::byte* Pattern::at(std::uint64_t offset) const {
+  return &bytes_[offset % period_bytes];
+}
+
+}  // namespace reference

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace reference {
+
+/// An element in the type that expressions compute it in: 16- and 8-bit floats and tf32 as float.
+using Scalar = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
+                            std::int32_t, std::uint64_t, std::int64_t, float, double>;
+
+/// The result of an expression as a Scalar: bool counts as int, `long long` as the 64-bit type.
+template <typename T>
+[[nodiscard]] Scalar scalar(T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<std::int32_t>(value);
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<std::int64_t>(value);
+    else
+      return static_cast<std::uint64_t>(value);
+  } else {
+    return value;
+  }
+}
+
+/// a + b in C++'s common type; integers wrap, as they do on the device.
+[[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
+/// a · b likewise.
+[[nodiscard]] Scalar multiply(const Scalar& a, const Scalar& b);
+
+/// Reads the element at `bytes` (little-endian, unaligned).
+[[nodiscard]] Scalar decode(tmajit::ElementType type, const std::byte* bytes);
+
+/// Converts `value` to `type` as kernels do, and writes it to `bytes`: integer to integer wraps, float to
+/// integer truncates and saturates with NaN giving 0, anything to a float rounds to nearest even, through f32
+/// where the float is shorter; fp8 saturates to its largest finite value, tf32 rounds to nearest even too.
+void encode(tmajit::ElementType type, const Scalar& value, std::byte* bytes);
+
+/// What a tensor map of `type` makes of an element (`size_of(type)` bytes) on its way to shared memory: tf32
+/// rounds. Other types pass unchanged, the ftz forms of f32 too.
+void convert_on_load(tmajit::ElementType type, std::byte* element);
+
+/// Equal bits, or both NaN: which NaN an operation makes differs between processors.
+[[nodiscard]] bool same_value(tmajit::ElementType type, const std::byte* a, const std::byte* b);
+
+/// An element's bits, "0x3f800000".
+[[nodiscard]] std::string bits_text(tmajit::ElementType type, const std::byte* element);
+
+}  // namespace reference

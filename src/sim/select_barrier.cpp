@@ -1,0 +1,420 @@
+/// Barriers of a CTA and of a cluster, fences, and mbarriers (PTX ISA 9.7.13).
+#include "sim/cta.hpp"
+#include "sim/select.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr std::uint32_t aligned = 1;
+constexpr std::uint32_t counted = 2;
+constexpr std::uint32_t waits = 4;
+
+/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c what the
+/// lanes say to a reduction.
+void barrier(Warp& warp, const MicroOp& op, Mask mask) {
+  Cta& cta = *warp.cta;
+  if ((op.aux & aligned) != 0 && !warp.gather(mask)) return;
+  const auto first = first_lane(mask);
+  const auto id = get<std::uint32_t>(warp.registers + op.a, first);
+  const std::uint32_t expected =
+      (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, first) : 0;
+  if (id >= cta.barriers.size() || expected % lanes != 0) {
+    warp.fail(first, "barrier.operand", fmt::format("barrier {} for {} threads", id, expected));
+  }
+  NamedBarrier& state = cta.barriers[id];
+  if (state.arrived > 0 && state.expected != expected) {
+    warp.fail(
+        first, "barrier.count",
+        fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected));
+  }
+  state.expected = expected;
+  state.said += count_of(mask & read_mask(warp, op.c));
+  state.arrived += expected != 0 ? lanes : count_of(mask);
+  ++cta.changes;
+  const bool passes = (op.aux & waits) != 0;
+  if (cta.races) cta.races->barrier_arrive(id, warp, mask, passes);
+  const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
+  if (state.arrived > needed) {
+    warp.fail(first, "barrier.overflow",
+              fmt::format("{} threads at barrier {} for {}", state.arrived, id, needed));
+  }
+  if (state.arrived == needed) {
+    if (cta.races && passes) cta.races->barrier_pass(id, warp, mask);
+    warp.reductions[id] = state.said;
+    warp.reduced[id] = state.arrived;
+    cta.release_barrier(id);
+  } else if (passes) {
+    warp.park(mask, warp.pc, {Wait::Kind::barrier, id, 0});
+  }
+}
+
+/// The second part of bar.red: d gets what all threads said at barrier a, as a number, or as a predicate
+/// whether all or any said yes.
+template <bool number, bool all = false>
+void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
+    const std::uint32_t yes = warp.reductions[id];
+    if constexpr (number) {
+      put(warp.registers + op.d, lane, yes);
+    } else {
+      write_lane(warp, op.d, lane, all ? yes == warp.reduced[id] : yes != 0);
+    }
+  });
+}
+
+void fence_async(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.thread(lane)); });
+}
+
+void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
+}
+
+/// aux: 1 at CTA scope.
+void fence(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, op.aux == 1);
+}
+
+// barrier.cluster waits for all threads of the warp.
+
+void cluster_arrive(Warp& warp, const MicroOp&, Mask mask) {
+  if (!warp.gather(mask)) return;
+  const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & mask;
+  if (twice != 0) {
+    warp.fail(first_lane(twice), "cluster-barrier.arrived-twice",
+              "barrier.cluster.arrive by a thread that has not waited since it arrived");
+  }
+  if (warp.cta->races) warp.cta->races->barrier_arrive(Races::cluster_barrier, warp, mask, false);
+  warp.cta->cluster.arrive(warp, mask);
+}
+
+void cluster_wait(Warp& warp, const MicroOp&, Mask mask) {
+  if (!warp.gather(mask)) return;
+  const Mask absent = mask & ~(warp.cluster_arrived | warp.cluster_passed);
+  if (absent != 0) {
+    warp.fail(first_lane(absent), "cluster-barrier.not-arrived",
+              "barrier.cluster.wait by a thread that has not arrived");
+  }
+  if ((mask & ~warp.cluster_passed) != 0) {
+    warp.park(mask, warp.here(), {Wait::Kind::cluster, 0, 0});
+    return;
+  }
+  warp.cluster_passed &= ~mask;
+  if (warp.cta->races) warp.cta->races->barrier_pass(Races::cluster_barrier, warp, mask);
+}
+
+/// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
+/// follows. Gives the barrier's slot.
+Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot said, std::uint32_t flags) {
+  // bar is short for barrier….aligned.
+  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
+  if (count) flags |= counted;
+  const Slot id = d.read(first, ScalarType::u32);
+  d.emit(&barrier, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, said, flags);
+  return id;
+}
+
+/// bar.sync and bar.arrive.
+void select_bar(Decoder& d) {
+  emit_barrier(d, 0, d.args().size() > 1, true_slot, d.in().opcode == Opcode::bar_sync ? waits : 0);
+}
+
+/// bar.red d, a{, b}, p
+void select_bar_red(Decoder& d) {
+  const Slot said = d.read(d.args().back(), ScalarType::pred);
+  const Slot id = emit_barrier(d, 1, d.args().size() > 3, said, waits);
+  if (d.has("popc")) {
+    d.emit(&barrier_result<true>, d.write(0, ScalarType::u32), id);
+  } else {
+    d.emit(d.has("and") ? &barrier_result<false, true> : &barrier_result<false>, d.write(0, ScalarType::pred),
+           id);
+  }
+}
+
+void select_fence(Decoder& d) {
+  // The host's memory is as strong as any fence asks: only the order counts that it makes.
+  d.program().orders_memory = true;
+  d.emit(&fence, 0, 0, 0, 0, d.has("cta") ? 1 : 0);
+}
+
+void select_fence_proxy(Decoder& d) {
+  // Whatever the scope: those of shared memory are a part of the fence of all spaces.
+  d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
+}
+
+constexpr std::int64_t most_bytes = (1 << 20) - 1;
+constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
+
+/// The 8 bytes that the lane names.
+SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const std::uint64_t address = address_of(warp, access, lane);
+  if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
+    warp.fail(lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address));
+  return reach_shared(warp, lane, address, 8, access.peers, true);
+}
+
+struct Found {
+  Cta* owner;
+  std::uint32_t offset;
+  Mbarrier* barrier;
+};
+
+Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const auto [owner, offset] = place_of(warp, access, lane);
+  Mbarrier* const barrier = owner->mbarrier(offset);
+  if (barrier == nullptr) {
+    warp.fail(lane, "mbarrier.uninitialised",
+              fmt::format("no mbarrier has been initialised at shared address {:#x}", offset + shared_base));
+  }
+  return {owner, offset, barrier};
+}
+
+void initialise(Warp& warp, const MicroOp& op, Mask mask) {
+  Cta& cta = *warp.cta;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
+    const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (arrivals == 0 || arrivals > most_arrivals) {
+      warp.fail(lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals));
+    }
+    for (std::uint32_t near = offset < 7 ? 0 : offset - 7; near < offset + 8; ++near) {
+      if (cta.mbarrier(near) == nullptr) continue;
+      warp.report(lane, "mbarrier.initialised-twice",
+                  fmt::format("mbarrier.init at shared address {:#x}, where an mbarrier is in use",
+                              offset + shared_base));
+      break;
+    }
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if ((cta.shadow()[offset + i] & (loading | storing)) == 0) continue;
+      warp.fail(lane, "mbarrier.onto-copy",
+                fmt::format("mbarrier.init at shared address {:#x}, which an asynchronous copy still uses",
+                            offset + shared_base));
+    }
+    cta.make_mbarrier(offset) = {.expected = arrivals,
+                                 .pending = arrivals,
+                                 .place = warp.place(),
+                                 .writer = cta.thread_tag(warp.thread(lane))};
+    if (cta.races) cta.races->mbarrier_init(warp, lane, offset);
+    ++cta.changes;
+  });
+}
+
+void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t offset = find(warp, warp.program->accesses[op.aux], lane).offset;
+    if (warp.cta->races) warp.cta->races->mbarrier_use(warp, 1U << lane, offset, true);
+    warp.cta->drop_mbarrier(offset);
+  });
+}
+
+void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
+  barrier.bytes += bytes;
+  if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
+  warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
+}
+
+void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+  if (count > at.barrier->pending || count == 0) {
+    warp.fail(
+        lane, "mbarrier.arrivals",
+        fmt::format("{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}", count,
+                    at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected));
+  }
+  at.barrier->pending -= count;
+  at.owner->settle(at.offset, *at.barrier);
+}
+
+/// Calls visit(offset, lanes) for each mbarrier that lanes of `mask` name.
+template <typename Visit>
+void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
+  std::array<std::uint32_t, lanes> offsets;
+  for_lanes(mask, [&](std::uint32_t lane) { offsets[lane] = find(warp, access, lane).offset; });
+  for_alike(
+      mask, [&](std::uint32_t lane) { return offsets[lane]; }, visit);
+}
+
+void use(Warp& warp, const MemoryAccess& access, Mask mask) {
+  if (!warp.cta->races) return;
+  for_each_barrier(warp, access, mask, [&](std::uint32_t offset, Mask same) {
+    warp.cta->races->mbarrier_use(warp, same, offset);
+  });
+}
+
+/// a: bytes; not an arrival. With `sign` −1 complete_tx.
+template <std::int64_t sign>
+void expect(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask)) return;
+  use(warp, warp.program->accesses[op.aux], mask);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
+    at.owner->settle(at.offset, *at.barrier);
+  });
+}
+
+/// A state is the phase, and below it the arrivals that were pending.
+constexpr std::uint32_t phase_shift = 24;
+
+/// What an arrival is.
+enum Arrival : std::uint32_t {
+  expects = 1,      ///< bytes too; it counts as one
+  drops = 2,        ///< from later phases
+  no_complete = 4,  ///< must not complete the phase
+  relaxed = 8,
+  asks_state = 16,
+};
+
+/// d: state, a: count or bytes, c: Arrival.
+void arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  if (warp.cta->cluster.hold(warp, access, mask)) return;
+  Races* const races = warp.cta->races.get();
+  use(warp, access, mask);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
+    if ((op.c & asks_state) != 0 && at.owner != warp.cta) {
+      warp.fail(lane, "mbarrier.remote-state",
+                fmt::format("an arrival at an mbarrier of the CTA with rank {} asks for its state",
+                            at.owner->rank));
+    }
+    put(warp.registers + op.d, lane,
+        at.barrier->phase << phase_shift | static_cast<std::uint64_t>(at.barrier->pending));
+    if ((op.c & no_complete) != 0 && std::int64_t{operand} >= at.barrier->pending) {
+      warp.fail(lane, "mbarrier.arrivals",
+                fmt::format("{} arrivals that must not complete the phase, of {} that it lacks", operand,
+                            at.barrier->pending),
+                "fewer arrivals than are pending for .noComplete", "arrive without .noComplete");
+    }
+    if ((op.c & expects) != 0) add_bytes(warp, lane, *at.barrier, operand);
+    const std::uint32_t count = (op.c & expects) != 0 ? 1 : operand;
+    if ((op.c & drops) != 0) at.barrier->expected -= std::min(count, at.barrier->expected);
+    if (races != nullptr) races->mbarrier_arrive(warp, lane, at.offset, (op.c & relaxed) == 0);
+    arrive_at(warp, lane, at, count);
+  });
+  if (races != nullptr) races->arrived(warp);
+}
+
+/// d: predicate, a: parity or state, c: 1 if it is relaxed. A failed try_wait waits in the barrier's list; a
+/// failed test_wait lets others go first.
+template <bool parity, bool blocks>
+void wait(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  Mask done = 0;
+  std::optional<Wait> reason;
+  Mask together = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    bool complete = false;
+    std::uint32_t detail = 0;
+    if constexpr (parity) {
+      detail = get<std::uint32_t>(warp.registers + op.a, lane) & 1;
+      complete = (at.barrier->phase & 1) != detail;
+    } else {
+      const auto state = get<std::uint64_t>(warp.registers + op.a, lane);
+      detail = static_cast<std::uint32_t>(state >> phase_shift & 1);
+      complete = at.barrier->phase > state >> phase_shift;
+    }
+    if (complete) {
+      done |= 1U << lane;
+      return;
+    }
+    if (!reason) reason = Wait{Wait::Kind::mbarrier, at.offset, detail};
+    if (reason->what == at.offset && reason->detail == detail) together |= 1U << lane;
+  });
+  const Mask failed = mask & ~done;
+  write_mask(warp, op.d, mask, done);
+  if (warp.cta->races && done != 0) {
+    for_each_barrier(warp, access, done, [&](std::uint32_t offset, Mask same) {
+      warp.cta->races->mbarrier_pass(warp, same, offset, op.c == 0);
+    });
+  }
+  if (failed == 0) return;
+  if (blocks && !warp.timed_out) {
+    // The instruction runs again when they are woken; lanes that wait for another phase look again first.
+    warp.park(together, warp.here(), *reason);
+    if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
+    return;
+  }
+  warp.timed_out = false;
+  warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+constexpr auto pending_count = [](std::uint64_t state) { return state & ((1U << phase_shift) - 1); };
+
+/// Operand `i`, the address of an mbarrier; with `own` it must be the CTA's own.
+std::uint32_t add_barrier(Decoder& d, std::size_t i, bool own = false) {
+  MemoryAccess access = d.address(d.arg(i), d.space());
+  if (own) access.peers = false;
+  return d.add(std::move(access));
+}
+
+void select_mbarrier_arrive(Decoder& d) {
+  const std::uint32_t access = add_barrier(d, 1);
+  const Slot operand = d.args().size() > 2 ? d.read(2, ScalarType::u32) : d.constant(1, false);
+  std::uint32_t arrival = 0;
+  if (d.has("noComplete")) {
+    arrival = no_complete;
+  } else if (d.has("expect_tx")) {
+    arrival = expects;
+  }
+  if (d.in().opcode == Opcode::mbarrier_arrive_drop) arrival |= drops;
+  if (d.has("relaxed")) arrival |= relaxed;
+  if (d.arg(0).kind != Arg::Kind::sink) arrival |= asks_state;
+  d.emit(&arrive, d.write(0, ScalarType::b64), operand, 0, arrival, access);
+}
+
+void select_mbarrier_wait(Decoder& d) {
+  const bool parity = d.has("parity");
+  const std::uint32_t access = add_barrier(d, 1, true);
+  const Slot operand = d.read(2, parity ? ScalarType::u32 : ScalarType::b64);
+  const auto pick = [](auto by_parity, auto blocks) -> Handler { return &wait<by_parity, blocks>; };
+  d.emit(with_flags(pick, parity, d.in().opcode == Opcode::mbarrier_try_wait), d.write(0, ScalarType::pred),
+         operand, 0, d.has("relaxed") ? 1 : 0, access);
+}
+
+/// mbarrier.init, and with `handler` expect or complete_tx: operand 1 is a number.
+template <Handler handler, bool own>
+void select_mbarrier_number(Decoder& d) {
+  const Slot number = d.read(1, ScalarType::u32);
+  d.emit(handler, 0, number, 0, 0, add_barrier(d, 0, own));
+}
+
+constexpr Selector table[] = {
+    {Opcode::bar_sync, &select_bar},
+    {Opcode::bar_arrive, &select_bar},
+    {Opcode::bar_red, &select_bar_red},
+    {Opcode::barrier_cluster_arrive, [](Decoder& d) { d.emit(&cluster_arrive); }},
+    {Opcode::barrier_cluster_wait, [](Decoder& d) { d.emit(&cluster_wait); }},
+    {Opcode::membar, &select_fence},
+    {Opcode::fence, &select_fence},
+    {Opcode::fence_mbarrier_init, [](Decoder& d) { d.emit(&fence_mbarriers); }},
+    {Opcode::fence_proxy, &select_fence_proxy},
+    {Opcode::mbarrier_init, &select_mbarrier_number<&initialise, true>},
+    {Opcode::mbarrier_inval, [](Decoder& d) { d.emit(&invalidate, 0, 0, 0, 0, add_barrier(d, 0, true)); }},
+    {Opcode::mbarrier_expect_tx, &select_mbarrier_number<&expect<1>, false>},
+    {Opcode::mbarrier_complete_tx, &select_mbarrier_number<&expect<-1>, false>},
+    {Opcode::mbarrier_arrive, &select_mbarrier_arrive},
+    {Opcode::mbarrier_arrive_drop, &select_mbarrier_arrive},
+    {Opcode::mbarrier_test_wait, &select_mbarrier_wait},
+    {Opcode::mbarrier_try_wait, &select_mbarrier_wait},
+    {Opcode::mbarrier_pending_count,
+     [](Decoder& d) {
+       d.emit_as(&apply<pending_count, std::uint32_t, std::uint64_t>, {ScalarType::u32, ScalarType::b64});
+     }},
+};
+
+}  // namespace
+
+constinit const Selectors barrier_selectors = table;
+
+}  // namespace sim
+TMAJIT_END

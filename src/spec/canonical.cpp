@@ -1,0 +1,177 @@
+#include "spec/canonical.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, what);
+}
+
+std::string shape_text(const TensorView& view) {
+  return view.rank == 0
+             ? std::string("a single element")
+             : fmt::format("{}", fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"));
+}
+
+void require_same_shape(std::span<const TensorView> views) {
+  if (views.empty() || views.size() > max_operands) {
+    refuse(fmt::format("{} views; a destination and up to {} sources are possible", views.size(),
+                       max_operands - 1));
+  }
+  const TensorView& first = views.front();
+  if (first.rank > max_view_rank) {
+    refuse(fmt::format("a view of rank {}; at most {} is possible", first.rank, max_view_rank));
+  }
+  for (std::size_t i = 1; i < views.size(); ++i) {
+    if (views[i].rank != first.rank ||
+        !std::equal(first.shape.begin(), first.shape.begin() + first.rank, views[i].shape.begin())) {
+      refuse(fmt::format("source {} has the shape {}, the destination {}; broadcast or slice one of them",
+                         i - 1, shape_text(views[i]), shape_text(first)));
+    }
+  }
+}
+
+/// One dimension of all operands.
+struct Dimension {
+  std::uint64_t extent = 1;
+  std::uint32_t of_view = 0;  // the views' dimension; of merged ones the innermost
+  bool backwards = false;
+  std::int64_t first = 0;  // of the window
+  std::int64_t end = 0;
+  std::array<std::int64_t, max_operands> strides{};
+};
+
+std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const SourceWindow* window) {
+  std::vector<Dimension> result;
+  for (std::uint32_t d = 0; d < views.front().rank; ++d) {
+    const std::uint64_t extent = views.front().shape[d];
+    Dimension dimension{.extent = extent, .of_view = d, .end = static_cast<std::int64_t>(extent)};
+    if (window != nullptr) {
+      // What lies outside of the destination says nothing, and may be far away.
+      const auto last = static_cast<std::int64_t>(extent);
+      dimension.first = std::clamp<std::int64_t>(window->first[d], 0, last);
+      dimension.end =
+          std::clamp<std::int64_t>(window->first[d] + static_cast<std::int64_t>(window->extent[d]), 0, last);
+    }
+    if (extent == 1 && dimension.first <= 0 && dimension.end >= 1) continue;
+    for (std::size_t i = 0; i < views.size(); ++i) dimension.strides[i] = views[i].strides[d];
+    if (dimension.strides[0] == 0 && extent > 1) {
+      refuse(fmt::format(
+          "the destination has stride 0 in dimension {}, of {} elements: each would be written {} "
+          "times. Drop the dimension, or give it a stride.",
+          d, dimension.extent, dimension.extent));
+    }
+    result.push_back(dimension);
+  }
+  return result;
+}
+
+/// Walks a dimension from its other end if the destination walks it backwards.
+void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
+  if (dimension.strides[0] >= 0) return;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    nest.operand[i].offset += dimension.strides[i] * static_cast<std::int64_t>(dimension.extent - 1);
+    dimension.strides[i] = -dimension.strides[i];
+  }
+  dimension.backwards = true;
+  const auto extent = static_cast<std::int64_t>(dimension.extent);
+  dimension.first = extent - std::exchange(dimension.end, extent - dimension.first);
+}
+
+/// Whether the window leaves nothing of a dimension out, so that it can be the inner one of two.
+bool is_full(const Dimension& dimension) {
+  return dimension.first <= 0 && dimension.end >= static_cast<std::int64_t>(dimension.extent);
+}
+
+/// Whether every operand walks `outer` and `inner` as it would one dimension.
+bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
+  if (!is_full(inner)) return false;
+  for (std::uint32_t i = 0; i < operands; ++i) {
+    if (outer.strides[i] != inner.strides[i] * static_cast<std::int64_t>(inner.extent)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options) {
+  require_same_shape(views);
+  CanonicalNest nest;
+  nest.operands = static_cast<std::uint32_t>(views.size());
+  const TensorView& destination = views.front();
+  const auto end = destination.shape.begin() + destination.rank;
+  if (std::find(destination.shape.begin(), end, 0U) != end) {
+    nest.rank = 1;  // of extent 0
+    return nest;
+  }
+
+  std::vector<Dimension> dimensions = dimensions_of(views, options.window);
+  for (Dimension& dimension : dimensions) walk_forwards(dimension, nest);
+  const auto order = [](const Dimension& dimension) {
+    return std::tuple(dimension.strides[0], std::abs(dimension.strides[1]), dimension.extent);
+  };
+  std::stable_sort(dimensions.begin(), dimensions.end(),
+                   [&](const Dimension& a, const Dimension& b) { return order(a) > order(b); });
+
+  std::vector<Dimension> merged;
+  for (const Dimension& dimension : dimensions) {
+    if (!options.keep_dimensions && !merged.empty() && merges(merged.back(), dimension, nest.operands)) {
+      const Dimension outer = std::exchange(merged.back(), dimension);
+      const auto inner = static_cast<std::int64_t>(dimension.extent);
+      merged.back().extent = outer.extent * dimension.extent;
+      merged.back().first = outer.first * inner;
+      merged.back().end = outer.end * inner;
+    } else {
+      merged.push_back(dimension);
+    }
+  }
+
+  nest.windowed = options.window != nullptr;
+  nest.view_rank = destination.rank;
+  nest.dimension_of.fill(static_cast<std::uint32_t>(merged.size()));
+  for (const Dimension& dimension : merged) {
+    nest.shape[nest.rank] = dimension.extent;
+    nest.dimension_of[dimension.of_view] = nest.rank;
+    nest.backwards[dimension.of_view] = dimension.backwards;
+    nest.window_first[nest.rank] = dimension.first;
+    nest.window_end[nest.rank] = dimension.end;
+    for (std::uint32_t i = 0; i < nest.operands; ++i)
+      nest.operand[i].strides[nest.rank] = dimension.strides[i];
+    ++nest.rank;
+  }
+  return nest;
+}
+
+bool CanonicalNest::empty() const noexcept {
+  return rank > 0 && shape[0] == 0;
+}
+
+std::uint64_t CanonicalNest::elements() const noexcept {
+  return std::accumulate(shape.begin(), shape.begin() + rank, std::uint64_t{1}, sat_mul);
+}
+
+std::string CanonicalNest::text() const {
+  std::string out = fmt::format("{}:", fmt::join(shape.begin(), shape.begin() + rank, "x"));
+  for (std::uint32_t i = 0; i < operands; ++i) {
+    const auto& strides = operand[i].strides;
+    out += fmt::format(" {}{}", i == 1 ? "<- " : "", fmt::join(strides.begin(), strides.begin() + rank, ","));
+    if (operand[i].offset != 0) out += fmt::format("{:+}", operand[i].offset);
+  }
+  return out;
+}
+
+TMAJIT_END

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tmajit/error.hpp>
+
+#include <array>
+#include <string_view>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+
+/// What the enumerators of an `Enum` that counts from 0 are called, in their order.
+template <typename Enum, std::size_t count>
+struct EnumNames {
+  std::string_view kind;  ///< in errors: "swizzle"
+  std::array<const char*, count> names;
+
+  [[nodiscard]] constexpr const char* of(Enum value) const noexcept {
+    const auto number = static_cast<std::size_t>(value);
+    return number < count ? names[number] : "unknown";
+  }
+  /// Throws Error{invalid_argument} that lists the legal names.
+  [[nodiscard]] Enum parse(std::string_view text) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (names[i] == text) return static_cast<Enum>(i);
+    }
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("no {} is called \"{}\"; legal: {}", kind, text, fmt::join(names, ", ")));
+  }
+};
+
+TMAJIT_END

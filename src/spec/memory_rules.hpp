@@ -1,0 +1,49 @@
+#pragma once
+
+#include "spec/overlap.hpp"
+#include "spec/violations.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+TMAJIT_BEGIN
+
+// The rules of tensors in memory, whoever moves them: types, extents, addresses, and that nothing is written
+// where something else is read or written.
+
+/// A tensor that a kernel or an operation reads or writes.
+struct PlacedOperand {
+  const TensorView* view = nullptr;
+  DevicePtr address = 0;
+  bool written = false;
+  /// Operands of one group are computed from each other element by element: a source may be exactly the
+  /// destination.
+  std::uint32_t group = 0;
+  bool in_place = false;  ///< whether it may be so
+};
+/// What violations call an operand: "the destination", "source 2 of move 1". Only called for one that breaks
+/// a rule.
+using OperandName = std::function<std::string(std::size_t operand)>;
+
+/// Rank, type, extents and reach: that all of it lies within 2^62 bytes.
+void check_view_limits(const TensorView& view, const std::function<std::string()>& name,
+                       Violations& violations);
+/// That an address is not null, and a multiple of `unit` bytes. Empty tensors lie nowhere.
+void check_placed_address(const TensorView& view, DevicePtr address, std::uint64_t unit,
+                          const std::function<std::string()>& name, Violations& violations);
+/// That no two indices of the tensor are one element.
+void check_written_once(const TensorView& view, DevicePtr address, const std::function<std::string()>& name,
+                        Violations& violations);
+/// That what is written shares no byte with what else is read or written. Views that interleave without
+/// sharing anything pass: this is exact, but for strides so odd that no short search tells, which are
+/// reported.
+void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
+
+/// "f32 16x64 with strides 64,1".
+[[nodiscard]] std::string view_text(const TensorView& view);
+/// "16x64"; "one element" for rank 0.
+[[nodiscard]] std::string shape_text(std::span<const std::uint64_t> shape);
+
+TMAJIT_END

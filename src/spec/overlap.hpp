@@ -1,0 +1,63 @@
+#pragma once
+
+#include <tmajit/device.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// A tensor in memory: where its element with all indices 0 is, and how it lies.
+struct PlacedView {
+  const TensorView& view;
+  DevicePtr address;
+};
+
+/// The addresses of a tensor's first and last byte.
+struct ByteRange {
+  DevicePtr first = 0;
+  DevicePtr last = 0;
+};
+
+/// Nothing if the tensor is empty, or does not lie within 2^62 bytes of the address space.
+[[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
+
+enum class Overlap : std::uint8_t {
+  none,
+  some,
+  undecided,  ///< strides so odd that no short search tells
+};
+
+/// Whether an element of one tensor shares a byte with an element of the other. `range_a` and `range_b` are
+/// their byte ranges. Exact but for `undecided`.
+[[nodiscard]] Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView& b,
+                              const ByteRange& range_b) noexcept;
+
+/// Whether two different indices of the tensor are the same element.
+[[nodiscard]] Overlap self_overlap(const PlacedView& tensor) noexcept;
+
+// The arithmetic behind it.
+
+/// coefficient · x for any whole x from 0 to `most`.
+struct BoundedTerm {
+  std::uint64_t coefficient = 0;
+  std::uint64_t most = 0;
+};
+
+enum class Solvable : std::uint8_t {
+  no,
+  yes,
+  undecided,  ///< the search would have taken too long
+};
+
+/// Terms that solvable() takes.
+inline constexpr std::size_t max_bounded_terms = 32;
+
+/// Whether some values of the terms add up to `target`: what asks whether two walks over memory meet. The
+/// largest sum must be below 2^63. The problem is NP-complete; strides of real tensors are decided in a few
+/// steps, and the search ends undecided after `most_steps`. Changes `terms`.
+[[nodiscard]] Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target,
+                                std::uint32_t most_steps = 10'000) noexcept;
+
+TMAJIT_END

@@ -1,0 +1,12 @@
+// Division by a number that is known at the launch: a multiplication and a shift.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit {
+
+// Of a dividend below 2^31.
+__device__ __forceinline__ u32 quotient(const params::Divider& divider, u32 n) {
+  return divider.divisor == 1 ? n : __umulhi(n, divider.multiplier) >> divider.shift;
+}
+
+}  // namespace tmajit

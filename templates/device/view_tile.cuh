@@ -1,0 +1,47 @@
+// The tile of a destination and its sources that a CTA computes.
+#pragma once
+#include "tmajit/division.cuh"
+#include "tmajit/types.cuh"
+#include "tmajit/views.cuh"
+
+namespace tmajit {
+
+//@ used Access
+// How a thread comes by the elements of its chunk.
+enum class Access : u32 {
+  run,       // they are next to each other, or a small step apart: whole words, from which they are picked
+  repeat,    // they are all the same one
+  elements,  // each by itself
+  image,     // other threads bring them: whole lines of the source's memory go to shared memory first
+};
+//@ end
+
+// The tile of CTA blockIdx.x; CTAs take tiles in the order of the destination.
+template <u32 rank>
+struct Tile {
+  u64 origin[rank];
+  i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
+
+  __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box) {
+    u32 tile = blockIdx.x;
+#pragma unroll
+    for (u32 d = rank; d-- > 0;) {
+      const u32 outer = d == 0 ? 0 : quotient(views.tiles[d], tile);
+      const u32 index = tile - outer * views.tiles[d].divisor;
+      tile = outer;
+      origin[d] = static_cast<u64>(index) * box.at[d];
+      const i64 left = static_cast<i64>(views.extent[d] - origin[d]);
+      inside[d] = static_cast<i32>(left < box.at[d] ? left : box.at[d]);
+    }
+  }
+
+  // The tile's first element.
+  __device__ __forceinline__ u8* in(const params::View<rank>& view) const {
+    u8* at = view.first;
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) at += static_cast<i64>(origin[d]) * view.step[d];
+    return at;
+  }
+};
+
+}  // namespace tmajit

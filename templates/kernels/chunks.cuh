@@ -1,0 +1,137 @@
+// Chunks of a destination's row, one a thread: where each lies, which of its elements exist, how it is stored.
+//@ # Facts of the kernel: rank, Offset, chunk, chunk_index, box, Destination and, where evaluate() reads g, Coordinate,
+//@ # coordinates, dimension_of, backwards.
+#pragma once
+#include "tmajit/element.cuh"
+#include "tmajit/raw.cuh"
+#include "tmajit/view_tile.cuh"
+
+namespace tmajit {
+
+constexpr u32 row = rank - 1;
+
+using Result = Raw<sizeof(Destination::Element), chunk>;
+
+__device__ constexpr u32 chunks(u32 d) {
+  return d == row ? box().at[d] / chunk : box().at[d];
+}
+__device__ constexpr u32 chunks_in_tile() {
+  u32 count = 1;
+  for (u32 d = 0; d < rank; ++d) count *= chunks(d);
+  return count;
+}
+
+// A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
+// its elements exist.
+struct Chunk {
+  i32 at[rank];
+  u8* to;
+  u32 first;
+  u32 last;
+
+//@ if contiguous
+  __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
+//@ end
+  __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile) const {
+    Offset offset = 0;
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
+    return tile + offset;
+  }
+};
+
+//@ if reads_g
+// Its index in each dimension of the user's destination.
+__device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const params::ViewsHead<rank>& views, const Tile<rank>& tile,
+                                               const Chunk& own, u32 k) {
+#pragma unroll
+  for (u32 c = 0; c < coordinates; ++c) {
+    const u32 d = dimension_of().at[c];
+    if (d == rank) {
+      g[c] = 0;  // an extent of 1
+    } else {
+      const u64 at = tile.origin[d] + own.at[d] + (d == row ? k : 0);
+      g[c] = static_cast<Coordinate>(backwards().at[c] != 0 ? views.extent[d] - 1 - at : at);
+    }
+  }
+}
+
+//@ end
+__device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, const Tile<rank>& tile, u8* destination, u32 n) {
+  Chunk own;
+  Offset offset = 0;
+  bool exists = n < chunks_in_tile();
+  u32 index[rank];
+  chunk_index(n, index);
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) {
+    own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
+    if (d == row) continue;
+    exists = exists && own.at[d] < tile.inside[d];
+    offset += static_cast<Offset>(own.at[d]) * static_cast<Offset>(views.destination.step[d]);
+  }
+  own.to = destination + offset;
+  own.first = 0;
+//@ if staggered
+  constexpr u32 element_bytes = sizeof(Destination::Element);
+  const u32 line = static_cast<u32>(reinterpret_cast<u64>(own.to));
+  own.at[row] -= line % (chunk * element_bytes) / element_bytes;
+  if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
+//@ end
+//@ if contiguous
+  own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(i64{sizeof(Destination::Element)});
+//@ else
+  own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(views.destination.step[row]);
+//@ end
+  const i32 left = tile.inside[row] - own.at[row];
+//@ if cut
+  own.last = exists && left > 0 ? least(left, chunk) : 0;
+//@ else
+  own.last = exists && left > 0 ? chunk : 0;
+//@ end
+  return own;
+}
+
+__device__ __forceinline__ void store(const params::View<rank>& view, const Chunk& own, const Result& result) {
+//@ if contiguous
+//@ if cut
+  if (own.whole()) {
+    store_raw<Destination::alignment>(own.to, result);
+  } else if constexpr (Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
+    store_next(own.to, result, own.first, own.last);
+  } else {
+    // A row of one element is contiguous, whatever its step.
+    store_some(own.to, i64{sizeof(Destination::Element)}, result, own.first, own.last);
+  }
+//@ else
+  store_raw<Destination::alignment>(own.to, result);
+//@ end
+//@ else
+  store_some(own.to, view.step[row], result, own.first, own.last);
+//@ end
+}
+
+//@ used packed
+template <class Element, u32 n>
+__device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
+  if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
+    return __builtin_bit_cast(Pack<Element, n>, raw);
+  } else {
+    Pack<Element, n> pack;
+    pack.words[0] = static_cast<u16>(raw.word[0]);
+    return pack;
+  }
+}
+//@ end
+//@ used raw
+template <class Element, u32 n>
+__device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
+  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
+    return __builtin_bit_cast(Raw<sizeof(Element), n>, pack);
+  } else {
+    return {{pack.words[0]}};
+  }
+}
+//@ end
+
+}  // namespace tmajit

@@ -1,0 +1,44 @@
+// The tiles of two views that the copy engine moves.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+template <u32 rank>
+struct EngineGrid {
+  Divider tiles[rank];  // in each dimension of the views, outermost first
+  u32 count;            // of all of them
+  // Views have more dimensions than the five of a tensor map. Those in which a tile has one index then share
+  // the map's outermost dimension: what each counts there.
+  i32 source_fold[rank];
+  i32 destination_fold[rank];
+};
+
+//@ used DirectView
+// The destination, where threads store to it.
+template <u32 rank>
+struct DirectView {
+  Address<u8> first;  // the element with all indices 0
+  i64 step[rank];     // bytes from one index to the next
+  u64 extent[rank];
+};
+//@ end
+
+//@ if host
+template <u32 rank>
+struct EngineGridLayout : EngineGridLayout<rank - 1> {
+  using Grid = EngineGrid<rank>;
+  static_assert(sizeof(Grid) == 20 * rank + 4 && alignof(Grid) == 4);
+  static_assert(TMAJIT_OFFSET(Grid, count) == 12 * rank);
+  static_assert(TMAJIT_OFFSET(Grid, source_fold) == 12 * rank + 4);
+  static_assert(TMAJIT_OFFSET(Grid, destination_fold) == 16 * rank + 4);
+  static_assert(sizeof(DirectView<rank>) == 8 + 16 * rank && alignof(DirectView<rank>) == 8);
+  static_assert(TMAJIT_OFFSET(DirectView<rank>, step) == 8);
+  static_assert(TMAJIT_OFFSET(DirectView<rank>, extent) == 8 + 8 * rank);
+};
+template <>
+struct EngineGridLayout<0> {};
+static_assert(sizeof(EngineGridLayout<8>) > 0);  // of all ranks to 8
+//@ end
+
+}  // namespace tmajit::params

@@ -1,0 +1,105 @@
+/// The lines of templates that choose what a source holds.
+#include "codegen/directives.hpp"
+
+#include "codegen/templates.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+Flags with(std::initializer_list<std::string_view> names) {
+  Flags flags;
+  for (const std::string_view name : names) flags.set(name);
+  return flags;
+}
+
+}  // namespace
+
+TEST_CASE("flags choose between parts, also nested ones") {
+  const std::string text =
+      "a\n//@ if cut\nb\n  //@ if !staggered\nc\n//@ else\nd\n//@ end\n//@ else\ne\n//@ end\n//@ # note\nf\n";
+  CHECK(selected(text, "t", with({})) == "a\ne\nf\n");
+  CHECK(selected(text, "t", with({"cut"})) == "a\nb\nc\nf\n");
+  CHECK(selected(text, "t", with({"cut", "staggered"})) == "a\nb\nd\nf\n");
+  CHECK(selected(text, "t", with({"staggered"})) == "a\ne\nf\n");
+}
+
+TEST_CASE("a wrong line is an error that names the file and the line") {
+  const auto refused = [](std::string_view text, std::string_view place, std::string_view why) {
+    INFO(text);
+    try {
+      static_cast<void>(selected(text, "ptx/x.cuh", Flags{}));
+      FAIL_CHECK("not refused");
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::internal);
+      CHECK_THAT(error.what(), ContainsSubstring(std::string(place)) && ContainsSubstring(std::string(why)));
+    }
+  };
+  refused("a\n//@ if nothing\n//@ end\n", "ptx/x.cuh:2", "\"nothing\"");
+  refused("//@ end\n", "ptx/x.cuh:1", "nothing to end");
+  refused("//@ else\n", "ptx/x.cuh:1", "no \"//@ if\"");
+  refused("//@ if cut\n//@ else\n//@ else\n//@ end\n", "ptx/x.cuh:3", "no \"//@ if\"");
+  refused("//@ used a\n//@ else\n//@ end\n", "ptx/x.cuh:2", "no \"//@ if\"");
+  refused("//@ if cut\na\n", "ptx/x.cuh:2", "ends before");
+  refused("//@ unless cut\n", "ptx/x.cuh:1", "none of");
+  refused("//@\n", "ptx/x.cuh:1", "none of");
+  CHECK_THROWS_AS(Flags{}.has("nothing"), Error);
+}
+
+TEST_CASE("what nothing names is left out, and what only that names") {
+  const std::string text =
+      "//@ used one\nint one() { return two(); }\n//@ end\n"
+      "//@ used two\nint two();\n//@ end\n"
+      "//@ used three four\nint four();\n//@ end\n";
+  CHECK(without_unused(text, "") == "");
+  CHECK(without_unused(text + "one();\n", "") == "int one() { return two(); }\nint two();\none();\n");
+  CHECK(without_unused(text + "two();\n", "") == "int two();\ntwo();\n");
+  CHECK(without_unused(text, "x + four()") == "int four();\n");
+  CHECK(without_unused(text + "// one\n\"two\\\" two\" threefour four_;\n", "") ==
+        "// one\n\"two\\\" two\" threefour four_;\n");
+}
+
+TEST_CASE("a header of which nothing is left goes, and namespaces are joined") {
+  const std::string text =
+      "// ---- a ----\nnamespace n {\n\n//@ used a\nint a;\n//@ end\n\n}  // namespace n\n"
+      "\n// ---- b ----\n\nnamespace n {\n\nint b;\n\n}  // namespace n\n"
+      "\n// ---- c ----\nnamespace n {\n\n//@ expression\n\n}  // namespace n\n";
+  CHECK(finished(text, "x", "f.cu") ==
+        "// ---- b ----\nnamespace n {\nint b;\n\n// ---- c ----\n#line 1 \"expression\"\nx\n#line 9 "
+        "\"f.cu\"\n}  // namespace n\n");
+  CHECK_THAT(finished(text, "a", "f.cu"), ContainsSubstring("int a;"));
+}
+
+TEST_CASE("an expression that looks like such a line is an expression") {
+  CHECK(finished("//@ expression\n", "//@ end", "f") == "#line 1 \"expression\"\n//@ end\n#line 4 \"f\"\n");
+}
+
+TEST_CASE("every template is well formed, and asks for known flags") {
+  for (const EmbeddedFile& file : embedded_templates()) {
+    INFO(file.path);
+    for (const Flags& flags : {Flags{}, Flags::everything()}) {
+      CHECK_NOTHROW(static_cast<void>(selected(file.text, file.path, flags)));
+    }
+    CHECK_THAT(selected(file.text, file.path, Flags::everything()), !ContainsSubstring("//@ "));
+  }
+}
+
+TEST_CASE("a custom source gets all of a header, and keeps its own lines as they are") {
+  const Source source =
+      custom_source("#include \"tmajit/bulk_tensor.cuh\"\n//@ if nothing\n//@ end\n", "k", "mine");
+  CHECK_THAT(source.text, ContainsSubstring("#line 1 \"mine\"\n\n//@ if nothing\n//@ end\n"));
+  for (const char* part : {"tensor.1d", "tensor.5d", "L2::cache_hint", "tensor_prefetch", "evict_last"}) {
+    CHECK_THAT(source.text, ContainsSubstring(part));
+  }
+}

@@ -1,0 +1,85 @@
+/// The structs that kernels take are the same bytes for NVRTC, which compiles the kernels, and for the host
+/// compiler, which compiles what fills them in. Their headers hold the layouts of all ranks as static
+/// assertions: including them checks the host's side, compiling a kernel that includes them NVRTC's.
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <tmajit_params/divider.cuh>
+#include <tmajit_params/engine_grid.cuh>
+#include <tmajit_params/scalars.cuh>
+#include <tmajit_params/tile_grid.cuh>
+#include <tmajit_params/view_pair.cuh>
+#include <tmajit_params/views.cuh>
+
+namespace params = tmajit::params;
+
+namespace {
+
+/// What is copied to a launch as bytes, and read by field.
+template <class T>
+constexpr bool is_plain =
+    std::is_trivially_copyable_v<T>&& std::is_standard_layout_v<T>&& std::is_aggregate_v<T>;
+
+template <std::uint32_t rank>
+void check_rank() {
+  INFO("rank " << rank);
+  STATIC_CHECK(is_plain<params::TileGrid<rank>>);
+  STATIC_CHECK(is_plain<params::RowTail<rank>>);
+  STATIC_CHECK(is_plain<params::ViewPair<rank>>);
+  STATIC_CHECK(is_plain<params::View<rank>>);
+  STATIC_CHECK(is_plain<params::ViewsHead<rank>>);
+  STATIC_CHECK(is_plain<params::Window<rank>>);
+  STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
+  STATIC_CHECK(is_plain<params::DirectView<rank>>);
+
+  // A host that knows the rank alone writes the head, then source after source.
+  using Three = params::Views<rank, 3>;
+  STATIC_CHECK(is_plain<Three>);
+  STATIC_CHECK(offsetof(Three, source) == sizeof(params::ViewsHead<rank>));
+  STATIC_CHECK(sizeof(Three) == sizeof(params::ViewsHead<rank>) + 3 * sizeof(params::View<rank>));
+}
+
+template <std::size_t... below>
+void check_ranks(std::index_sequence<below...>) {
+  (check_rank<below + 1>(), ...);
+}
+
+}  // namespace
+
+TEST_CASE("parameters are plain data of every rank") {
+  check_ranks(std::make_index_sequence<8>());
+  STATIC_CHECK(is_plain<params::Divider>);
+  STATIC_CHECK(is_plain<params::TensorMap>);
+}
+
+TEST_CASE("addresses are 64 bits on the host") {
+  STATIC_CHECK(std::is_same_v<decltype(params::ViewPair<1>::source), tmajit::u64>);
+  STATIC_CHECK(std::is_same_v<decltype(params::View<1>::first), tmajit::u64>);
+  STATIC_CHECK(std::is_same_v<decltype(params::DirectView<1>::first), tmajit::u64>);
+  STATIC_CHECK(std::is_same_v<decltype(params::RowTail<1>::address), tmajit::u64>);
+  STATIC_CHECK(sizeof(tmajit::u64) == sizeof(std::uint64_t));
+}
+
+TEST_CASE("NVRTC lays parameters out as the host does") {
+  std::string text;
+  for (const char* name : {"divider", "engine_grid", "scalars", "tile_grid", "view_pair", "views"}) {
+    text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
+  }
+  text += "extern \"C\" __global__ void k() {}\n";
+  const tmajit::Source source = tmajit::custom_source(text, "k");
+  // The assertions are there: a custom source leaves nothing of a header out.
+  for (const char* layout :
+       {"TileGridLayout<8>", "ViewPairLayout<8>", "ViewsLayout<8>", "EngineGridLayout<8>"}) {
+    CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring(layout));
+  }
+  CHECK_NOTHROW(compile(source));
+}

@@ -1,0 +1,267 @@
+#include "codegen/plans.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+using namespace tmajit;
+
+namespace tests {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+using Strides = std::vector<std::int64_t>;
+using Axes = std::vector<std::uint32_t>;
+
+constexpr DevicePtr to_address = 0x7f00'0000'0000;
+constexpr DevicePtr from_address = 0x7e00'0000'0000;
+
+Tensor from(ElementType type, const Shape& shape, DevicePtr shift = 0) {
+  return {TensorView::contiguous(type, shape), from_address + shift};
+}
+Tensor from(ElementType type, const Shape& shape, const Strides& strides, DevicePtr shift = 0) {
+  return {TensorView::strided(type, shape, strides), from_address + shift};
+}
+Tensor to(ElementType type, const Shape& shape, DevicePtr shift = 0) {
+  return {TensorView::contiguous(type, shape), to_address + shift};
+}
+
+/// A dense destination for permuted(source, axes), and that.
+Move permutation(ElementType type, const Shape& source, const Axes& axes) {
+  const Tensor turned = permuted(from(type, source), axes);
+  return {.destination = to(type, {turned.view.shape.begin(), turned.view.shape.begin() + turned.view.rank}),
+          .sources = {turned}};
+}
+
+Move computed(const Tensor& destination, std::vector<Tensor> sources, std::string expression) {
+  return {.destination = destination, .sources = std::move(sources), .expression = std::move(expression)};
+}
+
+Move padded(const Tensor& destination, const Tensor& source, std::vector<std::int64_t> before, double value) {
+  return {.destination = destination,
+          .sources = {source},
+          .padding = Padding{.before = std::move(before), .value = value}};
+}
+
+/// In a name that one line of a file holds.
+std::string described(const KernelPlan& plan) {
+  return plan.choice().text();
+}
+
+void add(std::vector<NamedPlan>& plans, std::string name, KernelPlan plan) {
+  plans.push_back({std::move(name), std::move(plan)});
+}
+
+std::string tile_name(const FamilyInfo& family, std::uint32_t rank, Swizzle swizzle, ElementType type) {
+  return std::string(family.name) + " tiles, rank " + std::to_string(rank) + ", swizzle " +
+         std::string(tmajit::name(swizzle)) + ", " + std::string(tmajit::name(type));
+}
+
+/// What tiles of a family look like beside rank, swizzle and type.
+void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
+  const auto view = family.flat ? TensorView::contiguous(ElementType::f32, Shape{4096})
+                                : TensorView::contiguous(ElementType::f32, Shape{256, 64});
+  const auto with = [&](const std::string& what, const TileOptions& options) {
+    TileRequest request{.family = family.name, .destination = {view}, .sources = {{view}}, .tiles = options};
+    if (family.computes) request.expression = "x * 2 + 1";
+    if (!family.flat) {
+      for (std::size_t d = 0; d < options.element_strides.size(); ++d) {
+        request.sources[0].view.shape[d] *= options.element_strides[d];
+      }
+      request.sources[0].view =
+          TensorView::contiguous(ElementType::f32, std::span(request.sources[0].view.shape).first(2));
+    }
+    if (family.writes_images) request.destination.view = destination_view(request);
+    add(plans, std::string(family.name) + " tiles, " + what, plan_tiles(request));
+  };
+  with("one stage", {.stages = 1, .ctas_per_sm = 1});
+  with("a persistent grid", {.tiles_per_cta = 0});
+  with("five tiles a CTA", {.stages = 3, .tiles_per_cta = 5});
+  if (family.computes) with("seven warps", {.output_stages = 3, .warps = 7});
+  if (family.flat) return;
+  const std::array<std::uint32_t, 2> steps{4, 1};
+  with("element strides 4, 1", {.element_strides = steps});
+}
+
+}  // namespace
+
+std::vector<FamilyInfo> tile_families() {
+  std::vector<FamilyInfo> found;
+  std::ranges::copy_if(families(), std::back_inserter(found),
+                       [](const FamilyInfo& family) { return !family.operation.empty(); });
+  return found;
+}
+
+KernelPlan small_plan(const FamilyInfo& family, std::uint32_t rank, Swizzle swizzle, ElementType type,
+                      bool row_tails) {
+  Shape shape(rank, 64);
+  TensorView view = TensorView::contiguous(type, shape);
+  if (row_tails) view.shape[rank - 1] = 63;  // rows that still begin 16 bytes apart
+  TileRequest request{.family = family.name,
+                      .destination = {view},
+                      .sources = {{view}},
+                      .expression = family.computes ? "x" : "",
+                      .tiles = {.swizzle = swizzle}};
+  if (family.writes_images) request.destination.view = destination_view(request);
+  return plan_tiles(request);
+}
+
+KernelPlan map_plan(std::string_view expression, const std::vector<ElementType>& types) {
+  const Shape shape{64, 64};
+  const std::array<std::uint32_t, 2> box{16, 32};
+  TileRequest request{.family = "map", .expression = expression, .tiles = {.box = box, .stages = 2}};
+  for (const ElementType type : types) request.sources.push_back({TensorView::contiguous(type, shape)});
+  request.destination = request.sources.back();
+  request.sources.pop_back();
+  return plan_tiles(request);
+}
+
+std::vector<NamedMove> broad_moves() {
+  constexpr auto u8 = ElementType::u8;
+  constexpr auto f16 = ElementType::f16;
+  constexpr auto bf16 = ElementType::bf16;
+  constexpr auto f32 = ElementType::f32;
+  constexpr auto f64 = ElementType::f64;
+  constexpr auto i32 = ElementType::i32;
+  const Tensor square = from(f32, {4096, 4096});
+  const Tensor turned = permuted(square, Axes{1, 0});
+  return {
+      // Both contiguous in the last dimension, all at multiples of 16 bytes.
+      {"dense copy", {to(f32, {4096, 4096}), {square}}},
+      {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},
+      {"small dense copy", {to(f32, {64}), {from(f32, {64})}}},
+      {"rows of a wider matrix", {to(f32, {100, 512}), {from(f32, {100, 512}, {1024, 1})}}},
+      {"rows into a wider matrix",
+       {{TensorView::strided(f16, Shape{512, 256}, Strides{512, 1}), to_address}, {from(f16, {512, 256})}}},
+      {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3})},
+      {"rows with gaps in five dimensions",
+       {to(f32, {4, 6, 8, 10, 64}), {from(f32, {4, 6, 8, 10, 64}, {1 << 20, 1 << 17, 1 << 13, 256, 1})}}},
+      {"a row repeated", {to(f32, {512, 1024}), {from(f32, {512, 1024}, {0, 1})}}},
+      {"rows 2 GiB apart", {to(u8, {8, 64}), {from(u8, {8, 64}, {std::int64_t{1} << 31, 1})}}},
+
+      // Contiguous in different dimensions.
+      {"transpose", permutation(f32, {4096, 4096}, {1, 0})},
+      {"transpose of bytes", permutation(u8, {2048, 4096}, {1, 0})},
+      {"transpose of 2 bytes", permutation(bf16, {4096, 2048}, {1, 0})},
+      {"transpose of 8 bytes", permutation(f64, {512, 256}, {1, 0})},
+      {"transpose, cut blocks", permutation(f16, {1000, 1004}, {1, 0})},
+      {"transpose, odd rows", permutation(u8, {1001, 1003}, {1, 0})},
+      {"small transpose", permutation(f32, {48, 40}, {1, 0})},
+      {"batched transpose", permutation(f32, {16, 256, 512}, {0, 2, 1})},
+      {"NCHW to NHWC", permutation(f16, {8, 64, 56, 56}, {0, 2, 3, 1})},
+      {"NHWC to NCHW", permutation(f16, {8, 56, 56, 64}, {0, 3, 1, 2})},
+      {"three turned round", permutation(f32, {64, 96, 128}, {2, 1, 0})},
+      {"six dimensions turned round", permutation(f32, {8, 6, 4, 10, 12, 16}, {5, 3, 1, 4, 2, 0})},
+      {"a column repeated", {to(f32, {512, 1024}), {from(f32, {512, 1024}, {1, 0})}}},
+
+      // Elements that stay together are one.
+      {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2})},
+      {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2})},
+      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2})},
+      {"planes of three", permutation(u8, {512, 512, 3}, {2, 0, 1})},
+      {"interleaved planes", permutation(u8, {3, 512, 512}, {1, 2, 0})},
+      {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0})},
+      {"two columns of a wide matrix", {to(u8, {2, 1008}), {from(u8, {2, 1008}, {1, 64})}}},
+
+      // Everything else.
+      {"source 4 bytes off", {to(f32, {4096, 64}), {from(f32, {4096, 64}, 4)}}},
+      {"destination 4 bytes off", {to(f32, {4096, 64}, 4), {from(f32, {4096, 64})}}},
+      {"odd bytes", {to(u8, {999}, 1), {from(u8, {999})}}},
+      {"single element", {to(f32, {1, 1}), {from(f32, {1, 1})}}},
+      {"one element everywhere", {to(f32, {256, 1024}), {from(f32, {256, 1024}, {0, 0})}}},
+      {"rows backwards", {to(f32, {64, 1024}), {from(f32, {64, 1024}, {1024, -1}, 4092)}}},
+      {"columns backwards", {to(f32, {512, 512}), {from(f32, {512, 512}, {-1, 512}, 511 * 4)}}},
+      {"rows in backward order", {to(f32, {64, 1024}), {from(f32, {64, 1024}, {-1024, 1}, 63 * 4096)}}},
+      {"every second f32", {to(f32, {64, 512}), {from(f32, {64, 512}, {1024, 2})}}},
+      {"elements 4 GiB apart", {to(f32, {4, 64}), {from(f32, {4, 64}, {std::int64_t{1} << 30, 2})}}},
+      {"every third byte", {to(u8, {64, 512}), {from(u8, {64, 512}, {1600, 3})}}},
+      {"every ninth byte", {to(u8, {64, 512}), {from(u8, {64, 512}, {4608, 9})}}},
+      {"into every second byte",
+       {{TensorView::strided(u8, Shape{64, 512}, Strides{1024, 2}), to_address}, {from(u8, {64, 512})}}},
+      {"padded", padded(to(f16, {130, 136}), from(f16, {128, 128}), {1, 2}, 1.5)},
+      {"padded with zeros", padded(to(f32, {130, 132}), from(f32, {128, 128}), {1, 0}, 0)},
+      {"padded transpose",
+       padded(to(f32, {128, 132}), permuted(from(f32, {128, 128}), Axes{1, 0}), {0, 1}, 1.5)},
+      {"padded repeats", padded(to(u8, {4, 20}), from(u8, {4, 5}, {5, 0}), {0, 3}, 1.5)},
+      {"cropped", padded(to(f32, {100, 96}), from(f32, {128, 128}), {-4, -8}, 0)},
+
+      // Computed.
+      {"twice", computed(to(f32, {4096, 4096}), {square}, "x * 2")},
+      {"twice, of any length", computed(to(f32, {1000003}), {from(f32, {1000003})}, "x * 2")},
+      {"sum", computed(to(f32, {4096, 4096}), {square, square}, "x0 + x1")},
+      {"sum of eight", computed(to(bf16, {1024, 1024}), std::vector<Tensor>(8, from(bf16, {1024, 1024})),
+                                "x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7")},
+      {"sum with a transpose", computed(to(f32, {4096, 4096}), {square, turned}, "x0 + x1")},
+      {"sum of transposes, one backwards",
+       computed(to(f32, {512, 512}),
+                {from(f32, {512, 512}, {1, 512}), from(f32, {512, 512}, {-1, 512}, 511 * 4)}, "x0 - x1")},
+      {"sum with a staggered transpose",
+       computed(to(f32, {512, 510}, 4), {permuted(from(f32, {510, 512}), Axes{1, 0})}, "x * 2")},
+      {"lines through the row",
+       computed(to(f16, {64, 8, 16}), {from(f16, {64, 8, 16}, {128, 1, 8})}, "x + x")},
+      {"bias",
+       computed(to(f16, {512, 1024}), {from(f16, {512, 1024}), from(f16, {512, 1024}, {0, 1})}, "x0 + x1")},
+      {"scale of rows",
+       computed(to(f16, {512, 1024}), {from(f16, {512, 1024}), from(f32, {512, 1024}, {1, 0})}, "x0 * x1")},
+      {"cast", computed(to(f32, {512, 1024}), {from(f16, {512, 1024})}, "x")},
+      {"cast down", computed(to(ElementType::e4m3, {512, 1024}), {from(f32, {512, 1024})}, "x")},
+      {"cast of integers", computed(to(u8, {512, 1024}), {from(i32, {512, 1024})}, "x")},
+      {"coordinates", computed(to(f32, {3, 512, 1024}), {from(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]")},
+      {"coordinates beyond 32 bits", computed(to(u8, {1ULL << 33}), {from(u8, {1ULL << 33})}, "g[0] % 251")},
+      {"coordinates of a staggered row", computed(to(u8, {31, 33}), {from(f64, {31, 33})}, "x + g[1]")},
+  };
+}
+
+std::vector<NamedPlan> broad_plans() {
+  std::vector<NamedPlan> plans;
+  for (const FamilyInfo& family : tile_families()) {
+    const std::uint32_t ranks = family.flat ? 1 : max_map_rank;
+    for (std::uint32_t rank = 1; rank <= ranks; ++rank) {
+      for (const Swizzle swizzle : {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
+        if (family.flat && swizzle != Swizzle::none) continue;
+        for (const ElementType type : all_element_types) {
+          // Every pair of rank and swizzle, rank and type, swizzle and type.
+          const auto turn = rank + static_cast<std::uint32_t>(swizzle) + static_cast<std::uint32_t>(type);
+          if (!family.flat && turn % 4 != 0) continue;
+          add(plans, tile_name(family, rank, swizzle, type), small_plan(family, rank, swizzle, type));
+        }
+      }
+      if (family.flat || family.writes_images) continue;
+      add(plans, tile_name(family, rank, Swizzle::none, ElementType::f16) + ", row tails",
+          small_plan(family, rank, Swizzle::none, ElementType::f16, true));
+    }
+    add_options(family, plans);
+  }
+  for (const NamedMove& named : broad_moves()) {
+    for (KernelPlan& plan : plan_candidates(named.move)) {
+      std::string name = named.name + ": " + described(plan);
+      add(plans, std::move(name), std::move(plan));
+    }
+  }
+  // Kernels that people would call the same are numbered by their keys, which no planner's order changes.
+  std::ranges::sort(plans, [](const NamedPlan& a, const NamedPlan& b) {
+    return std::pair(std::string_view(a.name), a.plan.key()) <
+           std::pair(std::string_view(b.name), b.plan.key());
+  });
+  std::map<std::string, int> seen;
+  for (NamedPlan& named : plans) {
+    if (const int before = seen[named.name]++; before > 0)
+      named.name += " (" + std::to_string(before + 1) + ")";
+  }
+  return plans;
+}
+
+std::vector<NamedPlan> one_of_each_family() {
+  std::vector<NamedPlan> found;
+  std::set<std::string_view> names;
+  for (NamedPlan& named : broad_plans()) {
+    if (names.insert(named.plan.family().name).second) found.push_back(std::move(named));
+  }
+  return found;
+}
+
+}  // namespace tests

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <tmajit/kernel_plan.hpp>
+#include <tmajit/operation.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Plans of every family, over tensors that lie nowhere in particular.
+
+namespace tests {
+
+/// Every family that plan_tiles() makes kernels of.
+[[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
+
+/// A small legal kernel of any family of tiles, rank, swizzle and type. With `row_tails` its rows end within
+/// 16 bytes, where the family's tensor maps write rows at all.
+[[nodiscard]] tmajit::KernelPlan small_plan(const tmajit::FamilyInfo& family, std::uint32_t rank,
+                                            tmajit::Swizzle swizzle, tmajit::ElementType type,
+                                            bool row_tails = false);
+
+/// x0 = types[0] … and so on, to the last type: a map over [64, 64] in tiles of [16, 32].
+[[nodiscard]] tmajit::KernelPlan map_plan(std::string_view expression,
+                                          const std::vector<tmajit::ElementType>& types);
+
+struct NamedMove {
+  std::string name;
+  tmajit::Move move;
+};
+/// Some sixty moves, of every kind that planners treat in a way of its own.
+[[nodiscard]] std::vector<NamedMove> broad_moves();
+
+struct NamedPlan {
+  std::string name;
+  tmajit::KernelPlan plan;
+};
+/// Kernels of every family, named by what they do and how: tiles of every family over ranks, swizzles and
+/// types, and every candidate for broad_moves(). Ordered by name.
+[[nodiscard]] std::vector<NamedPlan> broad_plans();
+
+/// One of those of each family.
+[[nodiscard]] std::vector<NamedPlan> one_of_each_family();
+
+}  // namespace tests

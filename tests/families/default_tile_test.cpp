@@ -1,0 +1,147 @@
+#include "families/tiles.hpp"
+#include "reference/random_maps.hpp"
+#include "spec/limits.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+using Tile = std::array<std::uint32_t, max_map_rank>;
+
+}  // namespace
+
+TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
+  const auto big = dense(ElementType::f32, {4096, 4096});
+  const auto spec = copy_spec(big, big);
+  CHECK(spec.tile == Tile{8, 256});
+  CHECK(spec.stages == 2);
+  CHECK(spec.tiles_per_cta == 2);
+  CHECK(spec.ctas_per_sm == 3);  // 48 KiB in flight
+  const auto map = map_spec("x", std::array{big}, big);
+  CHECK(map.tile == Tile{8, 256});
+  CHECK(map.stages == 2);
+  CHECK(map.ctas_per_sm == 4);
+  const auto bytes = dense(ElementType::u8, {4096, 4096});
+  CHECK(copy_spec(bytes, bytes).tile == Tile{32, 256});
+}
+
+TEST_CASE("a swizzle limits rows to its span") {
+  const auto big = dense(ElementType::f32, {4096, 4096});
+  CHECK(copy_spec(big, big, {.swizzle = Swizzle::b128}).tile == Tile{64, 32});
+  CHECK(copy_spec(big, big, {.swizzle = Swizzle::b32}).tile == Tile{256, 8});
+}
+
+TEST_CASE("a tile is not much larger than the tensor") {
+  const auto small = dense(ElementType::f32, {3, 5, 7});
+  CHECK(copy_spec(small, small).tile == Tile{3, 5, 8});
+  const auto one = dense(ElementType::u8, {1});
+  CHECK(copy_spec(one, one).tile == Tile{16});
+}
+
+TEST_CASE("outer dimensions take the rows that inner ones leave") {
+  const auto view = dense(ElementType::f32, {64, 64, 4, 64});
+  CHECK(copy_spec(view, view).tile == Tile{1, 8, 4, 64});
+}
+
+TEST_CASE("16 bytes hold for the smallest type of a map") {
+  const std::array inputs{dense(ElementType::f64, {100, 3}), dense(ElementType::u8, {100, 3})};
+  const auto spec = map_spec("x0 + x1", inputs, dense(ElementType::f32, {100, 3}));
+  CHECK(spec.tile[1] == 16);
+  CHECK(broken(spec).empty());
+}
+
+TEST_CASE("a map of many inputs takes smaller tiles and still fits") {
+  const auto view = dense(ElementType::f64, {4096, 4096});
+  const std::vector<TensorView> inputs(8, view);
+  const auto spec = map_spec("x0 + x7", inputs, view);
+  CHECK(broken(spec).empty());
+  CHECK(spec.stages >= 2);
+  CHECK(spec.warps == 4);
+  CHECK(spec.output_stages == 2);
+}
+
+TEST_CASE("a box that is given decides the stages") {
+  const auto view = dense(ElementType::f32, {4096, 4096});
+  const std::array large{128U, 256U};  // 128 KiB: one fits
+  const auto spec = copy_spec(view, view, {.box = large});
+  CHECK(spec.stages == 1);
+  CHECK(spec.ctas_per_sm == 1);
+  CHECK(broken(spec).empty());
+}
+
+TEST_CASE("stages that are given decide the tile") {
+  const auto view = dense(ElementType::f32, {4096, 4096});
+  const auto spec = copy_spec(view, view, {.stages = 32, .ctas_per_sm = 8});
+  CHECK(broken(spec).empty());
+  CHECK(spec.stages == 32);
+  CHECK(spec.ctas_per_sm == 8);
+}
+
+TEST_CASE("warps that are left open leave room for the CTAs that are asked for") {
+  const auto view = dense(ElementType::f32, {4096, 4096});
+  const auto spec = map_spec("x", std::array{view}, view, {.ctas_per_sm = 8});
+  CHECK(broken(spec).empty());
+  CHECK(spec.warps == 4);
+  const auto many = map_spec("x", std::array{view}, view, {.ctas_per_sm = 16});
+  CHECK(broken(many).empty());
+  CHECK(many.warps == 3);
+}
+
+TEST_CASE("defaults are legal wherever something is") {
+  const auto seed = reference::seed(20240101);
+  reference::Random random(seed);
+  using reference::between, reference::one_in, reference::one_of;
+  INFO("TMAJIT_SEED=" << seed);
+  for (int i = 0; i < 4000; ++i) {
+    const auto rank = between(random, 1, max_map_rank);
+    std::vector<std::uint64_t> shape;
+    for (std::uint64_t d = 0; d < rank; ++d)
+      shape.push_back(between(random, 1, 1ULL << between(random, 0, 31)));
+    std::vector<std::uint32_t> steps(rank, 1);
+    for (std::uint64_t d = 0; d + 1 < rank; ++d) {
+      if (one_in(random, 4)) steps[d] = static_cast<std::uint32_t>(between(random, 1, 8));
+    }
+    TileOptions options{.element_strides = steps};
+    options.swizzle = static_cast<Swizzle>(between(random, 0, 3));
+    if (one_in(random, 4)) options.stages = static_cast<std::uint32_t>(between(random, 1, 32));
+    if (one_in(random, 4)) options.ctas_per_sm = static_cast<std::uint32_t>(between(random, 1, 8));
+    if (one_in(random, 4)) options.output_stages = static_cast<std::uint32_t>(between(random, 2, 8));
+
+    std::vector<TensorView> inputs;
+    std::uint32_t smallest = 8;
+    std::uint32_t largest = 1;
+    for (auto n = between(random, 1, 8); n > 0; --n) {
+      inputs.push_back(TensorView::contiguous(one_of(random, all_element_types), shape));
+    }
+    const auto output = TensorView::contiguous(one_of(random, all_element_types), shape);
+    auto all = inputs;
+    all.push_back(output);
+    for (const auto& view : all) {
+      smallest = std::min(smallest, size_of(view.type));
+      largest = std::max(largest, size_of(view.type));
+    }
+    // 16 bytes of the smallest type must fit the span of the largest.
+    if (options.swizzle != Swizzle::none && 16 / smallest * largest > span_bytes(options.swizzle)) continue;
+
+    const auto spec = map_spec("x0", inputs, output, options);
+    const auto violations = broken(spec);
+    // The least that can be asked for takes a period of each operand a stage; that may be too much.
+    auto least = spec;
+    least.tile = {};
+    std::fill_n(least.tile.begin(), rank, 1U);
+    least.tile[rank - 1] = 16 / smallest;
+    if (options.stages == 0) least.stages = 1;
+    if (options.ctas_per_sm == 0) least.ctas_per_sm = 1;
+    CAPTURE(rules(violations), i);
+    REQUIRE((violations.empty() || !fits(least)));
+
+    const auto copy = copy_spec(inputs[0], inputs[0], {.swizzle = options.swizzle, .stages = options.stages});
+    REQUIRE(broken(copy).empty());
+    REQUIRE(broken(bulk_spec("x", inputs[0].type, output.type, {.stages = options.stages})).empty());
+  }
+}

@@ -1,0 +1,135 @@
+#include "families/tiles.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <array>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("a copy takes its tile, element strides and modes from the options") {
+  const auto source = dense(ElementType::f16, {100, 256});
+  const auto destination = dense(ElementType::f16, {50, 256});
+  const std::array box{32U, 64U};
+  const std::array steps{2U, 1U};
+  const auto spec = copy_spec(source, destination,
+                              {.box = box, .element_strides = steps, .swizzle = Swizzle::b128, .stages = 5});
+  CHECK(spec.traits == &copy_traits);
+  CHECK(spec.rank == 2);
+  CHECK(spec.tile == std::array<std::uint32_t, max_map_rank>{16, 64});
+  CHECK(spec.stages == 5);
+  CHECK(spec.output_stages == 0);
+  CHECK(spec.warps == 1);
+  CHECK(spec.input(0).element_strides[0] == 2);
+  CHECK(spec.output().element_strides[0] == 1);
+  CHECK(spec.output().swizzle == Swizzle::b128);
+  CHECK(broken(spec, std::array{source, destination}).empty());
+
+  const auto map = tensor_map(spec, 0, source);
+  CHECK(map.box == std::array<std::uint32_t, max_map_rank>{32, 64});
+  CHECK(map.strides == std::array<std::uint64_t, max_map_rank>{512, 2});
+  CHECK(map.shape == std::array<std::uint64_t, max_map_rank>{100, 256});
+  CHECK(map.l2_promotion == L2Promotion::none);
+  CHECK(tensor_map(spec, 1, destination).box == std::array<std::uint32_t, max_map_rank>{16, 64});
+}
+
+TEST_CASE("what a spec does not use is as it was made") {
+  const auto view = dense(ElementType::f32, {64, 64});
+  const auto spec = copy_spec(view, view);
+  for (std::size_t i = 2; i < spec.operands.size(); ++i) CHECK(spec.operands[i] == OperandSpec{});
+  CHECK(spec.tile[2] == 0);
+  CHECK(spec.input(0).element_strides[2] == 0);
+}
+
+TEST_CASE("the tail of rows is a fact where rows end within 16 bytes, and only there") {
+  const auto tails = [](const TensorView& view) { return copy_spec(view, view).row_tails; };
+  CHECK(tails(dense(ElementType::f32, {64, 64})) == 0);
+  CHECK(tails(dense(ElementType::f32, {64, 62})) == 1);
+  CHECK(tails(dense(ElementType::u8, {64, 40})) == 1);
+  CHECK(tails(dense(ElementType::u8, {64, 48})) == 0);
+  // It is the output's that counts, not the input's.
+  const auto odd = dense(ElementType::u8, {64, 40});
+  CHECK(map_spec("x", std::array{odd}, dense(ElementType::f32, {64, 40})).row_tails == 0);
+  CHECK(bulk_spec("x", ElementType::u8, ElementType::u8).row_tails == 0);
+  CHECK(snapshot_spec(odd).row_tails == 0);
+}
+
+TEST_CASE("a map may have eight inputs of different types") {
+  const std::array inputs{dense(ElementType::f32, {64, 64}), dense(ElementType::u8, {64, 64})};
+  const auto spec = map_spec("x0 * x1", inputs, dense(ElementType::bf16, {64, 64}));
+  CHECK(spec.inputs == 2);
+  CHECK(spec.input(1).type == ElementType::u8);
+  CHECK(spec.output().type == ElementType::bf16);
+  CHECK(spec.expression == "x0 * x1");
+}
+
+TEST_CASE("a bulk kernel has one dimension and no tensor maps") {
+  const auto spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32);
+  CHECK(spec.rank == 1);
+  CHECK(spec.tile[0] == 1024);
+  CHECK(broken(spec).empty());
+  CHECK_THROWS_MATCHES(tensor_map(spec, 0, dense(ElementType::i32, {64})), Error,
+                       MessageMatches(ContainsSubstring("no tensor map")));
+}
+
+TEST_CASE("a snapshot writes u8 rows, one a tile") {
+  const auto source = dense(ElementType::f32, {10, 40});
+  const std::array box{4U, 16U};
+  const auto spec = snapshot_spec(source, {.box = box, .swizzle = Swizzle::b128});
+  CHECK(spec.output().type == ElementType::u8);
+  const auto output = output_view(spec, source);
+  CHECK(output == dense(ElementType::u8, {9, 4 * 128}));
+  CHECK(broken(spec, std::array{source, output}).empty());
+}
+
+TEST_CASE("a copy's output is the source's shape over its element strides, rounded up") {
+  const auto source = dense(ElementType::f16, {101, 256});
+  const std::array steps{4U, 1U};
+  const auto spec = copy_spec(source, source, {.element_strides = steps});
+  CHECK(output_view(spec, source) == dense(ElementType::f16, {26, 256}));
+  CHECK_THROWS_AS(output_view(spec, dense(ElementType::f16, {101})), Error);
+}
+
+TEST_CASE("the stride of a dimension that is never walked becomes a legal one") {
+  const auto row = dense(ElementType::f32, {1, 5});
+  const auto spec = copy_spec(row, row);
+  CHECK(tensor_map(spec, 0, row).strides[0] == 32);
+  CHECK(broken(spec, std::array{row, row}).empty());
+
+  auto odd = dense(ElementType::f32, {8, 1});
+  odd.strides = {4, 77};
+  CHECK(broken(spec, std::array{odd, odd}).empty());
+}
+
+TEST_CASE("where no spec can be built, the reason is given") {
+  const auto a = dense(ElementType::f32, {64, 64});
+  const auto b = dense(ElementType::f32, {64});
+  const auto six = dense(ElementType::f32, {1, 1, 1, 1, 1, 64});
+  const std::array odd{10U, 64U};
+  const std::array steps{3U, 1U};
+  const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
+  CHECK_THROWS_MATCHES(copy_spec(a, b), Error, says("2 dimensions, the output 1"));
+  CHECK_THROWS_MATCHES(copy_spec(six, six), Error, says("at most 5"));
+  CHECK_THROWS_MATCHES(map_spec("x", {}, a), Error, says("1 to 8"));
+  CHECK_THROWS_MATCHES(map_spec("x", std::vector<TensorView>(9, a), a), Error, says("1 to 8"));
+  CHECK_THROWS_MATCHES(map_spec("x", std::array{a, b}, a), Error, says("input 1 has 1"));
+  CHECK_THROWS_MATCHES(copy_spec(b, b, {.box = odd}), Error, says("box has 2 entries"));
+  CHECK_THROWS_MATCHES(copy_spec(a, a, {.box = odd, .element_strides = steps}), Error,
+                       says("9 or 12 would be"));
+  CHECK_THROWS_MATCHES(copy_spec(a, a, {.stages = 256}), Error, says("at most 32"));
+  CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 2, a), Error,
+                       says("operand 2 of a copy kernel has no tensor map"));
+  CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 0, b), Error, says("must agree"));
+}
+
+TEST_CASE("what a spec can hold is left to the rules") {
+  const auto view = dense(ElementType::f32, {64, 64});
+  const std::array none{0U, 0U};
+  CHECK(rules(broken(copy_spec(view, view, {.stages = 200}))) == Rules{"stages.range"});
+  CHECK_FALSE(broken(copy_spec(view, view, {.box = none})).empty());
+}

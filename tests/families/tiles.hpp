@@ -1,0 +1,56 @@
+#pragma once
+
+#include "families/tiles/tile_rules.hpp"
+#include "families/tiles/tile_spec.hpp"
+#include "spec/rules.hpp"
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+// Short words for specs of tiles, and for what is wrong with them.
+
+inline tmajit::TensorView dense(tmajit::ElementType type, std::initializer_list<std::uint64_t> shape) {
+  return tmajit::TensorView::contiguous(type, {shape.begin(), shape.size()});
+}
+
+inline tmajit::TileSpec copy_spec(const tmajit::TensorView& source, const tmajit::TensorView& destination,
+                                  const tmajit::TileOptions& options = {}) {
+  return tile_spec(tmajit::copy_traits, {}, std::array{source, destination}, options);
+}
+
+inline tmajit::TileSpec map_spec(std::string_view expression, std::span<const tmajit::TensorView> inputs,
+                                 const tmajit::TensorView& output, const tmajit::TileOptions& options = {}) {
+  std::vector<tmajit::TensorView> views(inputs.begin(), inputs.end());
+  views.push_back(output);
+  return tile_spec(tmajit::map_traits, expression, views, options);
+}
+
+inline tmajit::TileSpec bulk_spec(std::string_view expression, tmajit::ElementType input,
+                                  tmajit::ElementType output, const tmajit::TileOptions& options = {}) {
+  return tile_spec(tmajit::bulk_traits, expression, std::array{dense(input, {64}), dense(output, {64})},
+                   options);
+}
+
+inline tmajit::TileSpec snapshot_spec(const tmajit::TensorView& source,
+                                      const tmajit::TileOptions& options = {}) {
+  return tile_spec(tmajit::snapshot_traits, {}, std::array{source, dense(tmajit::ElementType::u8, {1, 1})},
+                   options);
+}
+
+/// What a spec breaks, whatever it runs over.
+inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec) {
+  tmajit::Violations violations;
+  check_spec(spec, violations);
+  return violations.take();
+}
+
+/// And over these views, the output last.
+inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec,
+                                             std::span<const tmajit::TensorView> views) {
+  tmajit::Violations violations;
+  check_spec(spec, violations);
+  check_views(spec, views, violations);
+  return violations.take();
+}

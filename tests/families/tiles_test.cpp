@@ -1,0 +1,308 @@
+// plan_tiles() and what stands around it, through the public interface.
+#include "spec/rules.hpp"
+
+#include <tmajit/tiles.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+constexpr DevicePtr in_at = 0x7f00'0000'0000;
+constexpr DevicePtr out_at = 0x7f80'0000'0000;
+
+TensorView dense(ElementType type, std::initializer_list<std::uint64_t> shape) {
+  return TensorView::contiguous(type, {shape.begin(), shape.size()});
+}
+
+/// A kernel of any family of tiles, over tensors that lie somewhere.
+TileRequest request_of(const FamilyInfo& family) {
+  const auto view = family.flat ? dense(ElementType::f32, {4096}) : dense(ElementType::f32, {64, 64});
+  TileRequest request{.family = family.name, .destination = {view, out_at}, .sources = {{view, in_at}}};
+  if (family.computes) request.expression = "x + 1";
+  if (family.writes_images) request.destination.view = destination_view(request);
+  return request;
+}
+
+std::vector<FamilyInfo> tile_families() {
+  std::vector<FamilyInfo> found;
+  for (const FamilyInfo& family : families()) {
+    if (!family.operation.empty()) found.push_back(family);
+  }
+  return found;
+}
+
+Rules broken(const TileRequest& request) {
+  const auto violations = validate(request);
+  CHECK(complete(violations));
+  return rules(violations);
+}
+
+}  // namespace
+
+TEST_CASE("families are found by their names, each once") {
+  std::set<std::string_view> names;
+  for (const FamilyInfo& family : families()) {
+    CAPTURE(family.name);
+    CHECK(names.insert(family.name).second);
+    CHECK(!family.summary.empty());
+    CHECK(find_family(family.name).name == family.name);
+  }
+  CHECK(names.size() == families().size());
+  CHECK_THROWS_MATCHES(find_family("nonsense"), Error,
+                       MessageMatches(ContainsSubstring("nonsense") && ContainsSubstring("transpose") &&
+                                      ContainsSubstring("snapshot")));
+}
+
+TEST_CASE("every family of tiles makes a plan that describes its kernel and its launch") {
+  for (const FamilyInfo& family : tile_families()) {
+    CAPTURE(family.name);
+    const TileRequest request = request_of(family);
+    CHECK(broken(request) == Rules{});
+    const KernelPlan plan = plan_tiles(request);
+    CHECK(plan.family().name == family.name);
+    CHECK(plan.expression() == request.expression);
+    CHECK(plan.choice().family == family.name);
+    CHECK_FALSE(plan.why().empty());
+    CHECK(plan.predicted_us() == 0);
+    CHECK_FALSE(plan.tuned());
+    CHECK(plan.operand_address(0) == out_at);
+    CHECK(plan.operand_address(1) == in_at);
+    CHECK(plan.bytes_read() == 64 * 64 * 4);
+
+    const KernelShape shape = plan.shape();
+    CHECK(shape.tile.size() == request.sources[0].view.rank);
+    CHECK(shape.threads == plan.launch_shape().block[0]);
+    CHECK(shape.dynamic_shared_bytes == plan.launch_shape().shared_bytes);
+    CHECK(shape.tiles >= plan.launch_shape().grid[0]);
+    CHECK(shape.ctas_per_sm >= plan.choice().ctas_per_sm);
+    CHECK(shape.bytes_in_flight > 0);
+
+    // Parameters lie one behind the other, and maps are those of tensors that have one.
+    std::uint32_t end = 0;
+    for (const Parameter& parameter : plan.parameters()) {
+      CAPTURE(parameter.name);
+      CHECK(parameter.offset >= end);
+      end = parameter.offset + parameter.bytes;
+      CHECK(parameter.map.has_value() == (parameter.map_of >= 0));
+      CHECK(parameter.type.ends_with("TensorMap") == parameter.map.has_value());
+      if (!parameter.map) continue;
+      CHECK(parameter.bytes == 128);
+      CHECK(parameter.offset % 64 == 0);
+      CHECK(validate(*parameter.map, plan.operand_address(static_cast<std::uint32_t>(parameter.map_of)))
+                .empty());
+    }
+    CHECK(plan.parameter_bytes().size() >= end);
+  }
+}
+
+TEST_CASE("what makes another kernel is in the key; where and how large tensors are is not") {
+  for (const FamilyInfo& family : tile_families()) {
+    CAPTURE(family.name);
+    const TileRequest request = request_of(family);
+    const KernelPlan plan = plan_tiles(request);
+    const auto key = [](const TileRequest& other) { return std::string(plan_tiles(other).key()); };
+    CHECK(plan.key() == key(request));
+
+    TileRequest elsewhere = request;
+    elsewhere.sources[0].address += 4096;
+    CHECK(plan.key() == key(elsewhere));
+
+    TileRequest promoted = request;
+    promoted.tiles.l2_promotion = L2Promotion::b256;
+    CHECK(plan.key() == key(promoted));
+
+    TileRequest deeper = request;
+    deeper.tiles.stages = plan.choice().stages + 1;
+    deeper.tiles.ctas_per_sm = 1;
+    TileRequest same = deeper;
+    same.tiles.stages = plan.choice().stages;
+    CHECK(key(same) != key(deeper));
+
+    if (!family.computes) continue;
+    TileRequest other = request;
+    other.expression = "x + 2";
+    CHECK(plan.key() != key(other));
+  }
+}
+
+TEST_CASE("promotion and fill reach the tensor maps, the fill those of sources only") {
+  TileRequest request = request_of(find_family("copy"));
+  request.tiles.l2_promotion = L2Promotion::b128;
+  request.tiles.oob_fill = OobFill::nan;
+  for (const Parameter& parameter : plan_tiles(request).parameters()) {
+    if (!parameter.map) continue;
+    CHECK(parameter.map->l2_promotion == L2Promotion::b128);
+    CHECK(parameter.map->oob_fill == (parameter.map_of == 0 ? OobFill::zero : OobFill::nan));
+  }
+  request.sources[0].view.type = request.destination.view.type = ElementType::i32;
+  CHECK(broken(request) == Rules{"oob-fill.type"});
+}
+
+TEST_CASE("a persistent grid fills the chip's SMs and no more") {
+  const auto view = dense(ElementType::f32, {1000, 400});
+  const std::array<std::uint32_t, 2> box{8, 32};
+  TileRequest request{.destination = {view},
+                      .sources = {{view}},
+                      .tiles = {.box = box, .ctas_per_sm = 2, .tiles_per_cta = 0}};
+  request.chip.sm_count = 100;
+  CHECK(plan_tiles(request).launch_shape().grid[0] == 200);
+  const auto small = dense(ElementType::f32, {65, 32});
+  request.destination.view = request.sources[0].view = small;
+  CHECK(plan_tiles(request).launch_shape().grid[0] == 9);
+}
+
+TEST_CASE("a request that breaks rules is refused with all of them") {
+  TileRequest request = request_of(find_family("map"));
+  const std::array<std::uint32_t, 2> box{16, 3};
+  request.tiles.box = box;
+  request.tiles.stages = 40;
+  request.expression = " ";
+  const Rules expected = broken(request);
+  CHECK(std::ranges::count(expected, "box.inner-bytes") == 2);
+  CHECK(std::ranges::count(expected, "stages.range") == 1);
+  CHECK(std::ranges::count(expected, "expression.empty") == 1);
+  try {
+    static_cast<void>(plan_tiles(request));
+    FAIL("not refused");
+  } catch (const SpecError& error) {
+    CHECK(error.code() == ErrorCode::illegal_spec);
+    CHECK(rules(error.violations()) == expected);
+  }
+}
+
+TEST_CASE("a request that no kernel can be made sense of is an error, not a list of rules") {
+  const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
+  const TileRequest copy = request_of(find_family("copy"));
+  TileRequest request = copy;
+  request.family = "transpose";
+  CHECK_THROWS_MATCHES(plan_tiles(request), Error,
+                       says("\"transpose\"") && says("copy, map, bulk, snapshot"));
+  CHECK_THROWS_MATCHES(validate(request), Error, says("copy, map, bulk, snapshot"));
+  request = copy;
+  request.sources.push_back(request.sources[0]);
+  CHECK_THROWS_MATCHES(plan_tiles(request), Error, says("2 inputs; one is possible"));
+  request.sources.clear();
+  CHECK_THROWS_MATCHES(plan_tiles(request), Error, says("0 inputs"));
+  CHECK_THROWS_AS(destination_view(request), Error);
+  request = copy;
+  request.destination.view = dense(ElementType::f32, {64});
+  CHECK_THROWS_MATCHES(validate(request), Error, says("must agree"));
+}
+
+TEST_CASE("interleaved layouts are refused: kernels count elements, the copy engine slices") {
+  for (const FamilyInfo& family : tile_families()) {
+    CAPTURE(family.name);
+    TileRequest request = request_of(family);
+    request.tiles.interleave = Interleave::b16;
+    const Rules found = broken(request);
+    CHECK(std::ranges::count(found, "interleave.unsupported") > 0);
+  }
+}
+
+TEST_CASE("unknown types are named once for each operand") {
+  TileRequest request = request_of(find_family("copy"));
+  request.sources[0].view.type = request.destination.view.type = static_cast<ElementType>(99);
+  CHECK(broken(request) == Rules{"type.known", "type.known"});
+}
+
+TEST_CASE("addresses of tensor maps are multiples of 16 bytes, bulk's of an element, images' of 16") {
+  for (const FamilyInfo& family : tile_families()) {
+    CAPTURE(family.name);
+    TileRequest request = request_of(family);
+    request.sources[0].address = in_at + 4;
+    CHECK(broken(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
+    request.sources[0].address = in_at + 2;
+    CHECK(broken(request) == Rules{"address.alignment"});
+    request.sources[0].address = in_at;
+    request.destination.address = out_at + 8;
+    CHECK(broken(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
+    CHECK(validate(request).empty() == family.flat);
+    request.destination.address = 0;  // stands for any
+    CHECK(broken(request) == Rules{});
+  }
+}
+
+TEST_CASE("memory: what is written is apart from what is read, to the byte") {
+  TileRequest request = request_of(find_family("copy"));
+  CHECK(broken(request) == Rules{});
+  request.destination.address = in_at + 64 * 64 * 4 - 16;
+  CHECK(broken(request) == Rules{"memory.overlap"});
+  request.destination.address = in_at + 64 * 64 * 4;
+  CHECK(broken(request) == Rules{});
+
+  // The left half of the columns to the right half: their bytes interleave, and nothing is shared.
+  const auto half = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 2>{256, 64},
+                                        std::array<std::int64_t, 2>{128, 1});
+  request.sources = {{half, in_at}};
+  request.destination = {half, in_at + 64 * 4};
+  CHECK(broken(request) == Rules{});
+  request.destination.address -= 16;
+  CHECK(broken(request) == Rules{"memory.overlap"});
+}
+
+TEST_CASE("in place: the same elements, and a family that computes element by element") {
+  for (const FamilyInfo& family : tile_families()) {
+    if (family.writes_images) continue;
+    CAPTURE(family.name);
+    TileRequest request = request_of(family);
+    request.destination.address = in_at;
+    CHECK(broken(request) == (family.computes ? Rules{} : Rules{"memory.overlap"}));
+    request.destination.address = in_at + 256;
+    CHECK(broken(request) == Rules{"memory.overlap"});
+  }
+}
+
+TEST_CASE("an output of which several indices are one element is refused, an input is not") {
+  TileRequest request = request_of(find_family("copy"));
+  request.sources[0].view.strides[0] = 0;
+  CHECK(broken(request) == Rules{});
+  request = request_of(find_family("copy"));
+  request.destination.view.strides[0] = 32;
+  CHECK(broken(request) == Rules{"view.overlap"});
+
+  // Strides that descend or interleave without sharing anything pass: the rule is exact.
+  const auto interleaved = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 3>{2, 3, 8},
+                                               std::array<std::int64_t, 3>{8, 16, 1});
+  request.destination.view = interleaved;
+  request.sources[0].view = dense(ElementType::f32, {2, 3, 8});
+  CHECK(broken(request) == Rules{});
+}
+
+TEST_CASE("the destination that a request's sources make") {
+  const std::array steps{4U, 1U};
+  TileRequest request{.family = "copy",
+                      .destination = {dense(ElementType::f16, {1, 1})},
+                      .sources = {{dense(ElementType::f16, {101, 256})}},
+                      .tiles = {.element_strides = steps}};
+  CHECK(destination_view(request) == dense(ElementType::f16, {26, 256}));
+  request.destination = {};  // of f32: a copy keeps its source's type
+  CHECK(destination_view(request) == dense(ElementType::f16, {26, 256}));
+
+  const std::array box{4U, 16U};
+  request = {.family = "snapshot",
+             .sources = {{dense(ElementType::f32, {10, 40})}},
+             .tiles = {.box = box, .swizzle = Swizzle::b128}};
+  CHECK(destination_view(request) == dense(ElementType::u8, {9, 4 * 128}));
+
+  request = {.family = "map",
+             .destination = {dense(ElementType::bf16, {1})},
+             .sources = {{dense(ElementType::f32, {10, 40})}},
+             .expression = "x"};
+  CHECK(destination_view(request) == dense(ElementType::bf16, {10, 40}));
+  request.family = "bulk";
+  request.sources[0].view = dense(ElementType::f32, {10});
+  CHECK(destination_view(request) == dense(ElementType::bf16, {10}));
+}

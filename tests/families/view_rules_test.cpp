@@ -1,0 +1,135 @@
+#include "families/tiles.hpp"
+
+#include <array>
+#include <functional>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr auto f32 = ElementType::f32;
+
+/// A map over these views with a small legal tile.
+TileSpec map_kernel() {
+  const auto view = dense(f32, {64, 64});
+  const std::array box{8U, 16U};
+  return map_spec("x", std::array{view}, view, {.box = box});
+}
+
+Rules broken_by(const TensorView& input, const TensorView& output) {
+  const auto violations = broken(map_kernel(), std::array{input, output});
+  CHECK(complete(violations));
+  return rules(violations);
+}
+
+/// [64, 64] with `change` applied, as input and as output.
+TensorView changed(const std::function<void(TensorView&)>& change) {
+  auto view = dense(f32, {64, 64});
+  change(view);
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("views that agree are legal, padded ones too") {
+  const auto view = dense(f32, {64, 64});
+  CHECK(broken_by(view, view) == Rules{});
+  CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = 68; })) == Rules{});
+}
+
+TEST_CASE("one view an operand, of its type and rank") {
+  const auto view = dense(f32, {64, 64});
+  CHECK(rules(broken(map_kernel(), std::array{view})) == Rules{"view.count"});
+  CHECK(rules(broken(map_kernel(), std::span<const TensorView>{})) == Rules{"view.count"});
+  CHECK(broken_by(dense(ElementType::i32, {64, 64}), view) == Rules{"view.type"});
+  CHECK(broken_by(view, dense(f32, {64})) == Rules{"view.rank"});
+  auto absurd = view;
+  absurd.rank = 4000000000;
+  CHECK(broken_by(view, absurd) == Rules{"view.rank"});
+}
+
+TEST_CASE("shapes agree") {
+  const auto view = dense(f32, {64, 64});
+  const auto violations = broken(map_kernel(), std::array{view, dense(f32, {60, 64})});
+  CHECK(rules(violations) == Rules{"view.shape"});
+  CHECK(violations[0].found == "[60, 64]");
+  CHECK(violations[0].legal == "[64, 64]");
+}
+
+TEST_CASE("a copy with element strides needs the thinned shape, rounded up") {
+  const auto source = dense(f32, {65, 64});
+  const std::array steps{4U, 1U};
+  const auto spec = copy_spec(source, source, {.element_strides = steps});
+  CHECK(rules(broken(spec, std::array{source, source})) == Rules{"view.shape"});
+  CHECK(rules(broken(spec, std::array{source, dense(f32, {17, 64})})) == Rules{});
+}
+
+TEST_CASE("strides: whole 16 bytes, upwards, the innermost 1") {
+  const auto view = dense(f32, {64, 64});
+  CHECK(broken_by(changed([](auto& v) { v.strides[0] = 65; }), view) == Rules{"strides.multiple"});
+  CHECK(broken_by(changed([](auto& v) { v.strides[0] = -64; }), view) == Rules{"view.negative-stride"});
+  CHECK(broken_by(changed([](auto& v) { v.strides[1] = 2; }), view) == Rules{"strides.innermost"});
+  CHECK(broken_by(changed([](auto& v) { v.strides[0] = 1LL << 38; }), view) == Rules{"strides.range"});
+}
+
+TEST_CASE("an input may overlap itself, an output may not") {
+  const auto view = dense(f32, {64, 64});
+  const auto broadcast = changed([](auto& v) { v.strides[0] = 0; });
+  CHECK(broken_by(broadcast, view) == Rules{});
+  CHECK(broken_by(view, broadcast) == Rules{"view.overlap"});
+  const auto windows = changed([](auto& v) { v.strides[0] = 4; });
+  CHECK(broken_by(windows, view) == Rules{});
+  const auto violations = broken(map_kernel(), std::array{view, windows});
+  CHECK(rules(violations) == Rules{"view.overlap"});
+  CHECK(violations[0].subject == "output: strides");
+  CHECK(violations[0].legal == "strides 64,1");
+}
+
+TEST_CASE("extents: not empty, coordinates in 32 signed bits") {
+  const auto wide = [](std::uint64_t columns) {
+    auto view = dense(f32, {1, 1});
+    view.shape[1] = columns;
+    view.strides[1] = 1;
+    return view;
+  };
+  CHECK(broken_by(wide(1ULL << 31), wide(1ULL << 31)) == Rules{});
+  CHECK(broken_by(wide((1ULL << 31) + 1), wide((1ULL << 31) + 1)) ==
+        Rules{"shape.coordinates", "shape.coordinates"});
+  CHECK(broken_by(wide((1ULL << 32) + 1), wide((1ULL << 32) + 1)) == Rules{"shape.range", "shape.range"});
+  CHECK(broken_by(wide(0), wide(0)) == Rules{"shape.range", "shape.range"});
+}
+
+TEST_CASE("a bulk kernel takes dense 1-D views of any length and nothing else") {
+  const auto spec = bulk_spec("x", f32, ElementType::f16);
+  const auto with = [&](const TensorView& a, const TensorView& b) {
+    return rules(broken(spec, std::array{a, b}));
+  };
+  CHECK(with(dense(f32, {1000003}), dense(ElementType::f16, {1000003})) == Rules{});
+  CHECK(with(dense(f32, {1ULL << 34}), dense(ElementType::f16, {1ULL << 34})) == Rules{});
+  CHECK(with(dense(f32, {0}), dense(ElementType::f16, {0})) == Rules{"shape.range", "shape.range"});
+  CHECK(with(dense(f32, {10}), dense(ElementType::f16, {11})) == Rules{"view.shape"});
+  auto strided = dense(f32, {10});
+  strided.strides[0] = 2;
+  CHECK(with(strided, dense(ElementType::f16, {10})) == Rules{"strides.innermost"});
+  CHECK(with(dense(f32, {5, 2}), dense(ElementType::f16, {10})) == Rules{"view.rank"});
+}
+
+TEST_CASE("a snapshot writes to what output_view() says") {
+  const auto source = dense(f32, {64, 64});
+  const auto spec = snapshot_spec(source);
+  CHECK(rules(broken(spec, std::array{source, output_view(spec, source)})) == Rules{});
+  const auto violations = broken(spec, std::array{source, dense(ElementType::u8, {1, 5})});
+  CHECK(rules(violations) == Rules{"snapshot.shape"});
+  CHECK_THAT(violations[0].legal, ContainsSubstring("u8 [2, 8192]"));
+}
+
+TEST_CASE("views are not looked at while the spec has no operands to compare them with") {
+  auto spec = map_kernel();
+  spec.inputs = 200;
+  const auto view = dense(f32, {64, 64});
+  CHECK(rules(broken(spec, std::array{view, view})) == Rules{"inputs.range"});
+}

@@ -1,0 +1,77 @@
+/// Operations through the program, on a GPU.
+#include "subprocess.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <algorithm>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+void require_hopper() {
+  for (const auto& gpu : tmajit::list_gpus()) {
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
+  }
+  SKIP("no Hopper GPU: " << (tmajit::list_gpus().empty() ? tmajit::why_no_gpu() : "another one is here"));
+}
+
+}  // namespace
+
+TEST_CASE("operations on a GPU agree with a plain walk, and are timed", "[gpu]") {
+  require_hopper();
+  const auto move = GENERATE(values<std::vector<std::string>>({
+      {"permute", "--axes", "1,0", "--shape", "1024x2048", "--type", "bf16"},
+      {"permute", "--axes", "1,0", "--shape", "1023x2049", "--type", "u8"},
+      {"permute", "--axes", "0,2,1,3", "--shape", "8x32x64x128"},
+      {"permute", "--axes", "5,4,3,2,1,0", "--shape", "8x9x10x11x12x13", "--type", "u16"},
+      {"copy", "--slice", "100:900,64:960:2", "--shape", "1000x1000", "--offset", "1"},
+      {"pad", "--pad", "1,2:3,4", "--pad-value", "0.5", "--shape", "1000x1000", "--type", "f16"},
+      {"cast", "--out-dtype", "bf16", "--shape", "1000x1001"},
+      {"copy", "--shape", "301x77", "--type", "u8", "--box", "16x16"},
+      {"bulk", "--expr", "x", "--shape", "3x5x1031"},
+      {"general", "--shape", "30x40x50", "--axes", "2,0,1", "--pad", "1,2,3"},
+      {"concat", "--axis", "1", "--parts", "100,200,300", "--shape", "1000x1"},
+  }));
+  std::vector<std::string> words{"run"};
+  words.insert(words.end(), move.begin(), move.end());
+  words.insert(words.end(), {"--device", "gpu", "--check", "--repeat", "3"});
+  const auto json = jitc_json(words);
+  CHECK(json.at("check").at(0).at("wrong") == 0);
+  CHECK(json.at("check").at(0).at("stray_bytes") == 0);
+  const auto& run = json.at("run");
+  CHECK(run.at("device").at("simulated") == false);
+  CHECK(run.at("gb_per_s").get<double>() > 0);
+  CHECK(run.at("driver_copy").at("gb_per_s").get<double>() > 0);
+}
+
+TEST_CASE("tuning on a GPU finds a choice, keeps it, and plans go by it", "[gpu]") {
+  require_hopper();
+  const Folder cache;
+  const std::vector<std::string> move{"permute", "--axes", "1,0", "--shape", "2048x4096", "--type", "bf16"};
+  const auto words = [&](const std::string& command, std::vector<std::string> more) {
+    std::vector<std::string> all{command, "--cache-dir", cache.path().string()};
+    all.insert(all.end(), move.begin(), move.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto tuned = jitc_json(words("tune", {"--repeat", "3"})).at("tuned").at(0);
+  REQUIRE_FALSE(tuned.at("candidates").empty());
+  const auto& candidates = tuned.at("candidates");
+  CHECK(candidates[0].at("microseconds").get<double>() > 0);
+  CHECK(std::is_sorted(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.at("microseconds").template get<double>() < b.at("microseconds").template get<double>();
+  }));
+  const auto known = jitc_json({"tune", "--list", "--cache-dir", cache.path().string()}).at("choices");
+  CHECK(std::any_of(known.begin(), known.end(), [&](const auto& choice) {
+    return choice.at("class") == tuned.at("shape_class") && choice.at("choice") == candidates[0].at("choice");
+  }));
+  const auto step = jitc_json(words("explain", {"--device", "gpu"})).at("steps").at(0);
+  CHECK(step.at("choice") == candidates[0].at("choice"));
+  CHECK(step.at("tuned") == true);
+}

@@ -1,0 +1,238 @@
+/// Operations on the simulated device, through the program itself.
+#include "npy.hpp"
+#include "subprocess.hpp"
+
+#include <cstring>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+std::vector<std::string> run(const std::vector<std::string>& words) {
+  return std::vector<std::string>{"run"} + words + std::vector<std::string>{"--device", "sim"};
+}
+
+}  // namespace
+
+TEST_CASE("a permutation of a file is the file that NumPy would write") {
+  const Folder folder;
+  std::vector<float> x(5UL * 7);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  write_npy(folder / "a.npy", "<f4", {5, 7}, bytes_of(x));
+  const auto json = jitc_json(
+      run({"permute", "--axes", "1,0", "--in", folder / "a.npy", "--out", folder / "y.npy", "--check"}));
+  CHECK(json.at("operation") == "permute");
+  CHECK(json.at("run").at("device").at("simulated") == true);
+  CHECK(json.at("run").at("bytes") == 2 * 5 * 7 * 4);
+  CHECK(json.at("run").at("simulation").at("reports").empty());
+  CHECK(json.at("check").at(0) ==
+        nlohmann::json{{"name", "output"}, {"elements", 35}, {"wrong", 0}, {"stray_bytes", 0}});
+  REQUIRE(json.at("plan").at("steps").size() == 1);
+  const auto& kernel = json.at("plan").at("steps").at(0);
+  CHECK_FALSE(kernel.at("spec").at("choice").get<std::string>().empty());
+  CHECK(kernel.at("spec").at("launch").at("grid").size() == 3);
+  CHECK(kernel.at("registers").get<int>() > 0);
+  CHECK(json.at("outputs") == std::vector<std::string>{folder / "y.npy"});
+  std::vector<float> turned;
+  for (std::size_t j = 0; j < 7; ++j) {
+    for (std::size_t i = 0; i < 5; ++i) turned.push_back(x[i * 7 + j]);
+  }
+  CHECK(data_of(folder / "y.npy") == bytes_of(turned));
+  CHECK(jitc::InputArray(folder / "y.npy").header().shape == std::vector<std::uint64_t>{7, 5});
+}
+
+TEST_CASE("operations on made-up arrays agree with a plain walk") {
+  const auto words = GENERATE(values<std::vector<std::string>>({
+      {"permute", "--axes", "0,2,1,3", "--shape", "3x4x5x6", "--type", "u8"},
+      {"permute", "--axes", "1,0", "--shape", "64x64", "--type", "bf16"},
+      {"permute", "--axes", "1,0", "--shape", "33x65", "--strides", "-70,1", "--out-strides", "1,-70"},
+      {"permute", "--axes", "5,4,3,2,1,0", "--shape", "2x3x2x3x2x3", "--type", "f64"},
+      {"copy", "--slice", "10:90,6:60:2", "--shape", "100x64", "--type", "i16"},
+      {"copy", "--shape", "1000", "--type", "u8", "--offset", "3", "--out-offset", "1"},
+      {"copy", "--shape", "2x2x2x2x2x2x2x2"},
+      {"slice", "--slice", "::-1,::3", "--shape", "7x20"},
+      {"slice", "--slice", "4:4", "--shape", "7x20"},
+      {"flip", "--flip", "0,1", "--shape", "6x10"},
+      {"broadcast", "--broadcast", "4x6x10", "--shape", "6x1"},
+      {"concat", "--axis", "1", "--parts", "3,4,5", "--shape", "2x1"},
+      {"split", "--axis", "0", "--parts", "1,0,4", "--shape", "5x6"},
+      {"cast", "--out-dtype", "bf16", "--shape", "33x65"},
+      {"map", "--expr", "x", "--dtype", "f32,f16", "--shape", "5x9"},
+      // Tiles of the caller's choice, and families.
+      {"copy", "--shape", "33x77", "--type", "u8", "--box", "8x16"},
+      {"copy", "--shape", "33x64", "--type", "bf16", "--swizzle", "128B", "--box", "16x64"},
+      {"copy", "--shape", "20x48", "--type", "tf32", "--element-strides", "3x1", "--box", "9x16"},
+      {"bulk", "--shape", "3x5x31", "--type", "i32", "--expr", "x"},
+      {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},
+      {"general", "--shape", "7x9x5", "--axes", "1,2,0", "--pad", "1,0,2"},
+  }));
+  auto checked = words;
+  checked.emplace_back("--check");
+  const auto result = jitc::test::jitc(run(checked));
+  INFO(result.err);
+  CHECK(result.status == 0);
+  CHECK_THAT(result.err,
+             ContainsSubstring("problem  " + words[0]) && ContainsSubstring("elements are right"));
+}
+
+TEST_CASE("an output for every part of a split") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {3, 2}, "abcdef");
+  const std::vector<std::string> words{"split", "--axis", "0", "--parts", "1,2", "--in", folder / "a.npy"};
+  auto both = words;
+  both.insert(both.end(), {"--out", folder / "b.npy", "--out", folder / "c.npy"});
+  CHECK(jitc_json(run(both)).at("outputs").size() == 2);
+  CHECK(data_of(folder / "b.npy") == "ab");
+  CHECK(data_of(folder / "c.npy") == "cdef");
+  auto one = words;
+  one.insert(one.end(), {"--out", folder / "d.npy"});
+  CHECK_THAT(refusal(run(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
+}
+
+TEST_CASE("a family's name takes a kernel of that family, an option of tiles the caller's tile") {
+  const auto spec = [](const std::vector<std::string>& words) {
+    return jitc_json(run(words)).at("plan").at("steps").at(0).at("spec");
+  };
+  const auto copy = spec({"copy", "--shape", "40x64", "--box", "8x16"});
+  CHECK(copy.at("family") == "copy");
+  CHECK(copy.at("tile") == std::vector<int>{8, 16});
+  CHECK(copy.at("tiles") == 5 * 4);
+  CHECK(spec({"general", "--shape", "40x64", "--pad", "1,2"}).at("family") == "general");
+  CHECK(spec({"rows", "--shape", "40x64"}).at("family") == "rows");
+  CHECK(spec({"general", "--shape", "40x64", "--expr", "x + g[0]"}).at("expression") == "x + g[0]");
+}
+
+TEST_CASE("a tile of the caller's choice is for tensors as they are") {
+  CHECK_THAT(refusal(run({"copy", "--shape", "8x8", "--axes", "1,0", "--box", "4x4"})),
+             ContainsSubstring("--axes needs a kernel that the planner chooses, but --box has a tile"));
+  CHECK_THAT(refusal(run({"bulk", "--shape", "8x8", "--expr", "x", "--flip", "0"})),
+             ContainsSubstring("--flip needs a kernel that the planner chooses, but bulk has a tile"));
+  CHECK_THAT(refusal(run({"permute", "--shape", "8x8", "--axes", "1,0", "--stages", "3"})),
+             ContainsSubstring("--stages chooses a tile, but for permute the planner does"));
+  CHECK_THAT(refusal(run({"rows", "--shape", "8x8", "--stages", "3"})),
+             ContainsSubstring("--stages chooses a tile, but for family rows the planner does"));
+  CHECK_THAT(refusal(run({"copy", "--shape", "8x8", "--l2", "64B"})),
+             ContainsSubstring("--l2 is for loads of tiles"));
+}
+
+TEST_CASE("what makes no sense is one clear error") {
+  struct Wrong {
+    std::vector<std::string> words;
+    const char* says;
+  };
+  const auto wrong = GENERATE(values<Wrong>({
+      {{"permute", "--shape", "4x4"}, "permute needs --axes"},
+      {{"permute", "--shape", "4x4", "--axes", "0"}, "--axes 0 names 1 dimension, but the input has 2"},
+      {{"permute", "--shape", "4x4", "--axes", "0,0"}, "dimension 0 is named twice"},
+      {{"permute", "--shape", "4x4", "--axes", "0,2"}, "there is no dimension 2"},
+      {{"permute", "--axes", "0,1"}, "permute needs its inputs"},
+      {{"slice", "--shape", "4x4"}, "slice needs --slice"},
+      {{"slice", "--shape", "4x4", "--slice", "1:2:3:4"}, "more than two colons"},
+      {{"slice", "--shape", "4x4", "--slice", "::0"}, "the step 0"},
+      {{"slice", "--shape", "4", "--slice", ":,:"}, "2"},
+      {{"pad", "--shape", "4x4"}, "pad needs --pad"},
+      {{"pad", "--shape", "4x4", "--pad", "1"}, "--pad 1 is for 1 dimension, but there are 2"},
+      {{"pad", "--shape", "4x4", "--pad", "-3,0:-2,0"}, "crops 5 elements of dimension 0, which has 4"},
+      {{"pad", "--shape", "4x4", "--pad", "1,1:2"}, "2 numbers before the colon and 1 after"},
+      {{"copy", "--shape", "4x4", "--slice", ":", "--pad-value", "3"}, "--pad-value without --pad"},
+      {{"flip", "--shape", "4x4", "--flip", "2"}, "--flip 2: there is no dimension 2"},
+      {{"broadcast", "--shape", "4x4", "--broadcast", "4x5"}, "4"},
+      {{"cast", "--shape", "4x4"}, "cast needs --out-dtype"},
+      {{"copy", "--shape", "4x4", "--out-dtype", "u8"},
+       "copy moves bits, but f32 elements have 4 bytes and u8 elements 1; cast converts values"},
+      {{"map", "--shape", "4x4"}, "map needs --expr"},
+      {{"map", "--shape", "4x4", "--expr", "x+1", "--check"}, "--check has nothing to compare 'x+1' with"},
+      {{"snapshot", "--shape", "4x16", "--check"}, "--check: snapshot writes tiles"},
+      {{"copy", "--plan", "--shape", "4x4"}, "--plan"},
+      {{"cast", "--shape", "4x4", "--out-dtype", "f16", "--pad", "1,1"}, "cast takes no --pad"},
+      {{"permute", "--shape", "4x4", "--axes", "1,0", "--expr", "x"},
+       "permute computes nothing and takes no --expr"},
+      {{"concat", "--shape", "4x4"}, "concat needs --axis"},
+      {{"concat", "--shape", "4x4", "--axis", "2"}, "no dimension 2"},
+      {{"concat", "--shape", "4x4", "--axis", "0,1"}, "legal is one dimension"},
+      {{"split", "--shape", "4x4", "--axis", "0"}, "split needs --parts"},
+      {{"split", "--shape", "4x4", "--axis", "0", "--parts", "1,2"}, "must add up to 4"},
+      {{"split", "--shape", "4x4", "--axis", "0", "--parts", "5"}, "must add up to 4"},
+      {{"permute", "--shape", "4x4", "--axes", "1,0", "--axis", "1"}, "permute takes no --axis"},
+      {{"copy", "--shape", "4x4", "--strides", "1"}, "--strides 1 has 1 number,"},
+      {{"copy", "--shape", "4x4", "--out-strides", "0,1"}, "several indices are one element"},
+      {{"copy", "--shape", "4x4", "--out-strides", "1,1"}, "several indices are one element"},
+      {{"copy", "--shape", "4x4", "--inputs", "2"}, "copy takes one input"},
+      {{"frobnicate", "--shape", "4x4"}, "no operation or family \"frobnicate\""},
+  }));
+  CAPTURE(wrong.words);
+  CHECK_THAT(refusal(run(wrong.words)), ContainsSubstring(wrong.says));
+}
+
+TEST_CASE("arrays of different shapes are joined only along the axis") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {2, 2}, "abcd");
+  write_npy(folder / "b.npy", "|u1", {2, 1}, "ef");
+  CHECK_THAT(refusal(run({"concat", "--axis", "0", "--in", folder / "a.npy", "--in", folder / "b.npy"})),
+             ContainsSubstring("input 1 has shape 2x1, but input 0 has 2x2"));
+  static_cast<void>(jitc_json(run({"concat", "--axis", "1", "--in", folder / "a.npy", "--in",
+                                   folder / "b.npy", "--out", folder / "y.npy"})));
+  CHECK(data_of(folder / "y.npy") == "abecdf");
+}
+
+TEST_CASE("the kernel of an operation comes in every stage") {
+  const std::vector<std::string> move{"permute", "--axes", "1,0", "--shape", "256x512", "--type", "bf16"};
+  const auto stage = [&](const std::string& word) {
+    const auto result = jitc::test::jitc(std::vector{word} + move);
+    INFO(result.err);
+    CHECK(result.status == 0);
+    return result.out;
+  };
+  CHECK_THAT(stage("source"), ContainsSubstring("__global__") && !ContainsSubstring("#include"));
+  CHECK_THAT(stage("ptx"), ContainsSubstring(".target sm_90a") && ContainsSubstring(".entry tmajit_"));
+  CHECK_THAT(stage("cubin"), StartsWith("\x7f"
+                                        "ELF"));
+  const auto json = jitc_json(std::vector<std::string>{"ptx"} + move);
+  CHECK(json.at("operation") == "permute");
+  CHECK(json.at("key").get<std::string>().size() == 64);
+  CHECK(json.at("threads").get<int>() >= 32);
+  CHECK(json.at("steps") == 1);
+  CHECK_THAT(refusal(std::vector<std::string>{"ptx"} + move + std::vector<std::string>{"--step", "2"}),
+             ContainsSubstring("--step 2, but the plan has 1"));
+}
+
+TEST_CASE("the source of any operation needs neither NVRTC nor a device") {
+  const auto words = GENERATE(values<std::vector<std::string>>({
+      {"permute", "--axes", "1,0", "--shape", "256x512", "--type", "bf16"},
+      {"pad", "--pad", "1,2", "--shape", "100x64"},
+      {"map", "--expr", "x0 * x1", "--shape", "100x64"},
+      {"concat", "--axis", "0", "--shape", "100x64"},
+      {"copy", "--box", "64x64", "--type", "bf16"},
+      {"bulk", "--expr", "x + 1"},
+      {"rows", "--shape", "512x512"},
+  }));
+  CAPTURE(words);
+  const Surroundings hidden{
+      .environment = {"TMAJIT_NVRTC=/nonexistent/libnvrtc.so", "CUDA_VISIBLE_DEVICES="}};
+  const auto result = jitc::test::jitc(
+      std::vector<std::string>{"source"} + words + std::vector<std::string>{"--json"}, hidden);
+  INFO(result.err);
+  REQUIRE(result.status == 0);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json.at("key").is_null());
+  CHECK_THAT(json.at("text").get<std::string>(), ContainsSubstring("__global__"));
+  const auto& spec = json.at("spec");
+  REQUIRE_FALSE(spec.at("parameters").empty());
+  for (const auto& parameter : spec.at("parameters")) {
+    CHECK_FALSE(parameter.at("type").get<std::string>().empty());
+    CHECK_FALSE(parameter.at("name").get<std::string>().empty());
+    CHECK(parameter.at("offset").get<int>() >= 0);
+    CHECK(parameter.at("bytes").get<int>() > 0);
+  }
+  for (const auto* extent : {"grid", "block", "cluster"}) CHECK(spec.at("launch").at(extent).size() == 3);
+  const auto compiled = jitc::test::jitc(
+      std::vector<std::string>{"ptx"} + words + std::vector<std::string>{"--no-cache"}, hidden);
+  CHECK(compiled.status == 1);
+  CHECK_THAT(compiled.err, ContainsSubstring("NVRTC"));
+}

@@ -1,0 +1,47 @@
+/// The list of rules that lint and the simulator share.
+#include <tmajit/finding.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("every rule says what it means, what is legal, what helps, and where it is written") {
+  std::string_view before;
+  for (const Rule& rule : check_rules()) {
+    CAPTURE(rule.id);
+    CHECK(before < rule.id);
+    CHECK(rule.meaning.ends_with('.'));
+    CHECK_FALSE(rule.legal.empty());
+    CHECK_FALSE(rule.remedy.empty());
+    CHECK_FALSE(rule.source.empty());
+    CHECK(find_rule(rule.id) == &rule);
+    before = rule.id;
+  }
+  CHECK(find_rule("no.such-rule") == nullptr);
+  CHECK(find_rule("") == nullptr);
+}
+
+TEST_CASE("the pages on the simulator and on lint name every rule") {
+  const std::string folder = TMAJIT_DOCUMENTATION;
+  const std::string pages = read(folder + "/sim.md") + read(folder + "/lint.md");
+  for (const Rule& rule : check_rules()) {
+    CAPTURE(rule.id);
+    CHECK(pages.find("`" + std::string(rule.id) + "`") != std::string::npos);
+  }
+}

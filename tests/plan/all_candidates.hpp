@@ -1,0 +1,39 @@
+#pragma once
+
+#include "families/list.hpp"
+#include "kernel/plan_state.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tests {
+
+/// Every kernel that a family proposes for a problem, in the order in which a planner asks.
+[[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Problem& problem) {
+  std::vector<tmajit::Candidate> candidates;
+  for (const tmajit::Family* family : tmajit::all_families()) family->add_candidates(problem, candidates);
+  return candidates;
+}
+[[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Move& move) {
+  return candidates_of(tmajit::make_problem(move));
+}
+
+/// The same with other facts.
+template <class Facts>
+[[nodiscard]] tmajit::Candidate with_facts(tmajit::Candidate candidate, const Facts& facts) {
+  candidate.facts.assign(reinterpret_cast<const char*>(&facts), sizeof facts);
+  return candidate;
+}
+
+/// "transpose 64x64, 256 threads".
+[[nodiscard]] inline std::string choice_text(const tmajit::Candidate& candidate) {
+  return candidate.family->choice(candidate).text();
+}
+
+[[nodiscard]] inline bool is_of(const tmajit::Candidate& candidate, std::string_view family) {
+  return candidate.family->name() == family;
+}
+
+}  // namespace tests

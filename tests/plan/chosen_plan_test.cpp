@@ -1,0 +1,91 @@
+/// Which candidate a plan is of: the measured one, or one of the family that was asked for.
+#include "plan/candidates.hpp"
+#include "plan/moves.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
+#include <tmajit/tuning.hpp>
+
+#include <string_view>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate is not") {
+  const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
+  const PlanOptions untuned{};
+  const std::vector<KernelPlan> candidates = plan_candidates(move, untuned);
+  REQUIRE(candidates.size() > 3);
+  TuningTable table;
+  PlanOptions tuned{.tuning = &table};
+  for (const KernelPlan& candidate : candidates) {
+    table.add({.chip = tuned.chip.name,
+               .shape_class = shape_class(move, untuned),
+               .choice = candidate.choice(),
+               .microseconds = 1});
+    const KernelPlan chosen = plan(Operation::of({move}), tuned).at(0);
+    INFO(candidate.choice().text());
+    CHECK(chosen.key() == candidate.key());
+    CHECK(chosen.tuned());
+    const std::vector<KernelPlan> all = plan_candidates(move, tuned);
+    CHECK(all.size() == candidates.size());
+    CHECK(all.front().key() == candidate.key());
+  }
+  // Of another chip, or with a choice that no candidate has.
+  tuned.chip.name = "NVIDIA H100";
+  CHECK(plan(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
+  tuned.chip.name = untuned.chip.name;
+  KernelChoice none = candidates.front().choice();
+  none.threads = 32 * 31;
+  table.add({.chip = tuned.chip.name,
+             .shape_class = shape_class(move, untuned),
+             .choice = none,
+             .microseconds = 1});
+  CHECK(plan(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
+  CHECK_FALSE(plan(Operation::of({move}), tuned).at(0).tuned());
+}
+
+TEST_CASE("moves that fill the chip many times over go as those of half or twice their size") {
+  const Move measured = tests::permutation(ElementType::f32, {8192, 32'768}, {1, 0});
+  const std::vector<KernelPlan> candidates = plan_candidates(measured);
+  TuningTable table;
+  const PlanOptions options{.tuning = &table};
+  ShapeClass known = shape_class(measured, options);
+  known.bytes = static_cast<std::int8_t>(known.bytes + 1);
+  table.add({.chip = options.chip.name,
+             .shape_class = known,
+             .choice = candidates.back().choice(),
+             .microseconds = 1});
+  CHECK(plan(Operation::of({measured}), options).at(0).key() == candidates.back().key());
+  // Small moves do not.
+  const Move small = tests::permutation(ElementType::f32, {1024, 1024}, {1, 0});
+  ShapeClass near = shape_class(small, options);
+  near.bytes = static_cast<std::int8_t>(near.bytes + 1);
+  table.add({.chip = options.chip.name,
+             .shape_class = near,
+             .choice = plan_candidates(small).back().choice(),
+             .microseconds = 1});
+  CHECK_FALSE(plan(Operation::of({small}), options).at(0).tuned());
+}
+
+TEST_CASE("only kernels of the family that was asked for") {
+  const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
+  for (const std::string_view family : {"transpose", "direct_transpose", "engine_transpose"}) {
+    const PlanOptions options{.family = family};
+    CHECK(plan(Operation::of({move}), options).at(0).family().name == family);
+    for (const KernelPlan& candidate : plan_candidates(move, options))
+      CHECK(candidate.family().name == family);
+  }
+  const auto code_of = [&](std::string_view family) {
+    try {
+      static_cast<void>(plan(Operation::of({move}), {.family = family}));
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  CHECK(code_of("rows") == ErrorCode::invalid_argument);
+  CHECK(code_of("columns") == ErrorCode::invalid_argument);
+}

@@ -1,0 +1,120 @@
+/// Keys name kernels in memory: one that forgot a fact would give a move another's kernel.
+#include "plan/cost_model.hpp"
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/codegen.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+std::string key_of(const Candidate& candidate, const Problem& problem) {
+  return std::string(make_kernel_plan(candidate, problem).key());
+}
+
+/// The same move, every tensor as far away as keeps its alignment.
+Move elsewhere(Move move) {
+  move.destination.address += 1 << 20;
+  DevicePtr by = 1 << 20;
+  for (Tensor& source : move.sources) source.address += by += 1 << 20;
+  return move;
+}
+
+}  // namespace
+
+TEST_CASE("a key is the family, every byte of its facts, and the expression") {
+  std::set<std::string_view> families;
+  for (const auto& [name, move, traits] : tests::known_moves()) {
+    INFO(name);
+    const Problem problem = make_problem(move);
+    const std::vector<Candidate> candidates = tests::candidates_of(problem);
+    std::set<std::string_view> done;
+    for (const Candidate& candidate : candidates) {
+      if (!done.insert(candidate.family->name()).second) continue;
+      families.insert(candidate.family->name());
+      // Of facts that are no kernel's there is no plan to be made: the state alone is looked at.
+      const KernelPlan plan = make_kernel_plan(candidate, problem);
+      std::string expected(candidate.family->name());
+      expected += '\0';
+      expected += candidate.facts;
+      expected += move.expression;
+      CHECK(plan.key() == expected);
+      CHECK(plan.expression() == move.expression);
+    }
+  }
+  CHECK(families.size() >= 8);
+}
+
+TEST_CASE("a key changes with the number of sources and the expression") {
+  std::set<std::string> keys;
+  const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::to_address);
+  for (std::size_t sources = 1; sources <= max_inputs; ++sources) {
+    for (const char* expression : {"x0", "x0 ", "x0 + x0", "x0 + 1"}) {
+      const Move move{to, std::vector(sources, tests::dense(ElementType::f32, {512, 512})), expression};
+      const Problem problem = make_problem(move);
+      for (const Candidate& candidate : tests::candidates_of(problem)) {
+        CHECK(keys.insert(key_of(candidate, problem)).second);
+      }
+    }
+  }
+  const Problem bits = make_problem({to, {tests::dense(ElementType::f32, {512, 512})}});
+  for (const Candidate& candidate : tests::candidates_of(bits))
+    CHECK(keys.insert(key_of(candidate, bits)).second);
+}
+
+TEST_CASE("equal kernels have equal keys and sources, wherever they lie in memory") {
+  for (const auto& [name, move, traits] : tests::known_moves()) {
+    INFO(name);
+    const Problem from = make_problem(move);
+    const Problem to = make_problem(elsewhere(move));
+    const std::vector<Candidate> here = tests::candidates_of(from);
+    const std::vector<Candidate> there = tests::candidates_of(to);
+    REQUIRE(here.size() == there.size());
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      CHECK(here[i] == there[i]);
+      CHECK(key_of(here[i], from) == key_of(there[i], to));
+    }
+    const KernelPlan first = plan(Operation::of({move})).at(0);
+    const KernelPlan second = plan(Operation::of({elsewhere(move)})).at(0);
+    CHECK(source(first).text == source(second).text);
+    CHECK(source(first).entry == "tmajit_" + std::string(first.family().name));
+  }
+}
+
+TEST_CASE("random moves: equal keys are equal sources, and different keys different ones") {
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  std::map<std::string, std::string> source_of;
+  std::map<std::string, std::string> key_of_source;
+  std::uint64_t met_again = 0;
+  for (std::uint64_t n = 0; n < 250; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    // Few patterns of sizes, so that keys meet again.
+    const Move drawn = tests::random_move(seed + n % 200, 60);
+    for (const Move& move : {drawn, elsewhere(drawn)}) {
+      const Problem problem = make_problem(move);
+      const std::vector<Candidate> candidates = tests::candidates_of(problem);
+      for (const std::size_t i : {usual_of(candidates), candidates.size() - 1}) {
+        const KernelPlan plan = make_kernel_plan(candidates[i], problem);
+        const std::string text = source(plan).text;
+        const std::string key(plan.key());
+        INFO(plan.choice().text());
+        const auto [known, is_new] = source_of.emplace(key, text);
+        met_again += is_new ? 0 : 1;
+        REQUIRE(known->second == text);
+        REQUIRE(key_of_source.emplace(text, key).first->second == key);
+      }
+    }
+  }
+  CHECK(met_again > 100);
+}

@@ -1,0 +1,196 @@
+/// The description of a kernel's parameters: where they stand, and that a launch on other memory is the same
+/// with its addresses moved.
+#include "kernel/parameters.hpp"
+
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+struct alignas(16) Wide {
+  std::uint64_t first;
+  std::uint64_t address;
+};
+
+template <class T>
+T at(const ParameterBlock& block, std::uint32_t offset) {
+  T value;
+  std::memcpy(&value, block.bytes().subspan(offset).data(), sizeof value);
+  return value;
+}
+
+std::vector<std::byte> bytes_of(const ParameterBlock& block) {
+  return {block.bytes().begin(), block.bytes().end()};
+}
+
+TensorMapSpec some_map() {
+  return TensorMapSpec{};
+}
+
+/// What launches of two blocks would differ in: bytes, and addresses of maps.
+void check_equal(const ParameterBlock& found, const ParameterBlock& expected) {
+  CHECK(bytes_of(found) == bytes_of(expected));
+  REQUIRE(found.maps().size() == expected.maps().size());
+  for (std::size_t i = 0; i < found.maps().size(); ++i) {
+    CHECK(found.maps()[i].operand == expected.maps()[i].operand);
+    CHECK(found.maps()[i].address == expected.maps()[i].address);
+    CHECK(found.maps()[i].spec == expected.maps()[i].spec);
+  }
+}
+
+/// A plan's block whose operands have moved by these distances, against the plan at the new addresses.
+void check_moved(const KernelPlan& plan, const KernelPlan& moved, const std::vector<DevicePtr>& by) {
+  INFO(plan.choice().text());
+  REQUIRE(plan.key() == moved.key());
+  ParameterBlock block = plan.state().parameters;
+  for (std::uint32_t i = 0; i < by.size(); ++i) block.move_operand(i, by[i]);
+  check_equal(block, moved.state().parameters);
+  // And back again.
+  for (std::uint32_t i = 0; i < by.size(); ++i) block.move_operand(i, 0 - by[i]);
+  check_equal(block, plan.state().parameters);
+}
+
+}  // namespace
+
+TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
+  ParameterBlock block;
+  CHECK(block.bytes().empty());
+  CHECK(block.add({"u32"}, "count", std::uint32_t{7}) == 0);
+  CHECK(block.add({"params::Wide"}, "wide", Wide{1, 0x1000}) == 16);
+  CHECK(block.add({"u8"}, "small", std::uint8_t{9}) == 32);
+  block.add_map("source", 1, some_map(), 0x2000);
+  block.add_pointer({.name = "f32", .pointer = Pointer::to_const}, "in", 1, 0x3000);
+  const auto entries = block.entries();
+  REQUIRE(entries.size() == 5);
+  CHECK(entries[3].name == "source");
+  CHECK(entries[3].offset % alignof(EncodedTensorMap) == 0);
+  CHECK(entries[3].bytes == sizeof(EncodedTensorMap));
+  CHECK(entries[4].offset == entries[3].offset + sizeof(EncodedTensorMap));
+  CHECK(entries[4].bytes == 8);
+  CHECK(block.bytes().size() == entries[4].offset + 8);
+  CHECK(at<std::uint32_t>(block, 0) == 7);
+  CHECK(at<Wide>(block, 16).address == 0x1000);
+  CHECK(at<std::uint8_t>(block, 32) == 9);
+  CHECK(at<DevicePtr>(block, entries[4].offset) == 0x3000);
+  REQUIRE(block.maps().size() == 1);
+  CHECK(block.maps()[0].entry == 3);
+  CHECK(block.maps()[0].operand == 1);
+
+  ParameterBlock::Pointers storage{};
+  const auto pointers = block.pointers(storage);
+  REQUIRE(pointers.size() == entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    CHECK(static_cast<const std::byte*>(pointers[i]) == block.bytes().data() + entries[i].offset);
+    CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // what a tensor map must lie at
+  }
+}
+
+TEST_CASE("types read as the source spells them") {
+  CHECK(ParameterType{"u64"}.text("tmajit::") == "tmajit::u64");
+  CHECK(ParameterType{"params::ViewPair", 2}.text() == "params::ViewPair<2>");
+  CHECK(ParameterType{"params::Views", 3, 2}.text("tmajit::") == "tmajit::params::Views<3, 2>");
+  CHECK(ParameterType{.name = "f32", .pointer = Pointer::to_const}.text("tmajit::") == "const tmajit::f32*");
+  CHECK(ParameterType{.name = "u8", .pointer = Pointer::to}.text() == "u8*");
+}
+
+TEST_CASE("an operand's addresses move together, and nothing else does") {
+  ParameterBlock block;
+  const std::uint32_t wide = block.add({"params::Wide"}, "wide", Wide{0x1000, 0x1000});
+  block.add_address(wide + 8, 2);
+  block.add_map("a", 1, some_map(), 0x2000);
+  block.add_map("b", 2, some_map(), 0x3000);
+  block.add_pointer({.name = "u8", .pointer = Pointer::to}, "out", 0, 0x4000);
+  block.move_operand(2, 0x10);
+  CHECK(at<Wide>(block, wide).first == 0x1000);
+  CHECK(at<Wide>(block, wide).address == 0x1010);
+  CHECK(block.maps()[0].address == 0x2000);
+  CHECK(block.maps()[1].address == 0x3010);
+  CHECK(at<DevicePtr>(block, block.entries()[3].offset) == 0x4000);
+  block.move_operand(0, 0 - DevicePtr{0x100});
+  CHECK(at<DevicePtr>(block, block.entries()[3].offset) == 0x3f00);
+}
+
+TEST_CASE("more than a block holds is refused, not written over") {
+  ParameterBlock block;
+  for (std::size_t i = 0; i < ParameterBlock::max_parameters; ++i) block.add({"u32"}, "n", std::uint32_t{0});
+  CHECK_THROWS_AS(block.add({"u32"}, "n", std::uint32_t{0}), Error);
+  ParameterBlock large;
+  CHECK_THROWS_AS(large.add({"u32"}, "n", std::array<std::byte, ParameterBlock::max_bytes + 1>{}), Error);
+  CHECK(large.bytes().empty());
+}
+
+TEST_CASE("random moves at other addresses: the bytes are those of a plan made there") {
+  const std::uint64_t seed = reference::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  std::map<std::string_view, int> families;
+  for (std::uint64_t n = 0; n < 600; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    reference::Random random(seed + n);
+    const Move move = tests::random_move(seed + n, 60);
+    Move moved = move;
+    // Multiples of 256 keep every kernel as it is; each tensor goes its own way, some of them down.
+    std::vector<DevicePtr> by;
+    for (std::size_t i = 0; i <= move.sources.size(); ++i) {
+      by.push_back(256 * reference::between(random, 0, 1 << 20) - (DevicePtr{1} << 27));
+    }
+    moved.destination.address += by[0];
+    for (std::size_t i = 0; i < move.sources.size(); ++i) moved.sources[i].address += by[i + 1];
+    const Problem here = make_problem(move);
+    const Problem there = make_problem(moved);
+    const std::vector<Candidate> candidates = tests::candidates_of(here);
+    const std::vector<Candidate> others = tests::candidates_of(there);
+    REQUIRE(candidates.size() == others.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      ++families[candidates[i].family->name()];
+      check_moved(make_kernel_plan(candidates[i], here), make_kernel_plan(others[i], there), by);
+    }
+  }
+  for (const auto& [name, move, traits] : tests::known_moves()) {
+    INFO(name);
+    Move moved = move;
+    std::vector<DevicePtr> by(1 + move.sources.size(), 1 << 20);
+    moved.destination.address += by[0];
+    for (Tensor& source : moved.sources) source.address += 1 << 20;
+    const std::vector<KernelPlan> here = plan_candidates(move);
+    const std::vector<KernelPlan> there = plan_candidates(moved);
+    REQUIRE(here.size() == there.size());
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      ++families[here[i].family().name];
+      check_moved(here[i], there[i], by);
+    }
+  }
+  for (const auto& [family, count] : families) std::cout << "  " << family << ": " << count << '\n';
+  CHECK(families.size() >= 8);
+}
+
+TEST_CASE("tiles of the caller's choice at other addresses, row tails and images too") {
+  for (const std::string_view family : {"copy", "map", "bulk", "snapshot"}) {
+    INFO(family);
+    const bool flat = family == "bulk";
+    const tests::Shape shape = flat ? tests::Shape{10'001} : tests::Shape{100, 66};
+    const TensorView view = flat ? TensorView::contiguous(ElementType::f32, shape)
+                                 : TensorView::strided(ElementType::f32, shape, tests::Strides{68, 1});
+    TileRequest request{.family = family,
+                        .destination = {view, tests::to_address},
+                        .sources = {{view, tests::from_address}},
+                        .expression = find_family(family).computes ? "x + 1" : ""};
+    if (family == "snapshot") request.destination.view = destination_view(request);
+    const KernelPlan here = plan_tiles(request);
+    request.destination.address += 1 << 20;
+    request.sources[0].address -= 1 << 21;
+    check_moved(here, plan_tiles(request), {DevicePtr{1} << 20, 0 - (DevicePtr{1} << 21)});
+  }
+}

@@ -1,0 +1,229 @@
+/// What the planner knows of a move: alignments, bytes, spans; and what it refuses.
+#include "plan/moves.hpp"
+#include "plan/violations.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <limits>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::dense, tests::from_address, tests::Shape, tests::strided, tests::Strides, tests::to_address;
+using tests::Rules;
+
+namespace {
+
+constexpr auto u8 = ElementType::u8;
+constexpr auto f16 = ElementType::f16;
+constexpr auto f32 = ElementType::f32;
+constexpr std::uint32_t none = max_view_rank;  // no dimension
+
+Rules rules(const Move& move) {
+  return tests::broken_rules([&] { return plan(Operation::of({move})); });
+}
+
+std::string refusal(const Move& move) {
+  return tests::refusal([&] { return plan(Operation::of({move})); });
+}
+
+/// A copy to a dense destination of the source's shape.
+Move copy_of(const Tensor& source) {
+  const Shape shape(source.view.shape.begin(), source.view.shape.begin() + source.view.rank);
+  return {.destination = dense(source.view.type, shape, to_address), .sources = {source}};
+}
+
+}  // namespace
+
+TEST_CASE("alignment is the largest power of two of all addresses, at most 16") {
+  const auto of_source = [](const Tensor& source) {
+    return make_problem(copy_of(source)).alignment(1, none);
+  };
+  // Steps of 4 bytes along the row spoil it, unless the row is left out.
+  const Problem rows = make_problem(copy_of(strided(f32, {64, 60}, {64, 1})));
+  CHECK(rows.alignment(1, none) == 4);
+  CHECK(rows.alignment(1, 1) == 16);
+  CHECK(rows.alignment(0, 1) == 16);  // rows of 240 bytes
+  const Problem odd_rows = make_problem(copy_of(strided(f32, {64, 60}, {62, 1})));
+  CHECK(odd_rows.alignment(1, 1) == 8);
+
+  CHECK(of_source(strided(f32, {64, 60}, {64, 2}, from_address + 4)) == 4);
+  CHECK(of_source(strided(f32, {64, 60}, {256, 4}, from_address)) == 16);
+  CHECK(of_source(strided(f32, {64, 60}, {-256, -4}, from_address)) == 16);
+  CHECK(of_source(strided(f32, {64, 60}, {-256, -2}, from_address)) == 8);
+  CHECK(of_source(strided(f32, {64, 60}, {0, 0}, from_address + 8)) == 8);
+  CHECK(of_source(strided(u8, {64, 60}, {256, 16}, from_address + 1)) == 1);
+  CHECK(of_source(strided(u8, {64, 60}, {1 << 20, 1 << 10}, from_address)) == 16);
+}
+
+TEST_CASE("a dimension of one element has no part in the alignment") {
+  CHECK(make_problem(copy_of(strided(u8, {64, 1}, {16, 3}))).alignment(1, none) == 16);
+  CHECK(make_problem(copy_of(strided(u8, {1, 1}, {5, 3}, from_address + 2))).alignment(1, none) == 2);
+}
+
+TEST_CASE("every element counts once, however often it is read") {
+  const auto bytes = [](const Move& move) {
+    const Problem problem = make_problem(move);
+    return std::pair(problem.bytes_read(), problem.bytes_written());
+  };
+  using Bytes = std::pair<std::uint64_t, std::uint64_t>;
+  CHECK(bytes(copy_of(dense(f32, {64, 100}))) == Bytes{25'600, 25'600});
+  CHECK(bytes(copy_of(dense(f32, {}))) == Bytes{4, 4});
+  CHECK(bytes(copy_of(dense(f32, {64, 0, 3}))) == Bytes{0, 0});
+  CHECK(bytes(copy_of(strided(f32, {64, 100}, {0, 1}))) == Bytes{400, 25'600});
+  CHECK(bytes(copy_of(strided(f32, {64, 100}, {1, 0}))) == Bytes{256, 25'600});
+  CHECK(bytes(copy_of(strided(f32, {64, 100}, {0, 0}))) == Bytes{4, 25'600});
+  CHECK(bytes({dense(f32, {64, 100}, to_address),
+               {dense(f16, {64, 100}), strided(u8, {64, 100}, {1, 0}), dense(f32, {64, 100})},
+               "x0 + x1 + x2"}) == Bytes{12'800 + 64 + 25'600, 25'600});
+}
+
+TEST_CASE("a padded source counts as far as the destination reaches it") {
+  const auto read = [](const Shape& to, const Tensor& source, const std::vector<std::int64_t>& before) {
+    const Problem problem = make_problem({dense(u8, to, to_address), {source}, {}, Padding{before, 0}});
+    CHECK(problem.bytes_written() == dense(u8, to).view.elements());
+    return problem.bytes_read();
+  };
+  CHECK(read({14, 24}, dense(u8, {10, 20}), {2, 2}) == 200);
+  CHECK(read({14, 24}, dense(u8, {10, 20}), {-3, 2}) == 7 * 20);
+  CHECK(read({8, 24}, dense(u8, {10, 20}), {3, 10}) == 5 * 14);
+  CHECK(read({8, 8}, dense(u8, {10, 20}), {-1, -5}) == 8 * 8);
+  CHECK(read({14, 24}, dense(u8, {10, 20}), {14, 0}) == 0);
+  CHECK(read({14, 24}, dense(u8, {10, 20}), {-10, 0}) == 0);
+  CHECK(read({14, 24}, strided(u8, {10, 20}, {20, 0}), {2, 2}) == 10);
+  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 1}), {2, 10}) == 14);
+  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 0}), {2, 2}) == 1);
+  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 0}), {2, 24}) == 0);
+}
+
+TEST_CASE("an operand's elements lie between its lowest and highest byte") {
+  const auto span = [](const Tensor& source) {
+    const Problem problem = make_problem(copy_of(source));
+    return std::pair(static_cast<std::int64_t>(problem.low[1] - source.address),
+                     static_cast<std::int64_t>(problem.high[1] - source.address));
+  };
+  using Span = std::pair<std::int64_t, std::int64_t>;
+  CHECK(span(dense(f32, {})) == Span{0, 4});
+  CHECK(span(dense(f32, {10, 20})) == Span{0, 800});
+  CHECK(span(strided(f32, {10, 20}, {32, 1})) == Span{0, (9 * 32 + 19 + 1) * 4});
+  CHECK(span(strided(f32, {10, 20}, {-32, 1})) == Span{-9 * 32 * 4, 80});
+  CHECK(span(strided(f32, {10, 20}, {32, -1})) == Span{-76, 9 * 32 * 4 + 4});
+  CHECK(span(strided(f16, {10, 20}, {-32, -1})) == Span{-(9 * 32 + 19) * 2, 2});
+  CHECK(span(strided(f16, {10, 20}, {0, -1})) == Span{-38, 2});
+}
+
+TEST_CASE("a span is of the whole source where a padding takes a part of it") {
+  const Tensor source = strided(u8, {10, 20}, {-32, 1});
+  const Problem problem = make_problem({dense(u8, {4, 4}, to_address), {source}, {}, Padding{{-3, -5}, 0}});
+  CHECK(problem.low[1] == from_address - 9 * 32);
+  CHECK(problem.high[1] == from_address + 20);
+}
+
+TEST_CASE("addresses are of the nest's first element") {
+  // The destination is walked forwards, whatever the user's view does.
+  const Move move{.destination = strided(f32, {8, 8}, {-8, 1}, to_address + 7 * 32),
+                  .sources = {dense(f32, {8, 8})}};
+  const Problem problem = make_problem(move);
+  CHECK(problem.address[0] == to_address);
+  CHECK(problem.address[1] == from_address + 7 * 32);
+  CHECK(problem.step(0, 0) == 32);
+  CHECK(problem.step(1, 0) == -32);
+
+  // A padded source begins where the destination's index 0 would find it.
+  const Problem padded =
+      make_problem({dense(f32, {8, 8}, to_address), {dense(f32, {4, 4})}, {}, Padding{{2, 1}, 3}});
+  CHECK(padded.address[1] == from_address - (2 * 4 + 1) * 4);
+  CHECK(padded.padding == 3);
+  CHECK(padded.nest.windowed);
+}
+
+TEST_CASE("an expression reads coordinates where it names g") {
+  const auto reads = [](const std::string& expression) {
+    return make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, expression}).reads.g;
+  };
+  CHECK(reads("g[0]"));
+  CHECK(reads("x + g[1]"));
+  CHECK(reads("(g)[0]"));
+  CHECK_FALSE(reads("x"));
+  CHECK_FALSE(reads("log(x)"));
+  CHECK_FALSE(reads("gg + x"));
+  CHECK_FALSE(reads("x_g + g1 + _g"));
+  // Coordinates are of the user's dimensions: none are merged.
+  CHECK(make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, "g[0]"}).nest.rank == 2);
+  CHECK(make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, "x"}).nest.rank == 1);
+}
+
+TEST_CASE("an address that its elements do not fit on is refused") {
+  const Move odd{dense(f32, {8}, 0x1002), {dense(f32, {8})}};
+  CHECK(rules(odd) == Rules{"address.alignment of the destination: address"});
+  CHECK_THAT(refusal(odd), ContainsSubstring("0x1002") && ContainsSubstring("a multiple of 4 bytes") &&
+                               ContainsSubstring("0x1000"));
+  const Move second{dense(f16, {8}, to_address), {dense(f32, {8}), dense(f16, {8}, 0x2001)}, "x0 + x1"};
+  CHECK(rules(second) == Rules{"address.alignment of source 1: address"});
+  CHECK_THAT(refusal(second), ContainsSubstring("0x2001") && ContainsSubstring("a multiple of 2 bytes"));
+  CHECK(rules({dense(u8, {8}, 0x1001), {dense(u8, {8}, 0x2003)}}).empty());
+  CHECK(rules({dense(f32, {8}, to_address), {dense(f32, {8}, 0)}}) ==
+        Rules{"address.null of the source: address"});
+  // Nothing is touched.
+  CHECK(rules({dense(f32, {0}, 0x1002), {dense(f32, {0}, 0x2001)}}).empty());
+  CHECK(rules({dense(f32, {0}, 0), {dense(f32, {0}, 0)}}).empty());
+}
+
+TEST_CASE("numbers of sources that do not go together are refused") {
+  const Tensor to = dense(f32, {8}, to_address);
+  const Rules range{"sources.range of sources of the destination"};
+  CHECK(rules({to, {}}) == range);
+  CHECK_THAT(refusal({to, {}}), ContainsSubstring("1 to 8"));
+  CHECK(rules({to, std::vector(9, dense(f32, {8})), "x0"}) == range);
+  CHECK_THAT(refusal({to, std::vector(9, dense(f32, {8})), "x0"}), ContainsSubstring("0 to 8"));
+  CHECK(rules({to, {}, "g[0]"}).empty());
+  CHECK(rules({to, std::vector(8, dense(f32, {8})), "x7"}).empty());
+  CHECK(rules({to, std::vector(2, dense(f32, {8}))}) ==
+        Rules{"sources.expression of sources of the destination"});
+  CHECK_THAT(refusal({to, std::vector(2, dense(f32, {8}))}), ContainsSubstring("2 without an expression"));
+}
+
+TEST_CASE("types, shapes and expressions that do not go together are refused") {
+  const Tensor to = dense(f32, {8}, to_address);
+  CHECK(rules({to, {dense(f16, {8})}}) == Rules{"view.type of the source: type"});
+  CHECK_THAT(refusal({to, {dense(f16, {8})}}),
+             ContainsSubstring("f16, whose elements have 2 bytes") &&
+                 ContainsSubstring("a type of 4 bytes") &&
+                 ContainsSubstring("a cast or a map, which converts values"));
+  CHECK(rules({to, {dense(ElementType::i32, {8})}}).empty());
+  CHECK(rules({to, {dense(f32, {9})}}) == Rules{"view.shape of the source: shape"});
+  CHECK_THAT(refusal({to, {dense(f32, {9})}}), ContainsSubstring("dimension 0 has 9 elements instead of 8"));
+  CHECK(rules({strided(f32, {8, 2}, {1, 0}, to_address), {dense(f32, {8, 2})}}) ==
+        Rules{"view.overlap of the destination: strides"});
+  CHECK_THAT(refusal({strided(f32, {8, 2}, {1, 0}, to_address), {dense(f32, {8, 2})}}),
+             ContainsSubstring("1,0 for a shape of 8x2") && ContainsSubstring("strides 2,1"));
+  const std::string longest = "x" + std::string(max_expression - 1, ' ');
+  CHECK(rules({to, {dense(f32, {8})}, longest}).empty());
+  CHECK(rules({to, {dense(f32, {8})}, longest + " "}) ==
+        Rules{"expression.length of expression of the destination"});
+  CHECK_THAT(refusal({to, {dense(f32, {8})}, longest + " "}),
+             ContainsSubstring("1024 characters") && ContainsSubstring("at most 1023"));
+  for (const char* text : {"x\n", "x\t+ 1", "x\x7f"}) {
+    INFO(text);
+    CHECK(rules({to, {dense(f32, {8})}, text}) ==
+          Rules{"expression.characters of expression of the destination"});
+  }
+  CHECK(rules({to, {dense(f32, {8})}, std::string("x\0", 2)}) ==
+        Rules{"expression.characters of expression of the destination"});
+}
+
+TEST_CASE("paddings that do not go together with the rest are refused") {
+  const Tensor row = dense(f32, {8}, to_address);
+  const Tensor square = dense(f32, {8, 8}, to_address);
+  CHECK(rules({row, {dense(f32, {6})}, "x", Padding{{1}, 0}}) ==
+        Rules{"padding.expression of padding of the destination"});
+  CHECK(rules({square, {dense(f32, {6, 6})}, {}, Padding{{1}, 0}}) ==
+        Rules{"padding.count of padding of the destination"});
+  CHECK(rules({square, {dense(f32, {6})}, {}, Padding{{1, 1}, 0}}) == Rules{"view.rank of the source: rank"});
+  CHECK(rules({square, {dense(f32, {6, 6}), dense(f32, {6, 6})}, {}, Padding{{1, 1}, 0}}) ==
+        Rules{"sources.expression of sources of the destination"});
+  CHECK(rules({square, {dense(f16, {6, 6})}, {}, Padding{{1, 1}, 0}}) ==
+        Rules{"view.type of the source: type"});
+}

@@ -1,0 +1,165 @@
+#include "spec/memory_rules.hpp"
+
+#include "spec/rules.hpp"
+
+#include <array>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr auto f32 = ElementType::f32;
+constexpr DevicePtr base = 0x7f00'0000'0000;
+
+using Shape = std::vector<std::uint64_t>;
+using Strides = std::vector<std::int64_t>;
+
+TensorView view(const Shape& shape, const Strides& strides, ElementType type = f32) {
+  return TensorView::strided(type, shape, strides);
+}
+TensorView dense(const Shape& shape, ElementType type = f32) {
+  return TensorView::contiguous(type, shape);
+}
+
+std::string it() {
+  return "it";
+}
+
+template <class Check>
+std::vector<Violation> broken(const Check& check) {
+  Violations violations;
+  check(violations);
+  auto found = violations.take();
+  CHECK(complete(found));
+  return found;
+}
+
+Rules limits(const TensorView& tensor) {
+  return rules(broken([&](Violations& v) { check_view_limits(tensor, it, v); }));
+}
+Rules placed(const TensorView& tensor, DevicePtr address, std::uint64_t unit) {
+  return rules(broken([&](Violations& v) { check_placed_address(tensor, address, unit, it, v); }));
+}
+Rules written(const TensorView& tensor) {
+  return rules(broken([&](Violations& v) { check_written_once(tensor, base, it, v); }));
+}
+
+struct Operand {
+  TensorView view;
+  DevicePtr address;
+  bool written = false;
+  std::uint32_t group = 0;
+  bool in_place = false;
+};
+std::vector<Violation> apart(const std::vector<Operand>& operands) {
+  std::vector<PlacedOperand> all;
+  for (const Operand& one : operands)
+    all.push_back({&one.view, one.address, one.written, one.group, one.in_place});
+  return broken([&](Violations& v) {
+    check_apart(
+        all, [](std::size_t i) { return "operand " + std::to_string(i); }, v);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("limits of a view: a known type, eight dimensions, 2^62 bytes from end to end") {
+  CHECK(limits(dense({64, 64})) == Rules{});
+  CHECK(limits(dense({})) == Rules{});
+  CHECK(limits(dense({0, 1ULL << 40})) == Rules{});
+  CHECK(limits(dense({4}, static_cast<ElementType>(99))) == Rules{"type.known"});
+  TensorView absurd = dense({4});
+  absurd.rank = 4'000'000'000;
+  CHECK(limits(absurd) == Rules{"rank.range"});
+
+  CHECK(limits(view({2}, {1LL << 59})) == Rules{});
+  CHECK(limits(view({2}, {1LL << 60})) == Rules{"view.bytes"});
+  CHECK(limits(view({2}, {-(1LL << 60)})) == Rules{"view.bytes"});
+  CHECK(limits(view({~0ULL}, {0})) == Rules{"view.bytes"});
+  CHECK(limits(view({1ULL << 40, 1ULL << 30}, {1 << 30, 1})) == Rules{"view.bytes"});
+}
+
+TEST_CASE("an address is not null, and a multiple of the unit; that of nothing may be anything") {
+  const TensorView tensor = dense({64});
+  CHECK(placed(tensor, base, 16) == Rules{});
+  CHECK(placed(tensor, base + 4, 4) == Rules{});
+  CHECK(placed(tensor, base + 2, 4) == Rules{"address.alignment"});
+  CHECK(placed(tensor, 0, 4) == Rules{"address.null"});
+  CHECK(placed(dense({0}), 0, 4) == Rules{});
+  CHECK(placed(dense({3, 0}), 7, 4) == Rules{});
+  const auto found = broken([&](Violations& v) { check_placed_address(tensor, base + 7, 4, it, v); });
+  CHECK(found[0].subject == "it: address");
+  CHECK(found[0].legal == "0x7f0000000004");
+}
+
+TEST_CASE("what is written has an element of its own for each index, exactly") {
+  CHECK(written(dense({64, 64})) == Rules{});
+  CHECK(written(view({64, 64}, {1, 64})) == Rules{});
+  CHECK(written(view({64, 64}, {-64, -1})) == Rules{});
+  CHECK(written(view({64, 64}, {0, 1})) == Rules{"view.overlap"});
+  CHECK(written(view({1, 64}, {0, 1})) == Rules{});
+  CHECK(written(view({64, 64}, {32, 1})) == Rules{"view.overlap"});
+  CHECK(written(view({0, 64}, {0, 1})) == Rules{});
+  // Neighbours that interleave: 3i + 2j takes no value twice for i below 2 …
+  CHECK(written(view({2, 4}, {3, 2})) == Rules{});
+  CHECK(written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
+  const auto found = broken([](Violations& v) { check_written_once(view({64, 64}, {32, 1}), base, it, v); });
+  CHECK(found[0].legal == "strides 64,1");
+}
+
+TEST_CASE("what is written shares no byte with what else is read or written") {
+  const TensorView tensor = dense({16, 64});
+  const DevicePtr end = base + 16 * 64 * 4;
+  CHECK(apart({{tensor, base, true}, {tensor, end}}).empty());
+  CHECK(rules(apart({{tensor, base, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
+  CHECK(rules(apart({{tensor, end - 1}, {tensor, base, true}})) == Rules{"memory.overlap"});
+  CHECK(rules(apart({{tensor, base, true}, {tensor, base, true}})) == Rules{"memory.overlap"});
+  CHECK(apart({{tensor, base}, {tensor, base}, {tensor, end, true}}).empty());  // both only read
+  CHECK(rules(apart({{tensor, base}, {tensor, base + 64}, {tensor, base + 128, true}})) ==
+        Rules{"memory.overlap", "memory.overlap"});
+
+  // Columns beside columns interleave and share nothing.
+  const TensorView half = view({16, 32}, {64, 1});
+  CHECK(apart({{half, base, true}, {half, base + 32 * 4}}).empty());
+  CHECK(rules(apart({{half, base, true}, {half, base + 31 * 4}})) == Rules{"memory.overlap"});
+
+  const auto found = apart({{tensor, base, true}, {tensor, base + 4}});
+  CHECK(found[0].subject.find("operand 0 (f32 16x64 with strides 64,1, bytes 0x7f0000000000") !=
+        std::string::npos);
+  CHECK(found[0].subject.find("operand 1") != std::string::npos);
+}
+
+TEST_CASE("in place: one source of the same group may be the destination, element by element") {
+  const TensorView tensor = dense({16, 64});
+  CHECK(apart({{tensor, base, true, 0, true}, {tensor, base, false, 0, true}}).empty());
+  const auto refused = [&](const Operand& source) {
+    return rules(apart({{tensor, base, true, 0, true}, source})) == Rules{"memory.overlap"};
+  };
+  CHECK(refused({tensor, base, false, 1, true}));   // of another group
+  CHECK(refused({tensor, base, false, 0, false}));  // which moves elements
+  CHECK(refused({tensor, base + 4, false, 0, true}));
+  CHECK(refused({view({16, 64}, {1, 16}), base, false, 0, true}));
+  CHECK(refused({dense({16, 64}, ElementType::f16), base, false, 0, true}));
+  // Types of one size and strides that are never taken make no difference.
+  CHECK_FALSE(refused({dense({16, 64}, ElementType::i32), base, false, 0, true}));
+  const TensorView row = view({1, 64}, {64, 1});
+  const TensorView odd_row = view({1, 64}, {7, 1});
+  CHECK(apart({{row, base, true, 0, true}, {odd_row, base, false, 0, true}}).empty());
+}
+
+TEST_CASE("a tensor lies in the address space; one that is empty lies nowhere") {
+  const TensorView tensor = dense({16, 64});
+  CHECK(rules(apart({{tensor, ~0ULL - 100, true}, {tensor, base}})) == Rules{"address.range"});
+  CHECK(rules(apart({{view({16, 64}, {-64, 1}), 64}, {tensor, base, true}})) == Rules{"address.range"});
+  CHECK(apart({{dense({0, 64}), base, true}, {tensor, base}}).empty());
+}
+
+TEST_CASE("views and shapes for people") {
+  CHECK(view_text(dense({16, 64})) == "f32 16x64 with strides 64,1");
+  CHECK(view_text(dense({})) == "f32 one element");
+  CHECK(view_text(dense({2}, static_cast<ElementType>(99))) == "unknown type 2 with strides 1");
+  CHECK(shape_text(std::array<std::uint64_t, 3>{1, 2, 3}) == "1x2x3");
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Holds the table of rooms in docs/architecture.md against what the sources include.
+
+The table's rows are | `folder/`, … | what it holds | folders it may include |. For each quoted or <tmajit/…> include of a
+folder in the table, its own folder or one in the last column must hold the file. Besides:
+
+    * the folders' may-include relation has no circle,
+    * MAY_INCLUDE of each room's CMakeLists.txt is the table's row, no more and no less,
+    * a family includes no other family,
+    * public headers include public headers alone,
+    * nothing that is shipped includes or compiles a file of tests/.
+
+Prints each breach as file:line: message. Exits with 1 if there is one, with 2 if the table cannot be read.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#include\s+(?:"([^"]+)"|<(tmajit(?:_params)?/[^>]+)>)')
+# What several families share; every other folder of src/families is a family.
+SHARED_BY_FAMILIES = {"shared", "tiles"}
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Room:
+    folder: str  # from the repository's root: "src/spec"
+    line: int  # of its row in the document
+    may_include: frozenset[str]  # folders, as in the table
+
+
+def rooms_of(document: str) -> dict[str, Room]:
+    """The table's rows by folder. Raises ValueError where a row names what no row describes."""
+    rooms: dict[str, Room] = {}
+    for number, line in enumerate(document.splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != 3 or not re.match(r"^`[a-z/]+/`", cells[0]):
+            continue
+        may = frozenset(name.rstrip("/") for name in re.findall(r"`([^`]+)`", cells[2]))
+        for folder in re.findall(r"`([^`]+)/`", cells[0]):
+            rooms[folder] = Room(folder, number, may)
+    if not rooms:
+        raise ValueError("there is no table of rooms")
+    for room in rooms.values():
+        for name in room.may_include - rooms.keys():
+            raise ValueError(f"line {room.line}: {room.folder} may include {name}, which has no row")
+    return rooms
+
+
+def circle(rooms: dict[str, Room]) -> list[str]:
+    """Folders that may include each other in a circle, the first one again at the end; empty if there is none."""
+    done: set[str] = set()
+
+    def walk(folder: str, path: list[str]) -> list[str]:
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return []
+        for name in sorted(rooms[folder].may_include):
+            if found := walk(name, path + [folder]):
+                return found
+        done.add(folder)
+        return []
+
+    for folder in rooms:
+        if found := walk(folder, []):
+            return found
+    return []
+
+
+def home_of(folder: pathlib.PurePosixPath, rooms: dict[str, Room]) -> str | None:
+    """The innermost folder of the table that holds `folder`."""
+    for candidate in [folder, *folder.parents]:
+        if str(candidate) in rooms:
+            return str(candidate)
+    return None
+
+
+class Tree:
+    """A repository's files, and where an include leads."""
+
+    def __init__(self, root: pathlib.Path, rooms: dict[str, Room]):
+        self.root = root
+        self.rooms = rooms
+        # Headers of templates are included by name alone, as "tmajit/<name>".
+        self.templates = {path.name: path.relative_to(root).parent.as_posix()
+                          for path in sorted((root / "templates").rglob("*.cuh"))}
+
+    def target(self, source: pathlib.Path, quoted: str | None, angled: str | None) -> str | None:
+        """The folder of an included file, from the root; None if it is not the repository's."""
+        if angled is not None:
+            folder, name = angled.split("/", 1)
+            return "templates/params" if folder == "tmajit_params" else "include/tmajit"
+        name = pathlib.PurePosixPath(quoted)
+        if name.parts[0] == "tmajit":
+            return self.templates.get(name.name)
+        for base in (source.parent, self.root / "src", self.root / "tools", self.root / "tests"):
+            if (base / name).is_file():
+                return (base / name).resolve().relative_to(self.root.resolve()).parent.as_posix()
+        # Folders of one program see each other.
+        own = home_of(self.relative(source).parent, self.rooms)
+        for path in sorted((self.root / own).rglob(name.name)):
+            if path.as_posix().endswith(f"/{name}"):
+                return path.relative_to(self.root).parent.as_posix()
+        return None
+
+    def breaches(self):
+        for folder, room in self.rooms.items():
+            if not (self.root / folder).is_dir():
+                yield f"docs/architecture.md:{room.line}: there is no folder {folder}"
+                continue
+            for path in sorted((self.root / folder).rglob("*")):
+                if path.suffix in SOURCES and home_of(self.relative(path).parent, self.rooms) == folder:
+                    yield from self.of_file(path, room)
+        for top in ("src", "tools"):
+            for path in sorted((self.root / top).rglob("CMakeLists.txt")):
+                yield from self.of_build(path)
+
+    def relative(self, path: pathlib.Path) -> pathlib.PurePosixPath:
+        return pathlib.PurePosixPath(path.relative_to(self.root).as_posix())
+
+    def of_file(self, path: pathlib.Path, room: Room):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match is None:
+                continue
+            if path.suffix in {".cpp", ".hpp"} and (match.group(1) or "").startswith("tmajit/"):
+                continue  # a line of a kernel's text: host code names these files in angle brackets
+            what = match.group(1) or match.group(2)
+            place = f"{self.relative(path)}:{number}"
+            target = self.target(path, match.group(1), match.group(2))
+            if target is None:
+                yield f"{place}: {what} is no file of this repository"
+                continue
+            home = home_of(pathlib.PurePosixPath(target), self.rooms)
+            if home != room.folder and home not in room.may_include:
+                allowed = ", ".join(sorted(room.may_include)) or "no other"
+                yield f"{place}: {room.folder} includes {what} of {home or target}; it may include {allowed}"
+            yield from self.of_family(path, target, place)
+
+    def of_family(self, path: pathlib.Path, target: str, place: str):
+        own = self.relative(path).parts
+        other = pathlib.PurePosixPath(target).parts
+        if own[:2] != ("src", "families") or other[:2] != ("src", "families") or len(own) < 4 or len(other) < 3:
+            return
+        if other[2] != own[2] and other[2] not in SHARED_BY_FAMILIES:
+            yield f"{place}: the family {own[2]} includes the family {other[2]}"
+
+    def of_build(self, path: pathlib.Path):
+        folder = self.relative(path).parent
+        text = re.sub(r"#.*", "", path.read_text())
+        if re.search(r"\btests/|\.\./tests\b", text):
+            yield f"{self.relative(path)}:1: {folder} is shipped, and compiles files of tests/"
+        if str(folder) not in self.rooms or not (call := re.search(r"tmajit_add_room\(([^)]*)\)", text)):
+            return
+        said = re.search(r"MAY_INCLUDE\s+([a-z\s]*?)\s*(?:USES|SOURCES|$)", call.group(1))
+        said = {f"src/{name}" for name in said.group(1).split()} if said else set()
+        table = {name for name in self.rooms[str(folder)].may_include if name.startswith("src/")}
+        for name in sorted(said - table):
+            yield f"{self.relative(path)}:1: the build lets {folder} include {name}; the table does not"
+        for name in sorted(table - said):
+            yield f"{self.relative(path)}:1: the table lets {folder} include {name}; the build does not"
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("root", type=pathlib.Path, help="the repository")
+    root = arguments.parse_args().root
+    try:
+        rooms = rooms_of((root / "docs/architecture.md").read_text())
+    except (OSError, ValueError) as error:
+        print(f"docs/architecture.md: {error}", file=sys.stderr)
+        return 2
+    found = list(Tree(root, rooms).breaches())
+    if round_trip := circle(rooms):
+        found.append(f"docs/architecture.md:1: folders include each other: {' -> '.join(round_trip)}")
+    for breach in found:
+        print(breach)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

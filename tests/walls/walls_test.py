@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Tests of walls.py: each kind of breach, in a repository made for it, is found and is the only one."""
+
+import pathlib
+import tempfile
+import unittest
+
+import walls
+
+TABLE = """
+| folder | holds | may include |
+| --- | --- | --- |
+| `include/tmajit/` | the public API | – |
+| `src/spec/` | facts | `include/tmajit` |
+| `src/kernel/` | plans | `include/tmajit`, `src/spec` |
+| `src/families/` | families | `include/tmajit`, `src/spec`, `src/kernel` |
+| `templates/ptx/` | instructions | – |
+| `templates/device/` | shared by families | `templates/ptx` |
+"""
+
+FILES = {
+    "include/tmajit/plan.hpp": "#include <vector>\n",
+    "src/spec/view.hpp": "#include <tmajit/plan.hpp>\n",
+    "src/spec/CMakeLists.txt": "tmajit_add_room(spec SOURCES view.cpp)\n",
+    "src/kernel/plan.cpp": '#include "spec/view.hpp"\n',
+    "src/kernel/CMakeLists.txt": "tmajit_add_room(kernel\n  SOURCES plan.cpp\n  MAY_INCLUDE spec\n  USES tmajit::spdlog)\n",
+    "src/families/shared/tile.hpp": "",
+    "src/families/rows/rows.hpp": '#include "families/shared/tile.hpp"\n',
+    "src/families/map/map.cpp": "",
+    "src/families/CMakeLists.txt": "tmajit_add_room(families SOURCES map/map.cpp MAY_INCLUDE spec kernel)\n",
+    "templates/ptx/fence.cuh": "",
+    "templates/device/ring.cuh": '#include "tmajit/fence.cuh"\n',
+    "tests/reference/values.hpp": "",
+}
+
+
+def breaches(changed: dict[str, str]) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in {**FILES, **changed}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return list(walls.Tree(root, walls.rooms_of(TABLE)).breaches())
+
+
+class Walls(unittest.TestCase):
+    def only(self, changed: dict[str, str], message: str):
+        found = breaches(changed)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(message, found[0])
+
+    def test_a_house_in_order_has_no_breach(self):
+        self.assertEqual(breaches({}), [])
+
+    def test_a_room_that_includes_one_above_it(self):
+        self.only({"src/spec/view.hpp": '\n#include "kernel/plan.hpp"\n', "src/kernel/plan.hpp": ""},
+                  "src/spec/view.hpp:2: src/spec includes kernel/plan.hpp of src/kernel; it may include include/tmajit")
+
+    def test_a_public_header_that_includes_a_private_one(self):
+        self.only({"include/tmajit/plan.hpp": '#include "spec/view.hpp"\n'}, "it may include no other")
+
+    def test_a_family_that_includes_another(self):
+        self.only({"src/families/map/map.cpp": '#include "families/rows/rows.hpp"\n'},
+                  "the family map includes the family rows")
+
+    def test_a_template_that_includes_one_above_it(self):
+        self.only({"templates/ptx/fence.cuh": '#include "tmajit/ring.cuh"\n'}, "templates/device")
+
+    def test_an_include_of_nothing(self):
+        self.only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'}, "spec/gone.hpp is no file of this repository")
+
+    def test_shipped_code_that_includes_tests(self):
+        self.only({"src/kernel/plan.cpp": '#include "reference/values.hpp"\n'}, "of tests/reference")
+
+    def test_a_build_that_compiles_tests(self):
+        self.only({"tools/CMakeLists.txt": "add_executable(jitc ../tests/reference/values.cpp)\n"},
+                  "compiles files of tests/")
+
+    def test_a_build_that_allows_more_than_the_table(self):
+        self.only({"src/spec/CMakeLists.txt": "tmajit_add_room(spec SOURCES view.cpp MAY_INCLUDE kernel)\n"},
+                  "the build lets src/spec include src/kernel")
+
+    def test_a_build_that_allows_less_than_the_table(self):
+        self.only({"src/kernel/CMakeLists.txt": "tmajit_add_room(kernel SOURCES plan.cpp)\n"},
+                  "the table lets src/kernel include src/spec")
+
+    def test_a_folder_that_is_gone(self):
+        rooms = walls.rooms_of(TABLE + "| `src/ops/` | operations | – |\n")
+        with tempfile.TemporaryDirectory() as folder:
+            found = list(walls.Tree(pathlib.Path(folder), {"src/ops": rooms["src/ops"]}).breaches())
+        self.assertEqual(len(found), 1)
+        self.assertIn("there is no folder src/ops", found[0])
+
+    def test_a_circle(self):
+        self.assertEqual(walls.circle(walls.rooms_of(TABLE)), [])
+        rooms = walls.rooms_of("| `src/a/` | | `src/b` |\n| `src/b/` | | `src/c` |\n| `src/c/` | | `src/b` |\n")
+        self.assertEqual(walls.circle(rooms), ["src/b", "src/c", "src/b"])
+
+    def test_a_table_that_names_what_it_does_not_describe(self):
+        with self.assertRaisesRegex(ValueError, "src/a may include src/b, which has no row"):
+            walls.rooms_of("| `src/a/` | | `src/b` |\n")
+        with self.assertRaisesRegex(ValueError, "no table"):
+            walls.rooms_of("# nothing\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+#include "case.hpp"
+
+#include "expressions.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bench {
+namespace {
+
+constexpr std::uint64_t alignment = 256;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+nlohmann::ordered_json to_json(const std::vector<Array>& arrays) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  const Places where = places(arrays);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    json.push_back(
+        {{"type", tmajit::name(arrays[i].type)}, {"shape", arrays[i].shape}, {"offset", where.offsets[i]}});
+  }
+  return json;
+}
+
+std::uint64_t total(const std::vector<Array>& arrays) {
+  std::uint64_t bytes = 0;
+  for (const Array& array : arrays) bytes += array.bytes();
+  return bytes;
+}
+
+constexpr std::uint64_t sector_bytes = 32;
+
+/// Sectors that `count` elements of `size` bytes touch, the first at byte `start`, `stride` bytes apart.
+std::uint64_t row_sectors(std::uint64_t start, std::uint64_t count, std::uint64_t stride,
+                          std::uint64_t size) {
+  if (count == 0) return 0;
+  if (stride <= sector_bytes)
+    return (start + (count - 1) * stride + size - 1) / sector_bytes - start / sector_bytes + 1;
+  // Elements are aligned to their size, so that none lies in two sectors.
+  return count;
+}
+
+/// Bytes of the 32-byte sectors that the elements of a slice's source lie in. Rows are far enough apart not
+/// to share sectors, or dense.
+std::uint64_t source_sector_bytes(const Case& slice) {
+  const Array& source = slice.sources.front();
+  const Shape& shape = slice.destinations.front().shape;
+  const std::uint64_t size = tmajit::size_of(source.type);
+  const std::size_t rank = shape.size();
+  std::vector<std::uint64_t> pitch(rank, size);
+  for (std::size_t d = rank - 1; d-- > 0;) pitch[d] = pitch[d + 1] * source.shape[d + 1];
+  const auto start = [&](std::size_t d) {
+    return static_cast<std::uint64_t>(slice.slices[d].start.value_or(0));
+  };
+  const auto step = [&](std::size_t d) { return static_cast<std::uint64_t>(slice.slices[d].step); };
+
+  std::uint64_t sectors = 0;
+  std::vector<std::uint64_t> at(rank, 0);
+  for (;;) {
+    std::uint64_t first = start(rank - 1) * size;
+    for (std::size_t d = 0; d + 1 < rank; ++d) first += (start(d) + at[d] * step(d)) * pitch[d];
+    sectors += row_sectors(first, shape[rank - 1], step(rank - 1) * size, size);
+    std::size_t d = rank - 1;
+    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
+    if (d == 0) return sectors * sector_bytes;
+  }
+}
+
+}  // namespace
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= KiB && unit + 1 < units.size(); ++unit) value /= KiB;
+  return fmt::format("{:.4g} {}", value, units.at(unit));
+}
+
+std::uint64_t Array::elements() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::uint64_t Array::bytes() const {
+  return elements() * tmajit::size_of(type);
+}
+
+tmajit::TileOptions Tile::options() const {
+  return {.box = box,
+          .stages = stages,
+          .output_stages = output_stages,
+          .warps = warps,
+          .ctas_per_sm = ctas_per_sm,
+          .tiles_per_cta = tiles_per_cta};
+}
+
+std::string Case::types() const {
+  const std::string_view from = tmajit::name(data_type());
+  const std::string_view to = tmajit::name(destinations.front().type);
+  return from == to ? std::string(from) : fmt::format("{}->{}", from, to);
+}
+
+std::string Case::label() const {
+  return fmt::format("{}: {} {}", group, name, types());
+}
+
+std::string Case::library_expression() const {
+  if (!text.empty() || expression.empty()) return text;
+  return find_expression(expression).text(data_type());
+}
+
+Traffic traffic(const Case& c) {
+  Traffic result;
+  result.written = total(c.destinations);
+  result.read = c.kind == Kind::slice ? result.written : total(c.sources);
+  result.sectors = c.kind == Kind::slice ? source_sector_bytes(c) + result.written : result.bytes();
+  return result;
+}
+
+Places places(const std::vector<Array>& arrays) {
+  Places result;
+  for (const Array& array : arrays) {
+    result.offsets.push_back(result.bytes);
+    result.bytes = round_up(result.bytes + array.bytes(), alignment);
+  }
+  return result;
+}
+
+std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
+  return round_up(std::max(places(arrays).bytes, traffic(c).sectors / 2), alignment);
+}
+
+const char* name(Kind kind) {
+  constexpr std::array names{"copy",  "permute",   "slice", "pad", "flip",    "concat",
+                             "split", "broadcast", "cast",  "map", "snapshot"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+nlohmann::ordered_json to_json(const Tile& tile) {
+  nlohmann::ordered_json json{{"box", tile.box},
+                              {"stages", tile.stages},
+                              {"output_stages", tile.output_stages},
+                              {"warps", tile.warps},
+                              {"ctas_per_sm", tile.ctas_per_sm}};
+  if (tile.tiles_per_cta) json["tiles_per_cta"] = *tile.tiles_per_cta;
+  return json;
+}
+
+nlohmann::ordered_json to_json(const Case& c) {
+  constexpr std::array peers{"none", "eager", "all"};
+  const Traffic bytes = traffic(c);
+  nlohmann::ordered_json json{
+      {"label", c.label()},
+      {"group", c.group},
+      {"name", c.name},
+      {"types", c.types()},
+      {"operation", name(c.kind)},
+      {"sources", to_json(c.sources)},
+      {"destinations", to_json(c.destinations)},
+      {"source_bytes", buffer_bytes(c, c.sources)},
+      {"destination_bytes", buffer_bytes(c, c.destinations)},
+      {"bytes_read", bytes.read},
+      {"bytes_written", bytes.written},
+      {"bytes", bytes.bytes()},
+      {"sector_bytes", bytes.sectors},
+      {"peers", peers.at(static_cast<std::size_t>(c.peers))},
+      {"quick", c.quick},
+      {"odd", c.odd},
+  };
+  if (!c.axes.empty()) json["axes"] = c.axes;
+  for (const tmajit::Slice& slice : c.slices) {
+    json["slices"].push_back({slice.start.value_or(0), slice.stop.value_or(0), slice.step});
+  }
+  if (c.kind == Kind::pad) {
+    json["before"] = c.before;
+    json["value"] = c.value;
+  }
+  if (!c.expression.empty()) {
+    json["expression"] = c.expression;
+    json["tolerance"] = find_expression(c.expression).tolerance(c.destinations.front().type);
+  }
+  if (!c.family.empty()) json["family"] = c.family;
+  if (c.tile) json["tile"] = to_json(*c.tile);
+  if (!c.image.empty()) json["image"] = c.image;
+  if (c.least_ratio) json["least_ratio"] = *c.least_ratio;
+  if (c.most_extra_us) json["most_extra_us"] = *c.most_extra_us;
+  return json;
+}
+
+}  // namespace bench

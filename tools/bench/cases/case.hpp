@@ -1,0 +1,133 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+#include <tmajit/tensor.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace bench {
+
+inline constexpr std::uint64_t KiB = 1024;
+inline constexpr std::uint64_t MiB = 1024 * KiB;
+inline constexpr std::uint64_t GiB = 1024 * MiB;
+
+/// "64 KiB", "1 GiB", "1.5 MiB".
+std::string human_bytes(std::uint64_t bytes);
+
+using Shape = std::vector<std::uint64_t>;
+
+/// A dense row-major tensor.
+struct Array {
+  tmajit::ElementType type = tmajit::ElementType::f32;
+  Shape shape;
+
+  [[nodiscard]] std::uint64_t elements() const;
+  [[nodiscard]] std::uint64_t bytes() const;
+};
+
+/// What is done to the sources.
+enum class Kind : std::uint8_t {
+  copy,
+  permute,
+  slice,
+  pad,
+  flip,
+  concat,
+  split,
+  broadcast,
+  cast,
+  map,
+  snapshot  ///< the bytes of each tile in shared memory
+};
+
+/// Who is measured besides the library and the driver's copy.
+enum class Peers : std::uint8_t {
+  none,
+  eager,  ///< PyTorch as it comes, which needs no compiling
+  all
+};
+
+/// A tile of the caller's choice. What is zero or empty is the kernel family's default.
+struct Tile {
+  std::vector<std::uint32_t> box{};
+  std::uint32_t stages = 0;
+  std::uint32_t output_stages = 0;
+  std::uint32_t warps = 0;
+  std::uint32_t ctas_per_sm = 0;
+  std::optional<std::uint32_t> tiles_per_cta = std::nullopt;
+  friend bool operator==(const Tile&, const Tile&) = default;
+
+  /// The same as the library takes it, as long as this lives.
+  [[nodiscard]] tmajit::TileOptions options() const;
+};
+
+/// One thing that is measured. Arrays lie one after the other, each at a multiple of 256 bytes, in one buffer
+/// of sources and one of destinations.
+struct Case {
+  std::string group;  ///< "peers"
+  std::string name;   ///< "(8191,8209)->(1,0)"
+  Kind kind = Kind::copy;
+  std::vector<Array> sources{};
+  std::vector<Array> destinations{};
+  std::vector<std::uint32_t> axes{};    ///< permute and flip: all of theirs; concat and split: the one
+  std::vector<tmajit::Slice> slices{};  ///< slice: one a dimension, all three numbers given
+  std::vector<std::int64_t> before{};   ///< pad
+  double value = 0;                     ///< pad
+  std::string expression{};             ///< map and cast: a name of expressions.hpp
+  std::string text{};    ///< map: an expression of the user's own instead, which the host cannot compute
+  std::string family{};  ///< of kernels that do it; empty: the planner chooses
+  std::optional<Tile> tile = std::nullopt;  ///< instead of what the planner chooses within the family
+  std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
+  Peers peers = Peers::all;
+  bool quick = false;  ///< measured by --quick, too
+  bool odd = false;    ///< extents that 16 bytes do not divide
+  /// What must be reached: a ratio to the GB/s of the driver's copy of as many bytes, counted in sectors.
+  std::optional<double> least_ratio = std::nullopt;
+  /// The same for small moves: microseconds beyond the driver's copy.
+  std::optional<double> most_extra_us = std::nullopt;
+
+  /// "f32", "f32->bf16".
+  [[nodiscard]] std::string types() const;
+  /// The sources' element type; the destination's where there is none.
+  [[nodiscard]] tmajit::ElementType data_type() const {
+    return sources.empty() ? destinations.front().type : sources.front().type;
+  }
+  /// "peers: (8191,8209)->(1,0) f32", unique in a list.
+  [[nodiscard]] std::string label() const;
+  /// What the library computes; empty for a copy of bits and a plain cast.
+  [[nodiscard]] std::string library_expression() const;
+};
+
+/// Bytes that a case moves.
+struct Traffic {
+  std::uint64_t read = 0;     ///< each element once
+  std::uint64_t written = 0;  ///< each element once
+  /// Bytes of the 32-byte sectors that those elements lie in, read and written: more where a slice has steps
+  /// or its rows start within a sector.
+  std::uint64_t sectors = 0;
+  [[nodiscard]] std::uint64_t bytes() const { return read + written; }
+};
+Traffic traffic(const Case& c);
+
+/// Where each array starts in the buffer of its side, and how long the buffer must be.
+struct Places {
+  std::vector<std::uint64_t> offsets;
+  std::uint64_t bytes = 0;
+};
+Places places(const std::vector<Array>& arrays);
+/// Bytes for the buffer of either side: it holds its arrays and half of what the driver's copy beside it
+/// moves.
+std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);
+
+const char* name(Kind kind);
+/// All of the above, for the Python side; docs/movement.md names the fields.
+nlohmann::ordered_json to_json(const Case& c);
+nlohmann::ordered_json to_json(const Tile& tile);
+
+}  // namespace bench

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "case.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bench {
+
+struct ListOptions {
+  std::uint64_t seed = 1;  ///< of the random permutations
+  bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
+  /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.
+  std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
+                                         tmajit::ElementType::f32, tmajit::ElementType::f64};
+  std::vector<std::uint64_t> sizes{1ULL << 30};
+};
+
+/// Everything that is measured, the most important first: the one list of cases, which the Python side reads
+/// through the library.
+std::vector<Case> list_cases(const ListOptions& options);
+
+}  // namespace bench

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "case.hpp"
+#include "reference/random_elements.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+/// Compares parts of the destinations with what the host computes from a buffer of sources that the pattern
+/// fills: the ends and random places, or everything if it is small. Returns what is wrong, or nothing.
+/// Nothing is said of an expression of the user's own.
+std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
+                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream);
+
+/// Throws tmajit::Error{internal} that says what check() finds.
+void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
+                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream);
+
+}  // namespace bench

@@ -1,0 +1,134 @@
+#include "planning.hpp"
+
+#include "case_list.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bench {
+
+using tmajit::Tensor;
+
+namespace {
+
+/// The kernel of `family` among those that do the case; none where the family cannot do it.
+std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
+  try {
+    for (const tmajit::KernelPlan& plan : plan_case(c)) {
+      if (plan.family().name == family) return plan;
+    }
+  } catch (const tmajit::Error& error) {
+    if (error.code() != tmajit::ErrorCode::unsupported) throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer) {
+  std::vector<Tensor> result;
+  const Places where = places(arrays);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    result.push_back(
+        {tmajit::TensorView::contiguous(arrays[i].type, arrays[i].shape), buffer + where.offsets[i]});
+  }
+  return result;
+}
+
+tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tmajit::DevicePtr source) {
+  namespace operation = tmajit::operation;
+  const std::vector<Tensor> to = tensors(c.destinations, destination);
+  const std::vector<Tensor> from = tensors(c.sources, source);
+  switch (c.kind) {
+    case Kind::permute: return operation::permute(to[0], from[0], c.axes);
+    case Kind::slice: return operation::slice(to[0], from[0], c.slices);
+    case Kind::pad: return operation::pad(to[0], from[0], {c.before, c.value});
+    case Kind::concat: return operation::concat(to[0], from, c.axes[0]);
+    case Kind::split: return operation::split(to, from[0], c.axes[0]);
+    case Kind::cast: return operation::cast(to[0], from[0]);
+    case Kind::map: return operation::map(to[0], c.library_expression(), from);
+    case Kind::flip: {
+      Tensor flipped = from[0];
+      for (const std::uint32_t axis : c.axes) flipped = tmajit::flipped(flipped, axis);
+      return operation::copy(to[0], flipped);
+    }
+    default: return operation::copy(to[0], from[0]);
+  }
+}
+
+std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination,
+                                          tmajit::DevicePtr source, tmajit::PlanOptions options) {
+  if (!c.tile) {
+    options.family = c.family;
+    return tmajit::plan(operation_of(c, destination, source), options);
+  }
+  const std::string expression = c.library_expression();
+  return {tmajit::plan_tiles({.family = c.family,
+                              .destination = tensors(c.destinations, destination).front(),
+                              .sources = tensors(c.sources, source),
+                              .expression = expression,
+                              .tiles = c.tile->options(),
+                              .chip = options.chip})};
+}
+
+Case with_tile(Case c, const Tile& tile) {
+  c.tile = tile;
+  if (c.kind == Kind::snapshot) {
+    const tmajit::TensorView images = tmajit::destination_view(
+        {.family = c.family, .sources = tensors(c.sources, some_source), .tiles = c.tile->options()});
+    c.destinations = {{images.type, {images.shape.begin(), images.shape.begin() + images.rank}}};
+    c.image = plan_case(c).front().shape().tile;
+  }
+  return c;
+}
+
+nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan) {
+  const tmajit::KernelShape shape = plan.shape();
+  return {{"family", plan.family().name},
+          {"choice", plan.choice().text()},
+          {"rank", shape.tile.size()},
+          {"tile", shape.tile},
+          {"tiles", shape.tiles},
+          {"threads", shape.threads},
+          {"stages", shape.stages},
+          {"shared_bytes", shape.static_shared_bytes + shape.dynamic_shared_bytes},
+          {"ctas_per_sm", shape.ctas_per_sm},
+          {"bytes_in_flight", shape.bytes_in_flight},
+          {"expression", plan.expression()},
+          {"predicted_us", plan.predicted_us()},
+          {"tuned", plan.tuned()}};
+}
+
+tmajit::KernelPlan Representative::plan() const {
+  return find(example, name()).value();
+}
+
+Representative representative(std::string_view family) {
+  const std::vector<Case> all = list_cases({.types = {tmajit::ElementType::f32}});
+  const auto made_for = [&](const Case& c) { return c.family == family; };
+  const auto possible_for = [&](Case c) {
+    if (!c.family.empty()) return false;
+    c.family = family;
+    return find(c, family).has_value();
+  };
+  const auto chosen_for = [&](const Case& c) {
+    return c.family.empty() && find(c, family).has_value() && possible_for(c);
+  };
+  auto found = std::ranges::find_if(all, made_for);
+  if (found == all.end()) found = std::ranges::find_if(all, chosen_for);
+  if (found == all.end()) found = std::ranges::find_if(all, possible_for);
+  if (found == all.end()) {
+    throw tmajit::Error(tmajit::ErrorCode::unsupported,
+                        fmt::format("the list of cases has none that the family {} can do", family));
+  }
+  Representative result{*found};
+  result.example.family = family;
+  return result;
+}
+
+}  // namespace bench

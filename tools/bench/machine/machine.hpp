@@ -1,0 +1,44 @@
+#pragma once
+
+#include "contest.hpp"
+#include "raw_libraries.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace bench {
+
+/// The device that "auto", "gpu", "gpu:N" or "sim" names. Throws tmajit::Error{unavailable} that says what is
+/// missing, Error{invalid_argument} for other names. With `why`: null for "none" and where "auto" finds no
+/// GPU, and `why` then says what is missing.
+std::shared_ptr<tmajit::Device> open_device(const std::string& name, std::string* why = nullptr);
+
+nlohmann::ordered_json to_json(const tmajit::DeviceInfo& info);
+/// "13.0"; empty without NVRTC, when kernels that are cached still work.
+std::string nvrtc_version();
+
+/// What a measurement works with.
+struct Machine {
+  explicit Machine(std::shared_ptr<tmajit::Device> opened);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Whether nothing further can be measured: after a fault on a GPU the context is gone.
+  [[nodiscard]] bool lost_by(const tmajit::Error& error) const {
+    return driver && error.code() == tmajit::ErrorCode::device_failed;
+  }
+
+  std::shared_ptr<tmajit::Device> device;
+  tmajit::Runtime runtime;
+  tmajit::Stream stream;
+  std::unique_ptr<RawDriver> driver;  ///< null on the simulated device
+  Contest contest;
+};
+
+}  // namespace bench

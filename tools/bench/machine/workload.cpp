@@ -1,0 +1,110 @@
+#include "workload.hpp"
+
+#include "check.hpp"
+
+#include <algorithm>
+
+namespace bench {
+
+constexpr std::byte poison{0xA5};
+
+PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
+                           tmajit::DevicePtr source) {
+  if (c.tile) {
+    plans_ = plan_case(c, destination, source, {.chip = runtime.chip()});
+    kernels_.push_back(runtime.kernel(plans_.front()));
+    launch_ = kernels_.front().prepare(plans_.front());
+    return;
+  }
+  move_ = tmajit::plan(runtime, operation_of(c, destination, source), c.family);
+  plans_.assign(move_->plans().begin(), move_->plans().end());
+  kernels_.assign(move_->kernels().begin(), move_->kernels().end());
+}
+
+void PreparedCase::operator()(tmajit::Stream stream) const {
+  move_ ? (*move_)(stream) : (*launch_)(stream);
+}
+
+nlohmann::ordered_json PreparedCase::describe() const {
+  nlohmann::ordered_json json;
+  std::uint64_t bytes = 0;
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    nlohmann::ordered_json step = to_json(plans_[i]);
+    step["kernel"] = step["family"];
+    step["registers"] = kernels_[i].artifact().resources.registers;
+    steps.push_back(std::move(step));
+    bytes += plans_[i].bytes_moved();
+  }
+  if (move_) {
+    const tmajit::MoveExplanation explanation = move_->explain();
+    json["shape_class"] = explanation.shape_class;
+    json["planning_us"] = explanation.planning_us;
+    for (std::size_t i = 0; i < explanation.steps.size(); ++i) {
+      steps.at(i)["canonical"] = explanation.steps[i].canonical;
+    }
+  }
+  json["bytes_moved"] = bytes;
+  json["steps"] = std::move(steps);
+  return json;
+}
+
+void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::DevicePtr address,
+          std::uint64_t bytes, tmajit::Stream stream) {
+  const std::span<const std::byte> period = pattern.period();
+  std::uint64_t filled = std::min<std::uint64_t>(bytes, period.size());
+  device.copy_in(address, period.first(filled), stream);
+  while (filled < bytes) {
+    const std::uint64_t more = std::min(filled, bytes - filled);
+    device.copy(address + filled, address, more, stream);
+    filled += more;
+  }
+  device.synchronize(stream);
+}
+
+Workload::Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed)
+    : machine_(machine),
+      seed_(seed),
+      sets_(sets),
+      pattern_(c.data_type(), seed),
+      source_bytes_(
+          std::max(buffer_bytes(c, c.sources), traffic(c).sectors / 2)),  // the driver copies as much
+      destination_bytes_(buffer_bytes(c, c.destinations)),
+      copied_bytes_(traffic(c).sectors / 2),
+      sources_(machine.device, sets * source_bytes_),
+      destinations_(machine.device, sets * destination_bytes_) {
+  for (std::size_t set = 0; set < sets; ++set) {
+    fill(*machine.device, pattern_, sources_.address() + set * source_bytes_, source_bytes_, machine.stream);
+  }
+}
+
+std::vector<PreparedCase> Workload::prepare(const Case& c) const {
+  std::vector<PreparedCase> prepared;
+  for (std::size_t set = 0; set < sets_; ++set) {
+    prepared.emplace_back(machine_.runtime, c, destinations_.address() + set * destination_bytes_,
+                          sources_.address() + set * source_bytes_);
+  }
+  return prepared;
+}
+
+void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
+  machine_.device->fill(destinations_.address(), poison, destination_bytes_, machine_.stream);
+  prepared(machine_.stream);
+  machine_.device->synchronize(machine_.stream);
+  bench::require_right(c, pattern_, *machine_.device, destinations_.address(), seed_, machine_.stream);
+}
+
+void Workload::copy(std::size_t set) const {
+  machine_.device->copy(destinations_.address() + set * destination_bytes_,
+                        sources_.address() + set * source_bytes_, copied_bytes_, machine_.stream);
+}
+
+Workload::Times Workload::beside_driver(const std::vector<PreparedCase>& prepared,
+                                        const ContestPlan& how) const {
+  const std::array<Contestant, 2> contestants{[&](std::size_t set) { prepared[set](machine_.stream); },
+                                              [&](std::size_t set) { copy(set); }};
+  std::vector<Samples> times = machine_.contest.run(contestants, how);
+  return {std::move(times[0]), std::move(times[1])};
+}
+
+}  // namespace bench

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "machine.hpp"
+#include "planning.hpp"
+#include "reference/random_elements.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bench {
+
+/// A case between two buffers, compiled and ready to be enqueued again and again. Must not outlive its
+/// Runtime.
+class PreparedCase {
+ public:
+  PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
+               tmajit::DevicePtr source);
+  void operator()(tmajit::Stream stream) const;
+
+  [[nodiscard]] std::span<const tmajit::KernelPlan> plans() const { return plans_; }
+  [[nodiscard]] std::span<const tmajit::Kernel> kernels() const { return kernels_; }
+  /// Kernels, choices and, where the planner chose, why and how fast.
+  [[nodiscard]] nlohmann::ordered_json describe() const;
+
+ private:
+  std::optional<tmajit::MovePlan> move_;            ///< of a planner, as a user would have it
+  std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a tile of the caller's choice
+  std::vector<tmajit::KernelPlan> plans_;
+  std::vector<tmajit::Kernel> kernels_;
+};
+
+/// Writes the pattern over `bytes` at `address`, and waits.
+void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::DevicePtr address,
+          std::uint64_t bytes, tmajit::Stream stream);
+
+/// The memory of a case, in as many sets as a contest takes in turn: sources with random elements, and
+/// destinations.
+class Workload {
+ public:
+  /// Throws tmajit::Error{out_of_memory}.
+  Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed);
+
+  /// The case of this memory, or one whose arrays are no larger, on each set.
+  [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
+  /// Runs it on the first set, over poisoned destinations. Throws tmajit::Error{internal} that says what is
+  /// wrong, where the host finds something else than it computes itself.
+  void require_right(const Case& c, const PreparedCase& prepared) const;
+  /// Enqueues the driver's copy of as many bytes as the case moves, counted in sectors.
+  void copy(std::size_t set) const;
+  /// Bytes that this copy reads and writes.
+  [[nodiscard]] std::uint64_t copy_bytes() const { return 2 * copied_bytes_; }
+
+  struct Times {
+    Samples ours;
+    Samples driver;
+  };
+  /// Microseconds of a prepared case and of the driver's copy, in turn.
+  [[nodiscard]] Times beside_driver(const std::vector<PreparedCase>& prepared, const ContestPlan& how) const;
+
+ private:
+  Machine& machine_;
+  std::uint64_t seed_;
+  std::size_t sets_;
+  reference::Pattern pattern_;
+  std::uint64_t source_bytes_;  ///< of a set
+  std::uint64_t destination_bytes_;
+  std::uint64_t copied_bytes_;
+  tmajit::Buffer sources_;
+  tmajit::Buffer destinations_;
+};
+
+}  // namespace bench

@@ -1,0 +1,98 @@
+#include "device_arrays.hpp"
+
+#include "memory_image.hpp"
+#include "reference/random_elements.hpp"
+#include "terminal.hpp"
+
+#include <algorithm>
+
+namespace jitc {
+namespace {
+
+/// What outputs hold before a run.
+constexpr std::byte untouched{0xa5};
+
+tmajit::Buffer allocate(const std::shared_ptr<tmajit::Device>& device, const Array& array) {
+  return {device, std::max<std::uint64_t>(array.memory.bytes, 1)};
+}
+
+void fill_with_random(std::span<std::byte> array, tmajit::ElementType type, std::uint64_t seed) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  reference::RandomElements random(type, seed);
+  Progress progress("generating elements", array.size());
+  for (; !array.empty(); array = array.subspan(std::min(piece, array.size()))) {
+    const auto next = array.first(std::min(piece, array.size()));
+    random.fill(next);
+    progress.advance(next.size());
+  }
+}
+
+}  // namespace
+
+DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem& problem, std::uint64_t seed)
+    : problem_(problem), device_(std::move(device)) {
+  for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+    const auto& [view, memory, name] = problem.inputs[i];
+    inputs_.push_back(allocate(device_, problem.inputs[i]));
+    HostLayout layout{.strides = c_order(extents(view))};
+    std::span<const std::byte> elements;
+    if (problem.files.empty()) {
+      auto& made_up =
+          made_up_.emplace_back(memory.bytes == 0 ? 0 : view.elements() * tmajit::size_of(view.type));
+      fill_with_random(made_up, view.type, seed + i);
+      elements = made_up;
+    } else {
+      layout = problem.files[i].layout();
+      elements = problem.files[i].data();
+    }
+    images_.push_back(MemoryImage::of(memory, view, elements, layout));
+    copy_in(*device_, inputs_.back().address(), images_.back().bytes);
+  }
+  for (const auto& output : problem.outputs) outputs_.push_back(allocate(device_, output));
+  clear_outputs();
+}
+
+Addresses DeviceArrays::addresses() const {
+  Addresses at;
+  for (const auto& buffer : inputs_) at.inputs.push_back(buffer.address());
+  for (const auto& buffer : outputs_) at.outputs.push_back(buffer.address());
+  return at;
+}
+
+void DeviceArrays::clear_outputs() const {
+  for (const auto& buffer : outputs_) device_->fill(buffer.address(), untouched, buffer.bytes(), nullptr);
+}
+
+std::vector<std::byte> DeviceArrays::read_output(std::size_t index) const {
+  std::vector<std::byte> memory(problem_.outputs[index].memory.bytes);
+  copy_out(*device_, memory, outputs_[index].address());
+  return memory;
+}
+
+void DeviceArrays::read_elements(std::size_t index, std::span<std::byte> elements) const {
+  const auto& [view, memory, name] = problem_.outputs[index];
+  if (is_dense(view)) return copy_out(*device_, elements, outputs_[index].address() + memory.first);
+  gather(elements, read_output(index), memory, view);
+}
+
+std::vector<Difference> DeviceArrays::compare_outputs() const {
+  Addresses at;
+  for (const auto& image : images_) at.inputs.push_back(reinterpret_cast<std::uintptr_t>(image.bytes.data()));
+  std::vector<std::vector<std::byte>> expected;
+  for (const auto& output : problem_.outputs) {
+    expected.emplace_back(output.memory.bytes, untouched);
+    at.outputs.push_back(reinterpret_cast<std::uintptr_t>(expected.back().data()));
+  }
+  const Progress progress("checking on the CPU");
+  bool converted = false;
+  for (const auto& move : problem_.moves(at)) {
+    move_plainly(move);
+    converted |= !move.expression.empty();
+  }
+  std::vector<Difference> differences;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    differences.push_back(compare(problem_.outputs[i], expected[i], read_output(i), converted));
+  return differences;
+}
+
+}  // namespace jitc

@@ -1,0 +1,376 @@
+#include "memory_image.hpp"
+#include "parse.hpp"
+#include "problem.hpp"
+#include "text.hpp"
+#include "usage.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+namespace {
+
+using tmajit::ElementType;
+using tmajit::Tensor;
+using tmajit::TensorView;
+
+struct OperandTypes {
+  std::vector<tmajit::ElementType> inputs;
+  tmajit::ElementType output = tmajit::ElementType::f32;
+};
+
+/// What --dtype, --out-dtype and the files (one an input, or none) say of the types of `count` inputs and the
+/// output; f32 where nothing does. Throws Error{invalid_argument} where they contradict each other.
+OperandTypes choose_types(const ProblemOptions& options, std::span<const InputArray> files,
+                          std::size_t count) {
+  const auto named = parse_types(options.dtypes);
+  if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
+    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
+           named.size(), count, count + 1);
+  }
+  OperandTypes types;
+  for (std::size_t i = 0; i < count; ++i) {
+    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i]
+                           : files.empty() ? ElementType::f32
+                                           : files[i].type());
+    if (!files.empty()) files[i].check(types.inputs.back());
+  }
+  if (options.out_dtype.empty()) {
+    types.output = named.size() == count + 1 ? named.back()
+                   : types.inputs.empty()    ? ElementType::f32
+                                             : types.inputs.front();
+    return types;
+  }
+  types.output = tmajit::parse_element_type(options.out_dtype);
+  if (named.size() == count + 1 && named.back() != types.output) {
+    refuse("--out-dtype {}, but --dtype ends with {} for the output", options.out_dtype,
+           tmajit::name(named.back()));
+  }
+  return types;
+}
+
+/// Builds one problem, step by step; each step uses what the ones before found out.
+class Builder {
+ public:
+  Builder(const ProblemOptions& options, Purpose purpose) : options_(options), purpose_(purpose) {
+    problem_.word = options.word;
+    problem_.request = read_request(options);
+  }
+
+  Problem build() {
+    check_options();
+    for (const auto& path : options_.in) problem_.files.emplace_back(path);
+    count_inputs();
+    read_tile();
+    types_ = choose_types(options_, problem_.files, count_);
+    make_inputs();
+    read_views();
+    if (computes()) {
+      problem_.given.expression = options_.expression;
+      note("--expr", fmt::format("'{}'", options_.expression));
+    }
+    if (has_tile()) {
+      make_tile_output();
+    } else {
+      make_outputs();
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  [[nodiscard]] bool has_tile() const { return problem_.request.has_tile; }
+  [[nodiscard]] const OperationWord& operation() const { return *problem_.request.operation; }
+  [[nodiscard]] bool computes() const {
+    return has_tile() ? problem_.request.family->computes : operation().computes;
+  }
+  /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
+  [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
+  [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
+
+  /// Options that the operation cannot do without, and those that it cannot do with.
+  void check_options() const {
+    const auto& word = problem_.word;
+    if (computes() && options_.expression.empty()) {
+      refuse("{} needs --expr, what it computes: --expr 'x*2+1', or --expr x to change nothing", word);
+    }
+    if (!computes() && !options_.expression.empty()) {
+      refuse("{} computes nothing and takes no --expr; map and bulk do", word);
+    }
+    if (has_tile()) return;
+    for (const auto& [option, text] : operation().needs) {
+      if (option != nullptr && (options_.*option).empty()) refuse("{} needs {}", word, text);
+    }
+    const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
+      if (wrong) refuse("{} takes no {}; {}", word, option, reason);
+    };
+    const bool has_axis = operation().has_axis;
+    takes_no(!has_axis && !options_.axis.empty(), "--axis", "concat and split do; --axes permutes");
+    takes_no(!has_axis && !options_.parts.empty(), "--parts", "concat and split do");
+    takes_no(!operation().pads && !options_.pad.empty(), "--pad",
+             "only bits of one input can be padded: pad first");
+    takes_no(options_.pad.empty() && options_.pad_value != 0, "--pad-value without --pad",
+             "nothing is filled");
+  }
+
+  /// concat's inputs without files.
+  [[nodiscard]] bool parts_are_inputs() const {
+    return !has_tile() && operation().word == "concat" && !options_.parts.empty();
+  }
+
+  /// An expression of coordinates alone needs no input, where the family takes none.
+  [[nodiscard]] std::uint32_t least_inputs() const {
+    const auto* const family = problem_.request.family;
+    const bool may_have_none = family == nullptr ? computes() : family->most_inputs == 0;
+    return may_have_none ? 0 : 1;
+  }
+
+  void count_inputs() {
+    const auto read = std::max(computes() ? inputs_of(options_.expression) : 1, least_inputs());
+    if (parts_are_inputs()) {
+      if (!problem_.files.empty())
+        refuse("--parts says how long concat's inputs are, but the files say that already");
+      count_ = parse_extents(options_.parts, "--parts").size();
+    } else if (!problem_.files.empty()) {
+      count_ = problem_.files.size();
+    } else if (options_.inputs != 0) {
+      count_ = options_.inputs;
+    } else {
+      count_ = !has_tile() && operation().word == "concat" ? 2 : read;
+    }
+    if (options_.inputs != 0 && options_.inputs != count_) {
+      refuse("--inputs {}, but {} given with {}", options_.inputs,
+             count_ == 1 ? "1 is" : fmt::format("{} are", count_),
+             problem_.files.empty() ? "--parts" : "--in");
+    }
+    const auto* const family = problem_.request.family;
+    const auto most =
+        family != nullptr && (has_tile() || computes()) ? family->most_inputs : operation().most_inputs;
+    if (count_ > most) {
+      if (most == 0) {
+        refuse("{} computes from coordinates alone and takes no input, but {} are given; map takes them",
+               problem_.word, count_);
+      }
+      refuse(most == 1 ? fmt::format("{} takes one input, but {} are given; map and concat take several",
+                                     problem_.word, count_)
+                       : fmt::format("{} inputs; the most is {}", count_, most));
+    }
+    if (read > count_) {
+      refuse("--expr reads x{}, but there {} only {}; the last is x{}", read - 1, count_ == 1 ? "is" : "are",
+             counted(count_, "input"), count_ - 1);
+    }
+  }
+
+  void read_tile() {
+    auto& [box, element_strides, tile] = problem_.tile;
+    if (!options_.box.empty()) box = parse_box(options_.box, "--box");
+    if (!options_.element_strides.empty())
+      element_strides = parse_box(options_.element_strides, "--element-strides");
+    if (!options_.swizzle.empty()) tile.swizzle = tmajit::parse_swizzle(options_.swizzle);
+    if (!options_.interleave.empty()) tile.interleave = tmajit::parse_interleave(options_.interleave);
+    if (!options_.oob.empty()) tile.oob_fill = tmajit::parse_oob_fill(options_.oob);
+    tile.l2_promotion = tmajit::parse_l2_promotion(options_.l2.empty() ? "256B" : options_.l2);
+    if (!options_.l2.empty() && !has_tile())
+      refuse("--l2 is for loads of tiles of your choice: give the tile, too, as in --box 32x64");
+    tile.stages = options_.stages.value_or(0);
+    tile.output_stages = options_.output_stages.value_or(0);
+    tile.warps = options_.warps.value_or(0);
+    tile.ctas_per_sm = options_.ctas_per_sm.value_or(0);
+    tile.tiles_per_cta = options_.tiles_per_cta;
+  }
+
+  [[nodiscard]] Shape shape_of(std::size_t input) const {
+    if (!problem_.files.empty()) return shape_of_file(problem_.files[input]);
+    if (options_.shape.empty()) {
+      if (purpose_ == Purpose::run) {
+        refuse("{} needs its inputs: --in a.npy, or --shape 4096x4096 for made-up elements", problem_.word);
+      }
+      const auto& box = problem_.tile.box;
+      if (box.empty() || is_flat()) return {4096, 4096};
+      return {box.begin(), box.end()};
+    }
+    auto shape = parse_extents(options_.shape, "--shape");
+    if (parts_are_inputs()) {
+      shape[parse_axes(options_.axis, static_cast<std::uint32_t>(shape.size()), "--axis").front()] =
+          parse_extents(options_.parts, "--parts")[input];
+    }
+    return shape;
+  }
+
+  [[nodiscard]] Shape shape_of_file(const InputArray& file) const {
+    const auto& shape = file.header().shape;
+    if (!options_.shape.empty() && shape != parse_extents(options_.shape, "--shape")) {
+      refuse("{} has shape {}, but --shape says {}; leave --shape out", file.path().string(),
+             fmt::join(shape, "x"), options_.shape);
+    }
+    if (shape.size() > tmajit::max_view_rank) {
+      refuse("{} has {} dimensions; the most is {}", file.path().string(), shape.size(),
+             tmajit::max_view_rank);
+    }
+    return shape;
+  }
+
+  /// Dense, or with the strides that `text` gives; rows padded to what TMA needs where that is asked for.
+  Array make_array(ElementType type, std::span<const std::uint64_t> shape, const std::string& text,
+                   const std::string& option, std::uint64_t offset, std::string name) {
+    if (TensorView::contiguous(ElementType::u8, shape).elements() > std::uint64_t{1} << 48U) {
+      refuse("{} has shape {}, more elements than any device holds", name, fmt::join(shape, "x"));
+    }
+    auto view = TensorView::contiguous(type, shape);
+    if (!text.empty()) {
+      const auto strides = parse_strides(text, option);
+      if (strides.size() != shape.size()) {
+        refuse("{} {} has {}, but {} has {}", option, text, counted(strides.size(), "number"), name,
+               counted(shape.size(), "dimension"));
+      }
+      view = TensorView::strided(type, shape, strides);
+    } else if (has_tile() && purpose_ == Purpose::run && view.rank > 1 && !is_flat()) {
+      pad_rows(view, name);
+    }
+    return {.view = view, .memory = MemorySpan::of(view, offset), .name = std::move(name)};
+  }
+
+  /// Spaces rows out to a multiple of 16 bytes (32 where the interleave asks for it).
+  void pad_rows(TensorView& view, const std::string& name) {
+    const std::uint64_t unit = problem_.tile.options.interleave == tmajit::Interleave::b32 ? 32 : 16;
+    const std::uint64_t elements = unit / tmajit::size_of(view.type);
+    const std::uint64_t row = view.shape[view.rank - 1];
+    const std::uint64_t pitch = (row + elements - 1) / elements * elements;
+    if (pitch == row || row == 0) return;
+    Shape shape(extents(view).begin(), extents(view).end());
+    shape.back() = pitch;
+    std::ranges::copy(c_order(shape), view.strides.begin());
+    problem_.notes.push_back(fmt::format(
+        "{}: rows of {} bytes are {} bytes apart on the device, since TMA takes strides of whole {} bytes",
+        name, row * tmajit::size_of(view.type), pitch * tmajit::size_of(view.type), unit));
+  }
+
+  void make_inputs() {
+    const auto& strides = options_.strides;
+    if (strides.size() > 1 && strides.size() != count_) {
+      refuse("--strides is given {} times; legal is once for all inputs, or once for each of the {}",
+             strides.size(), count_);
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      problem_.inputs.push_back(make_array(
+          types_.inputs[i], shape_of(i), strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i],
+          "--strides", options_.offset, count_ == 1 ? "input" : fmt::format("input {}", i)));
+    }
+  }
+
+  void note(std::string_view option, std::string_view text) {
+    auto& all = problem_.arguments;
+    all += fmt::format("{}{} {}", all.empty() ? "" : " ", option, text);
+  }
+
+  void read_views() {
+    auto& views = problem_.views;
+    if (problem_.inputs.empty()) return;
+    const auto rank = problem_.inputs.front().view.rank;
+    if (!options_.slice.empty()) {
+      views.slices = parse_slices(options_.slice);
+      note("--slice", format(views.slices));
+    }
+    if (!options_.flip.empty()) {
+      views.flips = parse_axes(options_.flip, rank, "--flip");
+      note("--flip", fmt::to_string(fmt::join(views.flips, ",")));
+    }
+    if (!options_.axes.empty()) {
+      views.axes = parse_axes(options_.axes, rank, "--axes");
+      if (views.axes.size() != rank) {
+        refuse("--axes {} names {}, but the input has {}; legal is each of 0 to {} once", options_.axes,
+               counted(views.axes.size(), "dimension"), rank, rank - 1);
+      }
+      note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
+    }
+    if (!options_.broadcast.empty()) {
+      views.shape = parse_extents(options_.broadcast, "--broadcast");
+      note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
+    }
+  }
+
+  void add_output(ElementType type, std::span<const std::uint64_t> shape, std::string name) {
+    problem_.outputs.push_back(
+        make_array(type, shape, options_.out_strides, "--out-strides", options_.out_offset, std::move(name)));
+  }
+
+  /// The output of a kernel whose tile the caller chooses.
+  void make_tile_output() {
+    if (writes_images() && !options_.out_strides.empty())
+      refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
+    if (is_flat()) return add_output(types_.output, extents(problem_.inputs.front().view), "output");
+    auto request = problem_.tile_request(problem_.unplaced(), {});
+    request.destination.view.type = types_.output;
+    const auto view = tmajit::destination_view(request);
+    add_output(view.type, extents(view), "output");
+  }
+
+  void make_outputs() {
+    if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
+    std::vector<Tensor> sources;
+    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of({.view = input.view}));
+    if (operation().has_axis) read_axis(sources.front().view.rank);
+    if (!options_.pad.empty()) read_padding(sources.front().view);
+    if (operation().word != "cast" && !computes()) require_equal_sizes();
+    const auto shapes = operation().shapes(sources, problem_.given);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      add_output(types_.output, shapes[i], shapes.size() == 1 ? "output" : fmt::format("output {}", i));
+    }
+  }
+
+  void require_equal_sizes() const {
+    const auto to = types_.output;
+    for (const auto from : types_.inputs) {
+      if (tmajit::size_of(from) == tmajit::size_of(to)) continue;
+      refuse("{} moves bits, but {} elements have {} and {} elements {}; cast converts values", problem_.word,
+             tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
+             tmajit::size_of(to));
+    }
+  }
+
+  void read_axis(std::uint32_t rank) {
+    const auto axes = parse_axes(options_.axis, rank, "--axis");
+    if (axes.size() != 1) refuse("--axis {}: legal is one dimension", options_.axis);
+    problem_.given.axis = axes.front();
+    note("--axis", options_.axis);
+    if (operation().word != "split") return;
+    problem_.given.parts = parse_extents(options_.parts, "--parts");
+    note("--parts", fmt::to_string(fmt::join(problem_.given.parts, ",")));
+  }
+
+  void read_padding(const TensorView& view) {
+    const auto widths = parse_padding(options_.pad);
+    if (widths.before.size() != view.rank) {
+      refuse("--pad {} is for {}, but there are {}", options_.pad, counted(widths.before.size(), "dimension"),
+             view.rank);
+    }
+    for (std::size_t d = 0; d < view.rank; ++d) {
+      constexpr std::int64_t most = std::int64_t{1} << 48U;
+      const auto [least, greatest] = std::minmax({widths.before[d], widths.after[d]});
+      if (least < -most || greatest > most) refuse("--pad {}: a number is out of range", options_.pad);
+      const std::int64_t added = widths.before[d] + widths.after[d];
+      if (static_cast<std::int64_t>(view.shape[d]) + added < 0) {
+        refuse("--pad {} crops {} elements of dimension {}, which has {}", options_.pad, -added, d,
+               view.shape[d]);
+      }
+    }
+    problem_.given.padding = tmajit::Padding{.before = widths.before, .value = options_.pad_value};
+    problem_.given.pad_after = widths.after;
+    note("--pad", format(widths));
+    if (options_.pad_value != 0) note("--pad-value", fmt::to_string(options_.pad_value));
+  }
+
+  const ProblemOptions& options_;
+  Purpose purpose_;
+  std::size_t count_ = 1;
+  OperandTypes types_;
+  Problem problem_;
+};
+
+}  // namespace
+
+Problem make_problem(const ProblemOptions& options, Purpose purpose) {
+  return Builder(options, purpose).build();
+}
+
+}  // namespace jitc

@@ -1,0 +1,62 @@
+#include "plan_kernels.hpp"
+
+#include "select_device.hpp"
+#include "terminal.hpp"
+#include "usage.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+
+ChipChoice select_chip(const std::string& text) {
+  if (text == "h200") return {};
+  const auto search =
+      text == "auto" ? find_hopper()
+                     : GpuSearch{find_named_gpu(text, "--device h200 plans for an H200 without one"), {}};
+  if (search.gpu) return {.chip = tmajit::chip_of(*search.gpu), .present = true, .why = {}};
+  if (text == "auto") return {.chip = {}, .why = search.why.substr(0, search.why.find(';'))};
+  refuse(
+      "--device {}: nothing runs here; legal are auto, gpu, gpu:0, gpu:1 …, and h200 for an H200 that "
+      "need not be there",
+      text);
+}
+
+tmajit::Runtime planning_runtime(const CompilerOptions& options, const tmajit::Chip& chip) {
+  auto chosen = runtime_options(options);
+  chosen.chip = chip;
+  return tmajit::Runtime(std::move(chosen));
+}
+
+std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addresses& at,
+                                             tmajit::Runtime& runtime) {
+  if (problem.request.has_tile) return {tmajit::plan_tiles(problem.tile_request(at, runtime.chip()))};
+  return tmajit::plan(
+      problem.operation(at),
+      {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = problem.request.family_name()});
+}
+
+const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& plans, std::uint32_t step) {
+  if (step <= plans.size()) return plans[step - 1];
+  refuse(plans.empty()
+             ? "there is nothing to move, and so there is no kernel"
+             : fmt::format("--step {}, but the plan has {}; jitc explain shows them", step, plans.size()));
+}
+
+void add_step_option(CLI::App& command, std::uint32_t& step) {
+  command.add_option("--step", step, "Which kernel, where an operation takes several")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+}
+
+std::vector<tmajit::Kernel> make_kernels(const std::vector<tmajit::KernelPlan>& plans,
+                                         tmajit::Runtime& runtime) {
+  const Progress progress("compiling");
+  std::vector<tmajit::Kernel> kernels;
+  for (const auto& plan : plans) kernels.push_back(runtime.kernel(plan));
+  return kernels;
+}
+
+}  // namespace jitc

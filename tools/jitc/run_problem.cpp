@@ -1,0 +1,237 @@
+#include "device_arrays.hpp"
+#include "memory_image.hpp"
+#include "plan_kernels.hpp"
+#include "run.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
+#include "usage.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+namespace jitc {
+namespace {
+
+using tmajit::Kernel;
+using tmajit::KernelPlan;
+using tmajit::PreparedLaunch;
+
+/// The files that --out names, opened before anything is run.
+class OutputFiles {
+ public:
+  OutputFiles(const std::vector<std::string>& paths, const Problem& problem) {
+    if (!paths.empty() && paths.size() != problem.outputs.size()) {
+      refuse("--out is given {}, but {} has {}", counted(paths.size(), "time"), problem.word,
+             counted(problem.outputs.size(), "output"));
+    }
+    for (const auto& path : paths) files_.push_back(std::make_unique<OutputArray>(path));
+  }
+
+  /// Makes room on the disk.
+  void reserve(const Problem& problem) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const auto& view = problem.outputs[i].view;
+      room_.push_back(files_[i]->reserve(view.type, extents(view)));
+    }
+  }
+
+  void write(const Problem& problem, const DeviceArrays& arrays, Json& report, bool json) {
+    const Progress progress("writing");
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      arrays.read_elements(i, room_[i]);
+      files_[i]->commit();
+      const auto path = files_[i]->path().string();
+      report["outputs"].push_back(path);
+      const auto& view = problem.outputs[i].view;
+      if (!json) say("output", "{}: {} [{}]", path, npy_descr(view.type), fmt::join(extents(view), ", "));
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<OutputArray>> files_;
+  std::vector<std::span<std::byte>> room_;
+};
+
+/// Whether --check can say anything is known before anything runs.
+void require_checkable(const Problem& problem) {
+  static_cast<void>(problem.moves(problem.unplaced()));
+  const auto& expression = problem.given.expression;
+  if (expression.empty() || expression == "x") return;
+  refuse("--check has nothing to compare '{}' with: no expression is evaluated on the CPU", expression);
+}
+
+/// Whether the outputs are as they should be; tells and reports where they are not.
+bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, bool json) {
+  bool right = true;
+  const auto differences = arrays.compare_outputs();
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    const auto& difference = differences[i];
+    report["check"].push_back({{"name", problem.outputs[i].name},
+                               {"elements", difference.elements},
+                               {"wrong", difference.wrong},
+                               {"stray_bytes", difference.stray_bytes}});
+    const auto text = describe(problem.outputs[i], difference);
+    if (!difference.none()) {
+      right = false;
+      report_failure(tmajit::ErrorCode::internal, "--check: " + text, report);
+    } else if (!json) {
+      say("check", styled(text, Style::good, STDERR_FILENO));
+    }
+  }
+  return right;
+}
+
+/// How long something took that moves `bytes`, read and written ones together.
+struct Measurement {
+  std::uint64_t bytes = 0;
+  double median_ms = 0;
+  double min_ms = 0;
+  std::uint32_t repeats = 0;
+
+  [[nodiscard]] double gb_per_s() const {
+    return median_ms > 0 ? static_cast<double>(bytes) / median_ms * 1e-6 : 0;
+  }
+};
+
+/// Runs `work`, which moves `bytes`, once, waits for it (a fault shows here), and then times `repeats` more.
+Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,
+                    const std::function<void()>& work) {
+  const Progress progress("timing");
+  work();
+  device.synchronize(nullptr);
+  auto times = device.time(nullptr, repeats, work);
+  std::sort(times.begin(), times.end());
+  const std::size_t middle = times.size() / 2;
+  const double median =
+      times.size() % 2 == 1 ? times[middle] : (static_cast<double>(times[middle - 1]) + times[middle]) / 2;
+  return {bytes, median, times.front(), repeats};
+}
+
+Json to_json(const Measurement& measured) {
+  return {{"bytes", measured.bytes},
+          {"milliseconds",
+           {{"median", measured.median_ms}, {"min", measured.min_ms}, {"repeats", measured.repeats}}},
+          {"gb_per_s", measured.gb_per_s()}};
+}
+
+/// Times the launches beside the driver's copy of as many bytes, and reports both.
+Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& launches,
+                 const DeviceArrays& arrays, std::uint32_t repeat, bool json) {
+  std::uint64_t bytes = 0;
+  for (const auto& launch : launches) bytes += launch.bytes_moved();
+  Json report;
+  const auto measured_copy = [&]() -> Measurement {
+    if (arrays.inputs().empty()) return {};
+    const auto& from = arrays.inputs().front();
+    const auto& to = arrays.outputs().front();
+    const auto size = std::min({from.bytes(), to.bytes(), std::max<std::uint64_t>(bytes / 2, 1)});
+    return measure(device, 2 * size, repeat,
+                   [&] { device.copy(to.address(), from.address(), size, nullptr); });
+  }();
+  arrays.clear_outputs();
+  const auto measured = measure(device, bytes, repeat, [&] {
+    for (const auto& launch : launches) launch();
+  });
+  if (!json) {
+    say("time", "median {:.4f} ms, min {:.4f} ms of {} runs: {:.0f} GB/s ({} moved)", measured.median_ms,
+        measured.min_ms, measured.repeats, measured.gb_per_s(), describe_bytes(measured.bytes));
+  }
+  report = to_json(measured);
+  if (measured_copy.repeats == 0) return report;
+  report["driver_copy"] = to_json(measured_copy);
+  if (!json) {
+    say("copy", "the driver's own copy: {:.4f} ms, {:.0f} GB/s; this reaches {:.2f} of that",
+        measured_copy.median_ms, measured_copy.gb_per_s(), measured.gb_per_s() / measured_copy.gb_per_s());
+  }
+  return report;
+}
+
+void say_problem(const Problem& problem) {
+  for (const auto& file : problem.files) {
+    const auto& header = file.header();
+    say("input", "{}: {} [{}], {} order, {}", file.path().string(), header.descr,
+        fmt::join(header.shape, ", "), header.fortran_order ? "Fortran" : "C",
+        describe_bytes(header.data_bytes));
+  }
+  for (const auto& note : problem.notes) say("note", note);
+  say("problem", describe(problem));
+}
+
+void say_kernels(const std::vector<KernelPlan>& plans, const std::vector<Kernel>& kernels) {
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const auto& artifact = kernels[i].artifact();
+    say("kernel", describe(plans[i]));
+    say("source", "{}, {}; PTX {}, cubin {}", artifact.entry, describe_bytes(artifact.source.size()),
+        describe_bytes(artifact.ptx.size()), describe_bytes(artifact.cubin.size()));
+    say("cubin", "{}: {}", describe_origin(kernels[i]), describe_resources(plans[i], kernels[i]));
+  }
+  if (plans.empty()) say("kernel", "none: there is nothing to move");
+}
+
+}  // namespace
+
+int run_problem(const RunOptions& options, bool json) {
+  const auto problem = make_problem(options.problem, Purpose::run);
+  OutputFiles files(options.out, problem);
+  if (options.check) require_checkable(problem);
+  {
+    // What breaks a rule is said before a device is looked for.
+    auto planning = planning_runtime(options.compiler);
+    static_cast<void>(plan_kernels(problem, problem.unplaced(), planning));
+  }
+  auto chosen = runtime_options(options.compiler);
+  const auto choice = select_device(options.device, options.simulation, options.wants_simulation);
+  const auto& device = choice.device;
+  files.reserve(problem);
+  if (!choice.why.empty()) {
+    say("device", styled(fmt::format("{}: the simulated device runs the kernel", choice.why), Style::warn,
+                         STDERR_FILENO));
+  }
+  if (!json) say_problem(problem);
+
+  chosen.device = device;
+  tmajit::Runtime runtime(std::move(chosen));
+  const DeviceArrays arrays(device, problem, options.seed);
+  const auto plans = plan_kernels(problem, arrays.addresses(), runtime);
+  const auto kernels = make_kernels(plans, runtime);
+  if (!json) say_kernels(plans, kernels);
+
+  Json report = to_json(problem);
+  report["plan"]["steps"] = Json::array();
+  auto& run = report["run"];
+  run["device"] = to_json(device->info());
+  std::uint64_t bytes = 0;
+  std::vector<PreparedLaunch> launches;
+  Artifacts artifacts;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    report["plan"]["steps"].push_back(to_json(plans[i], kernels[i]));
+    launches.push_back(kernels[i].prepare(plans[i]));
+    artifacts.push_back(&kernels[i].artifact());
+    bytes += launches.back().bytes_moved();
+    if (!json) say_launch(device->info(), launches.back().shape());
+  }
+  run["bytes"] = bytes;
+
+  bool right = true;
+  if (choice.simulation && !plans.empty()) {
+    const auto launch_all = [&] {
+      for (const auto& launch : launches) launch();
+    };
+    right = choice.simulation->run(artifacts, launch_all, report, json);
+  } else if (!plans.empty()) {
+    run.update(time_on_gpu(*device, launches, arrays, options.repeat, json));
+  }
+  report["outputs"] = Json::array();
+  if (right && options.check) right = check(problem, arrays, report, json);
+  if (right) files.write(problem, arrays, report, json);
+  if (json) print_json(report);
+  return right ? 0 : 1;
+}
+
+}  // namespace jitc
