@@ -213,6 +213,11 @@ std::vector<NamedMove> broad_moves() {
       {"coordinates", computed(to(f32, {3, 512, 1024}), {from(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]")},
       {"coordinates beyond 32 bits", computed(to(u8, {1ULL << 33}), {from(u8, {1ULL << 33})}, "g[0] % 251")},
       {"coordinates of a staggered row", computed(to(u8, {31, 33}), {from(f64, {31, 33})}, "x + g[1]")},
+
+      // Made up.
+      {"a constant", computed(to(f32, {1000, 1024}), {}, "0.5f")},
+      {"an identity matrix", computed(to(f16, {512, 1024}), {}, "g[0] == g[1]")},
+      {"indices of a staggered row", computed(to(i32, {31, 33}, 4), {}, "g[0] * 33 + g[1]")},
   };
 }
 

@@ -1,0 +1,93 @@
+#include "families/list.hpp"
+#include "families/shared/chunks.hpp"
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+/// What is free to choose: threads of a CTA and chunks of each.
+struct FillTuning {
+  std::uint32_t threads;
+  std::uint32_t turns;
+};
+constexpr std::array tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTuning{256, 1}, FillTuning{128, 4},
+                             FillTuning{128, 1}, FillTuning{64, 1},  FillTuning{32, 1}};
+
+ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
+  ChunkFacts facts = chunk_facts(problem);
+  fill_box(facts, problem.nest, std::uint64_t{tuning.threads} * tuning.turns * facts.chunk);
+  share_chunks(facts, tuning.threads, tuning.turns);
+  facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.chunk) ? 1 : 0;
+  return facts;
+}
+
+class Fill final : public Family {
+ public:
+  Fill()
+      : Family({.name = "fill",
+                .summary = "writes an expression of each element's coordinates; it has no input",
+                .operation = {},
+                .computes = true,
+                .most_inputs = 0}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (problem.sources() != 0 || problem.expression.empty()) return;
+    const std::size_t first = candidates.size();
+    for (const FillTuning& tuning : tunings) {
+      add_once(candidates, candidate(fill_facts(problem, tuning), problem.nest));
+    }
+    candidates[first].usual = Usual::yes;
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<ChunkFacts>(candidate);
+    // Nothing is loaded: stores leave a thread at once, and what a CTA has in flight is what it writes.
+    return {
+        .box = facts.box,
+        .threads = facts.threads,
+        .bytes_in_flight = std::uint64_t{facts.threads} * facts.turns * facts.chunk * facts.element_bytes};
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<ChunkFacts>(candidate);
+    return {.family = name(), .tile = facts.box, .threads = facts.threads, .turns = facts.turns};
+  }
+  [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
+    return "The expression reads no tensor: threads compute what they store.";
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    return chunk_rewrites(facts_of<ChunkFacts>(candidate));
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const auto facts = facts_of<ChunkFacts>(candidate);
+    add_views(parameters, shape, problem, candidate.nest, facts.rank, chunk_tiles(facts, candidate.nest));
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
+    const auto facts = facts_of<ChunkFacts>(candidate);
+    SourceParts parts{
+        .why =
+            "Threads compute and store chunks of a row. There is nothing for the copy engine to load, "
+            "and results go from registers to memory without a stop in shared memory.",
+        .call = "fill_tile(views)"};
+    add_chunk_parts(parts, facts, expression);
+    parts.facts = chunk_fact_text(facts, chunk_digits(facts), false);
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
+    shape.staggered = facts_of<ChunkFacts>(candidate).staggered != 0;
+  }
+};
+
+}  // namespace
+
+const Family& fill_family() {
+  static const Fill family;
+  return family;
+}
+
+TMAJIT_END

@@ -1,0 +1,47 @@
+// fill: writes an expression of each element's coordinates; there is nothing to read.
+//
+// A CTA does one tile, a box over all dimensions; a thread does `turns` chunks of `chunk` elements along the last
+// dimension.
+//@ if staggered
+// The destination's rows begin anywhere; each row's chunks begin at boundaries of its memory, so that stores are
+// whole in every row but for its ends.
+//@ end
+//@ # Facts of the kernel: those of chunks.cuh, threads, turns and evaluate().
+#include "tmajit/chunks.cuh"
+
+namespace tmajit {
+
+__device__ __forceinline__ Result computed(const params::ViewsHead<rank>& views, const Tile<rank>& tile, const Chunk& own) {
+  using To = Value<Destination::Element>;
+  To out[chunk];
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) {
+//@ if reads_g
+    Coordinate g[coordinates];
+    locate_element(g, views, tile, own, k);
+    const auto value = evaluate(g);
+//@ else
+    const auto value = evaluate();
+//@ end
+//@ if integer_result
+    out[k] = convert<To>(value);
+//@ else
+    out[k] = static_cast<To>(value);
+//@ end
+  }
+  Pack<Destination::Element, chunk> pack;
+  pack.encode(out);
+  return raw<Destination::Element, chunk>(pack);
+}
+
+__device__ __forceinline__ void fill_tile(const params::ViewsHead<rank>& views) {
+  const Tile<rank> tile(views, box());
+  u8* destination = tile.in(views.destination);
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const Chunk own = locate(views, tile, destination, turn * threads + threadIdx.x);
+    if (own.first < own.last) store(views.destination, own, computed(views, tile, own));
+  }
+}
+
+}  // namespace tmajit
