@@ -124,7 +124,8 @@ run_tests "$preset" ${arguments[@]+"${arguments[@]}"}
 case $sanitizers in
   short)
     heading "Tests under AddressSanitizer and UBSan (rooms that need no simulator)"
-    some_rooms asan "${SANITIZED_ROOMS[@]}" || broken+=("asan build")
+    TMAJIT_CASES=${TMAJIT_CASES:-$SANITIZED_CASES} some_rooms asan "${SANITIZED_ROOMS[@]}" ||
+      broken+=("asan build")
     ;;
   full)
     heading "Tests under AddressSanitizer and UBSan"
