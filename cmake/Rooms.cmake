@@ -15,15 +15,18 @@ function(tmajit_add_room room)
   target_link_libraries(tmajit_${room} PRIVATE tmajit::options ${arg_USES})
 endfunction()
 
-# tmajit_add_test(<name> SOURCES <file>… USES <target>…): a Catch2 program whose cases ctest runs one by one,
-# labelled <name>. Those of a room named gpu take turns: they share one device and its memory.
+# tmajit_add_test(<name> SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
+# one, labelled <name>. Those of a room named gpu take turns: they share one device and its memory. SOURCES are compiled
+# several at once, which halves the time; ALONE are those that give other things the same names.
 function(tmajit_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
-  add_executable(test_${name} ${arg_SOURCES})
+  cmake_parse_arguments(arg "" "" "SOURCES;ALONE;USES" ${ARGN})
+  add_executable(test_${name} ${arg_SOURCES} ${arg_ALONE})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   # Tests are compiled more often than they are waited for; what they test is compiled as always.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set_target_properties(test_${name} PROPERTIES UNITY_BUILD ON)
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)

@@ -2,14 +2,24 @@
 
 #include <tmajit/version.hpp>
 
-#include <memory>
-
-#include <spdlog/logger.h>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
 
 TMAJIT_BEGIN
 
-/// Replaces the logger that tmajit writes to; null restores the default: warnings to stderr, or the level
-/// that `$TMAJIT_LOG` names (trace, debug, info, warn, err, off). The only header that needs spdlog.
-TMAJIT_API void set_logger(std::shared_ptr<spdlog::logger> logger);
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, err, off };
+
+/// What takes a message: one line without its end. What it throws is dropped.
+using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
+
+/// Hands messages of `least` and above to `callback`, from any thread and several at once; a call that has
+/// begun may end after set_logger() has returned. Without a callback they go to standard error, as at the
+/// start. Without a level it is the one that `$TMAJIT_LOG` names ("trace" … "off") or, without that, `warn`.
+TMAJIT_API void set_logger(LogCallback callback, std::optional<LogLevel> least = std::nullopt);
+
+/// "trace", "debug", "info", "warn", "err", "off"; nothing for another name.
+[[nodiscard]] TMAJIT_API std::optional<LogLevel> parse_log_level(std::string_view name) noexcept;
 
 TMAJIT_END

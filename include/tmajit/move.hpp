@@ -39,6 +39,9 @@ struct MoveStep {
   std::vector<Alternative> alternatives;  ///< the model's view of the others, fastest first
 };
 
+/// What a kernel's plan says of itself; `canonical`, `rewrites`, `shape` and `alternatives` are left empty.
+[[nodiscard]] TMAJIT_API MoveStep explain(const KernelPlan& plan, const Kernel& kernel);
+
 /// How a plan moves what it moves.
 struct MoveExplanation {
   std::vector<MoveStep> steps;  ///< in order; none if there is nothing to move

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The whole public API but for logging.hpp, which needs spdlog's headers.
+/// The whole public API.
 #include <tmajit/bank_conflicts.hpp>
 #include <tmajit/box_layout.hpp>
 #include <tmajit/cache.hpp>
@@ -11,6 +11,7 @@
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/kernel_plan.hpp>
+#include <tmajit/logging.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
 #include <tmajit/plan.hpp>

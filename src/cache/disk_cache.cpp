@@ -93,7 +93,7 @@ DiskCache::DiskCache(std::filesystem::path directory)
 
 void DiskCache::warn(const std::string& message) const {
   const bool repeated = warned_->exchange(true);
-  log().log(repeated ? spdlog::level::debug : spdlog::level::warn, "{}", message);
+  log(repeated ? LogLevel::debug : LogLevel::warn, "{}", message);
 }
 
 // What is wrong with the bytes (a content error) and what is wrong with reading them (an I/O error) differ in
@@ -111,13 +111,13 @@ std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
   }
   auto decoded = decode_entry(bytes, key);
   if (!decoded.artifact) {
-    log().warn("cached kernel {} is damaged ({}); it is removed and compiled anew", path.string(),
-               decoded.fault);
+    log(LogLevel::warn, "cached kernel {} is damaged ({}); it is removed and compiled anew", path.string(),
+        decoded.fault);
     std::filesystem::remove(path, error);
   }
   return std::move(decoded.artifact);
 } catch (const std::exception& failure) {
-  log().warn("the kernel cache {} was not read: {}", directory_.string(), failure.what());
+  log(LogLevel::warn, "the kernel cache {} was not read: {}", directory_.string(), failure.what());
   return std::nullopt;
 }
 
@@ -128,7 +128,7 @@ bool DiskCache::store(const CacheKey& key, const Artifact& artifact) const try {
   warn(fmt::format("compiled kernels are not kept in {}: {}", directory_.string(), error.message()));
   return false;
 } catch (const std::exception& failure) {
-  log().warn("the kernel cache {} was not written: {}", directory_.string(), failure.what());
+  log(LogLevel::warn, "the kernel cache {} was not written: {}", directory_.string(), failure.what());
   return false;
 }
 
@@ -179,7 +179,7 @@ std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
   for (auto& [time, compiler] : found) result.push_back(std::move(compiler));
   return result;
 } catch (const std::exception& failure) {
-  log().debug("compilers known to {} were not read: {}", directory_.string(), failure.what());
+  log(LogLevel::debug, "compilers known to {} were not read: {}", directory_.string(), failure.what());
   return {};
 }
 
@@ -193,9 +193,9 @@ void DiskCache::remember(const CompilerIdentity& compiler) const try {
     if (!error) return;
   }
   error = publish_file(directory_, pending_folder(directory_), path, bytes);
-  if (error) log().debug("{} was not written: {}", path.string(), error.message());
+  if (error) log(LogLevel::debug, "{} was not written: {}", path.string(), error.message());
 } catch (const std::exception& failure) {
-  log().debug("a compiler was not noted in {}: {}", directory_.string(), failure.what());
+  log(LogLevel::debug, "a compiler was not noted in {}: {}", directory_.string(), failure.what());
 }
 
 TMAJIT_END

@@ -139,8 +139,8 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   if (const auto resources = parse_resources(artifact.log, artifact.entry)) {
     artifact.resources = *resources;
   } else {
-    log().warn("no report of ptxas on kernel \"{}\": registers and shared memory are unknown",
-               artifact.entry);
+    log(LogLevel::warn, "no report of ptxas on kernel \"{}\": registers and shared memory are unknown",
+        artifact.entry);
   }
   return artifact;
 }

@@ -40,7 +40,7 @@ void load_builtins(const CompilerIdentity& nvrtc) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return;  // a distribution may keep it elsewhere
   if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    log().debug("{} was not loaded: {}", file.string(), last_dl_error());
+    log(LogLevel::debug, "{} was not loaded: {}", file.string(), last_dl_error());
   }
 }
 
@@ -128,7 +128,7 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
       identity_.path = path_of(address);
       identity_.build = build_id(address, identity_.path);
       load_builtins(identity_);
-      log().debug("NVRTC {}.{} ({}) from {}", major, minor, identity_.build, identity_.path);
+      log(LogLevel::debug, "NVRTC {}.{} ({}) from {}", major, minor, identity_.build, identity_.path);
       return;
     }
     ::dlclose(library);

@@ -64,45 +64,6 @@ std::vector<std::string> rewrites(const Move& move, const KernelPlan::State& pla
   return out;
 }
 
-MoveStep explain_step(const KernelPlan& plan, const Move& move, const Kernel& kernel,
-                      const PlanOptions& options) {
-  const KernelPlan::State& state = plan.state();
-  const CanonicalNest& nest = state.candidate.nest;
-  const KernelShape shape = plan.shape();
-  const std::uint32_t registers = kernel.artifact().resources.registers;
-  std::uint32_t ctas = shape.ctas_per_sm;
-  if (registers > 0) {
-    const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;
-    ctas = std::min(ctas, std::max(registers_per_sm / (granted * shape.threads), 1U));
-  }
-
-  MoveStep step{.kernel = std::string(plan.family().name),
-                .why = plan.why(),
-                .canonical = nest.text(),
-                .rewrites = rewrites(move, state),
-                .shape = {nest.shape.begin(), nest.shape.begin() + nest.rank},
-                .tile = shape.tile,
-                .tiles = shape.tiles,
-                .threads = shape.threads,
-                .stages = shape.stages,
-                .shared_bytes = shape.dynamic_shared_bytes + shape.static_shared_bytes,
-                .registers = registers,
-                .ctas_per_sm = ctas,
-                .bytes_in_flight = shape.bytes_in_flight * ctas,
-                .bytes_read = plan.bytes_read(),
-                .bytes_written = plan.bytes_written(),
-                .predicted_us = plan.predicted_us(),
-                .tuned = plan.tuned(),
-                .choice = plan.choice().text(),
-                .alternatives = {}};
-  for (const KernelPlan& other : plan_candidates(move, options)) {
-    if (other.key() == plan.key()) continue;
-    step.alternatives.push_back({other.choice().text(), other.predicted_us()});
-  }
-  std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
-  return step;
-}
-
 std::string step_text(const MoveStep& step) {
   std::string out = fmt::format("{}: {}\n  {}\n", step.kernel, step.canonical, step.why);
   for (const std::string& rewrite : step.rewrites) out += fmt::format("  - {}\n", rewrite);
@@ -119,6 +80,33 @@ std::string step_text(const MoveStep& step) {
 
 }  // namespace
 
+MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
+  const KernelShape shape = plan.shape();
+  const std::uint32_t registers = kernel.artifact().resources.registers;
+  std::uint32_t ctas = shape.ctas_per_sm;
+  if (registers > 0) {
+    const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;
+    ctas = std::min(ctas, std::max(registers_per_sm / (granted * shape.threads), 1U));
+  }
+  MoveStep step;
+  step.kernel = plan.family().name;
+  step.why = plan.why();
+  step.choice = plan.choice().text();
+  step.tile = shape.tile;
+  step.tiles = shape.tiles;
+  step.threads = shape.threads;
+  step.stages = shape.stages;
+  step.shared_bytes = shape.dynamic_shared_bytes + shape.static_shared_bytes;
+  step.registers = registers;
+  step.ctas_per_sm = ctas;
+  step.bytes_in_flight = shape.bytes_in_flight * ctas;
+  step.bytes_read = plan.bytes_read();
+  step.bytes_written = plan.bytes_written();
+  step.predicted_us = plan.predicted_us();
+  step.tuned = plan.tuned();
+  return step;
+}
+
 MoveExplanation MovePlan::explain() const {
   MoveExplanation explanation;
   explanation.planning_us = state_->planning_us;
@@ -127,8 +115,18 @@ MoveExplanation MovePlan::explain() const {
   for (const Move& move : state_->operation.moves) {
     if (move.destination.view.elements() == 0) continue;
     if (next == 0) explanation.shape_class = shape_class(move, options).text();
-    explanation.steps.push_back(explain_step(state_->plans[next], move, state_->kernels[next], options));
-    ++next;
+    const KernelPlan& plan = state_->plans[next];
+    const CanonicalNest& nest = plan.state().candidate.nest;
+    MoveStep& step = explanation.steps.emplace_back(tmajit::explain(plan, state_->kernels[next++]));
+    step.canonical = nest.text();
+    step.rewrites = rewrites(move, plan.state());
+    step.shape.assign(nest.shape.begin(), nest.shape.begin() + nest.rank);
+    for (const KernelPlan& other : plan_candidates(move, options)) {
+      if (other.key() != plan.key()) {
+        step.alternatives.push_back({other.choice().text(), other.predicted_us()});
+      }
+    }
+    std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
   }
   return explanation;
 }

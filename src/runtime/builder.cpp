@@ -84,7 +84,8 @@ void Builder::make(const Source& source, BuiltKernel& kernel) const {
   } catch (const Error& error) {
     // Only the driver can tell that an entry is of no use here: replace it, once.
     if (error.code() != ErrorCode::device_failed) throw;
-    log().warn("cached kernel {} does not load and is compiled again: {}", kernel.key.hex(), error.what());
+    log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
+        error.what());
     compile(source, *compiler, kernel);
     load(kernel);
   }

@@ -44,7 +44,7 @@ void TuningStore::load() noexcept try {
   table_ = TuningTable::shipped();
   if (file_) table_.load(*file_);
 } catch (const std::exception& error) {
-  log().warn("tuned choices are not read: {}", error.what());
+  log(LogLevel::warn, "tuned choices are not read: {}", error.what());
 }
 
 TuningTable& TuningStore::table() noexcept {
@@ -67,7 +67,7 @@ bool TuningStore::remember(const TunedChoice& choice) {
     kept.save(*file_);
     return true;
   } catch (const Error& error) {
-    log().warn("a tuned choice is not stored: {}", error.what());
+    log(LogLevel::warn, "a tuned choice is not stored: {}", error.what());
     return false;
   }
 }

@@ -1,53 +1,62 @@
 #include "spec/log.hpp"
 
-#include <tmajit/logging.hpp>
-
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 TMAJIT_BEGIN
 namespace {
 
-spdlog::level::level_enum level_from_environment() {
+constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warn", "err", "off"};
+
+LogLevel level_from_environment() {
   const char* wanted = std::getenv("TMAJIT_LOG");
-  if (wanted == nullptr || *wanted == '\0') return spdlog::level::warn;
-  const auto level = spdlog::level::from_str(wanted);
-  // from_str() answers "off" for names it does not know; a typing mistake must not silence warnings.
-  return level == spdlog::level::off && std::string_view(wanted) != "off" ? spdlog::level::warn : level;
+  return parse_log_level(wanted == nullptr ? "" : wanted).value_or(LogLevel::warn);
 }
 
-std::shared_ptr<spdlog::logger> default_logger() {
+/// Colours and times on standard error.
+LogCallback standard_error() {
   // Not registered with spdlog: its registry belongs to the host application.
   auto logger =
       std::make_shared<spdlog::logger>("tmajit", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  logger->set_level(level_from_environment());
-  return logger;
+  logger->set_level(spdlog::level::trace);
+  return [logger = std::move(logger)](LogLevel level, std::string_view message) {
+    logger->log(static_cast<spdlog::level::level_enum>(level),
+                spdlog::string_view_t(message.data(), message.size()));
+  };
 }
 
-/// Keeps every logger that was ever current, because another thread may hold a reference to a replaced one.
+struct Logger {
+  LogCallback callback;
+  LogLevel least;
+};
+
+/// Keeps every logger that was ever current, because another thread may be inside a replaced one. Who reads
+/// takes no lock, so a process that forks leaves none locked in its child.
 class Loggers {
  public:
-  Loggers() { set(default_logger()); }
+  Loggers() { set({standard_error(), level_from_environment()}); }
 
-  void set(std::shared_ptr<spdlog::logger> logger) {
+  void set(Logger logger) {
     const std::lock_guard lock(mutex_);
-    kept_.push_back(std::move(logger));
+    kept_.push_back(std::make_unique<const Logger>(std::move(logger)));
     current_.store(kept_.back().get(), std::memory_order_release);
   }
 
-  spdlog::logger& current() const { return *current_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Logger& current() const noexcept { return *current_.load(std::memory_order_acquire); }
 
  private:
   std::mutex mutex_;
-  std::vector<std::shared_ptr<spdlog::logger>> kept_;
-  std::atomic<spdlog::logger*> current_{nullptr};
+  std::vector<std::unique_ptr<const Logger>> kept_;
+  std::atomic<const Logger*> current_{nullptr};
 };
 
 Loggers& loggers() {
@@ -58,12 +67,24 @@ Loggers& loggers() {
 
 }  // namespace
 
-spdlog::logger& log() {
-  return loggers().current();
+bool logs(LogLevel level) noexcept {
+  return level >= loggers().current().least;
 }
 
-void set_logger(std::shared_ptr<spdlog::logger> logger) {
-  loggers().set(logger ? std::move(logger) : default_logger());
+void log_message(LogLevel level, std::string_view message) noexcept try {
+  loggers().current().callback(level, message);
+} catch (...) {  // A message that cannot be shown is no reason to fail.
+}
+
+void set_logger(LogCallback callback, std::optional<LogLevel> least) {
+  loggers().set(
+      {callback ? std::move(callback) : standard_error(), least.value_or(level_from_environment())});
+}
+
+std::optional<LogLevel> parse_log_level(std::string_view name) noexcept {
+  const auto* const at = std::ranges::find(level_names, name);
+  if (at == level_names.end()) return std::nullopt;
+  return static_cast<LogLevel>(at - level_names.begin());
 }
 
 TMAJIT_END

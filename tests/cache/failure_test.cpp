@@ -1,20 +1,18 @@
 // A cache that cannot be read or written: nothing throws, nothing is lost, nothing half-written stays.
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
+#include "captured_log.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
-#include <tmajit/logging.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <functional>
-#include <sstream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <spdlog/sinks/ostream_sink.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,35 +20,13 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using tests::CapturedLog;
 using tests::count_files;
 using tests::sample_artifact;
 using tests::sample_key;
 using tests::TemporaryFolder;
 
 namespace {
-
-/// What tmajit logs while the object lives.
-class CapturedLog {
- public:
-  CapturedLog() {
-    auto logger =
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_));
-    logger->set_level(spdlog::level::warn);
-    set_logger(std::move(logger));
-  }
-  ~CapturedLog() { set_logger(nullptr); }
-  CapturedLog(const CapturedLog&) = delete;
-  CapturedLog& operator=(const CapturedLog&) = delete;
-
-  [[nodiscard]] std::string text() const { return stream_.str(); }
-  [[nodiscard]] std::size_t lines() const {
-    const auto all = text();
-    return static_cast<std::size_t>(std::count(all.begin(), all.end(), '\n'));
-  }
-
- private:
-  std::ostringstream stream_;
-};
 
 /// Runs `check` in a process of its own and says whether it returned true.
 bool holds_in_child(const std::function<bool()>& check) {

@@ -65,7 +65,7 @@ TEST_CASE("a fill's source holds what it uses") {
 }
 
 TEST_CASE("random fills on the simulated device equal the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 15);
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});

@@ -63,7 +63,7 @@ SimOptions options_of(std::uint64_t n) {
 }  // namespace
 
 TEST_CASE("random moves on the simulated device equal the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 300);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 150);
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   // A device for each mode, whose kernels are compiled once; and one that looks for no races, for sources

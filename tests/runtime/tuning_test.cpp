@@ -1,25 +1,24 @@
+#include "captured_log.hpp"
 #include "runtime/temporary_folder.hpp"
 #include "runtime/tuning_store.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/logging.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <thread>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <spdlog/sinks/ostream_sink.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using tests::CapturedLog;
 
 namespace {
 
@@ -43,22 +42,6 @@ std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
-
-/// What tmajit logs while the object lives.
-class CapturedLog {
- public:
-  CapturedLog() {
-    set_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream_)));
-  }
-  ~CapturedLog() { set_logger(nullptr); }
-  CapturedLog(const CapturedLog&) = delete;
-  CapturedLog& operator=(const CapturedLog&) = delete;
-  [[nodiscard]] std::string text() const { return stream_.str(); }
-
- private:
-  std::ostringstream stream_;
-};
 
 }  // namespace
 

@@ -1,69 +1,63 @@
 #include "spec/log.hpp"
 
-#include <tmajit/logging.hpp>
+#include "captured_log.hpp"
 
-#include <memory>
-#include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
-#include <spdlog/sinks/null_sink.h>
-#include <spdlog/sinks/ostream_sink.h>
 
 using namespace tmajit;
 
-namespace {
-
-std::shared_ptr<spdlog::logger> logger_into(std::ostringstream& text) {
-  return std::make_shared<spdlog::logger>("host", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
-}
-
-}  // namespace
-
-TEST_CASE("the default logger warns and does not inform") {
+TEST_CASE("warnings are logged by default, and nothing below") {
   set_logger(nullptr);
-  CHECK(log().name() == "tmajit");
-  CHECK(log().should_log(spdlog::level::warn));
-  CHECK_FALSE(log().should_log(spdlog::level::info));
+  CHECK(logs(LogLevel::warn));
+  CHECK_FALSE(logs(LogLevel::info));
 }
 
-TEST_CASE("$TMAJIT_LOG names the default logger's level") {
-  for (const auto& [text, level] : {std::pair{"trace", spdlog::level::trace},
-                                    {"off", spdlog::level::off},
-                                    {"err", spdlog::level::err},
-                                    {"nonsense", spdlog::level::warn}}) {
+TEST_CASE("$TMAJIT_LOG names the least level that is logged") {
+  for (const auto& [text, least] : {std::pair{"trace", LogLevel::trace},
+                                    {"off", LogLevel::off},
+                                    {"err", LogLevel::err},
+                                    {"nonsense", LogLevel::warn}}) {
     ::setenv("TMAJIT_LOG", text, 1);
     set_logger(nullptr);
-    CHECK(log().level() == level);
+    CHECK(logs(least));
+    if (least != LogLevel::trace) CHECK_FALSE(logs(static_cast<LogLevel>(static_cast<int>(least) - 1)));
   }
+  set_logger(nullptr, LogLevel::debug);  // a level that the caller names goes first
+  CHECK(logs(LogLevel::debug));
   ::unsetenv("TMAJIT_LOG");
   set_logger(nullptr);
 }
 
-TEST_CASE("the host's logger takes over and gives back") {
-  std::ostringstream text;
-  set_logger(logger_into(text));
-  log().warn("disk full");
-  CHECK(text.str().find("disk full") != std::string::npos);
-  set_logger(nullptr);
-  CHECK(log().name() == "tmajit");
+TEST_CASE("a callback gets the messages, until it is taken back") {
+  {
+    const tests::CapturedLog captured;
+    log(LogLevel::info, "not of interest");
+    log(LogLevel::warn, "disk {} full", 3);
+    CHECK(captured.text() == "disk 3 full\n");
+  }
+  CHECK(logs(LogLevel::warn));
 }
 
-TEST_CASE("loggers are replaced while others log") {
-  const auto quiet =
-      std::make_shared<spdlog::logger>("quiet", std::make_shared<spdlog::sinks::null_sink_mt>());
+TEST_CASE("a callback that throws does no harm") {
+  set_logger([](LogLevel, std::string_view) { throw std::runtime_error("no room"); });
+  CHECK_NOTHROW(log(LogLevel::err, "message"));
+  set_logger(nullptr);
+}
+
+TEST_CASE("callbacks are replaced while other threads log") {
+  const auto quiet = [](LogLevel, std::string_view) {};
   set_logger(quiet);
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
-      for (int i = 0; i < 1000; ++i) log().warn("message {}", i);
+      for (int i = 0; i < 1000; ++i) log(LogLevel::warn, "message {}", i);
     });
   }
-  for (int i = 0; i < 200; ++i) {
-    set_logger(std::make_shared<spdlog::logger>("quiet", std::make_shared<spdlog::sinks::null_sink_mt>()));
-  }
+  for (int i = 0; i < 200; ++i) set_logger(quiet);
   threads.clear();
-  CHECK(log().name() == "quiet");
   set_logger(nullptr);
 }

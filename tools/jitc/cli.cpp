@@ -16,8 +16,6 @@
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 namespace jitc {
@@ -26,11 +24,7 @@ namespace {
 using tmajit::ErrorCode;
 
 void use_log_level(const std::string& level) {
-  if (level.empty()) return;
-  auto logger =
-      std::make_shared<spdlog::logger>("tmajit", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  logger->set_level(spdlog::level::from_str(level));
-  tmajit::set_logger(std::move(logger));
+  if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse_log_level(level));
 }
 
 /// CLI11's help with descriptions wrapped to the terminal, and only the names, what an option takes and its

@@ -281,7 +281,7 @@ void print_text(const std::vector<Check>& checks) {
   write_stdout(text);
 }
 
-Json to_json(const Machine& machine) {
+Json machine_json(const Machine& machine) {
   Json list = Json::array();
   for (const auto& check : machine.checks) {
     const auto* const status = shown_as.at(static_cast<std::size_t>(check.health)).name;
@@ -296,7 +296,7 @@ Json to_json(const Machine& machine) {
 int doctor(const std::string& cache_directory, bool json) {
   const auto machine = examine_machine(cache_directory);
   if (json) {
-    print_json(to_json(machine));
+    print_json(machine_json(machine));
   } else {
     print_text(machine.checks);
   }

@@ -20,19 +20,19 @@ namespace {
 using tmajit::MoveExplanation;
 using tmajit::MoveStep;
 
-constexpr std::size_t margin = 14;
+constexpr std::size_t heading_width = 14;
 
 /// Headings on the left, texts on the right, wrapped.
 class Page {
  public:
-  Page(std::size_t width, int fd) : width_(std::max(width, margin + 40)), fd_(fd) {}
+  Page(std::size_t width, int fd) : width_(std::max(width, heading_width + 40)), fd_(fd) {}
 
   void title(std::string_view text) { text_ += fmt::format("{}\n", styled(text, Style::bold, fd_)); }
   void row(std::string_view heading, std::string_view text) {
-    text_ += labelled(heading, text, margin, width_, fd_);
+    text_ += labelled(heading, text, heading_width, width_, fd_);
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
-  [[nodiscard]] std::size_t text_width() const { return width_ - margin; }
+  [[nodiscard]] std::size_t text_width() const { return width_ - heading_width; }
 
  private:
   std::size_t width_;
@@ -132,32 +132,6 @@ std::string explanation_page(const std::string& title, const std::vector<PageRow
   return page.take();
 }
 
-MoveExplanation explanation_of(std::span<const tmajit::KernelPlan> plans,
-                               std::span<const tmajit::Kernel> kernels) {
-  MoveExplanation explanation;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const auto& plan = plans[i];
-    const auto shape = plan.shape();
-    auto& step = explanation.steps.emplace_back();
-    step.kernel = plan.family().name;
-    step.choice = plan.choice().text();
-    step.why = plan.why();
-    step.tile = shape.tile;
-    step.tiles = shape.tiles;
-    step.threads = shape.threads;
-    step.stages = shape.stages;
-    step.shared_bytes = shape.dynamic_shared_bytes + shape.static_shared_bytes;
-    step.registers = kernels[i].artifact().resources.registers;
-    step.ctas_per_sm = shape.ctas_per_sm;
-    step.bytes_in_flight = shape.bytes_in_flight * shape.ctas_per_sm;
-    step.bytes_read = plan.bytes_read();
-    step.bytes_written = plan.bytes_written();
-    step.predicted_us = plan.predicted_us();
-    step.tuned = plan.tuned();
-  }
-  return explanation;
-}
-
 namespace {
 
 struct ExplainOptions {
@@ -173,7 +147,12 @@ MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
     return tmajit::plan(runtime, problem.operation(at), problem.request.family_name()).explain();
   }
   const auto plans = plan_kernels(problem, at, runtime);
-  return explanation_of(plans, make_kernels(plans, runtime));
+  const auto kernels = make_kernels(plans, runtime);
+  MoveExplanation explanation;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    explanation.steps.push_back(tmajit::explain(plans[i], kernels[i]));
+  }
+  return explanation;
 }
 
 int explain(const ExplainOptions& options, bool json) {

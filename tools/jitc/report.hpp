@@ -68,8 +68,4 @@ struct PageRow {
                                            const tmajit::MoveExplanation& explanation, std::size_t width,
                                            int fd);
 
-/// What plans and their kernels say by themselves: a kernel that the caller has chosen has no alternatives.
-[[nodiscard]] tmajit::MoveExplanation explanation_of(std::span<const tmajit::KernelPlan> plans,
-                                                     std::span<const tmajit::Kernel> kernels);
-
 }  // namespace jitc

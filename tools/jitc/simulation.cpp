@@ -71,7 +71,7 @@ Json report_json(const Report& report, const Artifacts& artifacts) {
 }
 
 /// Options, counts and every report.
-Json to_json(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
+Json simulation_json(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   Json reports = Json::array();
   for (const auto& report : result.reports) reports.push_back(report_json(report, artifacts));
   return {{"mode", options.mode},
@@ -144,7 +144,7 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
               .host_seconds = took.count()};
     device_->clear_reports();
   }
-  report["run"]["simulation"] = to_json(options_, result, artifacts);
+  report["run"]["simulation"] = simulation_json(options_, result, artifacts);
   if (!json) say_result(options_, result, artifacts);
   if (result.reports.empty()) return true;
   report_failure(tmajit::ErrorCode::device_failed,

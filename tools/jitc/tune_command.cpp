@@ -77,7 +77,7 @@ std::vector<KnownChoice> known_choices(const CompilerOptions& options) {
   return choices;
 }
 
-Json to_json(std::span<const KnownChoice> choices) {
+Json choices_json(std::span<const KnownChoice> choices) {
   Json list = Json::array();
   for (const auto& [choice, shipped] : choices) {
     list.push_back({{"chip", choice.chip},
@@ -247,7 +247,7 @@ std::string winner_table(std::span<const Tuned> all) {
   return format_table(rows, columns(STDOUT_FILENO));
 }
 
-Json to_json(const Tuned& tuned) {
+Json tuned_json(const Tuned& tuned) {
   Json candidates = Json::array();
   for (const auto& candidate : tuned.report.candidates) {
     candidates.push_back({{"choice", candidate.choice.text()},
@@ -289,9 +289,9 @@ void measure(const TuneCommandOptions& options, Json& report, bool json) {
     }
   }
   if (json) {
-    report["device"] = jitc::to_json(info);
+    report["device"] = to_json(info);
     report["tuned"] = Json::array();
-    for (const auto& tuned : all) report["tuned"].push_back(to_json(tuned));
+    for (const auto& tuned : all) report["tuned"].push_back(tuned_json(tuned));
     return;
   }
   write_stdout(all.size() == 1 ? candidate_table(all.front()) : winner_table(all));
@@ -302,7 +302,7 @@ void list(const TuneCommandOptions& options, Json& report, bool json) {
   const auto file = tuning_file(options.compiler).string();
   if (json) {
     report["file"] = file;
-    report["choices"] = to_json(choices);
+    report["choices"] = choices_json(choices);
   } else if (choices.empty()) {
     write_stdout("no choices: none comes with this library, and there is none in {}\n", file);
   } else {
