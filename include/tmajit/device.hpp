@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,7 +48,8 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
 };
 
-/// A kernel loaded on a device. Thread-safe.
+/// A kernel loaded on a device. Thread-safe. A graph that captured a launch of it keeps what it needs: the
+/// LoadedKernel may be destroyed before the graph is.
 class TMAJIT_API LoadedKernel {
  public:
   virtual ~LoadedKernel();
@@ -56,6 +58,8 @@ class TMAJIT_API LoadedKernel {
   virtual void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const = 0;
   /// Raises the kernel's limit of dynamic shared memory to `bytes`; call once, before the first launch.
   virtual void allow_shared_bytes(std::uint32_t bytes) = 0;
+  /// Parameters that the kernel takes; nothing if the driver does not tell (before CUDA 12.4).
+  [[nodiscard]] virtual std::optional<std::uint32_t> parameter_count() const;
   /// CTAs of this shape that fit one SM at a time.
   [[nodiscard]] virtual std::uint32_t ctas_per_sm(std::uint32_t threads,
                                                   std::uint32_t shared_bytes) const = 0;
@@ -92,6 +96,8 @@ class TMAJIT_API Device {
 
   /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
+  /// Makes a map that encode() made of `spec` one of the same tensor at `address`.
+  virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
 };
 

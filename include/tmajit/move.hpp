@@ -52,16 +52,16 @@ struct MoveExplanation {
 };
 
 /// A move whose kernels are chosen, compiled and, where the runtime has a device, loaded. Cheap to copy;
-/// const use is thread-safe. Must not outlive its Runtime.
+/// const use is thread-safe. It keeps its runtime alive.
 class TMAJIT_API MovePlan {
  public:
   /// Enqueues the move between the tensors it was planned for. Works inside graph capture.
   /// Throws Error{unavailable} without a device.
   void operator()(Stream stream = nullptr) const;
   /// The same move on other memory: addresses of the destinations and of the sources, in the order in which
-  /// the operation was given them. Addresses that are less aligned than those planned for are taken too:
-  /// other kernels are then made, once. Throws Error{invalid_argument} if the numbers are wrong or the
-  /// tensors overlap.
+  /// the operation was given them. Costs little more than the launch. Addresses that are aligned otherwise
+  /// than those met before are taken too: other kernels may then be made, once. Throws
+  /// Error{invalid_argument} if there are not as many addresses as tensors, SpecError if tensors overlap.
   void operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
                   Stream stream = nullptr) const;
 
@@ -72,44 +72,46 @@ class TMAJIT_API MovePlan {
   /// Looks at every candidate again, which takes longer than planning did.
   [[nodiscard]] MoveExplanation explain() const;
 
+  struct State;  ///< inside the library
+
  private:
-  friend MovePlan plan(Runtime& runtime, const Operation& operation, std::string_view family);
-  friend struct TuneReport tune(Runtime& runtime, const MovePlan& plan, const TuneOptions& options);
-  struct State;
-  explicit MovePlan(std::shared_ptr<const State> state);
+  friend MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_view family);
+  MovePlan(const Runtime& runtime, std::shared_ptr<const State> state);
+  Runtime runtime_;
   std::shared_ptr<const State> state_;
 };
 
 /// The whole way of an operation: plan() for the runtime's chip and tuned choices, kernels from memory, disk
 /// or the compiler, loaded if there is a device. With a `family` only kernels of that one are considered.
 /// Throws what plan() throws; CompileError for a wrong expression.
-[[nodiscard]] TMAJIT_API MovePlan plan(Runtime& runtime, const Operation& operation,
+[[nodiscard]] TMAJIT_API MovePlan plan(const Runtime& runtime, const Operation& operation,
                                        std::string_view family = {});
 
 /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
 /// without a GPU; on the simulator times mean nothing.
-TMAJIT_API TuneReport tune(Runtime& runtime, const MovePlan& plan, const TuneOptions& options = {});
+TMAJIT_API TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions& options = {});
 
 /// @name Operations
-/// Each is one call: plan(runtime, operation::…), and a launch. A call plans too, which takes microseconds
-/// once the kernel is in memory.
+/// Each is one call: plan(runtime, operation::…), and a launch. A call finds the plan of an earlier one of
+/// the same thread with equal views and arguments, whatever their addresses, in a table of 256, and then
+/// costs little more than the launch. Throws what plan() throws; Error{unavailable} without a device.
 /// @{
-TMAJIT_API void copy(Runtime& runtime, const Tensor& destination, const Tensor& source,
+TMAJIT_API void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                      Stream stream = nullptr);
-TMAJIT_API void permute(Runtime& runtime, const Tensor& destination, const Tensor& source,
+TMAJIT_API void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                         std::span<const std::uint32_t> axes, Stream stream = nullptr);
-TMAJIT_API void pad(Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
-                    Stream stream = nullptr);
-TMAJIT_API void slice(Runtime& runtime, const Tensor& destination, const Tensor& source,
+TMAJIT_API void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+                    const Padding& padding, Stream stream = nullptr);
+TMAJIT_API void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                       std::span<const Slice> slices, Stream stream = nullptr);
-TMAJIT_API void concat(Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources,
+TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources,
                        std::uint32_t axis, Stream stream = nullptr);
-TMAJIT_API void split(Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source,
+TMAJIT_API void split(const Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source,
                       std::uint32_t axis, Stream stream = nullptr);
-TMAJIT_API void cast(Runtime& runtime, const Tensor& destination, const Tensor& source,
+TMAJIT_API void cast(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                      Stream stream = nullptr);
-TMAJIT_API void map(Runtime& runtime, const Tensor& destination, std::string_view expression,
+TMAJIT_API void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
                     std::span<const Tensor> sources, Stream stream = nullptr);
 /// @}
 

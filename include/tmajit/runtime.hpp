@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 TMAJIT_BEGIN
 
@@ -34,8 +35,8 @@ struct StageTimes {
 };
 
 /// A launch with its tensor maps encoded: everything that a kernel call needs, ready to be enqueued again and
-/// again, on any stream and inside graph capture. Must not outlive its Kernel's Runtime. The call operator is
-/// const and thread-safe; rebind() is for one thread at a time.
+/// again, on any stream and inside graph capture. The call operator is const and thread-safe; rebind() is for
+/// one thread at a time.
 class TMAJIT_API PreparedLaunch {
  public:
   void operator()(Stream stream = nullptr) const;
@@ -72,45 +73,53 @@ class TMAJIT_API Kernel {
   [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
   /// prepare() and launch in one.
   void launch(const KernelPlan& plan, Stream stream = nullptr) const;
-  /// A launch of a custom kernel: parameters as for cuLaunchKernelEx.
+  /// A launch of a custom kernel: parameters as for cuLaunchKernelEx. Throws Error{invalid_argument} if the
+  /// driver knows that the kernel takes more or fewer.
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream = nullptr) const;
 
- private:
-  friend class Runtime;
   struct State;
-  explicit Kernel(std::shared_ptr<const State> state);
+  explicit Kernel(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+  [[nodiscard]] const std::shared_ptr<const State>& state() const noexcept {
+    return state_;
+  }  ///< inside the library
+
+ private:
   std::shared_ptr<const State> state_;
 };
 
-/// Ties generator, compiler, cache and device together. Thread-safe; the same kernel asked for by several
-/// threads at once is compiled once.
+/// Ties generator, compiler, cache and device together. A handle: copies are the same runtime, which lives as
+/// long as one of them or a plan made by it. Kernels and prepared launches keep what they need by themselves.
+/// Thread-safe; the same kernel asked for by several threads at once is compiled once.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
-  ~Runtime();
-  Runtime(Runtime&&) noexcept;
-  Runtime& operator=(Runtime&&) noexcept;
+  // No moves: a handle that was moved from would be one of nothing.
+  Runtime(const Runtime&) = default;
+  Runtime& operator=(const Runtime&) = default;
+  ~Runtime() = default;
 
   /// The kernel of a plan: from memory, from disk, or compiled. A memory hit builds no text.
   /// Throws CompileError, Error{unavailable}.
-  [[nodiscard]] Kernel kernel(const KernelPlan& plan);
+  [[nodiscard]] Kernel kernel(const KernelPlan& plan) const;
   /// The same for a source of the user's own, see custom_source(). `shared_bytes` is the most dynamic shared
   /// memory that its launches will ask for.
-  [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0);
+  [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0) const;
 
   /// Choices for moves: those that are shipped, and over them those of the file `tuning.json` in the cache
   /// directory, which is read when they are first asked for. A file that is broken is logged and left alone.
-  [[nodiscard]] TuningTable& tuning() noexcept;
+  [[nodiscard]] TuningTable& tuning() const noexcept;
   /// Adds a choice to tuning() and, beside what other processes have stored meanwhile, to that file if there
   /// is a cache directory. False if the file is broken or could not be written; the reason is logged.
-  bool remember(const TunedChoice& choice);
+  bool remember(const TunedChoice& choice) const;
   /// What plans are made for: the device's chip or, without one, RuntimeOptions::chip.
   [[nodiscard]] const Chip& chip() const noexcept;
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
 
- private:
   struct State;
-  std::unique_ptr<State> state_;
+  [[nodiscard]] State& state() const noexcept;  ///< inside the library
+
+ private:
+  std::shared_ptr<State> state_;
 };
 
 TMAJIT_END

@@ -59,6 +59,8 @@ class TMAJIT_API TuningTable {
   [[nodiscard]] std::optional<TunedChoice> find(std::string_view chip, const ShapeClass& shape_class) const;
   /// Replaces the choice of the same chip and class.
   void add(const TunedChoice& choice);
+  /// Grows with every change: plans that were made before may not be what would be chosen now.
+  [[nodiscard]] std::uint64_t generation() const noexcept;
   /// Every choice, ordered by chip and class.
   [[nodiscard]] std::vector<TunedChoice> all() const;
 

@@ -24,6 +24,16 @@ Api::Address Api::find(const char* name) {
   return {};
 }
 
+Api::Address Api::find_newer(const char* name, int version) const {
+  Address found;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+  if (get_proc_address == nullptr ||
+      get_proc_address(name, &found.address, version, CU_GET_PROC_ADDRESS_DEFAULT, &status) != CUDA_SUCCESS) {
+    return {};
+  }
+  return found;
+}
+
 Library load_library(const char* soname) {
   // Never closed: the driver keeps threads and state of its own until the process ends.
   void* const handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);

@@ -70,7 +70,18 @@ struct Api {
   decltype(&::cuGraphExecDestroy) graph_exec_destroy = find("cuGraphExecDestroy");
   decltype(&::cuGraphDestroy) graph_destroy = find("cuGraphDestroy");
 
+  decltype(&::cuGraphRetainUserObject) graph_retain_user_object = find("cuGraphRetainUserObject");
+  decltype(&::cuUserObjectCreate) user_object_create = find("cuUserObjectCreate");
+  decltype(&::cuUserObjectRelease) user_object_release = find("cuUserObjectRelease");
+  decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode =
+      find("cuThreadExchangeStreamCaptureMode");
+  /// The form of CUDA 12, whatever form the headers call so.
+  using GetCaptureInfo = CUresult (*)(CUstream, CUstreamCaptureStatus*, cuuint64_t* id, CUgraph*,
+                                      const CUgraphNode** dependencies, std::size_t* count);
+  GetCaptureInfo stream_get_capture_info = find("cuStreamGetCaptureInfo");
+
   EncodeTiled tensor_map_encode_tiled = find("cuTensorMapEncodeTiled");
+  decltype(&::cuTensorMapReplaceAddress) tensor_map_replace_address = find("cuTensorMapReplaceAddress");
   decltype(&::cuLibraryLoadData) library_load_data = find("cuLibraryLoadData");
   decltype(&::cuLibraryUnload) library_unload = find("cuLibraryUnload");
   decltype(&::cuLibraryGetKernel) library_get_kernel = find("cuLibraryGetKernel");
@@ -79,6 +90,10 @@ struct Api {
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) occupancy_max_active_blocks =
       find("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = find("cuLaunchKernelEx");
+  /// Since CUDA 12.4; null in an older driver.
+  using KernelGetParamInfo = CUresult (*)(CUkernel, std::size_t index, std::size_t* offset,
+                                          std::size_t* bytes);
+  KernelGetParamInfo kernel_get_param_info = find_newer("cuKernelGetParamInfo", 12040);
 
  private:
   /// A function of whatever type it is assigned to.
@@ -91,6 +106,8 @@ struct Api {
   };
   /// The entry point in its CUDA 12.0 form, whatever the driver's and the headers' own versions are.
   Address find(const char* name);
+  /// One that only drivers of CUDA `version` (12040 is 12.4) and later have; else null.
+  Address find_newer(const char* name, int version) const;
 };
 
 /// A driver that was loaded and initialised, or why there is none.

@@ -50,5 +50,14 @@ class ContextScope {
   bool pushed_ = false;
 };
 
+/// Has the driver's function `give_back` take a resource of the context. A context that is gone has taken its
+/// resources with it.
+template <class Function, class Resource>
+void release(const Context& context, Function give_back, Resource resource) noexcept try {
+  const ContextScope scope(context);
+  give_back(resource);
+} catch (const Error&) {  // the context is gone
+}
+
 }  // namespace driver
 TMAJIT_END

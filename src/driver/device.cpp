@@ -5,7 +5,15 @@
 TMAJIT_BEGIN
 
 LoadedKernel::~LoadedKernel() = default;
+std::optional<std::uint32_t> LoadedKernel::parameter_count() const {
+  return std::nullopt;
+}
+
 Device::~Device() = default;
+
+void Device::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
+  map = encode(spec, address);
+}
 
 std::vector<float> Device::time_in_graph(std::uint32_t repeats, std::uint32_t /*nodes*/,
                                          const std::function<void(Stream)>& work) {

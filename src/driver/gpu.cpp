@@ -1,20 +1,13 @@
 #include "driver/gpu.hpp"
 
+#include "driver/gpu_kernel.hpp"
+
 #include <string>
 #include <utility>
 
 TMAJIT_BEGIN
 namespace driver {
 namespace {
-
-/// Has the driver's function `give_back` take a resource of the context. A context that is gone has taken its
-/// resources with it.
-template <class Function, class Resource>
-void release(const Context& context, Function give_back, Resource resource) noexcept try {
-  const ContextScope scope(context);
-  give_back(resource);
-} catch (const Error&) {  // the context is gone
-}
 
 /// A stream of its own, for as long as it lives.
 class OwnStream {
@@ -91,92 +84,6 @@ class Graph {
  private:
   const Api& api_;
   CUgraphExec exec_ = nullptr;
-};
-
-/// A cubin that is loaded, and its one entry.
-class GpuKernel final : public LoadedKernel {
- public:
-  GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
-      : context_(std::move(context)), entry_(artifact.entry) {
-    const Api& api = context_->api();
-    const ContextScope scope(*context_);
-    check(api,
-          api.library_load_data(&library_, artifact.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-          "cuLibraryLoadData({} bytes of cubin for '{}')", artifact.cubin.size(), entry_);
-    try {
-      check(api, api.library_get_kernel(&kernel_, library_, entry_.c_str()), "cuLibraryGetKernel('{}')",
-            entry_);
-      // Loading is lazy by default. Asking for the function loads the code now: a cubin that the driver
-      // refuses is found here and not at a launch, and no load can fall into a graph capture.
-      CUfunction function = nullptr;
-      check(api, api.kernel_get_function(&function, kernel_), "cuKernelGetFunction('{}')", entry_);
-    } catch (const Error&) {
-      api.library_unload(library_);
-      throw;
-    }
-  }
-  ~GpuKernel() override { release(*context_, context_->api().library_unload, library_); }
-  GpuKernel(const GpuKernel&) = delete;
-  GpuKernel& operator=(const GpuKernel&) = delete;
-
-  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override {
-    const ContextScope scope(*context_);
-    CUlaunchConfig config{};
-    config.gridDimX = shape.grid[0];
-    config.gridDimY = shape.grid[1];
-    config.gridDimZ = shape.grid[2];
-    config.blockDimX = shape.block[0];
-    config.blockDimY = shape.block[1];
-    config.blockDimZ = shape.block[2];
-    config.sharedMemBytes = shape.shared_bytes;
-    config.hStream = stream;
-    CUlaunchAttribute cluster{};
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
-    // Without the attribute a kernel keeps the cluster it was compiled for.
-    if (shape.cluster != LaunchShape{}.cluster) {
-      config.attrs = &cluster;
-      config.numAttrs = 1;
-    }
-    // The driver only reads the array; its signature predates const.
-    check(
-        context_->api(),
-        context_->api().launch_kernel_ex(&config, function(), const_cast<void**>(parameters.data()), nullptr),
-        "cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic shared "
-        "memory, stream {})",
-        entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-        shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
-        static_cast<const void*>(stream));
-  }
-
-  void allow_shared_bytes(std::uint32_t bytes) override {
-    const ContextScope scope(*context_);
-    check(context_->api(),
-          context_->api().kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                               static_cast<int>(bytes), kernel_, context_->device()),
-          "cuKernelSetAttribute('{}', MAX_DYNAMIC_SHARED_SIZE_BYTES, {})", entry_, bytes);
-  }
-
-  [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
-    const ContextScope scope(*context_);
-    int ctas = 0;
-    check(context_->api(),
-          context_->api().occupancy_max_active_blocks(&ctas, function(), static_cast<int>(threads),
-                                                      shared_bytes),
-          "cuOccupancyMaxActiveBlocksPerMultiprocessor('{}', {} threads, {} bytes)", entry_, threads,
-          shared_bytes);
-    return static_cast<std::uint32_t>(ctas);
-  }
-
- private:
-  /// The driver takes a context-independent kernel wherever it takes a function of the current context
-  /// (cuLaunchKernelEx, "context-less kernel CUkernel").
-  [[nodiscard]] CUfunction function() const noexcept { return reinterpret_cast<CUfunction>(kernel_); }
-
-  std::shared_ptr<const Context> context_;
-  std::string entry_;
-  CUlibrary library_ = nullptr;
-  CUkernel kernel_ = nullptr;
 };
 
 }  // namespace
@@ -284,6 +191,13 @@ std::vector<float> Gpu::time_in_graph(std::uint32_t repeats, std::uint32_t nodes
 EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {
   const ContextScope scope(*context_);
   return driver::encode(context_->api(), spec, address);
+}
+
+void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
+  if (context_->api().tensor_map_replace_address(reinterpret_cast<CUtensorMap*>(&map),
+                                                 reinterpret_cast<void*>(address)) != CUDA_SUCCESS) {
+    map = encode(spec, address);  // which says what is wrong
+  }
 }
 
 std::unique_ptr<LoadedKernel> Gpu::load(const Artifact& artifact) {

@@ -33,8 +33,9 @@ class Gpu final : public Device {
   [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
                                                  const std::function<void(Stream)>& work) override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
+  void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) override;
   /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{device_failed} if the driver
-  /// refuses the cubin or it has no such entry.
+  /// refuses the cubin or it has no such entry. Works while a stream of this thread is captured.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
  private:

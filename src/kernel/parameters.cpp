@@ -42,22 +42,22 @@ void ParameterBlock::encode(Device& device) {
   }
 }
 
-void ParameterBlock::move_operand(std::uint32_t operand, DevicePtr by) noexcept {
-  for (std::uint32_t i = 0; i < map_count_; ++i) {
-    if (maps_[i].operand == operand) maps_[i].address += by;
-  }
+std::span<void* const> ParameterBlock::moved(std::span<const DevicePtr> by, Device& device,
+                                             Launch& launch) const {
+  std::memcpy(launch.bytes.data(), bytes_.data(), size_);
   for (const Patch& patch : patches()) {
-    if (patch.operand != operand) continue;
     DevicePtr address = 0;
-    std::memcpy(&address, &bytes_[patch.offset], sizeof address);
-    address += by;
-    std::memcpy(&bytes_[patch.offset], &address, sizeof address);
+    std::memcpy(&address, &launch.bytes[patch.offset], sizeof address);
+    address += by[patch.operand];
+    std::memcpy(&launch.bytes[patch.offset], &address, sizeof address);
   }
-}
-
-std::span<void* const> ParameterBlock::pointers(Pointers& storage) noexcept {
-  for (std::uint32_t i = 0; i < entry_count_; ++i) storage[i] = &bytes_[entries_[i].offset];
-  return std::span(storage).first(entry_count_);
+  for (const Map& map : maps()) {
+    if (by[map.operand] == 0) continue;
+    auto& encoded = *reinterpret_cast<EncodedTensorMap*>(&launch.bytes[entries_[map.entry].offset]);
+    device.set_address(encoded, map.spec, map.address + by[map.operand]);
+  }
+  for (std::uint32_t i = 0; i < entry_count_; ++i) launch.pointers[i] = &launch.bytes[entries_[i].offset];
+  return std::span(launch.pointers).first(entry_count_);
 }
 
 TMAJIT_END

@@ -85,11 +85,17 @@ class ParameterBlock {
 
   /// Encodes every map where its parameter stands.
   void encode(Device& device);
-  /// Moves every address and map of an operand by `by` bytes, modulo 2^64. Maps must be encoded again.
-  void move_operand(std::uint32_t operand, DevicePtr by) noexcept;
-  /// A pointer to each parameter, as cuLaunchKernelEx takes them: into this object.
-  using Pointers = std::array<void*, max_parameters>;
-  [[nodiscard]] std::span<void* const> pointers(Pointers& storage) noexcept;
+
+  /// The parameters of one launch: their bytes, and a pointer to each as cuLaunchKernelEx takes them. Left
+  /// uninitialised: a launch has one on its stack.
+  struct Launch {
+    alignas(128) std::array<std::byte, max_bytes> bytes;
+    std::array<void*, max_parameters> pointers;
+  };
+  /// The parameters with operand i moved by `by[i]` bytes, modulo 2^64, of a block whose maps `device` has
+  /// encoded. Allocates nothing.
+  [[nodiscard]] std::span<void* const> moved(std::span<const DevicePtr> by, Device& device,
+                                             Launch& launch) const;
 
   /// The bytes of a struct that only the kernel's side has as a type.
   std::uint32_t add_bytes(ParameterType type, std::string_view name, std::span<const std::byte> value,

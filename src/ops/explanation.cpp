@@ -110,7 +110,7 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
 MoveExplanation MovePlan::explain() const {
   MoveExplanation explanation;
   explanation.planning_us = state_->planning_us;
-  const PlanOptions options = plan_options(*state_->runtime, state_->family);
+  const PlanOptions options = plan_options(runtime_, state_->family);
   std::size_t next = 0;
   for (const Move& move : state_->operation.moves) {
     if (move.destination.view.elements() == 0) continue;

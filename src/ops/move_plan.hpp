@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernel/plan_state.hpp"
+#include "ops/placed_launches.hpp"
 
 #include <tmajit/move.hpp>
 
@@ -9,17 +9,27 @@
 
 TMAJIT_BEGIN
 
+/// All that a plan holds but the runtime, whose tables hold plans.
 struct MovePlan::State {
-  Runtime* runtime = nullptr;
   Operation operation;
-  std::string family;                    ///< the only one that was considered; empty: any
-  std::vector<KernelPlan> plans;         ///< of the moves that move anything, in order
-  std::vector<Kernel> kernels;           ///< likewise
-  std::vector<PreparedLaunch> launches;  ///< likewise; none without a device
+  std::string family;             ///< the only one that was considered; empty: any
+  std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
+  std::vector<Kernel> kernels;    ///< likewise
   double planning_us = 0;
+  Reaches reaches{operation};
+  std::vector<DevicePtr> destinations = {};   ///< as planned
+  std::vector<DevicePtr> sources = {};        ///< likewise
+  mutable LaunchesByAlignment launches = {};  ///< none without a device
 };
 
+/// Throws what plan() throws.
+[[nodiscard]] std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
+                                                               std::string_view family);
+/// Enqueues a plan of this runtime on addresses, which may be none of the class that it was made for.
+void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
+            Stream stream);
+
 /// What plans of a runtime are made by.
-[[nodiscard]] PlanOptions plan_options(Runtime& runtime, std::string_view family = {});
+[[nodiscard]] PlanOptions plan_options(const Runtime& runtime, std::string_view family = {});
 
 TMAJIT_END

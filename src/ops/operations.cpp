@@ -1,3 +1,4 @@
+#include "ops/call.hpp"
 #include "ops/views.hpp"
 
 #include <tmajit/error.hpp>
@@ -148,44 +149,65 @@ Operation split(std::span<const Tensor> destinations, const Tensor& source, std:
 
 }  // namespace operation
 
-// The calls: a plan that is used once.
+// The calls.
 
-void copy(Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
-  plan(runtime, operation::copy(destination, source))(stream);
+void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
+  Call(runtime, 'c', {&destination, 1}, {&source, 1}).run(stream, [&] {
+    return operation::copy(destination, source);
+  });
 }
 
-void permute(Runtime& runtime, const Tensor& destination, const Tensor& source,
+void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source,
              std::span<const std::uint32_t> axes, Stream stream) {
-  plan(runtime, operation::permute(destination, source, axes))(stream);
+  Call(runtime, 'p', {&destination, 1}, {&source, 1}).with(axes).run(stream, [&] {
+    return operation::permute(destination, source, axes);
+  });
 }
 
-void pad(Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
+void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
          Stream stream) {
-  plan(runtime, operation::pad(destination, source, padding))(stream);
+  const std::span<const std::int64_t> before(padding.before);
+  Call(runtime, 'd', {&destination, 1}, {&source, 1}).with(before).with(padding.value).run(stream, [&] {
+    return operation::pad(destination, source, padding);
+  });
 }
 
-void slice(Runtime& runtime, const Tensor& destination, const Tensor& source, std::span<const Slice> slices,
-           Stream stream) {
-  plan(runtime, operation::slice(destination, source, slices))(stream);
+void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+           std::span<const Slice> slices, Stream stream) {
+  Call call(runtime, 's', {&destination, 1}, {&source, 1});
+  for (const Slice& one : slices) {
+    call.with(std::array{one.start.has_value() ? std::int64_t{1} : 0, one.start.value_or(0),
+                         one.stop.has_value() ? std::int64_t{1} : 0, one.stop.value_or(0), one.step});
+  }
+  call.run(stream, [&] { return operation::slice(destination, source, slices); });
 }
 
-void concat(Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources, std::uint32_t axis,
-            Stream stream) {
-  plan(runtime, operation::concat(destination, sources, axis))(stream);
+void concat(const Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources,
+            std::uint32_t axis, Stream stream) {
+  Call(runtime, 'j', {&destination, 1}, sources).with(axis).run(stream, [&] {
+    return operation::concat(destination, sources, axis);
+  });
 }
 
-void split(Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source, std::uint32_t axis,
-           Stream stream) {
-  plan(runtime, operation::split(destinations, source, axis))(stream);
+void split(const Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source,
+           std::uint32_t axis, Stream stream) {
+  Call(runtime, 'l', destinations, {&source, 1}).with(axis).run(stream, [&] {
+    return operation::split(destinations, source, axis);
+  });
 }
 
-void cast(Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
-  plan(runtime, operation::cast(destination, source))(stream);
+void cast(const Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
+  Call(runtime, 't', {&destination, 1}, {&source, 1}).run(stream, [&] {
+    return operation::cast(destination, source);
+  });
 }
 
-void map(Runtime& runtime, const Tensor& destination, std::string_view expression,
+void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
          std::span<const Tensor> sources, Stream stream) {
-  plan(runtime, operation::map(destination, expression, sources))(stream);
+  const std::span<const char> text(expression);
+  Call(runtime, 'm', {&destination, 1}, sources).with(text).run(stream, [&] {
+    return operation::map(destination, expression, sources);
+  });
 }
 
 TMAJIT_END

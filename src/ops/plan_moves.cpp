@@ -1,80 +1,73 @@
 #include "ops/move_plan.hpp"
-
-#include <tmajit/error.hpp>
+#include "plan/check_operation.hpp"
 
 #include <chrono>
 #include <utility>
 
-#include <spdlog/fmt/fmt.h>
-
 TMAJIT_BEGIN
+
+PlanOptions plan_options(const Runtime& runtime, std::string_view family) {
+  return {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = family};
+}
+
+std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
+                                                 std::string_view family) {
+  using Clock = std::chrono::steady_clock;
+  const PlanOptions options = plan_options(runtime, family);
+  const Clock::time_point start = Clock::now();
+  std::vector<KernelPlan> plans = plan(operation, options);
+  const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+
+  auto made = std::make_shared<MovePlan::State>(std::move(operation), std::string(family), std::move(plans));
+  made->planning_us = planning_us;
+  for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
+  if (runtime.device()) made->launches.add(PlacedLaunches(made->operation, made->plans, made->kernels));
+  for (const Tensor& tensor : made->operation.destinations) made->destinations.push_back(tensor.address);
+  for (const Tensor& tensor : made->operation.sources) made->sources.push_back(tensor.address);
+  return made;
+}
 
 namespace {
 
-void require_count(std::size_t count, std::size_t needed, std::string_view what) {
-  if (count == needed) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} addresses of {}; the plan has {}, and needs one of each", count, what, needed));
-}
-
-/// The operation on the same tensors at other addresses. A move's tensors lie where they lay in those that
-/// the operation was given: a concatenation is many moves into parts of one destination, a slice begins
-/// somewhere in its source. Throws Error{invalid_argument} if there are not as many addresses as tensors were
-/// given.
-Operation moved_to(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
-                   Operation operation) {
-  require_count(destinations.size(), operation.destinations.size(), "destinations");
-  require_count(sources.size(), operation.sources.size(), "sources");
-  // Of moves that were given one by one the sources follow each other; of an operation each move has its own,
-  // or one move has all.
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < operation.moves.size(); ++i) {
-    Move& move = operation.moves[i];
-    const std::size_t to = destinations.size() == 1 ? 0 : i;
-    move.destination.address += destinations[to] - operation.destinations[to].address;
-    for (Tensor& source : move.sources) {
-      const std::size_t from = sources.size() == 1 ? 0 : next++;
-      source.address += sources[from] - operation.sources[from].address;
-    }
-  }
-  return Operation::of(std::move(operation.moves));
+/// The launches for addresses that may overlap, or are aligned as none before.
+void launch_checked(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
+                    Stream stream) {
+  Operation moved = moved_to(addresses, plan.operation);
+  check_operation(moved.moves);
+  const PlacedLaunches* const known = plan.launches.find(addresses);
+  if (known != nullptr) return (*known)(addresses, stream);
+  if (!runtime.device() && !plan.kernels.empty()) require_device(*plan.kernels.front().state());
+  const auto made = make_plan(runtime, std::move(moved), plan.family);
+  PlacedLaunches launches(made->operation, made->plans, made->kernels);
+  (plan.launches.full() ? launches : plan.launches.add(std::move(launches)))(addresses, stream);
 }
 
 }  // namespace
 
-PlanOptions plan_options(Runtime& runtime, std::string_view family) {
-  return {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = family};
+void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
+            Stream stream) {
+  const bool complete = addresses.destinations.size() == plan.destinations.size() &&
+                        addresses.sources.size() == plan.sources.size();
+  if (complete && plan.reaches.surely_apart(addresses)) {
+    if (const PlacedLaunches* const known = plan.launches.find(addresses)) return (*known)(addresses, stream);
+  }
+  launch_checked(runtime, plan, addresses, stream);
 }
 
-MovePlan::MovePlan(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+MovePlan::MovePlan(const Runtime& runtime, std::shared_ptr<const State> state)
+    : runtime_(runtime), state_(std::move(state)) {}
 
-MovePlan plan(Runtime& runtime, const Operation& operation, std::string_view family) {
-  using Clock = std::chrono::steady_clock;
-  auto state = std::make_shared<MovePlan::State>();
-  state->runtime = &runtime;
-  state->operation = operation;
-  state->family = family;
-  const PlanOptions options = plan_options(runtime, family);
-  const Clock::time_point start = Clock::now();
-  state->plans = plan(operation, options);
-  state->planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-  for (const KernelPlan& step : state->plans) {
-    state->kernels.push_back(runtime.kernel(step));
-    if (runtime.device()) state->launches.push_back(state->kernels.back().prepare(step));
-  }
-  return MovePlan(std::move(state));
+MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_view family) {
+  return {runtime, make_plan(runtime, operation, family)};
 }
 
 void MovePlan::operator()(Stream stream) const {
-  if (state_->launches.size() < state_->plans.size())
-    state_->kernels.front().launch(state_->plans.front());  // says why
-  for (const PreparedLaunch& launch : state_->launches) launch(stream);
+  launch(runtime_, *state_, {state_->destinations, state_->sources}, stream);
 }
 
 void MovePlan::operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
                           Stream stream) const {
-  const Operation moved = moved_to(destinations, sources, state_->operation);
-  plan(*state_->runtime, moved, state_->family)(stream);
+  launch(runtime_, *state_, {destinations, sources}, stream);
 }
 
 std::uint64_t MovePlan::bytes_moved() const noexcept {

@@ -28,7 +28,7 @@ void measure(Device& device, std::uint32_t repeats, const PreparedLaunch& launch
 
 /// Each candidate, ready to be launched: compiled by as many threads as there are, since that takes longer
 /// than all the rest.
-std::vector<PreparedLaunch> prepare_all(Runtime& runtime, const std::vector<KernelPlan>& candidates) {
+std::vector<PreparedLaunch> prepare_all(const Runtime& runtime, const std::vector<KernelPlan>& candidates) {
   std::vector<std::optional<PreparedLaunch>> launches(candidates.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -63,7 +63,7 @@ const Move& largest(const Operation& operation) {
 
 }  // namespace
 
-TuneReport tune(Runtime& runtime, const MovePlan& plan, const TuneOptions& options) {
+TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions& options) {
   if (!runtime.device() || runtime.device()->info().ordinal < 0) {
     throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
@@ -65,8 +66,10 @@ struct TuningTable::State {
   mutable std::shared_mutex mutex;
   std::set<TunedChoice, ByKey> choices;
   bool has_shipped = false;  ///< those that come with the library are there where no other is
+  std::atomic<std::uint64_t> generation = 0;
 
   void add(TunedChoice choice) {
+    ++generation;
     choices.erase(choice);
     choices.insert(std::move(choice));
   }
@@ -97,6 +100,10 @@ std::optional<TunedChoice> TuningTable::find(std::string_view chip, const ShapeC
 void TuningTable::add(const TunedChoice& choice) {
   const std::unique_lock lock(state_->mutex);
   state_->add(choice);
+}
+
+std::uint64_t TuningTable::generation() const noexcept {
+  return state_->generation.load(std::memory_order_acquire);
 }
 
 std::vector<TunedChoice> TuningTable::all() const {

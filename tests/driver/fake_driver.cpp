@@ -163,9 +163,43 @@ tmajit::driver::Api table() {
                              {element_strides, element_strides + n}});
     return fake->answer("cuTensorMapEncodeTiled");
   };
+  api.tensor_map_replace_address = [](CUtensorMap*, void* address) {
+    fake->replaced.push_back(address);
+    return fake->answer("cuTensorMapReplaceAddress");
+  };
+  api.stream_get_capture_info = [](CUstream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
+                                   const CUgraphNode**, std::size_t*) {
+    *status = fake->captured == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *graph = fake->captured;
+    return CUDA_SUCCESS;
+  };
+  api.thread_exchange_stream_capture_mode = [](CUstreamCaptureMode* mode) {
+    std::swap(fake->mode, *mode);
+    return CUDA_SUCCESS;
+  };
+  api.user_object_create = [](CUuserObject* object, void* data, CUhostFn destroy, unsigned, unsigned) {
+    fake->user_objects.emplace_back(destroy, data);
+    *object = reinterpret_cast<CUuserObject>(std::uintptr_t{0xb000});
+    return fake->answer("cuUserObjectCreate");
+  };
+  api.user_object_release = [](CUuserObject, unsigned) {
+    const auto [destroy, data] = fake->user_objects.back();
+    fake->user_objects.pop_back();
+    destroy(data);
+    return fake->answer("cuUserObjectRelease");
+  };
+  api.graph_retain_user_object = [](CUgraph, CUuserObject, unsigned, unsigned) {
+    return fake->answer("cuGraphRetainUserObject");
+  };
+  api.kernel_get_param_info = [](CUkernel, std::size_t index, std::size_t*, std::size_t*) {
+    return index < fake->kernel_parameters ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
   api.library_load_data = [](CUlibrary* library, const void*, CUjit_option*, void**, unsigned,
                              CUlibraryOption*, void**, unsigned) {
     *library = reinterpret_cast<CUlibrary>(std::uintptr_t{0x7000});
+    if (fake->captured != nullptr && fake->mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     return fake->answer("cuLibraryLoadData");
   };
   api.library_unload = [](CUlibrary) { return fake->answer("cuLibraryUnload"); };

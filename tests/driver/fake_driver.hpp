@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// A driver of a test's own making: GPUs as told, a context stack, and a record of every call that changes
@@ -44,7 +45,12 @@ class FakeDriver {
   std::size_t free_bytes = 1000;
   std::vector<Encoded> encoded;
   std::vector<Launched> launched;
-  std::vector<std::string> calls;  ///< "cuCtxPushCurrent", "cuMemAlloc" …
+  std::vector<void*> replaced;  ///< addresses that cuTensorMapReplaceAddress was given
+  CUgraph captured = nullptr;   ///< what every stream is captured into
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< of the calling thread
+  std::vector<std::pair<CUhostFn, void*>> user_objects;      ///< that graphs keep
+  std::size_t kernel_parameters = 3;                         ///< that every kernel takes
+  std::vector<std::string> calls;                            ///< "cuCtxPushCurrent", "cuMemAlloc" …
 
   [[nodiscard]] static CUcontext primary(CUdevice device);
   [[nodiscard]] static CUcontext user_context(CUdevice device);

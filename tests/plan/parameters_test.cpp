@@ -4,11 +4,12 @@
 
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
+#include "runtime/fake_device.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tiles.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -32,35 +33,37 @@ T at(const ParameterBlock& block, std::uint32_t offset) {
   return value;
 }
 
-std::vector<std::byte> bytes_of(const ParameterBlock& block) {
-  return {block.bytes().begin(), block.bytes().end()};
-}
-
 TensorMapSpec some_map() {
   return TensorMapSpec{};
 }
 
-/// What launches of two blocks would differ in: bytes, and addresses of maps.
-void check_equal(const ParameterBlock& found, const ParameterBlock& expected) {
-  CHECK(bytes_of(found) == bytes_of(expected));
-  REQUIRE(found.maps().size() == expected.maps().size());
-  for (std::size_t i = 0; i < found.maps().size(); ++i) {
-    CHECK(found.maps()[i].operand == expected.maps()[i].operand);
-    CHECK(found.maps()[i].address == expected.maps()[i].address);
-    CHECK(found.maps()[i].spec == expected.maps()[i].spec);
-  }
-}
-
-/// A plan's block whose operands have moved by these distances, against the plan at the new addresses.
-void check_moved(const KernelPlan& plan, const KernelPlan& moved, const std::vector<DevicePtr>& by) {
+/// A plan's launch whose operands have moved by these distances, against the plan at the new addresses.
+void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::vector<DevicePtr>& by) {
   INFO(plan.choice().text());
-  REQUIRE(plan.key() == moved.key());
-  ParameterBlock block = plan.state().parameters;
-  for (std::uint32_t i = 0; i < by.size(); ++i) block.move_operand(i, by[i]);
-  check_equal(block, moved.state().parameters);
-  // And back again.
-  for (std::uint32_t i = 0; i < by.size(); ++i) block.move_operand(i, 0 - by[i]);
-  check_equal(block, plan.state().parameters);
+  REQUIRE(plan.key() == expected.key());
+  const ParameterBlock& there = expected.state().parameters;
+  ParameterBlock here = plan.state().parameters;
+  FakeDevice device;
+  here.encode(device);
+  device.encoded.clear();
+  ParameterBlock::Launch launch;
+  const auto pointers = here.moved(by, device, launch);
+  REQUIRE(pointers.size() == there.entries().size());
+  std::vector<bool> is_map(pointers.size());
+  std::size_t next = 0;
+  for (const ParameterBlock::Map& map : there.maps()) {
+    is_map[map.entry] = true;
+    if (by[map.operand] == 0) continue;
+    REQUIRE(next < device.encoded.size());
+    CHECK(device.encoded[next].address == map.address);
+    CHECK(device.encoded[next++].spec == map.spec);
+  }
+  CHECK(next == device.encoded.size());
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const ParameterBlock::Entry& entry = there.entries()[i];
+    CHECK(pointers[i] == &launch.bytes[entry.offset]);
+    if (!is_map[i]) CHECK(std::memcmp(pointers[i], &there.bytes()[entry.offset], entry.bytes) == 0);
+  }
 }
 
 }  // namespace
@@ -89,13 +92,14 @@ TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
   CHECK(block.maps()[0].entry == 3);
   CHECK(block.maps()[0].operand == 1);
 
-  ParameterBlock::Pointers storage{};
-  const auto pointers = block.pointers(storage);
+  FakeDevice device;
+  ParameterBlock::Launch launch;
+  const auto pointers = block.moved(std::array<DevicePtr, 2>{}, device, launch);
   REQUIRE(pointers.size() == entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    CHECK(static_cast<const std::byte*>(pointers[i]) == block.bytes().data() + entries[i].offset);
-    CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // what a tensor map must lie at
+    CHECK(static_cast<const std::byte*>(pointers[i]) == launch.bytes.data() + entries[i].offset);
   }
+  CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // what a tensor map must lie at
 }
 
 TEST_CASE("types read as the source spells them") {
@@ -113,14 +117,20 @@ TEST_CASE("an operand's addresses move together, and nothing else does") {
   block.add_map("a", 1, some_map(), 0x2000);
   block.add_map("b", 2, some_map(), 0x3000);
   block.add_pointer({.name = "u8", .pointer = Pointer::to}, "out", 0, 0x4000);
-  block.move_operand(2, 0x10);
-  CHECK(at<Wide>(block, wide).first == 0x1000);
-  CHECK(at<Wide>(block, wide).address == 0x1010);
-  CHECK(block.maps()[0].address == 0x2000);
-  CHECK(block.maps()[1].address == 0x3010);
-  CHECK(at<DevicePtr>(block, block.entries()[3].offset) == 0x4000);
-  block.move_operand(0, 0 - DevicePtr{0x100});
-  CHECK(at<DevicePtr>(block, block.entries()[3].offset) == 0x3f00);
+  FakeDevice device;
+  block.encode(device);
+  device.encoded.clear();
+  ParameterBlock::Launch launch;
+  const auto pointers = block.moved(std::array<DevicePtr, 3>{0 - DevicePtr{0x100}, 0, 0x10}, device, launch);
+  Wide moved{};
+  std::memcpy(&moved, pointers[0], sizeof moved);
+  CHECK(moved.first == 0x1000);
+  CHECK(moved.address == 0x1010);
+  REQUIRE(device.encoded.size() == 1);  // the other map stays where it was
+  CHECK(device.encoded[0].address == 0x3010);
+  DevicePtr out = 0;
+  std::memcpy(&out, pointers[3], sizeof out);
+  CHECK(out == 0x3f00);
 }
 
 TEST_CASE("more than a block holds is refused, not written over") {
@@ -141,10 +151,11 @@ TEST_CASE("random moves at other addresses: the bytes are those of a plan made t
     reference::Random random(seed + n);
     const Move move = tests::random_move(seed + n, 60);
     Move moved = move;
-    // Multiples of 256 keep every kernel as it is; each tensor goes its own way, some of them down.
+    // Multiples of 16 keep every kernel as it is, and all that a plan decides by addresses; each tensor goes
+    // its own way, some of them down.
     std::vector<DevicePtr> by;
     for (std::size_t i = 0; i <= move.sources.size(); ++i) {
-      by.push_back(256 * reference::between(random, 0, 1 << 20) - (DevicePtr{1} << 27));
+      by.push_back(16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27));
     }
     moved.destination.address += by[0];
     for (std::size_t i = 0; i < move.sources.size(); ++i) moved.sources[i].address += by[i + 1];

@@ -1,7 +1,7 @@
 // From plans to the driver's arguments: real plans, real kernels, a device that only records.
 #include "families/tiles/tile_spec.hpp"
+#include "lib/allocations.hpp"
 #include "plan/violations.hpp"
-#include "runtime/allocations.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/measurable.hpp"
 

@@ -38,6 +38,9 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
 void measure_jit(const Options& options, Report& report);
 /// Host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
+/// What the host pays for a launch by each of the library's ways, over the driver's own; on a device that
+/// does nothing, too, which needs no GPU.
+void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 /// The best of many tiles of one family.
 void sweep(const Options& options, Machine& machine, Report& report);
 /// `--probe`: times one first compile in this process and prints its milliseconds.

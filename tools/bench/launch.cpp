@@ -1,6 +1,7 @@
 #include "bench.hpp"
 #include "check.hpp"
 #include "planning.hpp"
+#include "raw_launch.hpp"
 #include "workload.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -9,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -62,80 +62,21 @@ void race_host(const Options& options, Machine& machine, Report& report, const c
   }
 }
 
-/// Launches with nothing of the library's around them; on the simulated device, with as little as there can
-/// be.
-class RawLauncher {
- public:
-  RawLauncher(Machine& machine, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape)
-      : machine_(machine), kernel_(kernel), shape_(shape) {
-    if (!machine.driver) return;
-    raw_.emplace(*machine.driver, kernel.artifact(), shape.shared_bytes);
-    config_.gridDimX = shape.grid[0];
-    config_.gridDimY = shape.grid[1];
-    config_.gridDimZ = shape.grid[2];
-    config_.blockDimX = shape.block[0];
-    config_.blockDimY = shape.block[1];
-    config_.blockDimZ = shape.block[2];
-    config_.sharedMemBytes = shape.shared_bytes;
-    config_.hStream = machine.stream;
-  }
-
-  void operator()(std::span<void*> parameters) const {
-    if (!raw_) return kernel_.launch(shape_, parameters, machine_.stream);
-    machine_.driver->check(
-        machine_.driver->cuLaunchKernelEx(&config_, raw_->function(), parameters.data(), nullptr),
-        "cuLaunchKernelEx");
-  }
-
-  [[nodiscard]] Way way(std::span<void*> parameters) const {
-    return {raw_ ? "cuLaunchKernelEx" : "Kernel::launch(shape, parameters)",
-            [this, parameters] { (*this)(parameters); }};
-  }
-
- private:
-  Machine& machine_;
-  const tmajit::Kernel& kernel_;
-  tmajit::LaunchShape shape_;
-  std::optional<RawKernel> raw_;
-  CUlaunchConfig config_{};
-};
-
-/// The bytes of a plan's parameters with the tensor maps encoded, and a pointer to each, as a launch takes
-/// them.
-class RawParameters {
- public:
-  RawParameters(tmajit::Device& device, const tmajit::KernelPlan& plan)
-      : bytes_(plan.parameter_bytes().begin(), plan.parameter_bytes().end()) {
-    const std::vector<tmajit::Parameter> parameters = plan.parameters();
-    maps_.reserve(parameters.size());
-    for (const tmajit::Parameter& parameter : parameters) {
-      pointers_.push_back(&bytes_[parameter.offset]);
-      if (!parameter.map) continue;
-      const auto operand = static_cast<std::uint32_t>(parameter.map_of);
-      maps_.push_back(device.encode(*parameter.map, plan.operand_address(operand)));
-      pointers_.back() = &maps_.back();
-    }
-  }
-  [[nodiscard]] std::span<void*> pointers() { return pointers_; }
-  [[nodiscard]] tmajit::EncodedTensorMap& map() { return maps_.front(); }
-
- private:
-  std::vector<std::byte> bytes_;
-  std::vector<tmajit::EncodedTensorMap> maps_;
-  std::vector<void*> pointers_;
-};
+Way raw_way(const RawLauncher& raw, std::span<void*> parameters) {
+  return {raw.name(), [&raw, parameters] { raw(parameters); }};
+}
 
 void measure_custom(const Options& options, Machine& machine, Report& report, tmajit::EncodedTensorMap& map) {
   const tmajit::Kernel kernel =
       machine.runtime.kernel(tmajit::custom_source(two_maps_and_an_int, "two_maps_and_an_int"));
   const tmajit::LaunchShape shape{{1, 1, 1}, {32, 1, 1}, 0};
-  const RawLauncher raw(machine, kernel, shape);
+  const RawLauncher raw(machine, kernel, shape, machine.stream);
   int n = 0;
   std::array<void*, 3> parameters{&map, &map, &n};
   race_host(options, machine, report, "two maps and an int",
-            {raw.way(parameters), {"Kernel::launch(shape, parameters)", [&] {
-                                     kernel.launch(shape, parameters, machine.stream);
-                                   }}});
+            {raw_way(raw, parameters), {"Kernel::launch(shape, parameters)", [&] {
+                                          kernel.launch(shape, parameters, machine.stream);
+                                        }}});
 }
 
 /// A dense matrix of one tile, so that the kernel takes less time than its launch, in another or itself
@@ -183,7 +124,7 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
 
   RawParameters parameters(*machine.device, plan);
   measure_custom(options, machine, report, parameters.map());
-  const RawLauncher raw(machine, kernel, plan.launch_shape());
+  const RawLauncher raw(machine, kernel, plan.launch_shape(), machine.stream);
   // Both sides must do the same work.
   const reference::Pattern pattern(c.sources[0].type, options.seed);
   fill(*machine.device, pattern, at.first.source, at.bytes, machine.stream);
@@ -192,7 +133,7 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   require_right(c, pattern, *machine.device, at.first.destination, options.seed, machine.stream);
 
   race_host(options, machine, report, "copy, one tile",
-            {raw.way(parameters.pointers()),
+            {raw_way(raw, parameters.pointers()),
              {"PreparedLaunch", [&] { prepared(machine.stream); }},
              {"PreparedLaunch rebound, maps encoded",
               [&] {

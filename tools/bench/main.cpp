@@ -65,6 +65,9 @@ void measure(const Options& options, Report& report) {
     return;
   }
   if (options.wants("jit")) bench::measure_jit(options, report);
+  if (options.wants("dispatch")) {
+    bench::measure_dispatch(options, machine && machine->driver ? machine.get() : nullptr, report);
+  }
   if (machine && options.wants("launch")) bench::measure_launch(options, *machine, report);
   if (machine && options.wants_bandwidth()) bench::measure_bandwidth(options, *machine, report);
   if (machine) return;

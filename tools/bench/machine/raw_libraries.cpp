@@ -43,11 +43,10 @@ RawDriver::RawDriver(int ordinal) {
   const DynamicLibrary library("the CUDA driver", "libcuda.so.1");
 #define TMAJIT_BENCH_BIND(function) library.bind(TMAJIT_BENCH_NAME(function), function);
   TMAJIT_BENCH_DRIVER_FUNCTIONS(TMAJIT_BENCH_BIND)
-  CUcontext context = nullptr;
   check(cuInit(0), "cuInit");
   check(cuDeviceGet(&device_, ordinal), "cuDeviceGet");
-  check(cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
-  check(cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  check(cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  make_current();
 }
 
 void RawDriver::check(CUresult result, const char* call) const {

@@ -34,6 +34,8 @@ class RawDriver {
   /// "13.0": the newest CUDA that the driver supports.
   [[nodiscard]] std::string version() const;
   [[nodiscard]] CUdevice device() const { return device_; }
+  /// Makes the GPU's context current in the calling thread.
+  void make_current() const { check(cuCtxSetCurrent(context_), "cuCtxSetCurrent"); }
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define TMAJIT_BENCH_DECLARE(function) decltype(&::function) function = nullptr;
@@ -41,6 +43,7 @@ class RawDriver {
 
  private:
   CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
 };
 
 /// A kernel of a cubin, loaded with cuLibraryLoadData.

@@ -1,4 +1,4 @@
-#include "runtime/allocations.hpp"
+#include "lib/allocations.hpp"
 
 #include <cstdlib>
 #include <new>

@@ -1,0 +1,172 @@
+#include "driver/gpu_kernel.hpp"
+
+#include <atomic>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace driver {
+namespace {
+
+/// Lets the calling thread make calls that a capture forbids, such as loading code: they concern no stream.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Api& api) : api_(api) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() { api_.thread_exchange_stream_capture_mode(&mode_); }
+  const Api& api_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// Shares of code that graphs have given back. The driver tells of that in a callback that may not call the
+/// driver (cuUserObjectCreate), so the code is unloaded by the next thread that loads or unloads some.
+struct Returned {
+  std::shared_ptr<const LoadedCode> code;
+  Returned* next = nullptr;
+};
+std::atomic<Returned*> returned_by_graphs{nullptr};
+
+void give_back(void* share) {
+  auto* const returned = static_cast<Returned*>(share);
+  returned->next = returned_by_graphs.load(std::memory_order_relaxed);
+  while (!returned_by_graphs.compare_exchange_weak(returned->next, returned, std::memory_order_release)) {
+  }
+}
+
+void drop_returned() noexcept {
+  Returned* one = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
+  while (one != nullptr) delete std::exchange(one, one->next);
+}
+
+/// Gives `graph` a share of the code, for as long as it or a graph made of it lives.
+void keep_for_graph(CUgraph graph, const std::shared_ptr<const LoadedCode>& code) {
+  const Api& api = code->context().api();
+  auto share = std::make_unique<Returned>(Returned{code});
+  CUuserObject object = nullptr;
+  check(api, api.user_object_create(&object, share.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+        "cuUserObjectCreate");
+  (void)share.release();  // the object's now
+  const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
+  check(api, result, "cuGraphRetainUserObject");
+}
+
+constexpr std::int64_t not_asked = -2;
+constexpr std::int64_t not_told = -1;
+
+/// How many parameters a kernel has, or `not_told`. The driver tells by refusing the first that there is not.
+std::int64_t count_parameters(const Api& api, CUkernel kernel) {
+  if (api.kernel_get_param_info == nullptr) return not_told;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  for (std::int64_t count = 0;; ++count) {
+    const CUresult result =
+        api.kernel_get_param_info(kernel, static_cast<std::size_t>(count), &offset, &bytes);
+    if (result == CUDA_ERROR_INVALID_VALUE) return count;  // there is no parameter of this number
+    if (result != CUDA_SUCCESS) return not_told;
+  }
+}
+
+}  // namespace
+
+LoadedCode::LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact)
+    : context_(std::move(context)) {
+  const Api& api = context_->api();
+  const ContextScope scope(*context_);
+  const RelaxedCapture relaxed(api);
+  check(api,
+        api.library_load_data(&library_, artifact.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        "cuLibraryLoadData({} bytes of cubin for '{}')", artifact.cubin.size(), artifact.entry);
+  try {
+    check(api, api.library_get_kernel(&kernel_, library_, artifact.entry.c_str()), "cuLibraryGetKernel('{}')",
+          artifact.entry);
+    // Loading is lazy by default. Asking for the function loads the code now: a cubin that the driver refuses
+    // is found here and not at a launch, and no load can fall into a graph capture.
+    CUfunction function = nullptr;
+    check(api, api.kernel_get_function(&function, kernel_), "cuKernelGetFunction('{}')", artifact.entry);
+  } catch (const Error&) {
+    api.library_unload(library_);
+    throw;
+  }
+}
+
+LoadedCode::~LoadedCode() {
+  const RelaxedCapture relaxed(context_->api());
+  release(*context_, context_->api().library_unload, library_);
+}
+
+std::optional<std::uint32_t> LoadedCode::parameter_count() const {
+  std::int64_t count = parameter_count_.load(std::memory_order_relaxed);
+  if (count == not_asked) {
+    const ContextScope scope(*context_);
+    count = count_parameters(context_->api(), kernel_);
+    parameter_count_.store(count, std::memory_order_relaxed);
+  }
+  return count == not_told ? std::nullopt : std::optional(static_cast<std::uint32_t>(count));
+}
+
+GpuKernel::GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
+    : code_((drop_returned(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
+      entry_(artifact.entry) {}
+
+void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
+  const Api& api = code_->context().api();
+  const ContextScope scope(code_->context());
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph graph = nullptr;
+  // Where this fails the launch fails likewise, and says why.
+  if (api.stream_get_capture_info(stream, &status, nullptr, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
+      status == CU_STREAM_CAPTURE_STATUS_ACTIVE) [[unlikely]] {
+    keep_for_graph(graph, code_);
+  }
+  CUlaunchConfig config{};
+  config.gridDimX = shape.grid[0];
+  config.gridDimY = shape.grid[1];
+  config.gridDimZ = shape.grid[2];
+  config.blockDimX = shape.block[0];
+  config.blockDimY = shape.block[1];
+  config.blockDimZ = shape.block[2];
+  config.sharedMemBytes = shape.shared_bytes;
+  config.hStream = stream;
+  CUlaunchAttribute cluster;
+  // Without the attribute a kernel keeps the cluster it was compiled for.
+  if (shape.cluster != LaunchShape{}.cluster) {
+    cluster = {};
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  // The driver only reads the array; its signature predates const.
+  check(api, api.launch_kernel_ex(&config, function(), const_cast<void**>(parameters.data()), nullptr),
+        "cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic shared "
+        "memory, stream {})",
+        entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+        shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
+        static_cast<const void*>(stream));
+}
+
+void GpuKernel::allow_shared_bytes(std::uint32_t bytes) {
+  const Api& api = code_->context().api();
+  const ContextScope scope(code_->context());
+  check(api,
+        api.kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes),
+                                 code_->kernel(), code_->context().device()),
+        "cuKernelSetAttribute('{}', MAX_DYNAMIC_SHARED_SIZE_BYTES, {})", entry_, bytes);
+}
+
+std::uint32_t GpuKernel::ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const {
+  const Api& api = code_->context().api();
+  const ContextScope scope(code_->context());
+  int ctas = 0;
+  check(api, api.occupancy_max_active_blocks(&ctas, function(), static_cast<int>(threads), shared_bytes),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor('{}', {} threads, {} bytes)", entry_, threads,
+        shared_bytes);
+  return static_cast<std::uint32_t>(ctas);
+}
+
+}  // namespace driver
+TMAJIT_END

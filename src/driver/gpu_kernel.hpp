@@ -1,0 +1,62 @@
+#pragma once
+
+#include "driver/context.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+TMAJIT_BEGIN
+namespace driver {
+
+/// The code of a cubin, loaded for as long as it lives.
+class LoadedCode {
+ public:
+  /// Throws Error{device_failed} if the driver refuses the cubin or it has no such entry.
+  LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact);
+  ~LoadedCode();
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
+
+  [[nodiscard]] const Context& context() const noexcept { return *context_; }
+  [[nodiscard]] CUkernel kernel() const noexcept { return kernel_; }
+  /// Nothing if the driver does not tell. Asked when it is first wanted: tools that report every refusal of
+  /// the driver report that there is no further parameter.
+  [[nodiscard]] std::optional<std::uint32_t> parameter_count() const;
+
+ private:
+  std::shared_ptr<const Context> context_;
+  CUlibrary library_ = nullptr;
+  CUkernel kernel_ = nullptr;
+  mutable std::atomic<std::int64_t> parameter_count_{
+      -2};  ///< −1: the driver does not tell; −2: not asked yet
+};
+
+/// A kernel of a GPU.
+class GpuKernel final : public LoadedKernel {
+ public:
+  GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact);
+
+  /// While the stream is captured, the graph is given a share of the code (cuGraphRetainUserObject).
+  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override;
+  void allow_shared_bytes(std::uint32_t bytes) override;
+  [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
+    return code_->parameter_count();
+  }
+  [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override;
+
+ private:
+  /// The driver takes a context-independent kernel wherever it takes a function of the current context
+  /// (cuLaunchKernelEx, "context-less kernel CUkernel").
+  [[nodiscard]] CUfunction function() const noexcept { return reinterpret_cast<CUfunction>(code_->kernel()); }
+
+  std::shared_ptr<const LoadedCode> code_;
+  std::string entry_;
+};
+
+}  // namespace driver
+TMAJIT_END

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "ops/plan_table.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// One call of an operation: finds the plan that an equal call of this thread has made, or makes it, and
+/// launches it on the call's addresses. An equal call is one of the same operation, views and arguments.
+class Call {
+ public:
+  Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
+       std::span<const Tensor> sources);
+
+  /// Adds an argument of the operation to what tells calls apart.
+  template <class T>
+  Call& with(const T& value) {
+    static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
+    return with(std::span(&value, 1));
+  }
+  template <class T>
+  Call& with(std::span<const T> values) {
+    add(values.size());
+    add(std::as_bytes(values));
+    return *this;
+  }
+
+  /// `make()` returns the operation. Throws what it does, and what plan() does.
+  template <class Make>
+  void run(Stream stream, Make&& make) const {
+    const std::uint64_t hash = key_hash();
+    PlanTable::Plan plan = table_ == nullptr ? nullptr : table_->find(hash, key_);
+    if (!plan) {
+      const std::vector<std::byte> key = key_;  // planning may log, and a log may call operations
+      plan = make_plan(runtime_, make(), {});
+      if (table_ != nullptr) table_->insert(hash, key, plan);
+    }
+    launch(runtime_, *plan, addresses(), stream);
+  }
+
+ private:
+  void add(std::uint64_t number) { add(std::as_bytes(std::span(&number, 1))); }
+  void add(std::span<const std::byte> bytes) { key_.insert(key_.end(), bytes.begin(), bytes.end()); }
+  void add(std::span<const Tensor> tensors);
+  [[nodiscard]] std::uint64_t key_hash() const noexcept;
+  [[nodiscard]] TensorAddresses addresses() const noexcept {
+    const std::span<const DevicePtr> all(many_.empty() ? few_.data() : many_.data(), count_);
+    return {all.first(destinations_), all.subspan(destinations_)};
+  }
+
+  static constexpr std::size_t usual = max_operands;
+  const Runtime& runtime_;
+  PlanTable* table_;
+  std::vector<std::byte> own_;  ///< the key, where there is no table
+  std::vector<std::byte>& key_;
+  std::size_t destinations_;
+  std::size_t count_ = 0;
+  std::array<DevicePtr, usual> few_;
+  std::vector<DevicePtr> many_;  ///< the addresses, of more than `usual`
+};
+
+TMAJIT_END

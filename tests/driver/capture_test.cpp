@@ -1,0 +1,99 @@
+// Kernels and graphs: a graph that captured a launch keeps the code, and code is loaded while a stream is
+// captured.
+#include "driver/fake_driver.hpp"
+#include "driver/gpu.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <memory>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+const auto graph = reinterpret_cast<CUgraph>(std::uintptr_t{0x9000});
+
+Artifact artifact_of(const char* entry) {
+  Artifact artifact;
+  artifact.entry = entry;
+  artifact.cubin.resize(64);
+  return artifact;
+}
+
+}  // namespace
+
+TEST_CASE("a graph that captured a launch keeps the code after the kernel is gone") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  auto kernel = gpu->load(artifact_of("captured"));
+  fake.captured = graph;
+  kernel->launch({}, {}, nullptr);
+  fake.captured = nullptr;
+  REQUIRE(fake.user_objects.size() == 1);
+  kernel.reset();
+  CHECK(fake.count("cuLibraryUnload") == 0);
+
+  // The graph ends. Its callback may not call the driver; the next load does.
+  const auto [destroy, data] = fake.user_objects.front();
+  const std::size_t calls = fake.calls.size();
+  destroy(data);
+  CHECK(fake.calls.size() == calls);
+  (void)gpu->load(artifact_of("another"));
+  CHECK(fake.count("cuLibraryUnload") == 2);
+}
+
+TEST_CASE("a launch outside of a capture makes no user object") {
+  FakeDriver fake;
+  driver::open_gpu(fake.api, 0)->load(artifact_of("plain"))->launch({}, {}, nullptr);
+  CHECK(fake.user_objects.empty());
+}
+
+TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  auto kernel = gpu->load(artifact_of("captured"));
+  fake.captured = graph;
+  fake.failures["cuGraphRetainUserObject"] = CUDA_ERROR_INVALID_VALUE;
+  CHECK_THROWS_AS(kernel->launch({}, {}, nullptr), Error);
+  CHECK(fake.launched.empty());
+  CHECK(fake.user_objects.empty());
+  fake.captured = nullptr;
+  kernel.reset();
+  (void)gpu->load(artifact_of("another"));
+  CHECK(fake.count("cuLibraryUnload") == 2);
+}
+
+TEST_CASE("code is loaded while a stream is captured, and the thread's mode is as before") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  fake.captured = graph;
+  CHECK_NOTHROW(gpu->load(artifact_of("cold")));
+  CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+TEST_CASE("a kernel's parameters are counted once, by the driver") {
+  FakeDriver fake;
+  fake.kernel_parameters = 5;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  CHECK(gpu->load(artifact_of("five"))->parameter_count() == 5U);
+
+  driver::Api old = fake.api;  // a driver before CUDA 12.4
+  old.kernel_get_param_info = nullptr;
+  CHECK_FALSE(driver::open_gpu(old, 0)->load(artifact_of("five"))->parameter_count().has_value());
+}
+
+TEST_CASE("a map is moved by the driver's own means") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  TensorMapSpec spec;
+  spec.rank = 1;
+  EncodedTensorMap map = gpu->encode(spec, 0x1000);
+  gpu->set_address(map, spec, 0x2000);
+  CHECK(fake.encoded.size() == 1);
+  CHECK(fake.replaced == std::vector{reinterpret_cast<void*>(std::uintptr_t{0x2000})});
+  fake.failures["cuTensorMapReplaceAddress"] = CUDA_ERROR_INVALID_VALUE;
+  gpu->set_address(map, spec, 0x3000);  // encoded anew
+  CHECK(fake.encoded.size() == 2);
+}

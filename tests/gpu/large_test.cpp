@@ -1,0 +1,142 @@
+/// Moves of more than 4 GiB, and offsets beyond 2^31 and 2^32 bytes and elements.
+#include "gpu/support.hpp"
+#include "reference/random_elements.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t piece = 1 << 16;  // bytes that are looked at around each place
+
+using Index = std::array<std::uint64_t, max_view_rank>;
+
+/// Fills memory with a pattern, piece by piece on the device.
+void fill_with(Device& device, const reference::Pattern& pattern, DevicePtr at, std::uint64_t bytes) {
+  const std::span<const std::byte> period = pattern.period();
+  std::uint64_t done = std::min<std::uint64_t>(period.size(), bytes);
+  device.copy_in(at, period.first(done), nullptr);
+  // What is there already is doubled: whole periods, so that the pattern goes on.
+  while (done < bytes) {
+    const std::uint64_t more = std::min(done, bytes - done);
+    device.copy(at + done, at, more, nullptr);
+    done += more;
+  }
+  device.synchronize(nullptr);
+}
+
+/// Elements of a destination that differ from the source's, at its ends, around 2^31 and 2^32 bytes and at
+/// random places.
+std::uint64_t count_wrong(Device& device, const Tensor& destination, const reference::Pattern& pattern,
+                          const std::function<std::uint64_t(const Index&)>& source_offset,
+                          reference::Random& random) {
+  const TensorView& view = destination.view;
+  const std::uint64_t size = size_of(view.type);
+  const std::uint64_t count = view.elements();
+  std::vector<std::uint64_t> places{0, count - std::min(count, piece / size)};
+  for (const std::uint64_t bytes : {2 * GiB, 4 * GiB, 8 * GiB}) {
+    if (bytes / size < count) places.push_back(bytes / size - std::min(bytes / size, piece / size / 2));
+  }
+  for (int i = 0; i < 40; ++i) places.push_back(reference::between(random, 0, count - 1));
+  std::uint64_t wrong = 0;
+  std::vector<std::byte> element(size);
+  for (const std::uint64_t place : places) {
+    for (std::uint64_t n = place; n < std::min(count, place + 64); ++n) {
+      Index index{};
+      std::int64_t at = 0;
+      std::uint64_t rest = n;
+      for (std::uint32_t d = view.rank; d-- > 0; rest /= view.shape[d]) {
+        index[d] = rest % view.shape[d];
+        at += static_cast<std::int64_t>(index[d]) * view.strides[d];
+      }
+      device.copy_out(element, destination.address + static_cast<DevicePtr>(at) * size, nullptr);
+      device.synchronize(nullptr);
+      if (std::memcmp(element.data(), pattern.at(source_offset(index)), size) != 0) ++wrong;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("moves of more than 4 GiB", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  reference::Random random(gpu::seed());
+  const std::uint64_t memory = 5 * GiB;
+  const Buffer from(device, memory);
+  const Buffer to(device, memory);
+  for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32}) {
+    const std::uint64_t size = size_of(type);
+    const reference::Pattern pattern(type, gpu::seed());
+    fill_with(*device, pattern, from.address(), memory);
+    // Odd extents, and some of 2^16 and more of each dimension.
+    const std::array<std::uint64_t, 2> shape{66'051, memory / size / 66'051 - 3};
+    INFO(name(type) << " " << shape[0] << "x" << shape[1]);
+    const Tensor source{TensorView::contiguous(type, shape), from.address()};
+    {
+      const Tensor destination{TensorView::contiguous(type, std::array{shape[1], shape[0]}), to.address()};
+      device->fill(to.address(), std::byte{0xA5}, memory, nullptr);
+      permute(runtime, destination, source, std::array{1U, 0U});
+      CHECK(count_wrong(
+                *device, destination, pattern,
+                [&](const Index& i) { return (i[1] * shape[1] + i[0]) * size; }, random) == 0);
+    }
+    {
+      const Tensor destination{TensorView::contiguous(type, shape), to.address()};
+      device->fill(to.address(), std::byte{0xA5}, memory, nullptr);
+      copy(runtime, destination, flipped(source, 0));
+      CHECK(count_wrong(
+                *device, destination, pattern,
+                [&](const Index& i) { return ((shape[0] - 1 - i[0]) * shape[1] + i[1]) * size; },
+                random) == 0);
+    }
+  }
+}
+
+TEST_CASE("small tensors whose rows lie more than 2^31 and 2^32 elements and bytes apart", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  reference::Random random(gpu::seed());
+  const std::uint64_t memory = 20 * GiB;
+  const Buffer from(device, memory);
+  const Buffer to(device, GiB / 8);
+  for (const ElementType type : {ElementType::u8, ElementType::f32}) {
+    const std::uint64_t size = size_of(type);
+    const reference::Pattern pattern(type, gpu::seed());
+    fill_with(*device, pattern, from.address(), memory);
+    for (const std::uint64_t apart : {2 * GiB + 16, 4 * GiB + 16, 2 * GiB + size, 4 * GiB + 3 * size}) {
+      const auto stride = static_cast<std::int64_t>(apart / size);
+      INFO(name(type) << ", rows " << apart << " bytes apart");
+      const std::array<std::uint64_t, 3> shape{3, 64, 96};
+      const Tensor source{TensorView::strided(type, shape, std::array<std::int64_t, 3>{stride, 128, 1}),
+                          from.address()};
+      for (const std::array<std::uint32_t, 3>& axes :
+           {std::array{0U, 1U, 2U}, std::array{0U, 2U, 1U}, std::array{2U, 1U, 0U}, std::array{1U, 2U, 0U}}) {
+        const std::array<std::uint64_t, 3> turned{shape[axes[0]], shape[axes[1]], shape[axes[2]]};
+        const Tensor destination{TensorView::contiguous(type, turned), to.address()};
+        device->fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
+        permute(runtime, destination, source, axes);
+        const auto offset = [&](const Index& i) {
+          Index of_source{};
+          for (std::size_t d = 0; d < 3; ++d) of_source[axes[d]] = i[d];
+          return (of_source[0] * static_cast<std::uint64_t>(stride) + of_source[1] * 128 + of_source[2]) *
+                 size;
+        };
+        CHECK(count_wrong(*device, destination, pattern, offset, random) == 0);
+      }
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/// Who keeps what alive on a GPU: graphs that outlive plans and runtimes, kernels made during a capture.
+#include "driver/api.hpp"
+#include "gpu/support.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::array<std::uint32_t, 2> turned{1, 0};
+
+const driver::Api& api() {
+  return *driver::library().api;
+}
+
+/// The device's context, current for as long as this lives: the driver's own calls need one.
+class CurrentContext {
+ public:
+  explicit CurrentContext(const Device& device) : ordinal_(device.info().ordinal) {
+    CUcontext context = nullptr;
+    REQUIRE(api().primary_ctx_retain(&context, ordinal_) == CUDA_SUCCESS);
+    REQUIRE(api().ctx_push_current(context) == CUDA_SUCCESS);
+  }
+  ~CurrentContext() {
+    CUcontext popped = nullptr;
+    api().ctx_pop_current(&popped);
+    api().primary_ctx_release(ordinal_);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  int ordinal_;
+};
+
+/// What `work` enqueues on the stream, as a graph to be launched.
+template <class Work>
+CUgraphExec captured(Stream stream, CUstreamCaptureMode mode, Work&& work) {
+  REQUIRE(api().stream_begin_capture(stream, mode) == CUDA_SUCCESS);
+  work();
+  CUgraph graph = nullptr;
+  REQUIRE(api().stream_end_capture(stream, &graph) == CUDA_SUCCESS);
+  CUgraphExec exec = nullptr;
+  REQUIRE(api().graph_instantiate(&exec, graph, 0) == CUDA_SUCCESS);
+  REQUIRE(api().graph_destroy(graph) == CUDA_SUCCESS);
+  return exec;
+}
+
+/// A matrix of f32 that is transposed, and what must come out.
+class Transposition {
+ public:
+  Transposition(const std::shared_ptr<Device>& device, std::uint64_t rows, std::uint64_t columns)
+      : device_(device), rows_(rows), columns_(columns), from_(device, bytes()), to_(device, bytes()) {
+    std::vector<float> values(rows * columns);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    device_->copy_in(from_.address(), std::as_bytes(std::span(values)), nullptr);
+    poison();
+  }
+  [[nodiscard]] Tensor source() const { return tensor(rows_, columns_, from_); }
+  [[nodiscard]] Tensor destination() const { return tensor(columns_, rows_, to_); }
+  void poison() {
+    device_->fill(to_.address(), std::byte{0xA5}, bytes(), nullptr);
+    device_->synchronize(nullptr);
+  }
+  [[nodiscard]] bool is_right() const {
+    std::vector<float> got(rows_ * columns_);
+    device_->copy_out(std::as_writable_bytes(std::span(got)), to_.address(), nullptr);
+    device_->synchronize(nullptr);
+    for (std::uint64_t i = 0; i < got.size(); ++i) {
+      if (got[i] != static_cast<float>(i % rows_ * columns_ + i / rows_)) return false;
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t bytes() const { return rows_ * columns_ * sizeof(float); }
+  static Tensor tensor(std::uint64_t rows, std::uint64_t columns, const Buffer& buffer) {
+    return {TensorView::contiguous(ElementType::f32, std::array{rows, columns}), buffer.address()};
+  }
+  std::shared_ptr<Device> device_;
+  std::uint64_t rows_, columns_;
+  Buffer from_, to_;
+};
+
+}  // namespace
+
+TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const CurrentContext context(*device);
+  const Stream stream = device->create_stream();
+  Transposition matrix(device, 300, 500);
+  CUgraphExec exec = nullptr;
+  {
+    const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+    const MovePlan plan =
+        tmajit::plan(runtime, operation::permute(matrix.destination(), matrix.source(), turned));
+    exec = captured(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] { plan(stream); });
+  }
+  {  // Other code is loaded where that of the plan might have been.
+    const Runtime other({.device = device, .cache_directory = std::nullopt});
+    Transposition another(device, 64, 4096);
+    permute(other, another.destination(), another.source(), turned);
+    CHECK(another.is_right());
+  }
+  for (int i = 0; i < 3; ++i) {
+    matrix.poison();
+    REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
+    device->synchronize(stream);
+    CHECK(matrix.is_right());
+  }
+  CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
+  device->destroy_stream(stream);
+}
+
+TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const CurrentContext context(*device);
+  const Stream stream = device->create_stream();
+  for (const CUstreamCaptureMode mode :
+       {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    INFO("mode " << mode);
+    const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+    Transposition matrix(device, 128 + static_cast<std::uint64_t>(mode), 200);
+    const CUgraphExec exec = captured(
+        stream, mode, [&] { permute(runtime, matrix.destination(), matrix.source(), turned, stream); });
+    REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
+    device->synchronize(stream);
+    CHECK(matrix.is_right());
+    CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
+  }
+  device->destroy_stream(stream);
+}
+
+TEST_CASE("calls of operations from many threads, each with its stream, on memory of its own", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  std::array<bool, 16> right{};
+  std::vector<std::jthread> threads;
+  for (std::size_t t = 0; t < right.size(); ++t) {
+    threads.emplace_back([&, t] {
+      const Stream stream = device->create_stream();
+      bool all = true;
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        Transposition matrix(device, 100 + i % 3, 260 + 4 * (t % 2));
+        permute(runtime, matrix.destination(), matrix.source(), turned, stream);
+        device->synchronize(stream);
+        all = all && matrix.is_right();
+      }
+      device->destroy_stream(stream);
+      right[t] = all;
+    });
+  }
+  threads.clear();
+  for (const bool one : right) CHECK(one);
+}
+
+TEST_CASE("a launch with too few or too many parameters is refused before the driver reads them", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const Kernel kernel = runtime.kernel(custom_source(
+      "extern \"C\" __global__ void two(int* out, int n) { if (threadIdx.x < n) *out = n; }", "two"));
+  const Buffer out(device, 4);
+  DevicePtr address = out.address();
+  int n = 1;
+  const std::array<void*, 3> parameters{&address, &n, &n};
+  const LaunchShape shape{.grid = {1, 1, 1}, .block = {32, 1, 1}};
+  CHECK_NOTHROW(kernel.launch(shape, std::span(parameters).first(2)));
+  CHECK_THROWS_AS(kernel.launch(shape, std::span(parameters).first(1)), Error);
+  CHECK_THROWS_AS(kernel.launch(shape, parameters), Error);
+  device->synchronize(nullptr);
+}

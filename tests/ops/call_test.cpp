@@ -1,0 +1,148 @@
+// Operations in one call: equal calls share a plan, others never do.
+#include "lib/allocations.hpp"
+#include "ops/plan_table.hpp"
+#include "runtime/fake_device.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr DevicePtr here = 0x7f00'0000'0000;
+constexpr DevicePtr there = 0x7e00'0000'0000;
+
+Tensor tensor_of(const std::vector<std::uint64_t>& shape, DevicePtr address,
+                 ElementType type = ElementType::f32) {
+  return {TensorView::contiguous(type, shape), address};
+}
+
+struct Desk {
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+  Runtime runtime{{.device = device, .cache_directory = std::nullopt}};
+  Desk() { device->on_launch = nullptr; }
+};
+
+}  // namespace
+
+TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory") {
+  Desk desk;
+  const std::array<std::uint32_t, 2> axes{1, 0};
+  const auto call = [&](DevicePtr by) {
+    permute(desk.runtime, tensor_of({64, 96}, here + by), tensor_of({96, 64}, there + by), axes);
+  };
+  call(0);
+  call(1 << 20);
+  const TensorView to = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{64, 96});
+  const TensorView from = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{96, 64});
+  const std::size_t before = allocations();
+  for (DevicePtr i = 0; i < 50; ++i) {
+    permute(desk.runtime, {to, here + 4096 * i}, {from, there + 4096 * i}, axes);
+  }
+  CHECK(allocations() == before);
+  CHECK(desk.device->loads == 1);
+  CHECK(desk.device->launches == 52);
+}
+
+TEST_CASE("calls that differ in anything but addresses are different calls") {
+  Desk desk;
+  std::vector<LaunchShape> shapes;
+  std::vector<std::vector<std::byte>> seen;
+  desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
+    const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
+    seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
+  };
+  const Tensor square = tensor_of({32, 32}, there);
+  const Tensor out = tensor_of({32, 32}, here);
+  const std::array<std::uint32_t, 2> kept{0, 1};
+  const std::array<std::uint32_t, 2> turned{1, 0};
+  permute(desk.runtime, out, square, kept);
+  permute(desk.runtime, out, square, turned);
+  copy(desk.runtime, out, square);
+  const std::array sources{square};
+  map(desk.runtime, out, "x + 1", sources);
+  map(desk.runtime, out, "x + 2", sources);
+  cast(desk.runtime, out, {square.view, there});
+  cast(desk.runtime, out, reinterpreted(square, ElementType::i32));
+  const int loads = desk.device->loads;
+  CHECK(loads == 5);  // a copy, a transposition, two maps, a conversion
+  CHECK(desk.device->launches == 7);
+
+  // Slices and paddings in their numbers.
+  const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
+  const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};
+  const Tensor half = tensor_of({16, 32}, here);
+  seen.clear();
+  slice(desk.runtime, half, square, first);
+  slice(desk.runtime, half, square, second);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0] != seen[1]);
+  const Padding above{.before = {1, 0}, .value = 0};
+  const Padding below{.before = {0, 0}, .value = 0};
+  const Tensor framed = tensor_of({33, 32}, here);
+  pad(desk.runtime, framed, square, above);
+  pad(desk.runtime, framed, square, below);
+  CHECK(desk.device->launches == 11);
+}
+
+TEST_CASE("more different calls than a table holds are all right, and so are the first again") {
+  Desk desk;
+  std::vector<std::uint32_t> grids;
+  desk.device->on_launch = [&](const FakeDevice::Launch& launch) { grids.push_back(launch.shape.grid[0]); };
+  const auto all = [&] {
+    grids.clear();
+    for (std::uint64_t n = 1; n <= 600; ++n) {
+      copy(desk.runtime, tensor_of({n * 4096}, here), tensor_of({n * 4096}, there));
+    }
+    return grids;
+  };
+  const std::vector<std::uint32_t> once = all();
+  CHECK(once.size() == 600);
+  CHECK(once.front() < once.back());
+  CHECK(all() == once);
+}
+
+TEST_CASE("a changed tuning table is heeded by the next call") {
+  Desk desk;
+  const std::uint64_t before = desk.runtime.tuning().generation();
+  desk.runtime.tuning().add(
+      {.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
+  CHECK(desk.runtime.tuning().generation() > before);
+}
+
+TEST_CASE("threads come and go, runtimes too") {
+  std::optional<Desk> desk(std::in_place);
+  const auto call = [&] { copy(desk->runtime, tensor_of({4096}, here), tensor_of({4096}, there)); };
+  call();
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) threads.emplace_back(call);
+  }
+  CHECK(desk->device->launches == 161);
+  const std::shared_ptr<FakeDevice> device = desk->device;
+  CHECK(device->alive == 1);
+  desk.reset();
+  CHECK(device->alive == 0);  // the tables kept nothing
+}
+
+TEST_CASE("a call that is refused leaves nothing behind") {
+  Desk desk;
+  const Tensor out = tensor_of({64}, here);
+  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
+  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
+  CHECK_NOTHROW(copy(desk.runtime, out, tensor_of({64}, there)));
+  CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
+  const Runtime without({.cache_directory = std::nullopt});
+  CHECK_THROWS_AS(copy(without, out, tensor_of({64}, there)), Error);
+  CHECK(desk.device->launches == 1);
+}

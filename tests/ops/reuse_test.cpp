@@ -1,0 +1,294 @@
+// Plans that are used again on other addresses, and that outlive what made them.
+#include "lib/allocations.hpp"
+#include "ops/move_plan.hpp"
+#include "plan/check_operation.hpp"
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+#include "runtime/fake_device.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr DevicePtr at = 0x7f00'0000'0000;
+constexpr DevicePtr far = DevicePtr{1} << 32;
+constexpr std::array<std::uint32_t, 2> turned{1, 0};
+
+Tensor matrix(std::uint64_t rows, std::uint64_t columns, DevicePtr address) {
+  return {TensorView::contiguous(ElementType::f32, std::vector{rows, columns}), address};
+}
+Operation transposition() {
+  return operation::permute(matrix(64, 96, at), matrix(96, 64, at + far), turned);
+}
+
+/// What a device was told to run: everything but the numbers of its maps.
+struct Launched {
+  LaunchShape shape;
+  std::vector<std::vector<std::byte>> parameters;
+  std::vector<DevicePtr> maps;
+  bool operator==(const Launched& other) const {
+    return shape.grid == other.shape.grid && shape.block == other.shape.block &&
+           shape.shared_bytes == other.shape.shared_bytes && parameters == other.parameters &&
+           maps == other.maps;
+  }
+};
+
+/// Remembers launches of plans whose parameters are known.
+class Recorder {
+ public:
+  explicit Recorder(const std::shared_ptr<FakeDevice>& device) : device_(device) {}
+
+  template <class Run>
+  std::vector<Launched> operator()(const std::vector<KernelPlan>& plans, Run&& run) {
+    std::vector<Launched> all;
+    device_->on_launch = [&](const FakeDevice::Launch& launch) {
+      Launched& one = all.emplace_back(Launched{launch.shape, {}, {}});
+      const std::vector<Parameter> parameters = plans.at(all.size() - 1).parameters();
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto* const bytes = static_cast<const std::byte*>(launch.parameters[i]);
+        if (parameters[i].map) {
+          std::size_t number = 0;
+          std::memcpy(&number, bytes, sizeof number);
+          one.maps.push_back(device_->encoded.at(number).address);
+        } else {
+          one.parameters.emplace_back(bytes, bytes + parameters[i].bytes);
+        }
+      }
+    };
+    run();
+    device_->on_launch = nullptr;
+    return all;
+  }
+
+ private:
+  std::shared_ptr<FakeDevice> device_;
+};
+
+/// Kernels of plans on a device that runs nothing: no compiler is asked.
+std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
+                               const std::shared_ptr<FakeDevice>& device) {
+  std::vector<Kernel> kernels;
+  for (const KernelPlan& plan : plans) {
+    BuiltKernel built;
+    built.memory_key = plan.key();
+    built.device = device;
+    built.loaded = device->load({});
+    kernels.emplace_back(std::make_shared<const Kernel::State>(Kernel::State{std::move(built)}));
+  }
+  return kernels;
+}
+
+std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
+  std::vector<DevicePtr> addresses;
+  for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
+  return addresses;
+}
+
+std::optional<std::string> refusal(const Operation& operation) {
+  try {
+    check_operation(operation.moves);
+    return std::nullopt;
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+}
+
+template <class Action>
+std::string error_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("random plans on other addresses launch what a plan made there launches") {
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  const auto device = std::make_shared<FakeDevice>();
+  Recorder recorder(device);
+  for (std::uint64_t n = 0; n < 300; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    reference::Random random(seed + n);
+    std::vector<Move> moves;
+    for (std::uint64_t i = 0; i <= n % 3; ++i) {
+      Move& move = moves.emplace_back(tests::random_move(seed + 1000 * n + i, 40));
+      move.destination.address += i * far * 8;  // moves of one operation lie apart
+    }
+    const Operation operation = Operation::of(moves);
+    if (refusal(operation)) continue;
+    const std::vector<KernelPlan> plans = plan(operation);
+    const PlacedLaunches launches(operation, plans, kernels_of(plans, device));
+
+    std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
+    std::vector<DevicePtr> sources = addresses_of(operation.sources);
+    for (auto* const list : {&destinations, &sources}) {
+      for (DevicePtr& address : *list)
+        address += 16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27);
+    }
+    const TensorAddresses addresses{destinations, sources};
+    const Operation moved = moved_to(addresses, operation);
+    if (refusal(moved)) continue;
+    REQUIRE(launches.suits(addresses));
+    const std::vector<KernelPlan> there = plan(moved);
+    REQUIRE(there.size() == plans.size());
+    for (std::size_t i = 0; i < there.size(); ++i) CHECK(there[i].key() == plans[i].key());
+    const PlacedLaunches expected(moved, there, kernels_of(there, device));
+    const auto found = recorder(plans, [&] { launches(addresses, nullptr); });
+    CHECK(found == recorder(there, [&] { expected(addresses, nullptr); }));
+    CHECK(found.size() == plans.size());
+
+    destinations[0] += 8;
+    CHECK_FALSE(launches.suits(addresses));
+  }
+}
+
+TEST_CASE("random addresses: what is found apart without a search is apart") {
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  int sure = 0;
+  int legal = 0;
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    reference::Random random(seed + n);
+    const Operation operation = Operation::of({tests::random_move(seed + n % 300, 40)});
+    if (refusal(operation)) continue;
+    const Reaches reaches(operation);
+    std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
+    std::vector<DevicePtr> sources = addresses_of(operation.sources);
+    // Somewhere near, so that many overlap; now and then null, or at an end of the address space.
+    for (auto* const list : {&destinations, &sources}) {
+      for (DevicePtr& address : *list) {
+        address = at + address % 16 + 16 * reference::between(random, 0, 4096);
+        if (reference::one_in(random, 50)) address = address % 16;
+        if (reference::one_in(random, 50))
+          address = 0 - 16 * reference::between(random, 1, 1024) + address % 16;
+      }
+    }
+    if (reference::one_in(random, 3) && !sources.empty()) sources[0] = destinations[0];
+    const TensorAddresses addresses{destinations, sources};
+    const auto why = refusal(moved_to(addresses, operation));
+    legal += why ? 0 : 1;
+    if (!reaches.surely_apart(addresses)) continue;
+    ++sure;
+    INFO(why.value_or(""));
+    CHECK_FALSE(why.has_value());
+  }
+  std::cout << "  " << legal << " legal, " << sure << " of them found so without a search\n";
+  CHECK(sure > legal / 2);
+}
+
+TEST_CASE("a plan on other addresses plans, compiles and allocates nothing") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const MovePlan plan = tmajit::plan(runtime, transposition());
+  CHECK(device->loads == 1);
+  device->on_launch = nullptr;
+  const DevicePtr to = at + 4096;
+  const DevicePtr from = at + 3 * far;
+  const std::size_t before = allocations();
+  for (int i = 0; i < 100; ++i) plan({&to, 1}, {&from, 1});
+  CHECK(allocations() == before);
+  CHECK(device->launches == 100);
+  CHECK(device->loads == 1);
+}
+
+TEST_CASE("addresses of another alignment get their kernel once") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const MovePlan plan = tmajit::plan(runtime, transposition());
+  device->on_launch = nullptr;
+  const DevicePtr to = at + 4;
+  const DevicePtr from = at + far;
+  plan({&to, 1}, {&from, 1});
+  const int loads = device->loads;
+  CHECK(loads == 2);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) plan({&to, 1}, {&from, 1});
+    });
+  }
+  threads.clear();
+  CHECK(device->loads == loads);
+  CHECK(device->launches == 401);
+}
+
+TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const MovePlan plan = tmajit::plan(runtime, transposition());
+  const auto refuse = [&](DevicePtr to, DevicePtr from, const std::string& because) {
+    CHECK_THAT(error_of([&] { plan({&to, 1}, {&from, 1}); }), ContainsSubstring(because));
+  };
+  refuse(at, at, "the destination");
+  refuse(at + 64, at, "share");
+  refuse(0, at, "address");
+  refuse(at, 0, "address");
+  refuse(at + 2, at + far, "address");
+  refuse(0 - DevicePtr{64}, at, "address");
+  const DevicePtr one = at;
+  CHECK_THAT(error_of([&] { plan({&one, 1}, {}); }), ContainsSubstring("0 addresses of sources"));
+  CHECK_THAT(error_of([&] { plan({}, {&one, 1}); }), ContainsSubstring("0 addresses of destinations"));
+  CHECK(device->launches == 0);
+}
+
+TEST_CASE("a map in place stays one on other addresses, however it was planned") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const std::array sources{matrix(64, 64, at + far)};
+  const MovePlan apart = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", sources));
+  const std::array same{matrix(64, 64, at)};
+  const MovePlan in_place = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", same));
+  device->on_launch = nullptr;
+  const DevicePtr other = at + 2 * far;
+  CHECK_NOTHROW(apart({&other, 1}, {&other, 1}));
+  CHECK_NOTHROW(in_place({&other, 1}, {&other, 1}));
+  const std::size_t before = allocations();
+  in_place({&other, 1}, {&other, 1});
+  CHECK(allocations() == before);
+  const DevicePtr shifted = other + 16;
+  CHECK_THROWS_AS(in_place({&other, 1}, {&shifted, 1}), SpecError);
+}
+
+TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one still") {
+  const auto device = std::make_shared<FakeDevice>();
+  std::optional<Runtime> runtime(std::in_place,
+                                 RuntimeOptions{.device = device, .cache_directory = std::nullopt});
+  const MovePlan plan = tmajit::plan(*runtime, transposition());
+  const Runtime moved = std::move(*runtime);
+  CHECK_NOTHROW(tmajit::plan(*runtime, transposition()));  // NOLINT(bugprone-use-after-move): a handle
+  runtime.reset();
+  device->on_launch = nullptr;
+  CHECK_NOTHROW(plan());
+  const DevicePtr to = at + 4;
+  const DevicePtr from = at + far;
+  CHECK_NOTHROW(plan({&to, 1}, {&from, 1}));
+  CHECK(plan.explain().steps.size() == 1);
+}
+
+TEST_CASE("a plan of nothing does nothing, wherever it is") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const MovePlan plan = tmajit::plan(runtime, operation::copy(matrix(0, 4, 0), matrix(0, 4, 0)));
+  const DevicePtr somewhere = at;
+  CHECK_NOTHROW(plan());
+  CHECK_NOTHROW(plan({&somewhere, 1}, {&somewhere, 1}));
+  CHECK(device->launches == 0);
+}

@@ -1,0 +1,214 @@
+#include "bench.hpp"
+#include "lib/allocations.hpp"
+#include "null_device.hpp"
+#include "raw_launch.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using tmajit::DevicePtr, tmajit::Tensor;
+
+/// Fewer launches than the driver queues before it makes the host wait, of both ways together.
+constexpr std::size_t pairs_in_round = 100;
+constexpr std::size_t rounds = 150;
+constexpr std::array<unsigned, 2> thread_counts{1, 16};
+constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, many times what it needs
+
+/// Nanoseconds of one launch of ours and of the driver's own, which take turns, and what ours asks of the
+/// heap.
+struct Cost {
+  double ns = 0;
+  double raw_ns = 0;
+  double over_ns = 0;  ///< the median of what rounds differ by
+  double allocations = 0;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+template <class Ours, class Raw>
+Cost race(Ours&& ours, Raw&& raw, const std::function<void()>& wait) {
+  std::vector<double> own(rounds);
+  std::vector<double> raws(rounds);
+  std::vector<double> over(rounds);
+  std::size_t allocated = 0;
+  for (std::size_t round = 0; round < rounds + 3; ++round) {  // the first three warm up
+    Clock::duration of_ours{};
+    Clock::duration of_raw{};
+    const std::size_t before = allocations();
+    for (std::size_t i = 0; i < pairs_in_round; ++i) {
+      // Each goes first every other time: the second of a pair may find the driver busy with the first.
+      const bool raw_first = i % 4 < 2;
+      const Clock::time_point start = Clock::now();
+      raw_first ? raw() : ours(i);
+      const Clock::time_point middle = Clock::now();
+      raw_first ? ours(i) : raw();
+      const Clock::time_point end = Clock::now();
+      of_ours += raw_first ? end - middle : middle - start;
+      of_raw += raw_first ? middle - start : end - middle;
+    }
+    const std::size_t asked = allocations() - before;
+    wait();
+    if (round < 3) continue;
+    allocated += asked;
+    const auto ns = [](Clock::duration all) {
+      return std::chrono::duration<double, std::nano>(all).count() / pairs_in_round;
+    };
+    own[round - 3] = ns(of_ours);
+    raws[round - 3] = ns(of_raw);
+    over[round - 3] = ns(of_ours) - ns(of_raw);
+  }
+  return {median(own), median(raws), median(over),
+          static_cast<double>(allocated) / (rounds * pairs_in_round)};
+}
+
+/// Each of several threads races by itself, all at once; the mean of what they find.
+template <class Race>
+Cost race_threads(unsigned threads, Race&& one) {
+  std::vector<Cost> costs(threads);
+  {
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t) running.emplace_back([&, t] { costs[t] = one(); });
+  }
+  Cost mean;
+  for (const Cost& cost : costs) {
+    mean.ns += cost.ns / threads;
+    mean.raw_ns += cost.raw_ns / threads;
+    mean.over_ns += cost.over_ns / threads;
+    mean.allocations += cost.allocations / threads;
+  }
+  return mean;
+}
+
+class Dispatch {
+ public:
+  Dispatch(std::shared_ptr<tmajit::Device> device, Machine* gpu, Report& report)
+      : device_(std::move(device)),
+        gpu_(gpu),
+        runtime_({.device = device_}),
+        report_(report),
+        memory_(device_, 4 * slot) {}
+
+  void measure() {
+    for (const unsigned threads : thread_counts) {
+      for (const bool maps : {false, true}) measure_kernel(maps, threads);
+    }
+  }
+
+ private:
+  [[nodiscard]] Tensor tensor(std::uint64_t rows, std::uint64_t columns, std::uint64_t place) const {
+    const std::array shape{rows, columns};
+    return {tmajit::TensorView::contiguous(tmajit::ElementType::f32, shape),
+            memory_.address() + place * slot};
+  }
+
+  /// A kernel of threads (a transposition) or one with two tensor maps (a copy by the copy engine).
+  void measure_kernel(bool maps, unsigned threads) {
+    constexpr std::array<std::uint32_t, 2> axes{1, 0};
+    Tensor source = tensor(16, 64, 1);
+    if (maps) source.view.strides[0] *= 2;  // two dimensions that do not become one
+    const Tensor destination = maps ? tensor(16, 64, 0) : tensor(64, 16, 0);
+    const tmajit::Operation operation = maps ? tmajit::operation::copy(destination, source)
+                                             : tmajit::operation::permute(destination, source, axes);
+    const tmajit::MovePlan plan = tmajit::plan(runtime_, operation, maps ? "copy" : "transpose");
+    const tmajit::Kernel& kernel = plan.kernels().front();
+    const tmajit::KernelPlan& step = plan.plans().front();
+    const tmajit::PreparedLaunch prepared = kernel.prepare(step);
+    const std::array places{std::pair{destination.address, source.address},
+                            std::pair{destination.address + 2 * slot, source.address + 2 * slot}};
+
+    const auto race_way = [&](const char* path, auto&& way) {
+      const Cost cost = race_threads(threads, [&] {
+        if (gpu_ != nullptr) gpu_->driver->make_current();
+        const Own own(*this, kernel, step);
+        return race([&](std::size_t i) { way(i, own.stream); }, [&] { own.raw(); },
+                    [&] { device_->synchronize(own.stream); });
+      });
+      show(path, maps, threads, cost);
+    };
+    race_way("prepared launch", [&](std::size_t, tmajit::Stream stream) { prepared(stream); });
+    race_way("plan, same addresses", [&](std::size_t, tmajit::Stream stream) { plan(stream); });
+    race_way("plan, new addresses", [&](std::size_t i, tmajit::Stream stream) {
+      const auto& [to, from] = places[i % places.size()];
+      plan({&to, 1}, {&from, 1}, stream);
+    });
+    if (!maps) {
+      race_way("one call, warm", [&](std::size_t i, tmajit::Stream stream) {
+        const auto& [to, from] = places[i % places.size()];
+        tmajit::permute(runtime_, {destination.view, to}, {source.view, from}, axes, stream);
+      });
+      race_way("Runtime::kernel()", [&](std::size_t, tmajit::Stream) { (void)runtime_.kernel(step); });
+    }
+  }
+
+  /// A thread's own stream, and the driver's own launch of the kernel on it.
+  struct Own {
+    Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
+        : device(dispatch.device_.get()), stream(device->create_stream()), parameters(*device, step) {
+      if (dispatch.gpu_ != nullptr) launcher.emplace(*dispatch.gpu_, kernel, step.launch_shape(), stream);
+    }
+    ~Own() { device->destroy_stream(stream); }
+    Own(const Own&) = delete;
+    Own& operator=(const Own&) = delete;
+    void raw() const {
+      if (launcher) (*launcher)(pointers);
+    }
+
+    tmajit::Device* device;
+    tmajit::Stream stream;
+    RawParameters parameters;
+    std::span<void*> pointers = parameters.pointers();
+    std::optional<RawLauncher> launcher;
+  };
+
+  void show(const char* path, bool maps, unsigned threads, const Cost& cost) {
+    const char* const kernel = maps ? "two maps" : "threads";
+    report_.line(fmt::format("{:<8}{:<10}{:<24}{:>8}{:>10.0f}{:>10.0f}{:>10.0f}{:>14.2f}",
+                             gpu_ == nullptr ? "null" : "gpu", kernel, path, threads, cost.ns, cost.raw_ns,
+                             cost.over_ns, cost.allocations));
+    report_.json["dispatch"].push_back({{"path", path},
+                                        {"kernel", kernel},
+                                        {"device", gpu_ == nullptr ? "null" : "gpu"},
+                                        {"threads", threads},
+                                        {"ns", cost.ns},
+                                        {"raw_ns", cost.raw_ns},
+                                        {"over_ns", cost.over_ns},
+                                        {"allocations", cost.allocations}});
+  }
+
+  std::shared_ptr<tmajit::Device> device_;
+  Machine* gpu_;
+  tmajit::Runtime runtime_;
+  Report& report_;
+  tmajit::Buffer memory_;
+};
+
+}  // namespace
+
+void measure_dispatch(const Options& /*options*/, Machine* gpu, Report& report) {
+  report.line("\nHost time of a launch over the driver's own, ns, medians; the device \"null\" does nothing");
+  report.line(fmt::format("{:<8}{:<10}{:<24}{:>8}{:>10}{:>10}{:>10}{:>14}", "device", "kernel", "path",
+                          "threads", "ns", "raw ns", "over ns", "allocations"));
+  report.progress("dispatch");
+  Dispatch(std::make_shared<NullDevice>(), nullptr, report).measure();
+  if (gpu != nullptr) Dispatch(gpu->device, gpu, report).measure();
+}
+
+}  // namespace bench
