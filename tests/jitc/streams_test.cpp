@@ -130,6 +130,7 @@ TEST_CASE("no file takes the place of a stream that is closed") {
   const auto source =
       jitc::test::jitc({"source", "copy", "-o", folder / "copy.cu"}, {.redirect = ">&- 2>&-"});
   CHECK(source.status == 0);
+  CHECK(jitc::test::jitc({"source", "copy", "-o", "/dev/stdout"}, {.redirect = ">&-"}).status == 1);
   CHECK_THAT(read_file(folder / "copy.cu"),
              ContainsSubstring("__global__") && !ContainsSubstring("copy.cu: "));
 }

@@ -133,6 +133,12 @@ TEST_CASE("elements of a file that share an address must be equal") {
   write_npy(in, "<f4", {2, 2}, bytes_of(windows));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "1,1", "--in", in, "--out", out, "--check"})));
   CHECK(data_of(out) == bytes_of(windows));
+  // So may those of a file in the other byte order.
+  write_npy(in, ">i2", {2, 2}, std::string("\0\1\0\2\0\1\0\2", 8));
+  static_cast<void>(jitc_json(simulated({"copy", "--strides", "0,1", "--in", in, "--out", out, "--check"})));
+  CHECK(data_of(out) == std::string("\1\0\2\0\1\0\2\0", 8));
+  CHECK_THAT(refusal(simulated({"copy", "--strides", "1,0", "--in", in})),
+             ContainsSubstring("element [0, 0]"));
   // And elements that lie apart, however their strides are ordered.
   write_npy(in, "<f4", {2, 2}, bytes_of(counting(4)));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "-1,2", "--in", in, "--out", out, "--check"})));

@@ -116,16 +116,17 @@ void refuse_unknown_words(const CLI::App& app) {
   for (const auto* command : app.get_subcommands()) refuse_unknown_words(*command);
   const auto unknown = app.remaining();
   if (unknown.empty()) return;
-  const auto word = unknown.front().substr(0, unknown.front().find('='));
+  const auto& word = unknown.front();
   const auto commands = commands_of(app);
   if (word.starts_with('-')) {
     std::vector<std::string> names;
     for (const auto* option : app.get_options()) {
       for (const auto& name : option->get_lnames()) names.push_back("--" + name);
     }
-    refuse("{} has no option {}{}", full_name(app), word, tmajit::suggestion(word, names));
+    const auto name = word.substr(0, word.find('='));
+    refuse("{} has no option {}{}", full_name(app), name, tmajit::suggestion(name, names));
   }
-  if (commands.empty()) refuse("{} takes no \"{}\" here", full_name(app), unknown.front());
+  if (commands.empty()) refuse("{} takes no \"{}\" here", full_name(app), word);
   refuse("there is no command \"{}\"; legal: {}{}", word, fmt::join(commands, ", "),
          tmajit::suggestion(word, commands));
 }

@@ -200,7 +200,7 @@ void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
     // open() takes the lowest number that is free, which is this one.
-    static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+    static_cast<void>(::open("/", O_PATH));
   }
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -127,19 +129,27 @@ std::vector<std::uint64_t> first_lost_element(const MemorySpan& span, const Tens
                                               std::span<const std::byte> array, const HostLayout& layout) {
   if (span.bytes == 0 || keeps_apart(view)) return {};
   const Progress progress("laying out an input");
-  const auto size = tmajit::size_of(view.type);
+  const std::int64_t size = tmajit::size_of(view.type);
   std::vector<std::byte> memory(span.bytes);
   scatter(memory, span, view, array, layout);
-  std::vector<std::byte> kept(view.elements() * size);
-  gather(kept, memory, span, view);
-  std::vector<std::byte> given(kept.size());
-  copy_strided(size, given.data(), c_order(extents(view)), array.data(), layout.strides, extents(view),
-               layout.swapped);
-  const auto first = std::ranges::mismatch(kept, given).in1;
-  if (first == kept.end()) return {};
-  auto number = static_cast<std::uint64_t>(first - kept.begin()) / size;
+  std::optional<std::uint64_t> lost;
+  std::uint64_t number = 0;  // of the element, in C order
+  for_each_row<2>(extents(view), {strides(view), layout.strides},
+                  [&](const auto& offsets, std::uint64_t count, const auto& steps) {
+                    const auto* kept = memory.data() + span.first + offsets[0] * size;
+                    const auto* given = array.data() + offsets[1] * size;
+                    for (std::uint64_t i = 0; i < count; ++i, ++number) {
+                      const bool same = layout.swapped ? std::equal(kept, kept + size,
+                                                                    std::make_reverse_iterator(given + size))
+                                                       : std::equal(kept, kept + size, given);
+                      if (!same && !lost) lost = number;
+                      kept += steps[0] * size;
+                      given += steps[1] * size;
+                    }
+                  });
+  if (!lost) return {};
   std::vector<std::uint64_t> index(view.rank);
-  for (std::size_t d = view.rank; d-- > 0; number /= view.shape[d]) index[d] = number % view.shape[d];
+  for (std::size_t d = view.rank; d-- > 0; *lost /= view.shape[d]) index[d] = *lost % view.shape[d];
   return index;
 }
 
