@@ -4,6 +4,7 @@
 #include <tmajit/error.hpp>
 
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 namespace {
@@ -35,9 +36,11 @@ ElementType parse_element_type(std::string_view text) {
   for (const auto& [spelling, type] : numpy_names) {
     if (spelling == text) return type;
   }
+  std::vector<std::string_view> known(names.names.begin(), names.names.end());
+  for (const auto& [spelling, type] : numpy_names) known.push_back(spelling);
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names", text,
-                          fmt::join(names.names, ", ")));
+              fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names{}", text,
+                          fmt::join(names.names, ", "), suggestion(text, known)));
 }
 
 TMAJIT_END

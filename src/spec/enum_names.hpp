@@ -1,5 +1,7 @@
 #pragma once
 
+#include "spec/suggestion.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <array>
@@ -20,13 +22,13 @@ struct EnumNames {
     const auto number = static_cast<std::size_t>(value);
     return number < count ? names[number] : "unknown";
   }
-  /// Throws Error{invalid_argument} that lists the legal names.
+  /// Throws Error{invalid_argument} that lists the legal names and suggests the one that was meant.
   [[nodiscard]] Enum parse(std::string_view text) const {
     for (std::size_t i = 0; i < count; ++i) {
       if (names[i] == text) return static_cast<Enum>(i);
     }
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("no {} is called \"{}\"; legal: {}", kind, text, fmt::join(names, ", ")));
+    throw Error(ErrorCode::invalid_argument, fmt::format("no {} is called \"{}\"; legal: {}{}", kind, text,
+                                                         fmt::join(names, ", "), suggestion(text, names)));
   }
 };
 

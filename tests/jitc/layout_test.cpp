@@ -303,7 +303,7 @@ TEST_CASE("wrong usage of layout: exit code 2 and nothing written") {
       {{"--box", "8x8", "--pattern", "row", "--instruction", "2"}, "there are 2"},
       {{"--box", "8x8", "--access", "4"}, "--pattern"},
       {{"--box", "8x8", "--instruction", "0"}, "--pattern"},
-      {{"--box", "8x8", "--colour", "value"}, "column or row"},
+      {{"--box", "8x8", "--colour", "value"}, "column, row"},
       {{"--box", "8x8", "--lines", "-1"}, "--lines"},
       {{"--box", "8x8", "-o", "a.png"}, ".svg"},
       {{"--box", "8x8", "-o", "svg"}, ".svg"},

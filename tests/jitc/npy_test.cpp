@@ -63,7 +63,7 @@ TEST_CASE("what is written reads back, for random types and shapes") {
     std::string expected;
     {
       OutputArray file(folder / "a.npy");
-      auto memory = file.reserve(type, shape);
+      auto memory = file.reserve(npy_descr(type), tmajit::size_of(type), shape);
       REQUIRE(memory.size() == bytes);
       for (auto& byte : memory) {
         byte = static_cast<std::byte>(random() & 0xffU);

@@ -12,21 +12,13 @@ using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-namespace {
-
-std::vector<std::string> run(const std::vector<std::string>& words) {
-  return std::vector<std::string>{"run"} + words + std::vector<std::string>{"--device", "sim"};
-}
-
-}  // namespace
-
 TEST_CASE("a permutation of a file is the file that NumPy would write") {
   const Folder folder;
   std::vector<float> x(5UL * 7);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   write_npy(folder / "a.npy", "<f4", {5, 7}, bytes_of(x));
-  const auto json = jitc_json(
-      run({"permute", "--axes", "1,0", "--in", folder / "a.npy", "--out", folder / "y.npy", "--check"}));
+  const auto json = jitc_json(simulated(
+      {"permute", "--axes", "1,0", "--in", folder / "a.npy", "--out", folder / "y.npy", "--check"}));
   CHECK(json.at("operation") == "permute");
   CHECK(json.at("run").at("device").at("simulated") == true);
   CHECK(json.at("run").at("bytes") == 2 * 5 * 7 * 4);
@@ -74,7 +66,7 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
   }));
   auto checked = words;
   checked.emplace_back("--check");
-  const auto result = jitc::test::jitc(run(checked));
+  const auto result = jitc::test::jitc(simulated(checked));
   INFO(result.err);
   CHECK(result.status == 0);
   CHECK_THAT(result.err,
@@ -87,17 +79,17 @@ TEST_CASE("an output for every part of a split") {
   const std::vector<std::string> words{"split", "--axis", "0", "--parts", "1,2", "--in", folder / "a.npy"};
   auto both = words;
   both.insert(both.end(), {"--out", folder / "b.npy", "--out", folder / "c.npy"});
-  CHECK(jitc_json(run(both)).at("outputs").size() == 2);
+  CHECK(jitc_json(simulated(both)).at("outputs").size() == 2);
   CHECK(data_of(folder / "b.npy") == "ab");
   CHECK(data_of(folder / "c.npy") == "cdef");
   auto one = words;
   one.insert(one.end(), {"--out", folder / "d.npy"});
-  CHECK_THAT(refusal(run(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
+  CHECK_THAT(refusal(simulated(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
 }
 
 TEST_CASE("a family's name takes a kernel of that family, an option of tiles the caller's tile") {
   const auto spec = [](const std::vector<std::string>& words) {
-    return jitc_json(run(words)).at("plan").at("steps").at(0).at("spec");
+    return jitc_json(simulated(words)).at("plan").at("steps").at(0).at("spec");
   };
   const auto copy = spec({"copy", "--shape", "40x64", "--box", "8x16"});
   CHECK(copy.at("family") == "copy");
@@ -109,15 +101,15 @@ TEST_CASE("a family's name takes a kernel of that family, an option of tiles the
 }
 
 TEST_CASE("a tile of the caller's choice is for tensors as they are") {
-  CHECK_THAT(refusal(run({"copy", "--shape", "8x8", "--axes", "1,0", "--box", "4x4"})),
+  CHECK_THAT(refusal(simulated({"copy", "--shape", "8x8", "--axes", "1,0", "--box", "4x4"})),
              ContainsSubstring("--axes needs a kernel that the planner chooses, but --box has a tile"));
-  CHECK_THAT(refusal(run({"bulk", "--shape", "8x8", "--expr", "x", "--flip", "0"})),
+  CHECK_THAT(refusal(simulated({"bulk", "--shape", "8x8", "--expr", "x", "--flip", "0"})),
              ContainsSubstring("--flip needs a kernel that the planner chooses, but bulk has a tile"));
-  CHECK_THAT(refusal(run({"permute", "--shape", "8x8", "--axes", "1,0", "--stages", "3"})),
+  CHECK_THAT(refusal(simulated({"permute", "--shape", "8x8", "--axes", "1,0", "--stages", "3"})),
              ContainsSubstring("--stages chooses a tile, but for permute the planner does"));
-  CHECK_THAT(refusal(run({"rows", "--shape", "8x8", "--stages", "3"})),
+  CHECK_THAT(refusal(simulated({"rows", "--shape", "8x8", "--stages", "3"})),
              ContainsSubstring("--stages chooses a tile, but for family rows the planner does"));
-  CHECK_THAT(refusal(run({"copy", "--shape", "8x8", "--l2", "64B"})),
+  CHECK_THAT(refusal(simulated({"copy", "--shape", "8x8", "--l2", "64B"})),
              ContainsSubstring("--l2 is for loads of tiles"));
 }
 
@@ -167,17 +159,18 @@ TEST_CASE("what makes no sense is one clear error") {
       {{"frobnicate", "--shape", "4x4"}, "no operation or family \"frobnicate\""},
   }));
   CAPTURE(wrong.words);
-  CHECK_THAT(refusal(run(wrong.words)), ContainsSubstring(wrong.says));
+  CHECK_THAT(refusal(simulated(wrong.words)), ContainsSubstring(wrong.says));
 }
 
 TEST_CASE("arrays of different shapes are joined only along the axis") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {2, 2}, "abcd");
   write_npy(folder / "b.npy", "|u1", {2, 1}, "ef");
-  CHECK_THAT(refusal(run({"concat", "--axis", "0", "--in", folder / "a.npy", "--in", folder / "b.npy"})),
-             ContainsSubstring("input 1 has shape 2x1, but input 0 has 2x2"));
-  static_cast<void>(jitc_json(run({"concat", "--axis", "1", "--in", folder / "a.npy", "--in",
-                                   folder / "b.npy", "--out", folder / "y.npy"})));
+  CHECK_THAT(
+      refusal(simulated({"concat", "--axis", "0", "--in", folder / "a.npy", "--in", folder / "b.npy"})),
+      ContainsSubstring("input 1 has shape 2x1, but input 0 has 2x2"));
+  static_cast<void>(jitc_json(simulated({"concat", "--axis", "1", "--in", folder / "a.npy", "--in",
+                                         folder / "b.npy", "--out", folder / "y.npy"})));
   CHECK(data_of(folder / "y.npy") == "abecdf");
 }
 

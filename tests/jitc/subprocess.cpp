@@ -40,6 +40,9 @@ ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surro
   if (surroundings.file_size_limit != 0) {
     words.insert(words.end(), {"prlimit", "--fsize=" + std::to_string(surroundings.file_size_limit), "--"});
   }
+  if (!surroundings.redirect.empty()) {
+    words.insert(words.end(), {"sh", "-c", "exec \"$@\" " + surroundings.redirect, "sh"});
+  }
   const char* const program = std::getenv("JITC_PROGRAM");
   words.emplace_back(program == nullptr ? JITC_PROGRAM : program);
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -87,6 +90,10 @@ std::vector<float> counting(std::size_t count) {
 std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+std::vector<std::string> simulated(const std::vector<std::string>& words) {
+  return std::vector<std::string>{"run"} + words + std::vector<std::string>{"--device", "sim"};
 }
 
 std::string refusal(const std::vector<std::string>& words, int status) {

@@ -34,6 +34,7 @@ class Folder {
 struct Surroundings {
   std::vector<std::string> environment = {};  ///< "NAME=value"
   std::uint64_t file_size_limit = 0;          ///< bytes; 0: none
+  std::string redirect = {};                  ///< as a shell writes it: "2>/dev/full"
 };
 
 /// Runs the jitc that was built, or the one that $JITC_PROGRAM names. Its cache is a folder of the test's own
@@ -60,6 +61,8 @@ template <class Element>
 /// `words` with `more` behind them.
 [[nodiscard]] std::vector<std::string> operator+(std::vector<std::string> words,
                                                  const std::vector<std::string>& more);
+/// The words of a run on the simulated device.
+[[nodiscard]] std::vector<std::string> simulated(const std::vector<std::string>& words);
 /// The message of a command that must be refused with `status`, 2 for wrong usage, and print nothing else.
 [[nodiscard]] std::string refusal(const std::vector<std::string>& words, int status = 2);
 

@@ -1,7 +1,9 @@
+#include <tmajit/bank_conflicts.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <limits>
+#include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -9,6 +11,7 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::MessageMatches;
 
 TEST_CASE("every element type is parsed from its own name") {
@@ -37,6 +40,25 @@ TEST_CASE("an unknown name is refused with the legal ones") {
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
   }
+}
+
+TEST_CASE("the name that was probably meant is suggested, and no other") {
+  const auto message = [](const auto& parse, const char* text) {
+    try {
+      static_cast<void>(parse(text));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  CHECK_THAT(message(parse_element_type, "bflat16"), EndsWith("; did you mean bfloat16?"));
+  CHECK_THAT(message(parse_element_type, "E4M3"), EndsWith("; did you mean e4m3?"));
+  CHECK_THAT(message(parse_element_type, "unt32"), EndsWith("; did you mean uint32?"));
+  CHECK_THAT(message(parse_swizzle, "128b"), EndsWith("; did you mean 128B?"));
+  CHECK_THAT(message(parse_access_pattern, "matrix_transposed"),
+             EndsWith("; did you mean matrix-transposed?"));
+  CHECK_THAT(message(parse_element_type, "quaternion"), EndsWith("or NumPy's names"));
+  CHECK_THAT(message(parse_swizzle, ""), EndsWith("128B"));
 }
 
 TEST_CASE("every enumerator is parsed from its own name") {

@@ -1,6 +1,8 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "option_checks.hpp"
 #include "report.hpp"
+#include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "usage.hpp"
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <span>
+#include <sstream>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +26,8 @@ namespace jitc {
 namespace {
 
 using tmajit::ErrorCode;
+
+constexpr int wrong_usage = 2;  ///< the exit code, also of what is not legal
 
 void use_log_level(const std::string& level) {
   if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse_log_level(level));
@@ -53,6 +59,15 @@ class HelpFormatter : public CLI::Formatter {
     return text + '\n';
   }
 
+  /// CLI11 marks the names of a flag that switch it off.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    constexpr std::string_view mark = "{false}";
+    auto names = CLI::Formatter::make_option_name(option, positional);
+    for (auto at = names.find(mark); at != std::string::npos; at = names.find(mark))
+      names.erase(at, mark.size());
+    return names;
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return {};
     // What follows a colon are the names of validators; descriptions say it better.
@@ -72,17 +87,57 @@ bool wants_json(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
 }
 
+/// "jitc cache ls"
+std::string full_name(const CLI::App& command) {
+  const auto* const parent = command.get_parent();
+  return (parent == nullptr ? std::string() : full_name(*parent) + " ") + command.get_name();
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
 /// Throws Error{invalid_argument} that lists the commands to choose from, if none was given.
 void require_command(const CLI::App& app, const Session& session) {
   if (session.action) return;
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
-  std::vector<std::string> names;
-  for (const auto* command : last->get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+  refuse("a command is required: {}; {} --help says more", fmt::join(commands_of(*last), ", "),
+         full_name(*last));
+}
+
+/// Throws Error{invalid_argument} for the first word that is neither a command nor an option nor expected, if
+/// there is one, with what may have been meant.
+void refuse_unknown_words(const CLI::App& app) {
+  for (const auto* command : app.get_subcommands()) refuse_unknown_words(*command);
+  const auto unknown = app.remaining();
+  if (unknown.empty()) return;
+  const auto& word = unknown.front();
+  const auto commands = commands_of(app);
+  if (word.starts_with('-')) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options()) {
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const auto name = word.substr(0, word.find('='));
+    refuse("{} has no option {}{}", full_name(app), name, tmajit::suggestion(name, names));
   }
-  refuse("a command is required: {}; {} --help says more", fmt::join(names, ", "),
-         last == &app ? "jitc" : "jitc " + last->get_name());
+  if (commands.empty()) refuse("{} takes no \"{}\" here", full_name(app), word);
+  refuse("there is no command \"{}\"; legal: {}{}", word, fmt::join(commands, ", "),
+         tmajit::suggestion(word, commands));
+}
+
+/// Throws Error{invalid_argument} for "--shape=": CLI11 would take the next word for its value.
+void refuse_empty_values(int argc, const char* const* argv) {
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+      refuse("{} has no value behind it; give one, or leave the option out", word);
+    }
+  }
 }
 
 void describe_program(CLI::App& app) {
@@ -124,7 +179,7 @@ int report_error(const std::exception& error, bool json) {
   } catch (const std::exception&) {
     // Standard output is gone, and the message already stands on standard error.
   }
-  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? 2 : 1;
+  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? wrong_usage : 1;
 }
 
 }  // namespace
@@ -134,12 +189,37 @@ void add_action(CLI::App& command, Session& session, std::function<int(bool json
   command
       .add_option("--log-level", session.log_level,
                   "What the library logs to standard error: trace, debug, info, warn, err or off")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}))
+      ->check(one_of({"trace", "debug", "info", "warn", "err", "off"}))
       ->type_name("LEVEL");
   if (action) command.callback([action = std::move(action), &session] { session.action = action; });
 }
 
+namespace {
+
+/// Returns false if --help or --version was asked for, which is then printed. Throws CLI::Error and
+/// Error{invalid_argument} for wrong usage.
+bool parse(CLI::App& app, int argc, const char* const* argv) {
+  refuse_empty_values(argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // --help and --version are errors too, to the parser.
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      app.exit(error, text);
+      write_stdout(text.str());
+      return false;
+    }
+    refuse_unknown_words(app);
+    throw;
+  }
+  return true;
+}
+
+}  // namespace
+
 int run(int argc, const char* const* argv) {
+  hold_standard_streams();
   install_signal_handling();
   Session session;
   CLI::App app;
@@ -156,19 +236,16 @@ int run(int argc, const char* const* argv) {
   add_cache_command(app, session);
   add_doctor_command(app, session);
   try {
-    app.parse(argc, argv);
+    if (!parse(app, argc, argv)) return 0;
+  } catch (const std::exception& error) {
+    const int code = report_error(error, wants_json(argc, argv));
+    if (code == wrong_usage) tell("jitc --help and jitc COMMAND --help say what is possible\n");
+    return code;
+  }
+  try {
     require_command(app, session);
     use_log_level(session.log_level);
     return session.action(session.json);
-  } catch (const CLI::ParseError& error) {
-    // --help and --version are errors too, to the parser.
-    if (error.get_exit_code() == 0) {
-      app.exit(error);
-      return 0;
-    }
-    const int code = report_error(error, wants_json(argc, argv));
-    fmt::print(stderr, "jitc --help and jitc COMMAND --help say what is possible\n");
-    return code;
   } catch (const std::exception& error) {
     return report_error(error, session.json);
   }

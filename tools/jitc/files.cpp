@@ -150,6 +150,35 @@ void OutputFile::publish() {
   if (folder.get() >= 0) ::fsync(folder.get());
 }
 
+namespace {
+
+/// Whether both name one file that can be replaced, be it there already or not.
+bool name_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  const auto status = std::filesystem::status(a, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return false;
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  const auto real_a = std::filesystem::weakly_canonical(std::filesystem::absolute(a, error), error);
+  const auto real_b = std::filesystem::weakly_canonical(std::filesystem::absolute(b, error), error);
+  return !error && real_a == real_b;
+}
+
+}  // namespace
+
+void require_distinct(std::span<const std::filesystem::path> written,
+                      std::span<const std::filesystem::path> read) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    for (const auto& other : written.first(i)) {
+      if (!name_one_file(written[i], other)) continue;
+      refuse("{} is written twice; each output needs a file of its own", written[i].string());
+    }
+    for (const auto& other : read) {
+      if (!name_one_file(written[i], other)) continue;
+      refuse("{} is read and written; an output needs a file of its own", written[i].string());
+    }
+  }
+}
+
 void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name) {
   // Linux writes at most 2 GiB − 4 KiB at a time; smaller pieces let signals through.
   constexpr std::size_t piece = std::size_t{1} << 30U;
@@ -165,6 +194,14 @@ void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name
 
 void write_stdout(std::string_view text) {
   write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "to standard output");
+}
+
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    // open() takes the lowest number that is free, which is this one.
+    static_cast<void>(::open("/", O_PATH));
+  }
 }
 
 void install_signal_handling() {

@@ -75,6 +75,11 @@ class OutputFile {
   bool direct_ = false;
 };
 
+/// Throws Error{invalid_argument} where two of the files that are to be written are one file, or one of them
+/// is also read. Pipes and devices may be written several times.
+void require_distinct(std::span<const std::filesystem::path> written,
+                      std::span<const std::filesystem::path> read = {});
+
 /// Writes all of `bytes` to `fd`. Throws Error{io}, "cannot write <name>: …".
 void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name);
 /// The same to standard output.
@@ -83,6 +88,10 @@ template <class... Values>
 void write_stdout(fmt::format_string<Values...> text, Values&&... values) {
   write_stdout(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
+
+/// Standard streams that were closed get a descriptor that cannot be read or written, so that no file that is
+/// opened later takes their number, and what is meant for people or a pipe does not land in it.
+void hold_standard_streams();
 
 /// A failed write, a closed pipe or a mapped file that shrinks must end in an error message, not in a signal:
 /// ignores SIGXFSZ and SIGPIPE, and turns SIGBUS into one line on standard error and exit code 1.

@@ -1,6 +1,7 @@
 #include "json_node.hpp"
 
 #include "reference/small_float.hpp"
+#include "spec/suggestion.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -76,7 +77,8 @@ std::string JsonNode::step(std::string_view key) {
 void JsonNode::expect_keys(std::initializer_list<std::string_view> keys) const {
   for (const auto& member : members()) {
     if (std::ranges::find(keys, member.key()) != keys.end()) continue;
-    member.fail("there is no such key; legal are {}", fmt::join(keys, ", "));
+    member.fail("there is no such key; legal are {}{}", fmt::join(keys, ", "),
+                tmajit::suggestion(member.key(), keys));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "launch_description.hpp"
 
 #include "json_node.hpp"
+#include "spec/suggestion.hpp"
 #include "text.hpp"
 
 #include <tmajit/error.hpp>
@@ -184,7 +185,7 @@ class ParameterReader {
       names.reserve(buffers_.size());
       for (const auto& buffer : buffers_) names.push_back(buffer.name);
       if (names.empty()) name.refuse("$.buffers has none");
-      name.refuse("$.buffers has {}", fmt::join(names, ", "));
+      name.refuse("$.buffers has {}{}", fmt::join(names, ", "), tmajit::suggestion(name.string(), names));
     }
     PointerParameter pointer{.buffer = name.string()};
     if (const auto offset = node.find("offset")) pointer.offset = offset->integer(0, u64_most >> 1U);

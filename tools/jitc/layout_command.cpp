@@ -71,9 +71,7 @@ std::optional<ShownAccess> shown_access(const LayoutOptions& options, const Layo
 
 ColourBy colour_by(const std::string& text, const BoxLayout& box) {
   if (text.empty()) return box.row_bytes() == unit_bytes ? ColourBy::row : ColourBy::column;
-  if (text == "column") return ColourBy::column;
-  if (text == "row") return ColourBy::row;
-  refuse("--colour {}: column or row", text);
+  return text == "row" ? ColourBy::row : ColourBy::column;
 }
 
 /// Before anything is made, so that a name that is no picture's is refused at once.
@@ -214,8 +212,10 @@ void add_layout_command(CLI::App& app, Session& session) {
             "Bytes that a lane touches: 1, 2, 4, 8 or 16; default: an element");
   group.add("--instruction", options->instruction, "N",
             "Which of the pattern's instructions; default: the first of those with most conflicts");
-  group.add("--colour,--color", options->colour, "WHAT",
-            "What colours tell: column, an element's by 16 bytes, which is the default, or row");
+  group
+      .add("--colour,--color", options->colour, "WHAT",
+           "What colours tell: column, an element's by 16 bytes, which is the default, or row")
+      ->check(one_of({"column", "row"}));
   group.add("--lines", options->lines, "N",
             "Lines of 128 bytes that are shown at most, 0 for all; default: 32, in a picture 64");
   group.add("-o,--output", options->out, "FILE.svg",

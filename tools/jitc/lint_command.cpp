@@ -5,6 +5,7 @@
 #include "parse.hpp"
 #include "plan_kernels.hpp"
 #include "report.hpp"
+#include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "usage.hpp"
@@ -81,11 +82,8 @@ MapFacts parse_box_bytes(const std::string& text) {
 }
 
 bool is_operation(std::string_view word) {
-  const auto families = tmajit::families();
-  return find_operation(word) != nullptr ||
-         std::any_of(families.begin(), families.end(), [&](const tmajit::FamilyInfo& family) {
-           return family.name == word || family.operation == word;
-         });
+  const auto words = operation_words();
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 Subject read_file(const LintCommand& command) {
@@ -96,7 +94,8 @@ Subject read_file(const LintCommand& command) {
     subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
   } catch (const Error& error) {
     // An exit code of 1 says that there are findings.
-    refuse("{}, and no operation or family is called so", error.what());
+    refuse("{}, and no operation or family is called so{}", error.what(),
+           tmajit::suggestion(path, operation_words()));
   }
   subject.options.name = is_standard_input ? "standard input" : path;
   for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));
@@ -145,16 +144,16 @@ int lint(const LintCommand& command, bool json) {
   }
   write_stdout(result.report);
   for (const std::string& check : result.unfinished)
-    fmt::print(stderr, "{} too many paths to follow them all, {}\n",
-               styled("unfinished:", Style::warn, STDERR_FILENO), check);
+    tell("{} too many paths to follow them all, {}\n", styled("unfinished:", Style::warn, STDERR_FILENO),
+         check);
   if (result.findings.empty()) {
     write_stdout("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO), subject.options.name,
                  result.kernels.size() == 1 ? "kernel " + result.kernels.front()
                                             : fmt::format("{} kernels", result.kernels.size()));
     return 0;
   }
-  fmt::print(stderr, "{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
-             subject.options.name);
+  tell("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
+       subject.options.name);
   return 1;
 }
 

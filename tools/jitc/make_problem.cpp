@@ -20,11 +20,22 @@ struct OperandTypes {
   tmajit::ElementType output = tmajit::ElementType::f32;
 };
 
-/// What --dtype, --out-dtype and the files (one an input, or none) say of the types of `count` inputs and the
-/// output; f32 where nothing does. Throws Error{invalid_argument} where they contradict each other.
-OperandTypes choose_types(const ProblemOptions& options, std::span<const InputArray> files,
-                          std::size_t count) {
-  const auto named = parse_types(options.dtypes);
+/// What --dtype and --out-dtype name.
+struct NamedTypes {
+  std::vector<ElementType> all;
+  std::optional<ElementType> output = {};
+};
+
+NamedTypes read_types(const ProblemOptions& options) {
+  NamedTypes types{.all = parse_types(options.dtypes)};
+  if (!options.out_dtype.empty()) types.output = tmajit::parse_element_type(options.out_dtype);
+  return types;
+}
+
+/// What is named and the files (one an input, or none) say of the types of `count` inputs and the output; f32
+/// where nothing does. Throws Error{invalid_argument} where they contradict each other.
+OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
+  const auto& named = names.all;
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
     refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
            named.size(), count, count + 1);
@@ -36,15 +47,15 @@ OperandTypes choose_types(const ProblemOptions& options, std::span<const InputAr
                                            : files[i].type());
     if (!files.empty()) files[i].check(types.inputs.back());
   }
-  if (options.out_dtype.empty()) {
+  if (!names.output) {
     types.output = named.size() == count + 1 ? named.back()
                    : types.inputs.empty()    ? ElementType::f32
                                              : types.inputs.front();
     return types;
   }
-  types.output = tmajit::parse_element_type(options.out_dtype);
+  types.output = *names.output;
   if (named.size() == count + 1 && named.back() != types.output) {
-    refuse("--out-dtype {}, but --dtype ends with {} for the output", options.out_dtype,
+    refuse("--out-dtype {}, but --dtype ends with {} for the output", tmajit::name(types.output),
            tmajit::name(named.back()));
   }
   return types;
@@ -60,12 +71,17 @@ class Builder {
 
   Problem build() {
     check_options();
+    // What can be read without the inputs comes first, so that a word that is wrong is not hidden by a file
+    // that is not there.
+    const auto named = read_types(options_);
+    read_tile();
+    read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
-    read_tile();
-    types_ = choose_types(options_, problem_.files, count_);
+    types_ = choose_types(named, problem_.files, count_);
     make_inputs();
     read_views();
+    require_same_bits();
     if (computes()) {
       problem_.given.expression = options_.expression;
       note("--expr", fmt::format("'{}'", options_.expression));
@@ -75,6 +91,7 @@ class Builder {
     } else {
       make_outputs();
     }
+    keep_booleans();
     return std::move(problem_);
   }
 
@@ -126,20 +143,21 @@ class Builder {
   }
 
   void count_inputs() {
-    const auto read = std::max(computes() ? inputs_of(options_.expression) : 1, least_inputs());
+    const auto least = least_inputs();
+    const auto read = std::max(computes() ? inputs_of(options_.expression) : 1, least);
     if (parts_are_inputs()) {
       if (!problem_.files.empty())
         refuse("--parts says how long concat's inputs are, but the files say that already");
       count_ = parse_extents(options_.parts, "--parts").size();
     } else if (!problem_.files.empty()) {
       count_ = problem_.files.size();
-    } else if (options_.inputs != 0) {
-      count_ = options_.inputs;
+    } else if (options_.inputs) {
+      count_ = *options_.inputs;
     } else {
       count_ = !has_tile() && operation().word == "concat" ? 2 : read;
     }
-    if (options_.inputs != 0 && options_.inputs != count_) {
-      refuse("--inputs {}, but {} given with {}", options_.inputs,
+    if (options_.inputs && *options_.inputs != count_) {
+      refuse("--inputs {}, but {} given with {}", *options_.inputs,
              count_ == 1 ? "1 is" : fmt::format("{} are", count_),
              problem_.files.empty() ? "--parts" : "--in");
     }
@@ -155,7 +173,9 @@ class Builder {
                                      problem_.word, count_)
                        : fmt::format("{} inputs; the most is {}", count_, most));
     }
+    if (count_ < least) refuse("--inputs 0: {} needs an input", problem_.word);
     if (read > count_) {
+      if (count_ == 0) refuse("--inputs 0, but --expr reads x{}: legal is {} or more", read - 1, read);
       refuse("--expr reads x{}, but there {} only {}; the last is x{}", read - 1, count_ == 1 ? "is" : "are",
              counted(count_, "input"), count_ - 1);
     }
@@ -255,7 +275,21 @@ class Builder {
       problem_.inputs.push_back(make_array(
           types_.inputs[i], shape_of(i), strides.empty() ? "" : strides[strides.size() == 1 ? 0 : i],
           "--strides", options_.offset, count_ == 1 ? "input" : fmt::format("input {}", i)));
+      if (purpose_ == Purpose::run && !problem_.files.empty()) require_room(i);
     }
+  }
+
+  /// Elements of a file that share an address must be equal: of others all but one would be lost.
+  void require_room(std::size_t input) const {
+    const auto& [view, memory, name] = problem_.inputs[input];
+    const auto& file = problem_.files[input];
+    const auto lost = first_lost_element(memory, view, file.data(), file.layout());
+    if (lost.empty()) return;
+    refuse(
+        "{}: with --strides {} several elements lie at one address, and element [{}] differs from another "
+        "one "
+        "there; legal are strides that keep them apart, or that repeat equal elements",
+        file.path().string(), fmt::join(strides(view), ","), fmt::join(lost, ", "));
   }
 
   void note(std::string_view option, std::string_view text) {
@@ -263,14 +297,21 @@ class Builder {
     all += fmt::format("{}{} {}", all.empty() ? "" : " ", option, text);
   }
 
+  /// The views that need not know an input's dimensions.
+  void read_ranges() {
+    if (!options_.slice.empty()) problem_.views.slices = parse_slices(options_.slice);
+    if (!options_.broadcast.empty()) problem_.views.shape = parse_extents(options_.broadcast, "--broadcast");
+  }
+
   void read_views() {
     auto& views = problem_.views;
-    if (problem_.inputs.empty()) return;
-    const auto rank = problem_.inputs.front().view.rank;
-    if (!options_.slice.empty()) {
-      views.slices = parse_slices(options_.slice);
-      note("--slice", format(views.slices));
+    if (problem_.inputs.empty()) {
+      const auto option = options_.view_option();
+      if (!option.empty()) refuse("{} shows inputs otherwise, but this {} has none", option, problem_.word);
+      return;
     }
+    const auto rank = problem_.inputs.front().view.rank;
+    if (!options_.slice.empty()) note("--slice", format(views.slices));
     if (!options_.flip.empty()) {
       views.flips = parse_axes(options_.flip, rank, "--flip");
       note("--flip", fmt::to_string(fmt::join(views.flips, ",")));
@@ -283,10 +324,7 @@ class Builder {
       }
       note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
     }
-    if (!options_.broadcast.empty()) {
-      views.shape = parse_extents(options_.broadcast, "--broadcast");
-      note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
-    }
+    if (views.shape) note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
   }
 
   void add_output(ElementType type, std::span<const std::uint64_t> shape, std::string name) {
@@ -311,20 +349,45 @@ class Builder {
     for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of({.view = input.view}));
     if (operation().has_axis) read_axis(sources.front().view.rank);
     if (!options_.pad.empty()) read_padding(sources.front().view);
-    if (operation().word != "cast" && !computes()) require_equal_sizes();
     const auto shapes = operation().shapes(sources, problem_.given);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       add_output(types_.output, shapes[i], shapes.size() == 1 ? "output" : fmt::format("output {}", i));
     }
   }
 
-  void require_equal_sizes() const {
+  /// Whether the outputs' elements are the inputs' as they are: kernels with a tile have rules of their own.
+  [[nodiscard]] bool keeps_bits() const { return !has_tile() && !computes() && operation().word != "cast"; }
+
+  /// What moves bits makes no element of one type from one of another.
+  void require_same_bits() const {
+    if (!keeps_bits()) return;
     const auto to = types_.output;
     for (const auto from : types_.inputs) {
-      if (tmajit::size_of(from) == tmajit::size_of(to)) continue;
-      refuse("{} moves bits, but {} elements have {} and {} elements {}; cast converts values", problem_.word,
-             tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
-             tmajit::size_of(to));
+      if (from != types_.inputs.front()) {
+        refuse("{} moves bits, but inputs have the types {} and {}; cast converts values", problem_.word,
+               tmajit::name(types_.inputs.front()), tmajit::name(from));
+      }
+      if (tmajit::size_of(from) != tmajit::size_of(to)) {
+        refuse("{} moves bits, but {} elements have {} and {} elements {}; cast converts values",
+               problem_.word, tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
+               tmajit::size_of(to));
+      }
+      if (!options_.pad.empty() && from != to) {
+        refuse("--pad adds elements of the output's type, {}, to bits of {}; cast converts values",
+               tmajit::name(to), tmajit::name(from));
+      }
+    }
+  }
+
+  /// Where no option names a type, bits of NumPy's booleans stay booleans.
+  void keep_booleans() {
+    const bool moves = keeps_bits() || (has_tile() && !computes() && !writes_images());
+    const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
+    problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
+                                    !problem_.files.empty() &&
+                                    std::ranges::all_of(problem_.files, is_boolean);
+    if (problem_.outputs_are_booleans && options_.pad_value != 0 && options_.pad_value != 1) {
+      refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", options_.pad_value);
     }
   }
 

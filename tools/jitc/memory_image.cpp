@@ -4,7 +4,11 @@
 #include "usage.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -50,6 +54,22 @@ void copy_elements(std::byte* to, std::span<const std::int64_t> to_strides, cons
                       std::memcpy(out, element.data(), bytes);
                     }
                   });
+}
+
+/// Whether no two elements share an address, as far as the strides show it at once: each steps over all that
+/// the smaller ones reach.
+bool keeps_apart(const TensorView& view) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // and how often each is taken
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.shape[d] > 1) steps.emplace_back(std::abs(view.strides[d]), view.shape[d] - 1);
+  }
+  std::ranges::sort(steps);
+  std::uint64_t reach = 0;
+  for (const auto& [step, count] : steps) {
+    if (step <= reach) return false;
+    reach += step * count;
+  }
+  return true;
 }
 
 }  // namespace
@@ -103,6 +123,34 @@ void gather(std::span<std::byte> array, std::span<const std::byte> memory, const
   if (span.bytes == 0) return;
   copy_strided(tmajit::size_of(view.type), array.data(), c_order(extents(view)), memory.data() + span.first,
                strides(view), extents(view));
+}
+
+std::vector<std::uint64_t> first_lost_element(const MemorySpan& span, const TensorView& view,
+                                              std::span<const std::byte> array, const HostLayout& layout) {
+  if (span.bytes == 0 || keeps_apart(view)) return {};
+  const Progress progress("laying out an input");
+  const std::int64_t size = tmajit::size_of(view.type);
+  std::vector<std::byte> memory(span.bytes);
+  scatter(memory, span, view, array, layout);
+  std::optional<std::uint64_t> lost;
+  std::uint64_t number = 0;  // of the element, in C order
+  for_each_row<2>(extents(view), {strides(view), layout.strides},
+                  [&](const auto& offsets, std::uint64_t count, const auto& steps) {
+                    const auto* kept = memory.data() + span.first + offsets[0] * size;
+                    const auto* given = array.data() + offsets[1] * size;
+                    for (std::uint64_t i = 0; i < count; ++i, ++number) {
+                      const bool same = layout.swapped ? std::equal(kept, kept + size,
+                                                                    std::make_reverse_iterator(given + size))
+                                                       : std::equal(kept, kept + size, given);
+                      if (!same && !lost) lost = number;
+                      kept += steps[0] * size;
+                      given += steps[1] * size;
+                    }
+                  });
+  if (!lost) return {};
+  std::vector<std::uint64_t> index(view.rank);
+  for (std::size_t d = view.rank; d-- > 0; *lost /= view.shape[d]) index[d] = *lost % view.shape[d];
+  return index;
 }
 
 MemoryImage MemoryImage::of(const MemorySpan& span, const TensorView& view, std::span<const std::byte> array,

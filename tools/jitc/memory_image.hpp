@@ -85,6 +85,13 @@ void scatter(std::span<std::byte> memory, const MemorySpan& span, const tmajit::
 void gather(std::span<std::byte> array, std::span<const std::byte> memory, const MemorySpan& span,
             const tmajit::TensorView& view);
 
+/// The index of an element that scatter() leaves out, because another one that differs lies at its place;
+/// empty if there is none.
+[[nodiscard]] std::vector<std::uint64_t> first_lost_element(const MemorySpan& span,
+                                                            const tmajit::TensorView& view,
+                                                            std::span<const std::byte> array,
+                                                            const HostLayout& layout);
+
 /// Memory of a device as it is to be: an array's own bytes where those will do.
 struct MemoryImage {
   std::vector<std::byte> own;

@@ -296,9 +296,10 @@ void InputArray::check(tmajit::ElementType type) const {
 
 OutputArray::OutputArray(std::filesystem::path path) : path_(std::move(path)), file_(path_) {}
 
-std::span<std::byte> OutputArray::reserve(tmajit::ElementType type, std::span<const std::uint64_t> shape) {
-  const std::string header = format_npy_header(npy_descr(type), shape);
-  std::uint64_t bytes = tmajit::size_of(type);
+std::span<std::byte> OutputArray::reserve(std::string_view descr, std::uint32_t item_bytes,
+                                          std::span<const std::uint64_t> shape) {
+  const std::string header = format_npy_header(descr, shape);
+  std::uint64_t bytes = item_bytes;
   for (const auto extent : shape) bytes *= extent;
   const auto memory = file_.reserve(header.size() + bytes);
   std::memcpy(memory.data(), header.data(), header.size());

@@ -79,8 +79,10 @@ class OutputArray {
   explicit OutputArray(std::filesystem::path path);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// Memory for the elements of `type` and `shape`, C order; filled in by the caller. Throws Error{io}.
-  [[nodiscard]] std::span<std::byte> reserve(tmajit::ElementType type, std::span<const std::uint64_t> shape);
+  /// Memory for elements of `shape`, each of NumPy type `descr` and `item_bytes` bytes, in C order; filled in
+  /// by the caller. Throws Error{io}.
+  [[nodiscard]] std::span<std::byte> reserve(std::string_view descr, std::uint32_t item_bytes,
+                                             std::span<const std::uint64_t> shape);
   void commit();
 
  private:

@@ -2,6 +2,7 @@
 
 #include "memory_image.hpp"
 #include "parse.hpp"
+#include "spec/suggestion.hpp"
 #include "usage.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -205,6 +206,16 @@ std::string family_names() {
   return fmt::to_string(fmt::join(words, ", "));
 }
 
+std::vector<std::string_view> operation_words() {
+  std::vector<std::string_view> words;
+  for (const auto& operation : table) words.push_back(operation.word);
+  for (const auto& family : tmajit::families()) {
+    words.push_back(family.name);
+    if (!family.operation.empty()) words.push_back(family.operation);
+  }
+  return words;
+}
+
 Request read_request(const ProblemOptions& options) {
   const auto tile = tile_option(options);
   if (const auto* const operation = find_operation(options.word)) {
@@ -218,8 +229,8 @@ Request read_request(const ProblemOptions& options) {
   }
   const auto* const family = family_called(options.word);
   if (family == nullptr) {
-    refuse("there is no operation or family \"{}\"; operations are {}; families are {}", options.word,
-           operation_names(), family_names());
+    refuse("there is no operation or family \"{}\"; operations are {}; families are {}{}", options.word,
+           operation_names(), family_names(), tmajit::suggestion(options.word, operation_words()));
   }
   const auto* const operation = find_operation(family->operation);
   if (!family->operation.empty() && (operation == nullptr || !tile.empty()))

@@ -55,6 +55,9 @@ struct OperationWord {
 [[nodiscard]] std::string operation_names();
 [[nodiscard]] std::string family_names();
 
+/// Every word that OPERATION may be.
+[[nodiscard]] std::vector<std::string_view> operation_words();
+
 /// What OPERATION and the options that come with it mean together.
 struct Request {
   const OperationWord* operation =

@@ -1,22 +1,47 @@
 #pragma once
 
+#include "option_checks.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 namespace jitc {
 
+/// The number that an option's value is, which may be left out.
+template <class Value>
+struct NumberOf {
+  using Type = Value;
+};
+template <class Value>
+struct NumberOf<std::optional<Value>> {
+  using Type = Value;
+};
+
 /// Adds options of one group of a command's help, or of its first one, which has no name.
 class OptionGroup {
  public:
   explicit OptionGroup(CLI::App& command, const char* name = nullptr) : command_(command), name_(name) {}
 
-  /// What `value` holds is the default that the help shows, unless that is empty or 0.
+  /// What `value` holds is the default that the help shows, unless that is empty or 0. No value may be empty.
   template <class Value>
   CLI::Option* add(const char* option, Value& value, const char* type, const std::string& description) {
-    auto* const added = command_.add_option(option, value, description)->type_name(type);
-    if (value != Value{}) added->capture_default_str();
-    return in_group(added);
+    using Number = typename NumberOf<Value>::Type;
+    if constexpr (std::unsigned_integral<Number>) {
+      return add_number(option, value, type, description, 0, std::numeric_limits<Number>::max());
+    } else {
+      return add_checked(option, value, type, description, not_empty());
+    }
+  }
+  /// A whole number from `least` to `most`.
+  template <class Value>
+  CLI::Option* add_number(const char* option, Value& value, const char* type, const std::string& description,
+                          std::uint64_t least, std::uint64_t most) {
+    return add_checked(option, value, type, description, whole_number(least, most));
   }
   CLI::Option* add_flag(const char* option, bool& value, const std::string& description) {
     return in_group(command_.add_flag(option, value, description));
@@ -24,10 +49,20 @@ class OptionGroup {
   /// One that may be given several times.
   template <class Value>
   void add_list(const char* option, Value& values, const char* type, const std::string& description) {
-    add(option, values, type, description)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add(option, values, type, description)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);  // or it would take the words behind its value, too
   }
 
  private:
+  template <class Value>
+  CLI::Option* add_checked(const char* option, Value& value, const char* type, const std::string& description,
+                           const CLI::Validator& check) {
+    auto* const added = command_.add_option(option, value, description)->type_name(type)->check(check);
+    if (value != Value{}) added->capture_default_str();
+    return in_group(added);
+  }
   CLI::Option* in_group(CLI::Option* option) { return name_ == nullptr ? option : option->group(name_); }
 
   CLI::App& command_;

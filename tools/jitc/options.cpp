@@ -42,7 +42,7 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add("--offset", values.offset, "N",
             "Elements by which the inputs start off a 256-byte boundary of device memory");
   group.add("--out-offset", values.out_offset, "N", "The same of the outputs");
-  group.add("--inputs", values.inputs, "1…8",
+  group.add("--inputs", values.inputs, "N",
             "Inputs of map or concat without files; default: as many as --expr reads, or 2");
   group.add("--expr", values.expression, "'x*2+1'",
             "What map and bulk compute: C over x (or x0 … x7) and g[d], the element's coordinates in the "
@@ -133,7 +133,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
 void add_compiler_options(CLI::App& command, CompilerOptions& values) {
   OptionGroup group(command, "Compiler and cache");
   group.add("--arch", values.arch, "ARCH", "Architecture; only sm_90a has what the kernels use")
-      ->check(CLI::IsMember({"sm_90a"}));
+      ->check(one_of({"sm_90a"}));
   group.add_flag("--line-info,!--no-line-info", values.line_info,
                  "Line numbers for profilers, or none; default: with");
   auto* const directory =

@@ -28,7 +28,7 @@ struct ProblemOptions {
   std::string out_strides = {};
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
-  std::uint32_t inputs = 0;  ///< 0: as many as the files, or as the expression reads
+  std::optional<std::uint32_t> inputs = {};  ///< default: as many as the files, or as the expression reads
   std::string expression = {};
 
   // Views.

@@ -1,10 +1,15 @@
 #include "plan_kernels.hpp"
 
+#include "option_group.hpp"
 #include "select_device.hpp"
+#include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
 
 #include <tmajit/plan.hpp>
+
+#include <array>
+#include <limits>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -20,8 +25,8 @@ ChipChoice select_chip(const std::string& text) {
   if (text == "auto") return {.chip = {}, .why = search.why.substr(0, search.why.find(';'))};
   refuse(
       "--device {}: nothing runs here; legal are auto, gpu, gpu:0, gpu:1 …, and h200 for an H200 that "
-      "need not be there",
-      text);
+      "need not be there{}",
+      text, tmajit::suggestion(text, std::array{"auto", "gpu", "gpu:0", "h200"}));
 }
 
 tmajit::Runtime planning_runtime(const CompilerOptions& options, const tmajit::Chip& chip) {
@@ -46,9 +51,8 @@ const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& 
 }
 
 void add_step_option(CLI::App& command, std::uint32_t& step) {
-  command.add_option("--step", step, "Which kernel, where an operation takes several")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
+  OptionGroup(command).add_number("--step", step, "N", "Which kernel, where an operation takes several", 1,
+                                  std::numeric_limits<std::uint32_t>::max());
 }
 
 std::vector<tmajit::Kernel> make_kernels(const std::vector<tmajit::KernelPlan>& plans,

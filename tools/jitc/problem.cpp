@@ -76,6 +76,10 @@ std::vector<tmajit::Move> Problem::moves(const Addresses& at) const {
   return {move};
 }
 
+std::string_view Problem::descr(const Array& output) const {
+  return outputs_are_booleans ? std::string_view("|b1") : npy_descr(output.view.type);
+}
+
 Addresses Problem::unplaced() const {
   constexpr std::uint64_t apart = std::uint64_t{1} << 49U;  // MemorySpan::of() takes half of that
   Addresses at;

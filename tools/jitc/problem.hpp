@@ -52,8 +52,9 @@ struct Problem {
   TileChoice tile;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
-  std::vector<InputArray> files;   ///< one an input, or none
-  std::vector<std::string> notes;  ///< what was chosen for the user, in words
+  std::vector<InputArray> files;      ///< one an input, or none
+  bool outputs_are_booleans = false;  ///< of NumPy, as the files are
+  std::vector<std::string> notes;     ///< what was chosen for the user, in words
 
   /// What is to be done where the arrays' memory begins at these addresses: by a planner, or, if
   /// `request.has_tile`, by a kernel with that tile. The second refers to this problem.
@@ -61,6 +62,9 @@ struct Problem {
   [[nodiscard]] tmajit::TileRequest tile_request(const Addresses& at, const tmajit::Chip& chip) const;
   /// The same as moves that a plain walk can do. Throws Error{invalid_argument} for what no move does.
   [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
+
+  /// How an output is written: the NumPy type of the elements.
+  [[nodiscard]] std::string_view descr(const Array& output) const;
 
   /// Addresses that nobody may use: multiples of 256, far apart.
   [[nodiscard]] Addresses unplaced() const;

@@ -2,6 +2,7 @@
 
 #include "memory_image.hpp"
 #include "ptx/parser.hpp"
+#include "spec/suggestion.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
@@ -83,7 +84,8 @@ const PtxKernel& match_kernel(const LaunchDescription& description, const std::v
                          ? kernels.begin()
                          : std::ranges::find(kernels, description.entry, &PtxKernel::name);
   if (found == kernels.end()) {
-    refuse("$.entry: \"{}\" is no kernel of the PTX; it has {}", description.entry, fmt::join(names, ", "));
+    refuse("$.entry: \"{}\" is no kernel of the PTX; it has {}{}", description.entry, fmt::join(names, ", "),
+           tmajit::suggestion(description.entry, names));
   }
   const auto& declared = found->parameters;
   const auto& given = description.parameters;
@@ -134,10 +136,16 @@ LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::fi
 }
 
 void LaunchBuffers::open_outputs() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : entries_) {
+    if (entry.description.out) paths.push_back(folder_ / *entry.description.out);
+  }
+  require_distinct(paths);
   for (auto& entry : entries_) {
     if (!entry.description.out) continue;
     entry.out = std::make_unique<OutputArray>(folder_ / *entry.description.out);
-    entry.out_data = entry.out->reserve(entry.view.type, extents(entry.view));
+    const auto type = entry.view.type;
+    entry.out_data = entry.out->reserve(npy_descr(type), tmajit::size_of(type), extents(entry.view));
   }
 }
 

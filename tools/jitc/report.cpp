@@ -158,7 +158,7 @@ void print_json(const Json& json) {
 
 void report_failure(tmajit::ErrorCode code, const std::string& message, Json& report,
                     const std::vector<tmajit::Violation>& violations) {
-  fmt::print(stderr, "{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
+  tell("{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
   report["error"] = {{"code", tmajit::name(code)}, {"message", message}, {"violations", to_json(violations)}};
 }
 

@@ -131,8 +131,7 @@ void add_run_command(CLI::App& app, Session& session) {
   group.add("--device", options->device, "DEVICE",
             "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
             "sim: a simulated one, which reports what the kernel does wrong");
-  group.add("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first")
-      ->check(CLI::Range(1, 1'000'000));
+  group.add_number("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first", 1, 1'000'000);
   add_simulation_options(command, options->simulation);
   OptionGroup elsewhere(command, elsewhere_group);
   auto* const ptx =

@@ -30,6 +30,9 @@ class OutputFiles {
       refuse("--out is given {}, but {} has {}", counted(paths.size(), "time"), problem.word,
              counted(problem.outputs.size(), "output"));
     }
+    std::vector<std::filesystem::path> all(paths.begin(), paths.end());
+    for (const auto& input : problem.files) all.push_back(input.path());
+    require_distinct(std::span(all).first(paths.size()), std::span(all).subspan(paths.size()));
     for (const auto& path : paths) files_.push_back(std::make_unique<OutputArray>(path));
   }
 
@@ -37,7 +40,8 @@ class OutputFiles {
   void reserve(const Problem& problem) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const auto& view = problem.outputs[i].view;
-      room_.push_back(files_[i]->reserve(view.type, extents(view)));
+      room_.push_back(
+          files_[i]->reserve(problem.descr(problem.outputs[i]), tmajit::size_of(view.type), extents(view)));
     }
   }
 
@@ -48,8 +52,9 @@ class OutputFiles {
       files_[i]->commit();
       const auto path = files_[i]->path().string();
       report["outputs"].push_back(path);
-      const auto& view = problem.outputs[i].view;
-      if (!json) say("output", "{}: {} [{}]", path, npy_descr(view.type), fmt::join(extents(view), ", "));
+      const auto& output = problem.outputs[i];
+      if (!json)
+        say("output", "{}: {} [{}]", path, problem.descr(output), fmt::join(extents(output.view), ", "));
     }
   }
 

@@ -1,11 +1,13 @@
 #include "select_device.hpp"
 
+#include "spec/suggestion.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include <spdlog/fmt/fmt.h>
@@ -66,7 +68,8 @@ std::optional<tmajit::DeviceInfo> find_named_gpu(const std::string& text, std::s
 DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
                            bool wants_simulation) {
   if (text != "auto" && text != "gpu" && text != "sim" && !parse_ordinal(text)) {
-    refuse("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …", text);
+    refuse("--device {}; legal are auto, sim, gpu and gpu:0, gpu:1 …{}", text,
+           tmajit::suggestion(text, std::array{"auto", "sim", "gpu", "gpu:0"}));
   }
   if (text == "sim" || (text == "auto" && wants_simulation)) return simulate(simulation, {});
   if (wants_simulation) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -45,7 +46,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
   say("report", styled(report.rule, Style::bad, STDERR_FILENO) + times);
   const auto width = std::min(columns(STDERR_FILENO), widest_page);
   const auto part = [&](std::string_view heading, std::string_view text) {
-    if (!text.empty()) fmt::print(stderr, "{}", labelled(heading, text, 11, width, STDERR_FILENO));
+    if (!text.empty()) tell(labelled(heading, text, 11, width, STDERR_FILENO));
   };
   part("where",
        "kernel " + report.kernel +
@@ -102,15 +103,14 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
       .add("--sim-mode", values.mode, "MODE",
            "When copies take place: late, as late as the PTX ISA allows, which shows most mistakes; "
            "early, at once; random")
-      ->check(CLI::IsMember({"late", "early", "random"}));
+      ->check(one_of({"late", "early", "random"}));
   group.add("--sim-seed", values.seed, "N",
             "Of every order that is not fixed; the same seed does the same again");
-  group.add("--sim-threads", values.threads, "N", "Host threads that run CTAs; default: one a core")
-      ->check(CLI::Range(1, 1024));
-  group
-      .add("--sim-limit", values.limit, "N",
-           "Warp-instructions of a CTA, after which the kernel counts as one that never ends")
-      ->check(CLI::PositiveNumber);
+  group.add_number("--sim-threads", values.threads, "N", "Host threads that run CTAs; default: one a core", 1,
+                   1024);
+  group.add_number("--sim-limit", values.limit, "N",
+                   "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
+                   std::numeric_limits<std::uint64_t>::max());
 }
 
 Simulation::Simulation(const SimulationOptions& options)

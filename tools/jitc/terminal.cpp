@@ -48,8 +48,13 @@ std::string labelled(std::string_view heading, std::string_view text, std::size_
   return page;
 }
 
+void tell(std::string_view text) noexcept {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
 void say(std::string_view title, std::string_view text) {
-  fmt::print(stderr, "{} {}\n", styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO), text);
+  tell("{} {}\n", styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO), text);
 }
 
 Progress::Progress(std::string label, std::uint64_t total) : label_(std::move(label)), total_(total) {
@@ -83,11 +88,9 @@ void Progress::show() {
         : total_ == 0
             ? std::string()
             : fmt::format(" {:.0f} %", 100.0 * static_cast<double>(done_) / static_cast<double>(total_));
-    fmt::print(stderr, "\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);
-    std::fflush(stderr);
+    tell("\r\x1b[K{} …{} ({:.0f} s)", label_, part, seconds);
   } while (!wake_.wait_for(lock, 200ms, [this] { return stop_; }));
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  tell("\r\x1b[K");
 }
 
 }  // namespace jitc

@@ -32,6 +32,14 @@ enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as A
 /// Wider pages are hard to read, however wide the terminal.
 inline constexpr std::size_t widest_page = 118;
 
+/// Writes to standard error. What cannot be written there is lost, and the work goes on: there is nobody left
+/// to tell, and results do not depend on it.
+void tell(std::string_view text) noexcept;
+template <class... Values>
+void tell(fmt::format_string<Values...> text, Values&&... values) {
+  tell(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
+}
+
 /// One line on standard error, `title` set off as a heading.
 void say(std::string_view title, std::string_view text);
 template <class... Values>

@@ -6,6 +6,7 @@
 #include "problem.hpp"
 #include "run.hpp"
 #include "select_device.hpp"
+#include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "usage.hpp"
@@ -14,6 +15,7 @@
 #include <tmajit/tuning.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -267,7 +269,8 @@ void measure(const TuneCommandOptions& options, Json& report, bool json) {
   auto chosen = runtime_options(options.compiler);
   const auto gpu = find_named_gpu(options.device, "tuning measures, which the simulated device cannot");
   if (!gpu) {
-    refuse("--device {}: tuning needs a GPU; legal are gpu, and gpu:0, gpu:1 …", options.device);
+    refuse("--device {}: tuning needs a GPU; legal are gpu, and gpu:0, gpu:1 …{}", options.device,
+           tmajit::suggestion(options.device, std::array{"gpu", "gpu:0"}));
   }
   chosen.device = tmajit::open_gpu(gpu->ordinal);
   tmajit::Runtime runtime(std::move(chosen));
@@ -343,7 +346,7 @@ void add_tune_command(CLI::App& app, Session& session) {
   tensors.add_list("--types", options->types, "TYPE[,TYPE…]",
                    "Element types; the operation is tuned for each");
   group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
-  group.add("--repeat", options->repeat, "N", "Timed runs of each candidate")->check(CLI::Range(1, 100'000));
+  group.add_number("--repeat", options->repeat, "N", "Timed runs of each candidate", 1, 100'000);
   OptionGroup choices(command, "Choices");
   choices.add_flag(
       "--all", options->all,

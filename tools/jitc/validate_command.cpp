@@ -41,8 +41,7 @@ int validate(const ProblemOptions& options, bool json) {
     write_stdout(text);
   } else {
     write_stdout(violation_table(broken, columns(STDOUT_FILENO)));
-    fmt::print(stderr, "{} {} broken\n", styled("illegal:", Style::bad, STDERR_FILENO),
-               counted(broken.size(), "rule"));
+    tell("{} {} broken\n", styled("illegal:", Style::bad, STDERR_FILENO), counted(broken.size(), "rule"));
   }
   return broken.empty() ? 0 : 2;
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringRef.h>
+
+TMAJIT_BEGIN
+
+/// What an error about an unknown name ends with: "; did you mean bf16?" for that of `names`, a range of
+/// strings, which takes the fewest edits from `text`, whatever its case. Empty where none is near: more than
+/// one edit in three characters makes another word.
+template <typename Names>
+[[nodiscard]] std::string suggestion(std::string_view text, const Names& names) {
+  const std::string typed = llvm::StringRef(text).lower();
+  // Of letters and digits: the dashes of an option make no word longer.
+  const auto characters = std::count_if(typed.begin(), typed.end(), llvm::isAlnum);
+  const auto most = static_cast<unsigned>(std::max<std::ptrdiff_t>(characters / 3, 1));
+  std::string_view nearest;
+  unsigned fewest = most + 1;
+  for (const std::string_view name : names) {
+    const std::string known = llvm::StringRef(name).lower();
+    unsigned edits = llvm::StringRef(typed).edit_distance(known);
+    // Two letters that changed places are one slip, though it takes two edits to mend.
+    if (edits == 2 && std::is_permutation(typed.begin(), typed.end(), known.begin(), known.end())) edits = 1;
+    // A name of one letter is one edit away from every other.
+    if (edits >= fewest || edits >= name.size()) continue;
+    fewest = edits;
+    nearest = name;
+  }
+  return nearest.empty() ? std::string() : "; did you mean " + std::string(nearest) + "?";
+}
+
+TMAJIT_END

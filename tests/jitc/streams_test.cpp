@@ -1,0 +1,136 @@
+/// What is left of a run whose standard streams are closed, full or pipes that nobody reads.
+#include "subprocess.hpp"
+
+#include <array>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <unistd.h>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// A pipe that nobody reads any more; programs that are started have it, too.
+class ClosedPipe {
+ public:
+  ClosedPipe() {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    ::close(ends[0]);
+    end_ = ends[1];
+  }
+  ~ClosedPipe() { ::close(end_); }
+  ClosedPipe(const ClosedPipe&) = delete;
+  ClosedPipe& operator=(const ClosedPipe&) = delete;
+
+  [[nodiscard]] int end() const { return end_; }
+
+ private:
+  int end_ = -1;
+};
+
+/// Standard error as a shell writes it, in each way in which nothing can be written there.
+std::vector<std::string> lost_errors(const ClosedPipe& pipe) {
+  return {"2>/dev/full", "2>&-", "2>&" + std::to_string(pipe.end())};
+}
+
+}  // namespace
+
+TEST_CASE("results do not depend on whether standard error can be written") {
+  const Folder folder;
+  const ClosedPipe pipe;
+  write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
+  for (const auto& redirect : lost_errors(pipe)) {
+    CAPTURE(redirect);
+    const auto out = folder / "y.npy";
+    const std::vector<std::string> words{
+        "run", "copy",     "--in", folder / "a.npy", "--out", out, "--check", "--sim-seed",
+        "3",   "--device", "sim",  "--log-level",    "trace"};
+    const auto plain = jitc::test::jitc(words, {.redirect = redirect});
+    CHECK(plain.status == 0);
+    CHECK(plain.out.empty());
+    CHECK(data_of(out) == bytes_of(counting(6)));
+    const auto json = jitc::test::jitc(words + std::vector<std::string>{"--json"}, {.redirect = redirect});
+    CHECK(json.status == 0);
+    CHECK(nlohmann::json::parse(json.out).at("outputs").at(0) == out);
+  }
+}
+
+TEST_CASE("what goes wrong has its exit code where standard error cannot be written") {
+  const ClosedPipe pipe;
+  for (const auto& redirect : lost_errors(pipe)) {
+    CAPTURE(redirect);
+    const auto status = [&](std::vector<std::string> words) {
+      return jitc::test::jitc(std::move(words), {.redirect = redirect}).status;
+    };
+    CHECK(status({"frobnicate"}) == 2);
+    CHECK(status({"run", "copy", "--shape", "4", "--type", "f31"}) == 2);
+    CHECK(status({"validate", "copy", "--shape", "10x10", "--box", "3x3"}) == 2);
+    CHECK(status({"run", "copy", "--in", "/nonexistent.npy"}) == 1);
+    CHECK(status({"lint", "/nonexistent.ptx"}) == 2);
+    const auto json =
+        jitc::test::jitc({"run", "copy", "--in", "/nonexistent.npy", "--json"}, {.redirect = redirect});
+    CHECK(json.status == 1);
+    CHECK(nlohmann::json::parse(json.out).at("error").at("code") == "io");
+  }
+}
+
+TEST_CASE("reports of the simulated device have their exit code where standard error cannot be written") {
+  const Folder folder;
+  const std::string example = JITC_EXAMPLE_LAUNCH;
+  auto ptx = read_file(example + "/scale.ptx");
+  const std::string_view fence = "fence.proxy.async.shared::cta;";
+  ptx.replace(ptx.find(fence), fence.size(), "");
+  write_file(folder / "scale.ptx", ptx);
+  write_file(folder / "scale.json", read_file(example + "/scale.json"));
+  const auto result =
+      jitc::test::jitc({"run", "--ptx", folder / "scale.ptx", "--launch", folder / "scale.json", "--json"},
+                       {.redirect = "2>/dev/full"});
+  CHECK(result.status == 1);
+  CHECK(nlohmann::json::parse(result.out).at("run").at("simulation").at("reports").size() == 1);
+}
+
+TEST_CASE("what was asked for and cannot be written to standard output is an error") {
+  const ClosedPipe pipe;
+  const auto words = GENERATE(values<std::vector<std::string>>({
+      {"--help"},
+      {"--version"},
+      {"run", "--help"},
+      {"cache", "ls", "--help"},
+      {"source", "copy"},
+      {"source", "copy", "--json"},
+      {"validate", "copy"},
+      {"layout", "--box", "8x32"},
+      {"tune", "--list"},
+      {"doctor"},
+  }));
+  for (const auto& redirect :
+       std::vector<std::string>{">/dev/full", ">&-", ">&" + std::to_string(pipe.end())}) {
+    CAPTURE(words, redirect);
+    const auto result = jitc::test::jitc(words, {.redirect = redirect});
+    CHECK(result.status == 1);
+    CHECK_THAT(result.err, StartsWith("jitc: error: cannot write to standard output: "));
+  }
+}
+
+TEST_CASE("no file takes the place of a stream that is closed") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
+  // Without standard input and output the output file would be the first to take their numbers.
+  const auto result = jitc::test::jitc(
+      {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--device", "sim", "--json"},
+      {.redirect = "<&- >&- 2>&-"});
+  CHECK(result.status == 1);  // the JSON cannot be written
+  CHECK(read_file(folder / "y.npy").starts_with("\x93NUMPY"));
+  CHECK(data_of(folder / "y.npy") == bytes_of(counting(6)));
+  const auto source =
+      jitc::test::jitc({"source", "copy", "-o", folder / "copy.cu"}, {.redirect = ">&- 2>&-"});
+  CHECK(source.status == 0);
+  CHECK(jitc::test::jitc({"source", "copy", "-o", "/dev/stdout"}, {.redirect = ">&-"}).status == 1);
+  CHECK_THAT(read_file(folder / "copy.cu"),
+             ContainsSubstring("__global__") && !ContainsSubstring("copy.cu: "));
+}

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace jitc {
+
+/// What an option's value must be; each says what would be legal.
+
+/// A whole number from `least` to `most`, decimal or, after 0x, hexadecimal.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+/// One of `names`.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string_view> names);
+/// Something: an empty value is mostly a variable of a script that was never set.
+[[nodiscard]] CLI::Validator not_empty();
+
+}  // namespace jitc
