@@ -139,12 +139,17 @@ std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
   return spec.traits->writes_images ? 16 : size_of(tensor.view.type);
 }
 
+/// Of tensors whose address is known.
 void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
   std::array<PlacedOperand, max_inputs + 1> operands{};
+  std::array<std::uint32_t, max_inputs + 1> number{};
+  std::size_t placed = 0;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
     const Tensor& tensor = tensors[i];
+    if (tensor.address == 0) continue;
     // An element is computed from the same element of each input, so that an output may replace an input.
-    operands[i] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
+    number[placed] = i;
+    operands[placed++] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
     const auto name = [&] { return operand_name(spec, i); };
     if (!spec.has_map(i)) {
       check_placed_address(tensor.view, tensor.address, address_unit(spec, tensor), name, violations);
@@ -155,8 +160,8 @@ void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violati
     }
   }
   check_apart(
-      std::span(operands).first(spec.inputs + 1U),
-      [&](std::size_t i) { return operand_name(spec, static_cast<std::uint32_t>(i)); }, violations);
+      std::span(operands).first(placed), [&](std::size_t i) { return operand_name(spec, number[i]); },
+      violations);
 }
 
 }  // namespace
@@ -186,9 +191,7 @@ void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violatio
   std::vector<TensorView> views;
   for (const Tensor& tensor : tensors) views.push_back(tensor.view);
   check_views(spec, views, violations);
-  const bool placed = std::ranges::all_of(tensors, [](const Tensor& tensor) { return tensor.address != 0; });
-  if (placed && has_operands(spec) && tensors.size() == spec.inputs + 1U)
-    check_memory(spec, tensors, violations);
+  if (has_operands(spec) && tensors.size() == spec.inputs + 1U) check_memory(spec, tensors, violations);
 }
 
 TMAJIT_END
