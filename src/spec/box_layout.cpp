@@ -21,7 +21,8 @@ TensorMapSpec map_of_box(ElementType type, std::span<const std::uint32_t> box, S
                          Interleave interleave) {
   TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
   map.rank = sat_cast<std::uint8_t>(box.size());
-  std::uint64_t stride = inner_unit(type, interleave);
+  // Of too many dimensions the map holds the first, none of which is the innermost.
+  std::uint64_t stride = box.size() > max_map_rank ? stride_unit(interleave) : inner_unit(type, interleave);
   for (auto d = std::min<std::size_t>(box.size(), max_map_rank); d-- > 0;) {
     map.box[d] = box[d];
     map.element_strides[d] = 1;

@@ -47,6 +47,11 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   }
 }
 
+/// The multiple of `unit` at or below an address, but for null, which is no place for a tensor.
+[[nodiscard]] constexpr std::uint64_t nearest_aligned(std::uint64_t address, std::uint64_t unit) noexcept {
+  return address < unit ? unit : address - address % unit;
+}
+
 /// Dynamic shared memory that a CTA may ask for so that `ctas` of them share an SM; 0 where none can.
 [[nodiscard]] constexpr std::uint32_t shared_bytes_for(std::uint32_t ctas) noexcept {
   const std::uint32_t share = max_shared_bytes_per_sm / (ctas == 0 ? 1 : ctas);

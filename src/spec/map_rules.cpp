@@ -12,6 +12,15 @@
 TMAJIT_BEGIN
 namespace {
 
+bool has_legal_rank(const TensorMapSpec& map) noexcept {
+  return map.rank >= 1 && map.rank <= max_map_rank;
+}
+
+/// Dimensions that can be looked at. Of more than five the spec holds the first, all of them outer ones.
+std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
+  return std::min<std::uint32_t>(map.rank, max_map_rank);
+}
+
 template <typename Enum>
 void check_known(Enum value, Enum last, std::string_view field, std::string_view legal,
                  std::string_view parameter, Violations& violations) {
@@ -54,7 +63,7 @@ void check_combinations(const TensorMapSpec& map, Violations& violations) {
 }
 
 void check_rank(const TensorMapSpec& map, Violations& violations) {
-  if (map.rank >= 1 && map.rank <= max_map_rank) return;
+  if (has_legal_rank(map)) return;
   violations.add({.rule = "rank.range",
                   .subject = "rank",
                   .found = fmt::format("{}", map.rank),
@@ -87,7 +96,7 @@ void check_unused_bytes(const TensorMapSpec& map, Violations& violations) {
                     .legal = "reserved = {0, 0}",
                     .source = "tmajit, TensorMapSpec"});
   }
-  if (map.rank < 1 || map.rank > max_map_rank) return;  // where the tail begins is unknown
+  if (!has_legal_rank(map)) return;  // where the tail begins is unknown
   check_tail(map.shape, map.rank, "shape", violations);
   check_tail(map.strides, map.rank, "strides", violations);
   check_tail(map.box, map.rank, "box", violations);
@@ -97,31 +106,48 @@ void check_unused_bytes(const TensorMapSpec& map, Violations& violations) {
 constexpr auto box_source = "cuTensorMapEncodeTiled, boxDim";
 constexpr auto element_stride_source = "cuTensorMapEncodeTiled, elementStrides";
 
+/// Slices are permuted whatever their number, so that only rows of elements have to fit a swizzle.
+bool limits_rows(const TensorMapSpec& map) noexcept {
+  return map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
+}
+
+/// The most bytes of a row, as the driver counts it.
+std::uint64_t most_row_bytes(const TensorMapSpec& map) noexcept {
+  return limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
+}
+
+/// The legal extent of the innermost dimension of a box that is nearest to what it is.
+std::uint64_t nearest_row(const TensorMapSpec& map) noexcept {
+  const auto bytes = round_up(sat_mul(map.box[map.rank - 1U], size_of(map.type)), bulk_bytes);
+  return std::clamp<std::uint64_t>(bytes, bulk_bytes, most_row_bytes(map)) / size_of(map.type);
+}
+
 void check_box_range(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   if (map.box[d] >= 1 && map.box[d] <= max_box) return;
-  // The least that would be legal: 16 bytes in the innermost dimension.
   const bool inner = d + 1U == map.rank && is_known(map.type);
-  const auto least = inner ? bulk_bytes / size_of(map.type) : 1U;
+  const auto nearest = inner ? nearest_row(map) : std::clamp(map.box[d], 1U, max_box);
+  const auto subject = violations.entry("box", d);
   violations.add({.rule = "box.range",
-                  .subject = fmt::format("box[{}]", d),
+                  .subject = subject,
                   .found = fmt::format("{}", map.box[d]),
                   .need = fmt::format("1 to {} elements", max_box),
-                  .legal = fmt::format("box[{}] = {}", d, map.box[d] == 0 ? least : max_box),
+                  .legal = fmt::format("{} = {}", subject, nearest),
                   .source = box_source});
 }
 
 void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto stride = map.element_strides[d];
   if (stride == 1) return;
-  const auto subject = fmt::format("element_strides[{}]", d);
+  const auto subject = violations.entry("element_strides", d);
+  const bool ignored = d + 1U == map.rank && map.interleave == Interleave::none;
   if (stride < 1 || stride > max_element_stride) {
     violations.add({.rule = "element-strides.range",
                     .subject = subject,
                     .found = fmt::format("{}", stride),
                     .need = fmt::format("1 to {}", max_element_stride),
-                    .legal = fmt::format("{} = {}", subject, stride == 0 ? 1 : max_element_stride),
+                    .legal = fmt::format("{} = {}", subject, stride == 0 || ignored ? 1 : max_element_stride),
                     .source = element_stride_source});
-  } else if (d + 1U == map.rank && map.interleave == Interleave::none) {
+  } else if (ignored) {
     violations.add(
         {.rule = "element-strides.innermost",
          .subject = subject,
@@ -137,23 +163,20 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto d = map.rank - 1U;
   const auto size = size_of(map.type);
   const auto bytes = sat_mul(map.box[d], size);
-  // Slices are permuted whatever their number.
-  const bool swizzled =
-      map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
-  const auto most = swizzled ? span_bytes(map.swizzle) : max_box * size;
-  if (bytes % bulk_bytes == 0 && !(swizzled && bytes > most)) return;
+  const auto most = most_row_bytes(map);
+  const bool too_wide = limits_rows(map) && bytes > most;
+  if (bytes % bulk_bytes == 0 && !too_wide) return;
   const auto found = fmt::format("{} bytes ({} × {})", bytes, map.box[d], name(map.type));
-  const auto subject = fmt::format("box[{}]", d);
+  const auto subject = violations.entry("box", d);
   if (bytes % bulk_bytes != 0) {
-    const auto nearest = std::clamp<std::uint64_t>(round_up(bytes, bulk_bytes), bulk_bytes, most);
     violations.add({.rule = "box.inner-bytes",
                     .subject = subject,
                     .found = found,
                     .need = "a multiple of 16 bytes in the innermost dimension",
-                    .legal = fmt::format("{} = {}", subject, nearest / size),
+                    .legal = fmt::format("{} = {}", subject, nearest_row(map)),
                     .source = box_source});
   }
-  if (swizzled && bytes > most) {
+  if (too_wide) {
     const auto wider = bytes <= 64 ? "64B" : "128B";
     violations.add({.rule = "box.swizzle",
                     .subject = subject,
@@ -205,29 +228,30 @@ constexpr auto stride_source = "cuTensorMapEncodeTiled, globalStrides";
 
 void check_extent(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto extent = map.shape[d];
+  const auto subject = violations.entry("shape", d);
   if (extent == 0 || extent > max_extent) {
-    violations.add(
-        {.rule = "shape.range",
-         .subject = fmt::format("shape[{}]", d),
-         .found = fmt::format("{}", extent),
-         .need = "1 to 2^32 elements",
-         .legal = extent == 0
-                      ? fmt::format("shape[{}] = 1; an empty tensor needs no tensor map", d)
-                      : fmt::format("shape[{}] = {}; split the dimension in two", d, max_coordinate_extent),
-         .source = shape_source});
+    violations.add({.rule = "shape.range",
+                    .subject = subject,
+                    .found = fmt::format("{}", extent),
+                    .need = "1 to 2^32 elements",
+                    .legal = extent == 0 ? fmt::format("{} = 1; an empty tensor needs no tensor map", subject)
+                                         : fmt::format("{} = {}; split the dimension in two", subject,
+                                                       max_coordinate_extent),
+                    .source = shape_source});
   } else if (extent > max_coordinate_extent) {
     violations.add(
         {.rule = "shape.coordinates",
-         .subject = fmt::format("shape[{}]", d),
+         .subject = subject,
          .found = fmt::format("{}", extent),
          .need = "at most 2^31 elements: coordinates are 32-bit signed, and loads from a larger tensor fault",
-         .legal = fmt::format("shape[{}] = {}; split the dimension in two", d, max_coordinate_extent),
+         .legal = fmt::format("{} = {}; split the dimension in two", subject, max_coordinate_extent),
          .source = "PTX ISA, cp.async.bulk.tensor, tensorCoords; measured (docs/tma.md)"});
   }
 }
 
 /// The number of elements if the tensor lies densely, so that it can be viewed as 1-D; else 0.
 std::uint64_t dense_elements(const TensorMapSpec& map) {
+  if (!has_legal_rank(map)) return 0;
   std::uint64_t elements = 1;
   for (auto d = map.rank; d-- > 0;) {
     if (map.shape[d] != 1 && map.strides[d] != sat_mul(elements, size_of(map.type))) return 0;
@@ -240,20 +264,21 @@ void check_stride_multiple(const TensorMapSpec& map, std::uint32_t d, Violations
   const std::uint64_t unit = stride_unit(map.interleave);
   if (map.strides[d] % unit == 0) return;
   const auto padded = std::min(round_up(map.strides[d], unit), max_stride_bytes - unit);
-  auto legal = fmt::format("strides[{}] = {} bytes", d, padded);
+  const auto subject = violations.entry("strides", d);
+  auto legal = fmt::format("{} = {} bytes", subject, padded);
   if (is_known(map.type)) {
     const auto elements = padded / size_of(map.type);
     legal = d + 2U == map.rank ? fmt::format("pad rows to {} elements ({} bytes)", elements, padded)
-                               : fmt::format("strides[{}] = {} elements ({} bytes)", d, elements, padded);
+                               : fmt::format("{} = {} elements ({} bytes)", subject, elements, padded);
     const auto dense = dense_elements(map);
     // An interleaved map needs its dimensions.
-    if (map.interleave == Interleave::none && dense > 0 && dense <= max_extent) {
+    if (map.interleave == Interleave::none && dense > 0 && dense <= max_coordinate_extent) {
       legal += fmt::format(", or view it as 1-D of {} elements", dense);
     }
   }
   violations.add(
       {.rule = "strides.multiple",
-       .subject = fmt::format("strides[{}]", d),
+       .subject = subject,
        .found = fmt::format("{} bytes", map.strides[d]),
        .need = fmt::format("a multiple of {} bytes{}", unit, unit == 32 ? " with interleave 32B" : ""),
        .legal = std::move(legal),
@@ -264,12 +289,13 @@ void check_stride(const TensorMapSpec& map, std::uint32_t d, Violations& violati
   check_stride_multiple(map, d, violations);
   if (map.strides[d] >= max_stride_bytes) {
     const auto most = max_stride_bytes - stride_unit(map.interleave);
+    const auto subject = violations.entry("strides", d);
     violations.add(
         {.rule = "strides.range",
-         .subject = fmt::format("strides[{}]", d),
+         .subject = subject,
          .found = fmt::format("{} bytes", map.strides[d]),
          .need = "less than 2^40 bytes",
-         .legal = fmt::format("strides[{}] = {} bytes at most; loop over the dimension instead", d, most),
+         .legal = fmt::format("{} = {} bytes at most; loop over the dimension instead", subject, most),
          .source = stride_source});
   }
 }
@@ -279,16 +305,16 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
   const auto d = map.rank - 1U;
   const auto unit = inner_unit(map.type, map.interleave);
   if (map.strides[d] == unit) return;
-  violations.add(
-      {.rule = "strides.innermost",
-       .subject = fmt::format("strides[{}]", d),
-       .found = fmt::format("{} bytes", map.strides[d]),
-       .need = fmt::format("{} bytes: {} of the innermost dimension lie side by side", unit,
-                           map.interleave == Interleave::none ? "elements" : "slices"),
-       .legal = fmt::format("strides[{}] = {} bytes; view a strided innermost dimension as an outer one "
-                            "above a dimension of extent 1",
-                            d, unit),
-       .source = stride_source});
+  const auto subject = violations.entry("strides", d);
+  violations.add({.rule = "strides.innermost",
+                  .subject = subject,
+                  .found = fmt::format("{} bytes", map.strides[d]),
+                  .need = fmt::format("{} bytes: {} of the innermost dimension lie side by side", unit,
+                                      map.interleave == Interleave::none ? "elements" : "slices"),
+                  .legal = fmt::format("{} = {} bytes; view a strided innermost dimension as an outer one "
+                                       "above a dimension of extent 1",
+                                       subject, unit),
+                  .source = stride_source});
 }
 
 }  // namespace
@@ -312,27 +338,27 @@ void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& 
        .found = fmt::format("{:#x}, {} bytes past a multiple of {}", address, address % unit, unit),
        .need = map.interleave == Interleave::b32 ? "a multiple of 32 bytes with interleave 32B"
                                                  : "a multiple of 16 bytes",
-       .legal = fmt::format("{:#x}: begin the view there and move the coordinates", address - address % unit),
+       .legal = fmt::format("{:#x}: begin the view there and move the coordinates",
+                            nearest_aligned(address, unit)),
        .source = "cuTensorMapEncodeTiled, globalAddress"});
 }
 
 void check_box(const TensorMapSpec& map, Violations& violations) {
-  if (map.rank < 1 || map.rank > max_map_rank) return;
-  for (std::uint32_t d = 0; d < map.rank; ++d) {
+  for (std::uint32_t d = 0; d < held_dimensions(map); ++d) {
     check_box_range(map, d, violations);
     check_element_stride(map, d, violations);
   }
+  if (!has_legal_rank(map)) return;
   check_inner_bytes(map, violations);
   check_tile_bytes(map, violations);
 }
 
 void check_extents(const TensorMapSpec& map, Violations& violations) {
-  if (map.rank < 1 || map.rank > max_map_rank) return;
-  for (std::uint32_t d = 0; d < map.rank; ++d) {
+  for (std::uint32_t d = 0; d < held_dimensions(map); ++d) {
     check_extent(map, d, violations);
     if (d + 1U < map.rank) check_stride(map, d, violations);
   }
-  check_innermost_stride(map, violations);
+  if (has_legal_rank(map)) check_innermost_stride(map, violations);
 }
 
 std::vector<Violation> validate(const TensorMapSpec& spec, std::optional<std::uint64_t> address) {

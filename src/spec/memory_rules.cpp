@@ -1,5 +1,6 @@
 #include "spec/memory_rules.hpp"
 
+#include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
                   .subject = fmt::format("{}: address", name()),
                   .found = fmt::format("{:#x}", address),
                   .need = fmt::format("a multiple of {} bytes", unit),
-                  .legal = fmt::format("{:#x}", address - address % unit),
+                  .legal = fmt::format("{:#x}", nearest_aligned(address, unit)),
                   .source = source});
 }
 
@@ -123,7 +124,9 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
                            ? ", by which several indices are one element"
                            : ", so odd that it cannot be told whether several indices are one element"),
        .need = "such that each index has an element of its own, since each is written once",
-       .legal = fmt::format("strides {}", fmt::join(std::span(dense.strides).first(dense.rank), ",")),
+       .legal = dense.span_bytes() > most
+                    ? "a smaller shape"  // no strides would hold that many elements
+                    : fmt::format("strides {}", fmt::join(std::span(dense.strides).first(dense.rank), ",")),
        .source = source});
 }
 

@@ -3,6 +3,7 @@
 #include <tmajit/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,14 +19,23 @@ class Violations {
     found_.push_back(std::move(violation));
   }
 
-  /// The operand that the next violations are about; empty for the spec as a whole.
-  void about(std::string_view operand) { operand_ = operand.empty() ? "" : std::string(operand) + ": "; }
+  /// The operand that the next violations are about; empty for the spec as a whole. Rules that see only the
+  /// dimensions from `first_dimension` on call them by the caller's numbers.
+  void about(std::string_view operand, std::uint32_t first_dimension = 0) {
+    operand_ = operand.empty() ? "" : std::string(operand) + ": ";
+    first_dimension_ = first_dimension;
+  }
+  /// "box[1]": an entry of a field with one a dimension.
+  [[nodiscard]] std::string entry(std::string_view field, std::uint32_t dimension) const {
+    return std::string(field) + '[' + std::to_string(std::uint64_t{first_dimension_} + dimension) + ']';
+  }
 
   [[nodiscard]] std::size_t count() const noexcept { return found_.size(); }
   [[nodiscard]] std::vector<Violation> take() { return std::move(found_); }
 
  private:
   std::string operand_;
+  std::uint32_t first_dimension_ = 0;
   std::vector<Violation> found_;
 };
 

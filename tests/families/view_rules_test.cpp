@@ -1,4 +1,5 @@
 #include "families/tiles.hpp"
+#include "spec/brute_overlap.hpp"
 
 #include <array>
 #include <functional>
@@ -87,6 +88,43 @@ TEST_CASE("an input may overlap itself, an output may not") {
   CHECK(rules(violations) == Rules{"view.overlap"});
   CHECK(violations[0].subject == "output: strides");
   CHECK(violations[0].legal == "strides 64,1");
+}
+
+TEST_CASE("an output overlaps itself where a walk over its elements says so") {
+  const auto seed_used = reference::seed(8);
+  reference::Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  int apart = 0;
+  for (int i = 0; i < 4000; ++i) {
+    // Rows of one chunk, any whole 16 bytes apart, so that no other rule is in the way; of six dimensions,
+    // too, which is a rule of its own.
+    const auto rank = static_cast<std::uint32_t>(reference::between(random, 1, 6));
+    TensorView output = small_view(random, rank, 4, 30);
+    output.shape[rank - 1] = reference::between(random, 1, 8);
+    output.strides[rank - 1] = 1;
+    const TensorView input = TensorView::contiguous(f32, std::span(output.shape).first(rank));
+    TileRequest request{.family = "map", .destination = {output}, .sources = {{input}}, .expression = "x"};
+    std::vector<std::uint32_t> box(rank, 1);
+    box.back() = 4;
+    request.tiles.box = box;
+    const bool overlapping = overlaps_itself(output);
+    CAPTURE(output.shape, output.strides, rank);
+    REQUIRE((find(validate(request), "view.overlap").rule == "view.overlap") == overlapping);
+    apart += overlapping ? 0 : 1;
+  }
+  CHECK(apart > 200);
+  CHECK(apart < 3800);
+}
+
+TEST_CASE("addresses are looked at where they are known") {
+  const auto view = dense(f32, {64, 64});
+  TileRequest request{.family = "copy", .destination = {view, 0x1008}, .sources = {{view, 0}}};
+  CHECK(rules(validate(request)) == Rules{"address.alignment"});
+  request.destination.address = 0;
+  request.sources[0].address = 0x2004;
+  CHECK(rules(validate(request)) == Rules{"address.alignment"});
+  request.sources[0].address = 0x2000;
+  CHECK(validate(request).empty());
 }
 
 TEST_CASE("extents: not empty, coordinates in 32 signed bits") {

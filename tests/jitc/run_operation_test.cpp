@@ -60,6 +60,7 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
       {"copy", "--shape", "33x77", "--type", "u8", "--box", "8x16"},
       {"copy", "--shape", "33x64", "--type", "bf16", "--swizzle", "128B", "--box", "16x64"},
       {"copy", "--shape", "20x48", "--type", "tf32", "--element-strides", "3x1", "--box", "9x16"},
+      {"copy", "--shape", "20x48", "--element-strides", "3x1", "--box", "4x16"},  // two rows of four
       {"bulk", "--shape", "3x5x31", "--type", "i32", "--expr", "x"},
       {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},
       {"general", "--shape", "7x9x5", "--axes", "1,2,0", "--pad", "1,0,2"},

@@ -54,6 +54,39 @@ struct Example : Folder {
 
 }  // namespace
 
+TEST_CASE("every rule that the tensor maps of a launch break is reported at once") {
+  const Example example;
+  const auto rules_with = [&](const std::string& from, const std::string& to) {
+    example.edit("scale.json", from, to, "changed.json");
+    const auto json = jitc_json(example.run("scale.ptx", "changed.json", {"--device", "sim"}), 2);
+    std::vector<std::string> found;
+    for (const auto& violation : json.at("error").at("violations")) {
+      found.push_back(violation.at("subject").get<std::string>() + " " +
+                      violation.at("rule").get<std::string>());
+    }
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  const std::string map = "$.parameters[0].tensor_map: ";
+  const std::string whole = R"({"tensor_map": {"buffer": "x", "box": [8, 32]}})";
+  const auto x = [](const std::string& fields) {
+    return R"({"tensor_map": {"buffer": "x", )" + fields + "}}";
+  };
+  CHECK(rules_with(whole, x(R"("box": [0, 257], "element_strides": [0, 9], "strides": [24, 1099511627776],
+                               "shape": [0, 64], "oob_fill": "nan", "dtype": "u32")")) ==
+        Found{map + "oob-fill oob-fill.type", map + "shape[0] shape.range",
+              map + "strides[0] strides.multiple", map + "strides[1] strides.innermost",
+              map + "box[0] box.range", map + "element_strides[0] element-strides.range",
+              map + "box[1] box.range", map + "element_strides[1] element-strides.range",
+              map + "box[1] box.inner-bytes"});
+  CHECK(rules_with(whole, x(R"("box": [], "dtype": "u32", "oob_fill": "nan")")) ==
+        Found{map + "rank rank.range", map + "oob-fill oob-fill.type"});
+  CHECK(rules_with(whole, x(R"("box": [1, 0, 1, 1, 8, 32], "shape": [1, 1, 1, 1, 64, 64],
+                               "element_strides": [9, 1, 1, 1, 1, 1])")) ==
+        Found{map + "rank rank.range", map + "element_strides[0] element-strides.range",
+              map + "box[1] box.range"});
+}
+
 TEST_CASE("every family with a tile of the caller's choice runs on the simulated device") {
   const Folder folder;
   const auto x = counting(40UL * 24);

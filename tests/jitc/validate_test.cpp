@@ -36,6 +36,59 @@ TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
   CHECK(json.at("violations").size() == 5);
 }
 
+namespace {
+
+/// The rules that `jitc validate` with these words reports as JSON, and that its table and count agree.
+std::vector<std::string> broken_rules(const std::vector<std::string>& words) {
+  std::vector<std::string> rules;
+  const auto json = jitc_json(words, 2);
+  CHECK(json.at("legal") == false);
+  const auto result = jitc::test::jitc(words);
+  CHECK(result.status == 2);
+  for (const auto& violation : json.at("violations")) {
+    rules.push_back(violation.at("rule").get<std::string>());
+    CHECK_THAT(result.out, ContainsSubstring(rules.back()));
+  }
+  CHECK_THAT(result.err,
+             ContainsSubstring(std::to_string(rules.size()) + (rules.size() == 1 ? " rule" : " rules")));
+  return rules;
+}
+
+using Rules = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a tile's output may not overlap itself, by the search that moves take") {
+  CHECK(broken_rules({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides",
+                      "20,12,8,1"}) == Rules{"view.overlap"});
+  CHECK(broken_rules({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides",
+                      "32,12,20,1"}) == Rules{"view.overlap"});
+  // 24 is no sum of the others: every element has its own place.
+  const auto json =
+      jitc_json({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides", "24,12,8,1"});
+  CHECK(json.at("legal") == true);
+}
+
+TEST_CASE("element strides that do not divide the box are legal") {
+  const auto json =
+      jitc_json({"validate", "copy", "--shape", "64x64", "--box", "4x32", "--element-strides", "3x1"});
+  CHECK(json.at("legal") == true);
+}
+
+TEST_CASE("no rule hides another") {
+  CHECK(broken_rules({"validate", "copy", "--dtype", "i32", "--shape", "64x64", "--box", "4x3",
+                      "--element-strides", "9x1", "--oob", "nan"}) ==
+        Rules{"oob-fill.type", "element-strides.range", "box.inner-bytes", "box.inner-bytes"});
+  CHECK(broken_rules({"validate", "copy", "--dtype", "i32", "--shape", "1x1x1x1x4x66", "--box",
+                      "1x1x1x1x257x3", "--oob", "nan", "--stages", "300"}) ==
+        Rules{"rank.range", "stages.range", "oob-fill.type", "box.range", "box.inner-bytes", "box.range",
+              "box.inner-bytes", "shared.cta", "strides.multiple", "strides.multiple"});
+  const Folder folder;
+  write_npy(folder / "a.npy", "<i4", {}, std::string(4, '\0'));
+  CHECK(broken_rules({"validate", "copy", "--in", folder / "a.npy", "--oob", "nan", "--stages", "300"}) ==
+        Rules{"rank.range", "stages.range", "oob-fill.type"});
+}
+
 TEST_CASE("a file is validated by its header") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {100, 7}, std::string(700, '\0'));

@@ -166,7 +166,12 @@ TEST_CASE("rank: 1 to 5, at least 3 if interleaved") {
   auto map = legal();
   map.rank = 0;
   CHECK(rules(validate(map)) == Rules{"rank.range"});
-  map.rank = 6;
+  map = TensorMapSpec{.type = ElementType::f32,
+                      .rank = 6,
+                      .shape = {2, 2, 2, 2, 8},
+                      .strides = {2048, 1024, 512, 256, 32},
+                      .box = {1, 1, 1, 1, 8},
+                      .element_strides = {1, 1, 1, 1, 1}};
   CHECK(rules(validate(map)) == Rules{"rank.range"});
   CHECK(find(validate(map), "rank.range").found == "6");
   auto flat = interleaved();
@@ -245,6 +250,21 @@ TEST_CASE("every broken rule is reported at once") {
   CHECK(rules(validate(map, 1)) == Rules{"l2-promotion.known", "shape.range", "strides.multiple",
                                          "element-strides.range", "box.range", "box.inner-bytes",
                                          "box.swizzle", "address.alignment"});
+}
+
+TEST_CASE("a rank that is no rank hides none of the other rules") {
+  TensorMapSpec map{.type = ElementType::i32,
+                    .rank = 6,
+                    .oob_fill = OobFill::nan,
+                    .shape = {0, 2, 2, 2, 8},
+                    .strides = {two_to_40 + 8, 1024, 512, 256, 24},
+                    .box = {1, 257, 1, 1, 8},
+                    .element_strides = {1, 1, 9, 1, 1}};
+  CHECK(rules(validate(map, 8)) == Rules{"rank.range", "oob-fill.type", "shape.range", "strides.multiple",
+                                         "strides.range", "strides.multiple", "box.range",
+                                         "element-strides.range", "address.alignment"});
+  map.rank = 0;
+  CHECK(rules(validate(map, 8)) == Rules{"rank.range", "oob-fill.type", "address.alignment"});
 }
 
 TEST_CASE("legal where others are careful: boxes beyond the tensor, overlapping and zero strides") {

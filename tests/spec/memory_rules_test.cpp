@@ -1,5 +1,6 @@
 #include "spec/memory_rules.hpp"
 
+#include "spec/brute_overlap.hpp"
 #include "spec/rules.hpp"
 
 #include <array>
@@ -93,6 +94,9 @@ TEST_CASE("an address is not null, and a multiple of the unit; that of nothing m
   const auto found = broken([&](Violations& v) { check_placed_address(tensor, base + 7, 4, it, v); });
   CHECK(found[0].subject == "it: address");
   CHECK(found[0].legal == "0x7f0000000004");
+  // What lies below the first multiple would be null, which is none.
+  const auto low = broken([&](Violations& v) { check_placed_address(tensor, 3, 16, it, v); });
+  CHECK(low[0].legal == "0x10");
 }
 
 TEST_CASE("what is written has an element of its own for each index, exactly") {
@@ -108,6 +112,32 @@ TEST_CASE("what is written has an element of its own for each index, exactly") {
   CHECK(written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
   const auto found = broken([](Violations& v) { check_written_once(view({64, 64}, {32, 1}), base, it, v); });
   CHECK(found[0].legal == "strides 64,1");
+}
+
+TEST_CASE("small views overlap themselves where a walk over their elements says so") {
+  const auto seed_used = reference::seed(7);
+  reference::Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  int apart = 0;
+  for (int i = 0; i < 20000; ++i) {
+    TensorView random_view =
+        small_view(random, static_cast<std::uint32_t>(reference::between(random, 0, 5)), 1, 60);
+    for (std::uint32_t d = 0; d < random_view.rank; ++d)
+      if (reference::one_in(random, 4)) random_view.strides[d] *= -1;
+    CAPTURE(view_text(random_view));
+    const bool overlapping = overlaps_itself(random_view);
+    REQUIRE(written(random_view) == (overlapping ? Rules{"view.overlap"} : Rules{}));
+    apart += overlapping ? 0 : 1;
+  }
+  CHECK(apart > 1000);
+  CHECK(apart < 19000);
+}
+
+TEST_CASE("strides that would be legal are named only where there are any") {
+  TensorView endless = view({1ULL << 40U, 1ULL << 40U}, {0, 0});
+  const auto found = broken([&](Violations& v) { check_written_once(endless, base, it, v); });
+  REQUIRE(rules(found) == Rules{"view.overlap"});
+  CHECK(found[0].legal == "a smaller shape");
 }
 
 TEST_CASE("what is written shares no byte with what else is read or written") {

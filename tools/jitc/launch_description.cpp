@@ -49,12 +49,14 @@ std::string read_text(const JsonNode& node, std::string_view what) {
   return node.string();
 }
 
+/// One number a dimension, of which there are `least_entries` to as many as a view has.
 template <class Number>
-std::vector<Number> read_list(const JsonNode& node, std::size_t most_entries, std::uint64_t least,
+std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, std::uint64_t least,
                               std::uint64_t most) {
   const auto elements = node.elements();
-  if (elements.empty() || elements.size() > most_entries) {
-    node.refuse("1 to {} numbers are needed, outermost dimension first", most_entries);
+  if (elements.size() < least_entries || elements.size() > tmajit::max_view_rank) {
+    node.refuse("{} to {} numbers are needed, outermost dimension first", least_entries,
+                tmajit::max_view_rank);
   }
   std::vector<Number> numbers;
   numbers.reserve(elements.size());
@@ -112,7 +114,7 @@ BufferDescription read_buffer(const JsonNode& node) {
   if (const auto out = node.find("out")) buffer.out = read_text(*out, ".npy file");
   if (const auto type = node.find("dtype")) buffer.type = read_type(*type);
   const auto shape = node.find("shape");
-  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, tmajit::max_view_rank, 1, most_elements);
+  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, 1, 1, most_elements);
   const auto values = node.find("values");
   const auto fill = node.find("fill");
   if (buffer.in.has_value() + values.has_value() + fill.has_value() > 1) {
@@ -198,18 +200,19 @@ class ParameterReader {
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    map.box = read_list<std::uint32_t>(node.at("box"), tmajit::max_map_rank, 1, u32_most);
+    // Any numbers: validate() names every rule that they break, where a parser would stop at the first.
+    map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_most);
     const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
-                                                 std::uint64_t least, std::uint64_t most) {
+                                                 std::uint64_t most) {
       const auto list = node.find(key);
       if (!list) return;
-      numbers = read_list<Number>(*list, tmajit::max_map_rank, least, most);
+      numbers = read_list<Number>(*list, 0, 0, most);
       if (numbers.size() == map.box.size()) return;
       list->fail("{} dimensions; the box has {}", numbers.size(), map.box.size());
     };
-    read_like_box("shape", map.shape, 1, u64_most);
-    read_like_box("strides", map.strides, 0, u64_most);
-    read_like_box("element_strides", map.element_strides, 1, u32_most);
+    read_like_box("shape", map.shape, u64_most);
+    read_like_box("strides", map.strides, u64_most);
+    read_like_box("element_strides", map.element_strides, u32_most);
     read_optional(node, "interleave", tmajit::parse_interleave, map.interleave);
     read_optional(node, "swizzle", tmajit::parse_swizzle, map.swizzle);
     read_optional(node, "l2_promotion", tmajit::parse_l2_promotion, map.l2_promotion);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -194,10 +195,12 @@ tmajit::DevicePtr LaunchBuffers::address(const PointerParameter& pointer, const 
   return memory.address() + pointer.offset;
 }
 
-tmajit::EncodedTensorMap LaunchBuffers::encode(const TensorMapParameter& map, const std::string& path) const {
+tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
+                                                const std::string& path) const {
   const auto& view = find(map.at.buffer).view;
   const auto rank = map.box.size();
-  if (map.shape.empty() && view.rank != rank) {
+  // Of rank 0 there is no shape to give; that it is not legal is one rule among others.
+  if (rank != 0 && map.shape.empty() && view.rank != rank) {
     refuse("{}.box: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
            counted(rank, "dimension"), map.at.buffer, view.rank);
   }
@@ -210,22 +213,35 @@ tmajit::EncodedTensorMap LaunchBuffers::encode(const TensorMapParameter& map, co
   spec.oob_fill = map.oob_fill;
   std::uint64_t dense = tmajit::size_of(spec.type);
   for (std::size_t d = rank; d-- > 0;) {
-    spec.shape.at(d) = map.shape.empty() ? view.shape.at(d) : map.shape[d];
-    spec.strides.at(d) = map.strides.empty() ? dense : map.strides[d];
+    const std::uint64_t extent = map.shape.empty() ? view.shape.at(d) : map.shape[d];
+    const std::uint64_t stride = map.strides.empty() ? dense : map.strides[d];
+    if (__builtin_mul_overflow(dense, extent, &dense)) dense = std::numeric_limits<std::uint64_t>::max();
+    if (d >= tmajit::max_map_rank) continue;  // more than a tensor map has: its rank is refused
+    spec.shape.at(d) = extent;
+    spec.strides.at(d) = stride;
     spec.box.at(d) = map.box[d];
     spec.element_strides.at(d) = map.element_strides.empty() ? 1 : map.element_strides[d];
-    dense *= spec.shape.at(d);
   }
-  const auto at = address(map.at, path);
-  if (auto broken = tmajit::validate(spec, at); !broken.empty()) {
-    for (auto& violation : broken) violation.subject = fmt::format("{}: {}", path, violation.subject);
-    throw tmajit::SpecError(std::move(broken));
+  return spec;
+}
+
+void LaunchBuffers::check_tensor_maps(const std::vector<KernelParameter>& parameters) const {
+  std::vector<tmajit::Violation> all;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto* const map = std::get_if<TensorMapParameter>(&parameters[i]);
+    if (map == nullptr) continue;
+    const auto path = fmt::format("$.parameters[{}].tensor_map", i);
+    for (auto& violation : tmajit::validate(tensor_map(*map, path), address(map->at, path))) {
+      violation.subject = fmt::format("{}: {}", path, violation.subject);
+      all.push_back(std::move(violation));
+    }
   }
-  return device_->encode(spec, at);
+  if (!all.empty()) throw tmajit::SpecError(std::move(all));
 }
 
 std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
     const std::vector<KernelParameter>& parameters) const {
+  check_tensor_maps(parameters);
   std::vector<std::vector<std::byte>> result;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto path = fmt::format("$.parameters[{}]", i);
@@ -235,7 +251,8 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
     } else if (const auto* pointer = std::get_if<PointerParameter>(&parameter)) {
       result.push_back(value_bytes(address(*pointer, path)));
     } else if (const auto* map = std::get_if<TensorMapParameter>(&parameter)) {
-      result.push_back(value_bytes(encode(*map, path + ".tensor_map")));
+      const auto at = path + ".tensor_map";
+      result.push_back(value_bytes(device_->encode(tensor_map(*map, at), address(map->at, at))));
     } else {
       const auto& fields = std::get<StructParameter>(parameter);
       const auto offsets = field_offsets(fields);

@@ -48,8 +48,8 @@ class LaunchBuffers {
   /// Writes the output files and returns their paths.
   [[nodiscard]] std::vector<std::string> download();
 
-  /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError for a tensor
-  /// map that breaks a rule.
+  /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError with every rule
+  /// that a tensor map breaks.
   [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(
       const std::vector<KernelParameter>& parameters) const;
 
@@ -66,7 +66,10 @@ class LaunchBuffers {
 
   [[nodiscard]] const Entry& find(const std::string& name) const;
   [[nodiscard]] tmajit::DevicePtr address(const PointerParameter& pointer, const std::string& path) const;
-  [[nodiscard]] tmajit::EncodedTensorMap encode(const TensorMapParameter& map, const std::string& path) const;
+  /// As it is described, legal or not; of more than five dimensions the first five.
+  [[nodiscard]] tmajit::TensorMapSpec tensor_map(const TensorMapParameter& map,
+                                                 const std::string& path) const;
+  void check_tensor_maps(const std::vector<KernelParameter>& parameters) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<tmajit::Device> device_;

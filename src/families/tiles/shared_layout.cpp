@@ -26,9 +26,12 @@ TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noex
 
 SharedLayout shared_layout(const TileSpec& spec) noexcept {
   const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
+  // Those that were asked for, where the facts cannot hold so many.
+  const auto stages = std::max<std::uint32_t>(spec.stages, spec.asked.stages);
+  const auto output_stages = std::max<std::uint32_t>(spec.output_stages, spec.asked.output_stages);
   SharedLayout layout;
   std::uint64_t offset = 0;
-  const auto place = [&](const OperandSpec& operand, std::uint32_t stages) {
+  const auto place = [&](const OperandSpec& operand, std::uint32_t ring_stages) {
     const auto tile = operand_layout(spec, operand);
     offset = round_up(offset, tile.alignment);
     const auto stage_bytes = round_up(tile.bytes, tile.alignment);
@@ -37,14 +40,14 @@ SharedLayout shared_layout(const TileSpec& spec) noexcept {
         .stage_bytes = sat_cast<std::uint32_t>(stage_bytes),
         .tile_bytes = sat_cast<std::uint32_t>(tile.bytes),
     };
-    offset = sat_add(offset, sat_mul(stage_bytes, stages));
+    offset = sat_add(offset, sat_mul(stage_bytes, ring_stages));
     return ring;
   };
 
-  for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.operands[i], spec.stages);
-  if (spec.traits->computes) layout.output = place(spec.operands[inputs], spec.output_stages);
+  for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.operands[i], stages);
+  if (spec.traits->computes) layout.output = place(spec.operands[inputs], output_stages);
   layout.barriers = sat_cast<std::uint32_t>(offset);  // rings end on 128 bytes, so 8-byte aligned
-  layout.bytes = sat_add(sat_add(offset, 2ULL * spec.stages * barrier_bytes), base_slack);
+  layout.bytes = sat_add(sat_add(offset, 2ULL * stages * barrier_bytes), base_slack);
   return layout;
 }
 

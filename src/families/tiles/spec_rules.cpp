@@ -4,6 +4,8 @@
 #include "spec/saturate.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -36,6 +38,11 @@ void check_count(std::string_view rule, std::string_view field, std::uint32_t va
        .source = tiles_source});
 }
 
+/// What the facts hold, or what was asked for where a byte cannot hold it.
+std::uint32_t asked_for(std::uint8_t fact, std::uint32_t beyond) {
+  return std::max<std::uint32_t>(fact, beyond);
+}
+
 void add_unused(std::uint64_t value, std::string field, Violations& violations) {
   violations.add({.rule = "unused.zero",
                   .subject = field,
@@ -60,7 +67,8 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
 
 void check_unused(const TileSpec& spec, Violations& violations) {
   if (!has_operands(spec)) return;
-  for (std::uint32_t d = spec.rank; d < max_map_rank; ++d) {
+  // Of rank 0 it is unknown where what is unused begins.
+  for (std::uint32_t d = spec.rank; spec.rank != 0 && d < max_map_rank; ++d) {
     if (spec.tile[d] != 0) add_unused(spec.tile[d], fmt::format("tile[{}]", d), violations);
     for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
       const auto stride = spec.operands[i].element_strides[d];
@@ -75,14 +83,19 @@ void check_unused(const TileSpec& spec, Violations& violations) {
 
 void check_counts(const TileSpec& spec, Violations& violations) {
   const bool computing = spec.traits->computes;
-  check_count("rank.range", "rank", spec.rank, {1, spec.traits->max_rank}, spec, violations);
+  const BeyondFacts& asked = spec.asked;
+  check_count("rank.range", "rank", spec.view_rank(), {1, spec.traits->max_rank}, spec, violations);
   check_count("inputs.range", "inputs", spec.inputs, {1, spec.traits->max_inputs}, spec, violations);
-  check_count("stages.range", "stages", spec.stages, {1, max_stages}, spec, violations);
-  check_count("output-stages.range", "output_stages", spec.output_stages,
-              computing ? Range{min_output_stages, max_output_stages} : Range{0, 0}, spec, violations);
-  check_count("warps.range", "warps", spec.warps, computing ? Range{1, max_warps} : Range{1, 1}, spec,
+  check_count("stages.range", "stages", asked_for(spec.stages, asked.stages), {1, max_stages}, spec,
               violations);
-  check_count("ctas-per-sm.range", "ctas_per_sm", spec.ctas_per_sm, {1, max_ctas_per_sm}, spec, violations);
+  check_count("output-stages.range", "output_stages", asked_for(spec.output_stages, asked.output_stages),
+              computing ? Range{min_output_stages, max_output_stages} : Range{0, 0}, spec, violations);
+  check_count("warps.range", "warps", asked_for(spec.warps, asked.warps),
+              computing ? Range{1, max_warps} : Range{1, 1}, spec, violations);
+  check_count("ctas-per-sm.range", "ctas_per_sm", asked_for(spec.ctas_per_sm, asked.ctas_per_sm),
+              {1, max_ctas_per_sm}, spec, violations);
+  check_count("tiles-per-cta.range", "tiles_per_cta", asked_for(spec.tiles_per_cta, asked.tiles_per_cta),
+              {0, max_tiles_per_cta}, spec, violations);
   check_unused(spec, violations);
 }
 
@@ -155,12 +168,23 @@ void check_output_strides(const TileSpec& spec, Violations& violations) {
   }
 }
 
+/// Elements that are whole 16 bytes of every operand.
+std::uint32_t chunk_unit(const TileSpec& spec) {
+  std::uint32_t size = bulk_bytes;
+  for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
+    if (is_known(spec.operands[i].type)) size = std::min(size, size_of(spec.operands[i].type));
+  }
+  return bulk_bytes / size;
+}
+
 void check_chunk(const TileSpec& spec, const OperandSpec& operand, Violations& violations) {
   if (!is_known(operand.type)) return;
   const auto size = size_of(operand.type);
   const auto bytes = sat_mul(spec.tile[0], size);
   if (bytes != 0 && bytes % bulk_bytes == 0) return;
-  const auto legal = round_up(std::max<std::uint64_t>(bytes, 1), bulk_bytes) / size;
+  const std::uint64_t unit = chunk_unit(spec);
+  const auto above = round_up(std::max<std::uint64_t>(spec.tile[0], 1), unit);
+  const auto legal = above <= std::numeric_limits<std::uint32_t>::max() ? above : above - unit;
   violations.add({.rule = "chunk.bytes",
                   .subject = "tile[0]",
                   .found = fmt::format("{} bytes ({} × {})", bytes, spec.tile[0], name(operand.type)),
@@ -184,7 +208,7 @@ void check_bulk_operand(const TileSpec& spec, const OperandSpec& operand, Violat
 void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violations) {
   const auto& operand = spec.operands[index];
   const auto map = partial_map(spec, index);
-  violations.about(operand_name(spec, index));
+  violations.about(operand_name(spec, index), spec.asked.outer_dimensions);
   check_kind(map, violations);
   check_interleave(operand, violations);
   if (spec.traits->by_addresses) {
@@ -192,7 +216,7 @@ void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violat
     if (index == 0 && operand.element_strides[0] != 1) {
       violations.add({.rule = "element-strides.innermost",
                       .subject = "element_strides[0]",
-                      .found = fmt::format("{}", operand.element_strides[0]),
+                      .found = fmt::format("{}", map.element_strides[0]),
                       .need = "1: bulk copies skip nothing",
                       .legal = "element_strides[0] = 1",
                       .source = "PTX ISA, cp.async.bulk"});
@@ -268,23 +292,31 @@ bool fits_shared(const TileSpec& spec) noexcept {
   return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm);
 }
 
-/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile.
-std::string smaller(TileSpec spec) {
+/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing
+/// where no tile is small enough.
+std::optional<std::string> smaller(TileSpec spec) {
+  spec.asked.stages = 0;
   for (auto fewer = spec; fewer.stages > 1;) {
     --fewer.stages;
-    if (fits_shared(fewer)) return fmt::format("stages = {}", fewer.stages);
+    if (fewer.stages <= max_stages && fits_shared(fewer)) return fmt::format("stages = {}", fewer.stages);
   }
-  spec.stages = std::min<std::uint8_t>(spec.stages, 2);
-  // The innermost dimension last: halving it breaks rows up. 16 elements are 16 bytes or more of any type.
+  spec.stages = std::clamp<std::uint8_t>(spec.stages, 1, 2);
   const auto rank = std::clamp<std::uint32_t>(spec.rank, 1, max_map_rank);
+  const std::uint32_t most = spec.traits->by_addresses ? spec.tile[0] : max_box;
+  // The innermost dimension last: halving it breaks rows up.
   for (std::uint32_t d = 0; d < rank; ++d) {
-    const std::uint32_t unit = d + 1 == rank ? bulk_bytes : 1;
+    const std::uint32_t unit = d + 1 == rank ? chunk_unit(spec) : 1;
+    const std::uint64_t extent = round_down(std::min(spec.tile[d], most), unit);
+    spec.tile[d] = static_cast<std::uint32_t>(std::max<std::uint64_t>(extent, unit));
     while (!fits_shared(spec) && spec.tile[d] >= 2 * unit) {
       spec.tile[d] = static_cast<std::uint32_t>(round_down(spec.tile[d] / 2, unit));
     }
   }
-  if (!fits_shared(spec)) return "a smaller tile and fewer stages";
-  return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(spec.tile).first(rank), "x"),
+  if (!fits_shared(spec)) return std::nullopt;
+  // As a caller says it: the first input's box, with the elements that its strides skip.
+  spec.asked = {};
+  const auto box = partial_map(spec, 0).box;
+  return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(box).first(rank), "x"),
                      spec.stages);
 }
 
@@ -297,32 +329,36 @@ void check_cta(const TileSpec& spec, std::uint64_t bytes, Violations& violations
        .subject = "shared memory",
        .found = fmt::format("{} bytes a CTA, {} too many", bytes, bytes - max_shared_bytes_per_cta),
        .need = fmt::format("at most {} bytes (227 KiB)", max_shared_bytes_per_cta),
-       .legal = smaller(alone),
+       .legal = smaller(alone).value_or("a smaller tile and fewer stages"),
        .source = capability_source});
 }
 
 void check_sm(const TileSpec& spec, std::uint64_t bytes, Violations& violations) {
   const auto each = sat_add(bytes, cta_reserve_bytes);
-  const auto all = sat_mul(each, spec.ctas_per_sm);
+  const auto asked = asked_for(spec.ctas_per_sm, spec.asked.ctas_per_sm);
+  const auto all = sat_mul(each, asked);
   if (spec.ctas_per_sm < 2 || all <= max_shared_bytes_per_sm) return;
-  const auto ctas = std::max<std::uint64_t>(max_shared_bytes_per_sm / each, 1);
+  const auto ctas = std::clamp<std::uint64_t>(max_shared_bytes_per_sm / each, 1, max_ctas_per_sm);
+  const auto other = smaller(spec);
   violations.add({.rule = "shared.sm",
                   .subject = "ctas_per_sm",
-                  .found = fmt::format("{} CTAs of {} bytes and {} reserved: {} too many", spec.ctas_per_sm,
-                                       bytes, cta_reserve_bytes, all - max_shared_bytes_per_sm),
+                  .found = fmt::format("{} CTAs of {} bytes and {} reserved: {} too many", asked, bytes,
+                                       cta_reserve_bytes, all - max_shared_bytes_per_sm),
                   .need = fmt::format("at most {} bytes (228 KiB) an SM", max_shared_bytes_per_sm),
-                  .legal = fmt::format("ctas_per_sm = {}, or {}", ctas, smaller(spec)),
+                  .legal = fmt::format("ctas_per_sm = {}{}", ctas, other ? ", or " + *other : ""),
                   .source = capability_source});
 }
 
 void check_threads(const TileSpec& spec, Violations& violations) {
-  const auto all = threads(spec) * spec.ctas_per_sm;
+  const auto asked = asked_for(spec.ctas_per_sm, spec.asked.ctas_per_sm);
+  const auto all = std::uint64_t{threads(spec)} * asked;
   if (spec.ctas_per_sm < 2 || all <= max_threads_per_sm) return;
   violations.add({.rule = "threads.sm",
                   .subject = "ctas_per_sm",
-                  .found = fmt::format("{} CTAs of {} threads: {}", spec.ctas_per_sm, threads(spec), all),
+                  .found = fmt::format("{} CTAs of {} threads: {}", asked, threads(spec), all),
                   .need = fmt::format("at most {} threads an SM", max_threads_per_sm),
-                  .legal = fmt::format("ctas_per_sm = {}", std::max(max_threads_per_sm / threads(spec), 1U)),
+                  .legal = fmt::format("ctas_per_sm = {}",
+                                       std::clamp(max_threads_per_sm / threads(spec), 1U, max_ctas_per_sm)),
                   .source = capability_source});
 }
 
@@ -349,8 +385,7 @@ void check_budget(const TileSpec& spec, Violations& violations) {
 
 bool has_operands(const TileSpec& spec) noexcept {
   const TileTraits& traits = *spec.traits;
-  return spec.rank >= 1 && spec.rank <= traits.max_rank && spec.inputs >= 1 &&
-         spec.inputs <= traits.max_inputs;
+  return spec.rank <= traits.max_rank && spec.inputs >= 1 && spec.inputs <= traits.max_inputs;
 }
 
 std::string operand_name(const TileSpec& spec, std::uint32_t index) {

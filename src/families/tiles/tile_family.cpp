@@ -134,9 +134,7 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
   nest.operands = static_cast<std::uint32_t>(problem.views.size());
   nest.rank = spec.rank;
   // What one walk over all tiles visits: of an output that is images, the source's elements.
-  const TensorView walked = traits_.writes_images
-                                ? over_strides(problem.views[1], spec.input(0).element_strides)
-                                : problem.views[0];
+  const TensorView walked = traits_.writes_images ? walked_view(spec, 0, problem.views[1]) : problem.views[0];
   std::copy_n(walked.shape.begin(), spec.rank, nest.shape.begin());
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     const TensorView& view = problem.views[i];

@@ -18,7 +18,8 @@ void check_views(const TileSpec& spec, std::span<const TensorView> views, Violat
 /// All of them, and those of memory where addresses are not 0. The output is last.
 void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations);
 
-/// Whether rank and inputs are in range, so that operands can be looked at.
+/// Whether there are operands to look at: a number of inputs in range, and no more dimensions than facts have
+/// room for.
 [[nodiscard]] bool has_operands(const TileSpec& spec) noexcept;
 /// "input 2" or "output".
 [[nodiscard]] std::string operand_name(const TileSpec& spec, std::uint32_t index);

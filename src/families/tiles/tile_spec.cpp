@@ -6,7 +6,6 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -17,20 +16,19 @@ namespace {
   throw Error(ErrorCode::invalid_argument, message);
 }
 
-/// `value` as the byte that a spec has for it. validate() judges the range; what a byte cannot hold, it
-/// cannot be shown.
-std::uint8_t as_byte(std::uint32_t value, std::string_view what, std::uint32_t most) {
-  if (value > std::numeric_limits<std::uint8_t>::max())
-    refuse(fmt::format("{} = {}; at most {} is legal", what, value, most));
-  return static_cast<std::uint8_t>(value);
+/// `value` as the byte that the facts have for it; what a byte cannot hold goes to `beyond`.
+std::uint8_t as_byte(std::uint32_t value, std::uint32_t& beyond) {
+  const auto byte = sat_cast<std::uint8_t>(value);
+  if (byte != value) beyond = value;
+  return byte;
 }
 
-std::uint8_t checked_rank(std::uint32_t rank) {
-  if (rank > max_map_rank) {
-    refuse(fmt::format("a view of {} dimensions; a tensor map has at most {}: merge or loop over dimensions",
-                       rank, max_map_rank));
+void set_rank(TileSpec& spec, std::uint32_t rank) {
+  if (rank > max_view_rank) {
+    refuse(fmt::format("a view of {} dimensions; a view has at most {}", rank, max_view_rank));
   }
-  return static_cast<std::uint8_t>(rank);
+  spec.rank = static_cast<std::uint8_t>(std::min(rank, max_map_rank));
+  spec.asked.outer_dimensions = rank - spec.rank;
 }
 
 void check_length(std::size_t length, std::uint32_t rank, std::string_view what) {
@@ -45,38 +43,48 @@ OperandSpec operand_of(ElementType type, const TileSpec& spec, const TileOptions
   return operand;
 }
 
-OperandSpec input_of(ElementType type, const TileSpec& spec, const TileOptions& options) {
+OperandSpec input_of(ElementType type, TileSpec& spec, const TileOptions& options) {
   auto operand = operand_of(type, spec, options);
   for (std::size_t d = 0; d < options.element_strides.size(); ++d) {
-    operand.element_strides[d] =
-        as_byte(options.element_strides[d], fmt::format("element_strides[{}]", d), max_element_stride);
+    operand.element_strides[d] = as_byte(options.element_strides[d], spec.asked.element_strides[d]);
   }
   return operand;
 }
 
+/// The stride by which a tile of `operand` skips elements: none in the innermost dimension, where the copy
+/// engine ignores it and the rules refuse it.
+std::uint32_t step_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
+  return d + 1U == spec.rank ? 1U : std::max<std::uint32_t>(operand.element_strides[d], 1);
+}
+
 void set_tile(TileSpec& spec, const TileOptions& options) {
   for (std::size_t d = 0; d < options.box.size(); ++d) {
-    const std::uint32_t stride = std::max<std::uint32_t>(spec.input(0).element_strides[d], 1);
-    if (options.box[d] % stride != 0) {
-      refuse(fmt::format("box[{}] = {} is not a multiple of element_strides[{}] = {}; {} or {} would be", d,
-                         options.box[d], d, stride, round_down(options.box[d], stride),
-                         round_up(options.box[d], stride)));
-    }
-    spec.tile[d] = options.box[d] / stride;
+    const std::uint32_t step = step_of(spec, spec.input(0), static_cast<std::uint32_t>(d));
+    spec.tile[d] = sat_cast<std::uint32_t>(ceil_div(options.box[d], step));
+    if (options.box[d] % step != 0) spec.asked.box[d] = options.box[d];
   }
 }
 
 /// Takes what the caller chose and fills in the rest. Operands are set already.
 void set_options(TileSpec& spec, const TileOptions& options, std::span<const std::uint64_t> extents) {
   set_tile(spec, options);
-  spec.stages = as_byte(options.stages, "stages", max_stages);
-  spec.output_stages = as_byte(options.output_stages, "output_stages", max_output_stages);
-  spec.warps = as_byte(options.warps, "warps", max_warps);
-  spec.ctas_per_sm = as_byte(options.ctas_per_sm, "ctas_per_sm", max_ctas_per_sm);
-  spec.tiles_per_cta = as_byte(options.tiles_per_cta.value_or(0), "tiles_per_cta", max_tiles_per_cta);
+  spec.stages = as_byte(options.stages, spec.asked.stages);
+  spec.output_stages = as_byte(options.output_stages, spec.asked.output_stages);
+  spec.warps = as_byte(options.warps, spec.asked.warps);
+  spec.ctas_per_sm = as_byte(options.ctas_per_sm, spec.asked.ctas_per_sm);
+  spec.tiles_per_cta = as_byte(options.tiles_per_cta.value_or(0), spec.asked.tiles_per_cta);
   spec.l2_promotion = options.l2_promotion;
   spec.oob_fill = options.oob_fill;
   fill_defaults(spec, options, extents);
+}
+
+/// What the box of `operand` spans for the elements of the spec's tile: whole element strides, as tiles lie
+/// one behind the other; where that exceeds the longest box, the longest if it holds the same elements.
+std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
+  const std::uint32_t step = step_of(spec, operand, d);
+  const std::uint64_t whole = sat_mul(spec.tile[d], step);
+  const bool fits = whole > max_box && whole - (step - 1) <= max_box;
+  return sat_cast<std::uint32_t>(fits ? max_box : whole);
 }
 
 /// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
@@ -97,7 +105,7 @@ bool TileSpec::has_map(std::uint32_t index) const noexcept {
 }
 
 TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::span<const TensorView> views,
-                   const TileOptions& options) {
+                   const TileOptions& given) {
   const std::size_t inputs = views.empty() ? 0 : views.size() - 1;
   if (inputs == 0 || inputs > traits.max_inputs) {
     refuse(fmt::format("a {} kernel of {} inputs; {} possible", traits.name, inputs,
@@ -112,21 +120,28 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   }
   TileSpec spec;
   spec.traits = &traits;
-  spec.rank = traits.by_addresses ? std::uint8_t{1} : checked_rank(walked.rank);
+  set_rank(spec, traits.by_addresses ? 1 : walked.rank);
   spec.inputs = static_cast<std::uint8_t>(inputs);
   spec.expression = expression;
-  check_length(options.box.size(), spec.rank, "box");
-  check_length(options.element_strides.size(), spec.rank, "element_strides");
+  check_length(given.box.size(), spec.view_rank(), "box");
+  check_length(given.element_strides.size(), spec.view_rank(), "element_strides");
+  TileOptions options = given;
+  const std::size_t dropped = spec.asked.outer_dimensions;
+  if (!given.box.empty()) options.box = given.box.subspan(dropped);
+  if (!given.element_strides.empty()) options.element_strides = given.element_strides.subspan(dropped);
   for (std::size_t i = 0; i < inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
   spec.output() = operand_of(output.type, spec, options);
   if (traits.writes_images) {
     spec.output().swizzle = Swizzle::none;  // plain memory
     spec.output().interleave = Interleave::none;
   }
-  const TensorView shape = traits.writes_images ? over_strides(walked, options.element_strides) : output;
+  const TensorView shape = traits.writes_images
+                               ? over_strides(innermost(spec, walked), options.element_strides)
+                           : traits.by_addresses ? output
+                                                 : innermost(spec, output);
   set_options(spec, options, std::span(shape.shape).first(traits.by_addresses ? 0 : spec.rank));
   if (!traits.by_addresses && !traits.writes_images && spec.rank > 0 && is_known(output.type)) {
-    const std::uint64_t columns = output.shape[spec.rank - 1U];
+    const std::uint64_t columns = shape.shape[spec.rank - 1U];
     spec.row_tails = columns % (bulk_bytes / size_of(output.type)) != 0 ? 1 : 0;
   }
   return spec;
@@ -134,17 +149,20 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
 
 TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index) {
   const OperandSpec& operand = spec.operands[index];
-  TensorMapSpec map{.type = operand.type,
-                    .rank = spec.rank,
-                    .interleave = operand.interleave,
-                    .swizzle = operand.swizzle,
-                    .l2_promotion = spec.l2_promotion,
-                    // A store reads nothing out of bounds.
-                    .oob_fill = index < spec.inputs ? spec.oob_fill : OobFill::zero};
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
-    map.element_strides[d] = operand.element_strides[d];
-    map.box[d] =
-        sat_cast<std::uint32_t>(sat_mul(spec.tile[d], std::max<std::uint32_t>(map.element_strides[d], 1)));
+  TensorMapSpec map{
+      .type = operand.type,
+      .rank = spec.rank,
+      // No family takes an interleaved layout, and nothing else would make it legal: that is a
+      // rule of its own, and the others judge the operand as it would be without.
+      .interleave = operand.interleave > Interleave::b32 ? operand.interleave : Interleave::none,
+      .swizzle = operand.swizzle,
+      .l2_promotion = spec.l2_promotion,
+      // A store reads nothing out of bounds.
+      .oob_fill = index < spec.inputs ? spec.oob_fill : OobFill::zero};
+  const BeyondFacts asked = index < spec.inputs ? spec.asked : BeyondFacts{};
+  for (std::uint32_t d = 0; d < std::min<std::uint32_t>(spec.rank, max_map_rank); ++d) {
+    map.element_strides[d] = std::max<std::uint32_t>(operand.element_strides[d], asked.element_strides[d]);
+    map.box[d] = asked.box[d] != 0 ? asked.box[d] : box_of(spec, operand, d);
   }
   return map;
 }
@@ -162,23 +180,40 @@ TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const Tensor
   TensorMapSpec map = partial_map(spec, index);
   for (std::uint32_t d = 0; d < spec.rank; ++d) {
     map.shape[d] = view.shape[d];
-    map.strides[d] = d + 1U < spec.rank
-                         ? outer_stride(view.shape[d], view.strides[d], size, operand.interleave)
+    map.strides[d] = d + 1U < spec.rank   ? outer_stride(view.shape[d], view.strides[d], size, map.interleave)
                      : view.shape[d] == 1 ? size
                                           : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
   }
   return map;
 }
 
-TensorView output_view(const TileSpec& spec, const TensorView& source) {
-  const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
-  if (source.rank != rank) {
-    refuse(fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", source.rank,
-                       spec.rank));
+TensorView innermost(const TileSpec& spec, const TensorView& view) {
+  const std::uint32_t outer = spec.asked.outer_dimensions;
+  if (outer == 0) return view;
+  return TensorView::strided(view.type, std::span(view.shape).subspan(outer, spec.rank),
+                             std::span(view.strides).subspan(outer, spec.rank));
+}
+
+TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view) {
+  const std::uint32_t outer = spec.asked.outer_dimensions;
+  for (std::uint32_t d = 0; d < spec.rank; ++d) {
+    view.shape[outer + d] = ceil_div(view.shape[outer + d], spec.operands[index].element_strides[d]);
   }
-  const TensorView walked = over_strides(source, spec.operands[0].element_strides);
+  return view;
+}
+
+TensorView output_view(const TileSpec& spec, const TensorView& source) {
+  const std::uint32_t rank = spec.view_rank();
+  if (source.rank != rank || rank > max_view_rank) {
+    refuse(
+        fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", source.rank, rank));
+  }
+  const TensorView walked = walked_view(spec, 0, source);
   std::uint64_t tiles = 1;
-  for (std::uint32_t d = 0; d < rank; ++d) tiles = sat_mul(tiles, ceil_div(walked.shape[d], spec.tile[d]));
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    const std::uint32_t outer = spec.asked.outer_dimensions;
+    tiles = sat_mul(tiles, d < outer ? walked.shape[d] : ceil_div(walked.shape[d], spec.tile[d - outer]));
+  }
   if (spec.traits->writes_images) {
     const std::array snapshot{tiles, operand_layout(spec, spec.operands[0]).bytes};
     return TensorView::contiguous(ElementType::u8, snapshot);

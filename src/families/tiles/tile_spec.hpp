@@ -64,10 +64,26 @@ struct TileFacts {
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the inputs, then the output
 };
 
+/// What a caller asked for where the facts cannot hold it, so that the rules can say so; 0 where they do.
+/// Whatever is set here, but for boxes and outer dimensions, is illegal.
+struct BeyondFacts {
+  // Of these the facts hold 255.
+  std::uint32_t stages = 0;
+  std::uint32_t output_stages = 0;
+  std::uint32_t warps = 0;
+  std::uint32_t ctas_per_sm = 0;
+  std::uint32_t tiles_per_cta = 0;
+  std::array<std::uint32_t, max_map_rank> element_strides{};
+  std::array<std::uint32_t, max_map_rank> box{};  ///< that are no multiples of the element strides
+  /// Dimensions of the views beyond the five of a tensor map. The facts are those of the innermost five.
+  std::uint32_t outer_dimensions = 0;
+};
+
 /// A kernel of one of these families.
 struct TileSpec : TileFacts {
   const TileTraits* traits = &copy_traits;
   std::string expression = {};
+  BeyondFacts asked = {};
   L2Promotion l2_promotion = L2Promotion::none;  ///< of the launch's tensor maps, as the next
   OobFill oob_fill = OobFill::zero;
 
@@ -77,12 +93,13 @@ struct TileSpec : TileFacts {
   /// Whether operand `index` (inputs, then the output) goes through a tensor map; else the kernel takes its
   /// address.
   [[nodiscard]] bool has_map(std::uint32_t index) const noexcept;
+  /// Of the views: `rank`, and the dimensions that a tensor map has no room for.
+  [[nodiscard]] std::uint32_t view_rank() const noexcept { return rank + asked.outer_dimensions; }
 };
 
 /// Builds the spec of a kernel that moves or computes on views like these, the output last; fills the
-/// defaults in. Does not judge: the rules below report what is wrong with the result. Throws
-/// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, the expression is too
-/// long.
+/// defaults in. Does not judge: the rules report what is wrong with the result. Throws
+/// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, lists of other lengths.
 [[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
                                  std::span<const TensorView> views, const TileOptions& options = {});
 
@@ -104,6 +121,10 @@ template <class Strides>
   }
   return view;
 }
+/// A view of operand `index` with its shape over the operand's element strides: what tiles walk over.
+[[nodiscard]] TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view);
+/// The dimensions of a view that the spec is about: all, or the innermost five.
+[[nodiscard]] TensorView innermost(const TileSpec& spec, const TensorView& view);
 /// What the output looks like for sources like this one: its shape over the element strides (rounded up),
 /// dense; or u8 [tiles, bytes of a tile].
 [[nodiscard]] TensorView output_view(const TileSpec& spec, const TensorView& source);

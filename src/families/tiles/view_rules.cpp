@@ -48,7 +48,7 @@ void check_stride_sign(const TensorView& view, Violations& violations) {
     const auto stride = view.strides[d];
     if (view.shape[d] <= 1 || stride >= 0) continue;  // of one element nothing is walked
     violations.add({.rule = "view.negative-stride",
-                    .subject = fmt::format("strides[{}]", d),
+                    .subject = violations.entry("strides", d),
                     .found = fmt::format("{} elements", stride),
                     .need = "not negative: a tensor map only walks upwards",
                     .legal = "a view from the other end, its coordinates reversed",
@@ -58,16 +58,17 @@ void check_stride_sign(const TensorView& view, Violations& violations) {
 
 void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
                       Violations& violations) {
-  violations.about(operand_name(spec, index));
-  const bool same = check_identity(spec.operands[index], spec.rank, view, violations);
+  violations.about(operand_name(spec, index), spec.asked.outer_dimensions);
+  const bool same = check_identity(spec.operands[index], spec.view_rank(), view, violations);
   if (same) {
-    auto map = tensor_map(spec, index, view);
+    const TensorView inner = innermost(spec, view);
+    auto map = tensor_map(spec, index, inner);
     // Those are reported as such, not as the huge strides that they become.
     for (std::uint32_t d = 0; d + 1U < spec.rank; ++d) {
-      if (view.strides[d] < 0) map.strides[d] = 0;
+      if (inner.strides[d] < 0) map.strides[d] = 0;
     }
     check_extents(map, violations);
-    check_stride_sign(view, violations);
+    check_stride_sign(inner, violations);
   }
   violations.about({});
   if (!same || !is_known(view.type)) return;  // an unknown type is the spec's, and reported as such
@@ -105,8 +106,10 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
 void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
   const auto& output = views.back();
   for (std::uint32_t i = 0; i < spec.inputs; ++i) {
-    if (views[i].rank != spec.rank || output.rank != spec.rank) continue;  // reported by its rank
-    const TensorView expected = over_strides(views[i], spec.operands[i].element_strides);
+    const std::uint32_t rank = spec.view_rank();
+    if (views[i].rank != rank || output.rank != rank || rank > max_view_rank)
+      continue;  // reported by its rank
+    const TensorView expected = walked_view(spec, i, views[i]);
     if (std::ranges::equal(dims(expected), dims(output))) continue;
     violations.add({.rule = "view.shape",
                     .subject = "output: shape",
@@ -119,7 +122,7 @@ void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Viola
 }
 
 void check_snapshot_output(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
-  if (views[0].rank != spec.rank) return;
+  if (views[0].rank != spec.view_rank() || views[0].rank > max_view_rank) return;
   const auto expected = output_view(spec, views[0]);
   if (views[1] == expected) return;
   violations.add({.rule = "snapshot.shape",
@@ -136,24 +139,29 @@ std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
   return spec.traits->writes_images ? 16 : size_of(tensor.view.type);
 }
 
+/// Of tensors whose address is known.
 void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
   std::array<PlacedOperand, max_inputs + 1> operands{};
+  std::array<std::uint32_t, max_inputs + 1> number{};
+  std::size_t placed = 0;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
     const Tensor& tensor = tensors[i];
+    if (tensor.address == 0) continue;
     // An element is computed from the same element of each input, so that an output may replace an input.
-    operands[i] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
+    number[placed] = i;
+    operands[placed++] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
     const auto name = [&] { return operand_name(spec, i); };
     if (!spec.has_map(i)) {
       check_placed_address(tensor.view, tensor.address, address_unit(spec, tensor), name, violations);
-    } else if (tensor.view.rank == spec.rank) {  // any other rank is reported already
+    } else {
       violations.about(operand_name(spec, i));
-      check_address(tensor_map(spec, i, tensor.view), tensor.address, violations);
+      check_address(partial_map(spec, i), tensor.address, violations);
       violations.about({});
     }
   }
   check_apart(
-      std::span(operands).first(spec.inputs + 1U),
-      [&](std::size_t i) { return operand_name(spec, static_cast<std::uint32_t>(i)); }, violations);
+      std::span(operands).first(placed), [&](std::size_t i) { return operand_name(spec, number[i]); },
+      violations);
 }
 
 }  // namespace
@@ -183,9 +191,7 @@ void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violatio
   std::vector<TensorView> views;
   for (const Tensor& tensor : tensors) views.push_back(tensor.view);
   check_views(spec, views, violations);
-  const bool placed = std::ranges::all_of(tensors, [](const Tensor& tensor) { return tensor.address != 0; });
-  if (placed && has_operands(spec) && tensors.size() == spec.inputs + 1U)
-    check_memory(spec, tensors, violations);
+  if (has_operands(spec) && tensors.size() == spec.inputs + 1U) check_memory(spec, tensors, violations);
 }
 
 TMAJIT_END

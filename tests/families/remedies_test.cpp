@@ -1,0 +1,283 @@
+#include "spec/remedies.hpp"
+
+#include "families/tiles.hpp"
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using namespace reference;
+
+namespace {
+
+constexpr std::array element_types{ElementType::u8, ElementType::f16, ElementType::i32, ElementType::f32,
+                                   ElementType::f64};
+
+/// A request that owns what TileOptions only looks at.
+struct Wish {
+  TileRequest request;
+  std::vector<std::uint32_t> box;
+  std::vector<std::uint32_t> element_strides;
+
+  [[nodiscard]] TileRequest made() const {
+    TileRequest made = request;
+    made.tiles.box = box;
+    made.tiles.element_strides = element_strides;
+    return made;
+  }
+  [[nodiscard]] std::uint32_t rank() const { return request.sources.front().view.rank; }
+};
+
+std::uint32_t number(Random& random, std::initializer_list<std::uint32_t> numbers) {
+  return one_of(random, numbers);
+}
+
+/// Legal: dense tensors whose rows are whole 16 bytes, and boxes that divide them.
+Wish legal_wish(Random& random) {
+  static constexpr std::array families{"copy", "map", "bulk", "snapshot"};
+  Wish wish;
+  TileRequest& request = wish.request;
+  request.family = one_of(random, families);
+  const bool computes = request.family == "map" || request.family == "bulk";
+  if (computes) request.expression = "x";
+  const auto rank = request.family == "bulk" ? 1 : between(random, 1, 5);
+  std::vector<std::uint64_t> shape(rank, 2);
+  shape.back() = 64;
+  if (rank > 1) shape[rank - 2] = between(random, 1, 40);
+  wish.box.assign(rank, 1);
+  wish.box.back() = 32;
+  const auto inputs = request.family == "map" ? between(random, 1, 3) : 1;
+  for (std::uint64_t i = 0; i < inputs; ++i)
+    request.sources.push_back({TensorView::contiguous(one_of(random, element_types), shape)});
+  request.destination.view.type = computes ? one_of(random, element_types) : request.sources[0].view.type;
+  request.destination.view = destination_view(wish.made());
+  return wish;
+}
+
+TensorView with_outer(const TensorView& view, std::uint32_t count) {
+  std::vector<std::uint64_t> shape(count, 1);
+  std::vector<std::int64_t> strides(count, 64);
+  shape.insert(shape.end(), view.shape.begin(), view.shape.begin() + view.rank);
+  strides.insert(strides.end(), view.strides.begin(), view.strides.begin() + view.rank);
+  return TensorView::strided(view.type, shape, strides);
+}
+
+TensorView without_outer(const TensorView& view, std::uint32_t count) {
+  return TensorView::strided(view.type, std::span(view.shape).subspan(count, view.rank - count),
+                             std::span(view.strides).subspan(count, view.rank - count));
+}
+
+std::vector<Tensor*> tensors_of(Wish& wish) {
+  std::vector<Tensor*> tensors{&wish.request.destination};
+  for (Tensor& source : wish.request.sources) tensors.push_back(&source);
+  return tensors;
+}
+
+void change(Random& random, Wish& wish) {
+  TileOptions& tiles = wish.request.tiles;
+  auto tensors = tensors_of(wish);
+  TensorView& view = tensors[between(random, 0, tensors.size() - 1)]->view;
+  const auto d = static_cast<std::uint32_t>(between(random, 0, std::max(view.rank, 1U) - 1));
+  switch (between(random, 0, 13)) {
+    case 0: tiles.stages = number(random, {1, 2, 31, 33, 255, 256, 300}); break;
+    case 1: tiles.output_stages = number(random, {1, 2, 8, 9, 255, 4000000000}); break;
+    case 2: tiles.warps = number(random, {1, 2, 16, 17, 255, 256, 100000}); break;
+    case 3: tiles.ctas_per_sm = number(random, {1, 2, 8, 16, 17, 255, 70000}); break;
+    case 4: tiles.tiles_per_cta = number(random, {0, 1, 255, 256}); break;
+    case 5: tiles.swizzle = static_cast<Swizzle>(between(random, 0, 3)); break;
+    case 6: tiles.oob_fill = OobFill::nan; break;
+    case 7: tiles.interleave = static_cast<Interleave>(between(random, 0, 2)); break;
+    case 8:
+    case 9:
+      for (auto& extent : wish.box)
+        if (one_in(random, 2)) extent = number(random, {0, 1, 3, 4, 5, 7, 32, 100, 255, 256, 257, 300, 1000});
+      break;
+    case 10:
+      wish.element_strides.assign(wish.rank(), 1);
+      for (auto& stride : wish.element_strides)
+        if (one_in(random, 2)) stride = number(random, {0, 1, 2, 3, 7, 8, 9, 255, 256, 1000});
+      break;
+    case 11:
+      if (view.rank > 0) view.strides[d] = static_cast<std::int64_t>(between(random, 0, 300));
+      if (view.rank > 0 && one_in(random, 8)) view.strides[d] = 1LL << 41;
+      break;
+    case 12:
+      if (view.rank > 0)
+        view.shape[d] = one_of(random, std::array<std::uint64_t, 5>{0, 1, 63, (1ULL << 31) + 1, 1ULL << 33});
+      break;
+    default: view.type = one_of(random, element_types);
+  }
+}
+
+/// As if of a rank that no tensor map has.
+void change_rank(Random& random, Wish& wish) {
+  const std::uint32_t rank = wish.rank();
+  if (one_in(random, 2)) {
+    for (Tensor* tensor : tensors_of(wish)) tensor->view = without_outer(tensor->view, tensor->view.rank);
+    wish.box.clear();
+    wish.element_strides.clear();
+    return;
+  }
+  const std::uint32_t more = 6 - rank;
+  for (Tensor* tensor : tensors_of(wish)) tensor->view = with_outer(tensor->view, more);
+  wish.box.insert(wish.box.begin(), more, 1);
+  if (!wish.element_strides.empty()) wish.element_strides.insert(wish.element_strides.begin(), more, 1);
+}
+
+/// The operand that a subject begins with: the destination's for those about none.
+TensorView& view_of(Wish& wish, const std::string& subject) {
+  if (!subject.starts_with("input")) return wish.request.destination.view;
+  const auto numbers = numbers_of(subject.substr(0, subject.find(':')));
+  return wish.request.sources.at(numbers.empty() ? 0 : numbers[0]).view;
+}
+
+void set_rank(Wish& wish, std::uint32_t rank) {
+  for (Tensor* tensor : tensors_of(wish)) {
+    TensorView& view = tensor->view;
+    view = view.rank > rank ? without_outer(view, view.rank - rank) : with_outer(view, rank - view.rank);
+  }
+  const auto fit = [&](std::vector<std::uint32_t>& list) {
+    if (!list.empty()) list.erase(list.begin(), list.end() - rank);
+  };
+  fit(wish.box);
+  fit(wish.element_strides);
+}
+
+void set_type(Wish& wish, const Violation& violation) {
+  view_of(wish, violation.subject).type =
+      parse_element_type(violation.legal.substr(0, violation.legal.find_first_of(", ")));
+}
+
+/// The request as the remedy says; false where it is another kind of request.
+bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
+  TileOptions& tiles = wish.request.tiles;
+  TensorView& view = view_of(wish, violation.subject);
+  const auto one = remedy.numbers.empty() ? 0 : remedy.numbers[0];
+  const auto small = static_cast<std::uint32_t>(one);
+  if (remedy.field == "box" || remedy.field == "tile") {
+    if (wish.box.empty()) wish.box.assign(wish.rank(), 1);
+    if (remedy.index) {
+      wish.box.at(*remedy.index) = small;
+    } else {
+      std::ranges::transform(remedy.numbers,
+                             wish.box.end() - static_cast<std::ptrdiff_t>(remedy.numbers.size()),
+                             [](std::uint64_t extent) { return static_cast<std::uint32_t>(extent); });
+      tiles.stages = static_cast<std::uint32_t>(*remedy.stages);
+    }
+  } else if (remedy.field == "element_strides") {
+    wish.element_strides.at(*remedy.index) = small;
+  } else if (remedy.field == "stages") {
+    tiles.stages = small;
+  } else if (remedy.field == "output_stages") {
+    tiles.output_stages = small;
+  } else if (remedy.field == "warps") {
+    tiles.warps = small;
+  } else if (remedy.field == "ctas_per_sm") {
+    tiles.ctas_per_sm = small;
+  } else if (remedy.field == "tiles_per_cta") {
+    tiles.tiles_per_cta = small;
+  } else if (remedy.field == "rank") {
+    set_rank(wish, small);
+  } else if (remedy.field == "swizzle") {
+    tiles.swizzle = parse_swizzle(remedy.word);
+  } else if (remedy.field == "interleave") {
+    tiles.interleave = parse_interleave(remedy.word);
+  } else if (remedy.field == "oob-fill") {
+    tiles.oob_fill = parse_oob_fill(remedy.word);
+  } else if (remedy.field == "strides" && remedy.index) {
+    view.strides.at(*remedy.index) = static_cast<std::int64_t>(remedy.bytes ? one / size_of(view.type) : one);
+  } else if (remedy.field == "strides") {
+    std::ranges::copy(remedy.numbers, view.strides.begin());
+  } else if (remedy.field == "shape" && remedy.index) {
+    view.shape.at(*remedy.index) = one;
+  } else if (remedy.field == "shape") {
+    view = TensorView::contiguous(violation.legal.starts_with("u8") ? ElementType::u8 : view.type,
+                                  remedy.numbers);
+  } else if (remedy.field == "rows") {
+    if (wish.rank() == 1) return false;
+    std::fill(wish.box.begin(), wish.box.end() - 1, 1);
+    wish.box.front() = static_cast<std::uint32_t>(std::min<std::uint64_t>(one, 256));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool still_broken(const Wish& wish, const Violation& violation) {
+  return std::ranges::any_of(validate(wish.made()), [&](const Violation& v) {
+    // Of an output that must be as several inputs are, each says so.
+    return v.rule == violation.rule && v.subject == violation.subject && v.need == violation.need;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("whatever a broken rule of a tile names as legal, the rule holds with it") {
+  const auto seed_used = seed(6);
+  Random random(seed_used);
+  INFO("TMAJIT_SEED=" << seed_used);
+  std::map<std::string, int> applied_to;
+  for (int i = 0; i < 12000; ++i) {
+    Wish wish = legal_wish(random);
+    {
+      CAPTURE(wish.request.family, wish.box);
+      REQUIRE(rules(validate(wish.made())) == Rules{});
+    }
+    for (auto changes = between(random, 1, 4); changes > 0; --changes) change(random, wish);
+    if (one_in(random, 12) && wish.request.family != "bulk") change_rank(random, wish);
+    for (const auto& violation : validate(wish.made())) {
+      CAPTURE(wish.request.family, wish.rank(), wish.box, wish.element_strides, wish.request.tiles.stages,
+              wish.request.tiles.ctas_per_sm, wish.request.tiles.warps);
+      CAPTURE(violation.rule, violation.subject, violation.found, violation.legal);
+      if (violation.rule == "copy.type") {
+        Wish after = wish;
+        set_type(after, violation);
+        REQUIRE_FALSE(still_broken(after, violation));
+        ++applied_to[violation.rule];
+      }
+      for (const Remedy& remedy : remedies(violation)) {
+        Wish after = wish;
+        if (!apply(after, violation, remedy)) continue;
+        CAPTURE(remedy.field, after.box);
+        REQUIRE_FALSE(still_broken(after, violation));
+        ++applied_to[violation.rule];
+      }
+    }
+  }
+  for (const char* rule : {"rank.range",
+                           "stages.range",
+                           "output-stages.range",
+                           "warps.range",
+                           "ctas-per-sm.range",
+                           "tiles-per-cta.range",
+                           "box.range",
+                           "box.inner-bytes",
+                           "box.swizzle",
+                           "box.bytes",
+                           "box.shared-bytes",
+                           "element-strides.range",
+                           "element-strides.innermost",
+                           "oob-fill.type",
+                           "interleave.unsupported",
+
+                           "shape.range",
+                           "shape.coordinates",
+                           "strides.multiple",
+                           "strides.range",
+                           "strides.innermost",
+                           "view.shape",
+                           "view.overlap",
+                           "copy.type",
+                           "snapshot.shape",
+                           "chunk.bytes",
+                           "swizzle.bulk",
+                           "shared.cta",
+                           "shared.sm",
+                           "threads.sm"}) {
+    CAPTURE(rule);
+    CHECK(applied_to[rule] > 0);
+  }
+}
