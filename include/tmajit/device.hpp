@@ -92,6 +92,8 @@ class TMAJIT_API Device {
 
   /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
+  /// Throws Error{invalid_image} if the driver can make nothing of the cubin or it has no such entry,
+  /// Error{out_of_memory}, and Error{device_failed} if it is the device that fails.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
 };
 

@@ -33,8 +33,8 @@ class Gpu final : public Device {
   [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
                                                  const std::function<void(Stream)>& work) override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
-  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{device_failed} if the driver
-  /// refuses the cubin or it has no such entry.
+  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{invalid_image} if the driver
+  /// refuses the cubin or it has no such entry, Error{device_failed} if it is the GPU that fails.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
  private:

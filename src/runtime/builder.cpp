@@ -82,8 +82,9 @@ void Builder::make(const Source& source, BuiltKernel& kernel) const {
   try {
     load(kernel);
   } catch (const Error& error) {
-    // Only the driver can tell that an entry is of no use here: replace it, once.
-    if (error.code() != ErrorCode::device_failed) throw;
+    // Only the driver can tell that an entry is of no use here: replace it, once. A GPU that fails, or is
+    // full, would fail with any code.
+    if (error.code() != ErrorCode::invalid_image) throw;
     log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
         error.what());
     compile(source, *compiler, kernel);
