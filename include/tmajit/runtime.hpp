@@ -27,7 +27,7 @@ struct RuntimeOptions {
 struct StageTimes {
   double generate = 0;
   double key = 0;
-  double fetch = 0;
+  double fetch = 0;  ///< from disk, waiting for another process that compiles it included
   double compile = 0;
   double store = 0;
   double load = 0;
@@ -83,7 +83,7 @@ class TMAJIT_API Kernel {
 };
 
 /// Ties generator, compiler, cache and device together. Thread-safe; the same kernel asked for by several
-/// threads at once is compiled once.
+/// threads at once is compiled once, and once by processes that share a cache directory.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
