@@ -33,10 +33,14 @@ TuningStore::TuningStore(const std::optional<std::filesystem::path>& cache_direc
 }
 
 void TuningStore::load() noexcept try {
+  // Read aside: a child that is forked meanwhile finds the table as it was, and reads anew, for glibc begins
+  // again what a fork has cut short (pthread_once).
   table_ = TuningTable::shipped();
   if (!file_) return;
   require_trusted(file_->parent_path());
-  table_.load(*file_);
+  auto table = TuningTable::shipped();
+  table.load(*file_);
+  table_ = std::move(table);
 } catch (const std::exception& error) {
   log(LogLevel::warn, "tuned choices are not read: {}", error.what());
 }

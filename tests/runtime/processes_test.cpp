@@ -121,6 +121,19 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
   CHECK(compiled == 1);
 }
 
+TEST_CASE("a child that is forked while its parent compiles takes the kernel from disk") {
+  const Bench bench(500ms);
+  std::atomic<bool> whole = false;
+  {
+    const std::jthread parent([&] { whole = bench.ask(60s); });
+    bench.wait_for_compile();
+    ChildProcess child([&] { return bench.ask(60s) ? 0 : 1; });
+    CHECK(child.exit_code(20s) == 0);
+  }
+  CHECK(whole);
+  CHECK(bench.compiles() == 1);
+}
+
 TEST_CASE("a process that is killed while it compiles holds up nobody") {
   const Bench bench(60s);
   ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
