@@ -30,9 +30,14 @@ struct CacheKey {
 enum class CacheLevel { memory, disk, compiled };
 [[nodiscard]] TMAJIT_API const char* name(CacheLevel) noexcept;
 
-/// A folder of compiled kernels that any number of processes share. Entries are published atomically and
-/// verified when they are read. A cache that cannot be read or written never fails a compile: fetch() then
-/// finds nothing and store() logs a warning.
+/// A folder of compiled kernels that any number of processes of one user share. Entries are published
+/// atomically and verified when they are read. A cache that cannot be read or written never fails a compile:
+/// fetch() then finds nothing and store() logs a warning.
+///
+/// Whoever can write an entry decides what runs. So a folder that belongs to another user than this process's
+/// or root, or that others may write to (unless it has the sticky bit), is refused: a warning says so,
+/// nothing is found and nothing is stored. An entry of another user is not used either. What is made here is
+/// open to this user only.
 class TMAJIT_API DiskCache {
  public:
   /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`; for a user without a home,
@@ -60,10 +65,14 @@ class TMAJIT_API DiskCache {
   /// Removes every entry and returns how many. Throws Error{io} if something could not be removed.
   std::size_t clear() const;
 
+  /// Why the folder is refused, and what to do about it: a clause; empty if it is not.
+  [[nodiscard]] std::string why_refused() const;
+
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
   void warn(const std::string& message) const;
+  [[nodiscard]] bool is_refused() const;  ///< says so, too
 
   std::filesystem::path directory_;
   std::shared_ptr<std::atomic<bool>> warned_;  ///< a full disk is worth one warning, not one a kernel

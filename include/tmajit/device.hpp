@@ -98,6 +98,8 @@ class TMAJIT_API Device {
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
   /// Makes a map that encode() made of `spec` one of the same tensor at `address`.
   virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
+  /// Throws Error{invalid_image} if the driver can make nothing of the cubin or it has no such entry,
+  /// Error{out_of_memory}, and Error{device_failed} if it is the device that fails.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
 };
 

@@ -28,7 +28,7 @@ struct RuntimeOptions {
 struct StageTimes {
   double generate = 0;
   double key = 0;
-  double fetch = 0;
+  double fetch = 0;  ///< from disk, waiting for another process that compiles it included
   double compile = 0;
   double store = 0;
   double load = 0;
@@ -89,7 +89,12 @@ class TMAJIT_API Kernel {
 
 /// Ties generator, compiler, cache and device together. A handle: copies are the same runtime, which lives as
 /// long as one of them or a plan made by it. Kernels and prepared launches keep what they need by themselves.
-/// Thread-safe; the same kernel asked for by several threads at once is compiled once.
+/// Thread-safe; the same kernel asked for by several threads at once is compiled once, and once by processes
+/// that share a cache directory.
+///
+/// A child that is forked, at whatever moment, can go on with a Runtime (but not with a GPU, which CUDA does not
+/// let it use): what another thread of its parent was making it makes by itself. A fork waits until no thread
+/// is inside NVRTC.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});

@@ -1,4 +1,5 @@
 #include "files/files.hpp"
+#include "files/trust.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
@@ -7,7 +8,6 @@
 
 #include <pwd.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 TMAJIT_BEGIN
@@ -38,9 +38,7 @@ std::filesystem::path private_temporary_folder() {
   if (error) folder = "/tmp";
   folder /= fmt::format("tmajit-{}", ::geteuid());
   error = make_private_folder(folder);
-  struct stat info {};
-  if (error || ::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  if (error || std::filesystem::is_symlink(folder, error) || error || !why_untrusted(folder).empty()) {
     throw Error(ErrorCode::io,
                 fmt::format("no folder for compiled kernels: neither HOME nor XDG_CACHE_HOME is "
                             "set, and {} is not this user's alone; set TMAJIT_CACHE_DIR",

@@ -2,6 +2,7 @@
 #include "cache/entry_format.hpp"
 #include "cache/layout.hpp"
 #include "files/files.hpp"
+#include "files/trust.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/cache.hpp>
@@ -18,7 +19,8 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// A pending file of this age belongs to a process that died; a store takes milliseconds.
+/// A pending file or a lock of this age belongs to a process that died; a store takes milliseconds, and
+/// nobody waits for a lock that long.
 constexpr std::chrono::minutes abandoned{10};
 
 bool is_hex(const std::filesystem::path& path, std::size_t digits) {
@@ -96,15 +98,32 @@ void DiskCache::warn(const std::string& message) const {
   log(repeated ? LogLevel::debug : LogLevel::warn, "{}", message);
 }
 
+std::string DiskCache::why_refused() const {
+  return why_untrusted(directory_);
+}
+
+bool DiskCache::is_refused() const {
+  const auto why = why_refused();
+  if (why.empty()) return false;
+  warn(fmt::format("the kernel cache {} is not used: {}", directory_.string(), why));
+  return true;
+}
+
 // What is wrong with the bytes (a content error) and what is wrong with reading them (an I/O error) differ in
 // what becomes of the entry. Damaged bytes stay damaged: the entry goes, and the caller's compile stores it
 // anew. An entry that cannot be read now may be whole: a network filesystem may be back in a second, and
 // another user may have the right to read it. It stays.
 std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
+  if (is_refused()) return std::nullopt;
   const auto path = entry_path(directory_, key);
   std::error_code error;
-  const auto bytes = read_file(path, max_entry_bytes, error);
+  const auto bytes = read_file(path, max_entry_bytes, error, Writer::trusted);
   if (error == std::errc::no_such_file_or_directory) return std::nullopt;
+  if (error == std::errc::operation_not_permitted) {
+    warn(fmt::format("cached kernel {} is not used: it belongs to another user, or others may write to it",
+                     path.string()));
+    return std::nullopt;
+  }
   if (error) {
     warn(fmt::format("cached kernel {} cannot be read: {}", path.string(), error.message()));
     return std::nullopt;
@@ -122,8 +141,9 @@ std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
 }
 
 bool DiskCache::store(const CacheKey& key, const Artifact& artifact) const try {
-  const auto error = publish_file(directory_, pending_folder(directory_), entry_path(directory_, key),
-                                  encode_entry(key, artifact));
+  if (is_refused()) return false;
+  const auto error =
+      publish_file(pending_folder(directory_), entry_path(directory_, key), encode_entry(key, artifact));
   if (!error) return true;
   warn(fmt::format("compiled kernels are not kept in {}: {}", directory_.string(), error.message()));
   return false;
@@ -154,21 +174,24 @@ std::size_t DiskCache::clear() const {
   for_each_file(compilers_folder(directory_), [](const auto& file) {
     if (is_hex(file.path(), 16)) remove_file(file.path());
   });
-  for_each_file(pending_folder(directory_), [](const auto& file) {
-    std::error_code gone;
-    const auto written = file.last_write_time(gone);
-    if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned)
-      remove_file(file.path());
-  });
+  for (const auto& folder : {pending_folder(directory_), locks_folder(directory_)}) {
+    for_each_file(folder, [](const auto& file) {
+      std::error_code gone;
+      const auto written = file.last_write_time(gone);
+      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned)
+        remove_file(file.path());
+    });
+  }
   return removed;
 }
 
 std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
+  if (is_refused()) return {};
   std::vector<std::pair<std::filesystem::file_time_type, CompilerIdentity>> found;
   for_each_file(compilers_folder(directory_), [&](const auto& file) {
     std::error_code unreadable;
     const auto time = file.last_write_time(unreadable);
-    const auto bytes = read_file(file.path(), max_compiler_bytes, unreadable);
+    const auto bytes = read_file(file.path(), max_compiler_bytes, unreadable, Writer::trusted);
     if (unreadable) return;
     if (auto compiler = decode(bytes)) found.emplace_back(time, *std::move(compiler));
   });
@@ -184,6 +207,7 @@ std::vector<CompilerIdentity> DiskCache::known_compilers() const try {
 }
 
 void DiskCache::remember(const CompilerIdentity& compiler) const try {
+  if (is_refused()) return;
   const auto bytes = encode(compiler);
   const auto path = compilers_folder(directory_) / fmt::format("{:016x}", checksum(bytes));
   std::error_code error;
@@ -192,7 +216,7 @@ void DiskCache::remember(const CompilerIdentity& compiler) const try {
     if (now - time > fresh) std::filesystem::last_write_time(path, now, error);
     if (!error) return;
   }
-  error = publish_file(directory_, pending_folder(directory_), path, bytes);
+  error = publish_file(pending_folder(directory_), path, bytes);
   if (error) log(LogLevel::debug, "{} was not written: {}", path.string(), error.message());
 } catch (const std::exception& failure) {
   log(LogLevel::debug, "a compiler was not noted in {}: {}", directory_.string(), failure.what());

@@ -7,7 +7,8 @@
 TMAJIT_BEGIN
 
 /// What lies where in a cache folder: entries/ab/cdef…, compilers/0123456789abcdef, and unpublished files in
-/// pending/; tuned choices in tuning.json. Nothing else in the folder is ever touched.
+/// pending/, and while a kernel is made a file of its key in locks/; tuned choices in tuning.json, and the
+/// lock for changing them in locks/tuning. Nothing else in the folder is ever touched.
 inline std::filesystem::path entries_folder(const std::filesystem::path& cache) {
   return cache / "entries";
 }
@@ -17,9 +18,15 @@ inline std::filesystem::path compilers_folder(const std::filesystem::path& cache
 inline std::filesystem::path pending_folder(const std::filesystem::path& cache) {
   return cache / "pending";
 }
+inline std::filesystem::path locks_folder(const std::filesystem::path& cache) {
+  return cache / "locks";
+}
 
 inline std::filesystem::path tuning_path(const std::filesystem::path& cache) {
   return cache / "tuning.json";
+}
+inline std::filesystem::path tuning_lock_path(const std::filesystem::path& cache) {
+  return locks_folder(cache) / "tuning";
 }
 
 inline constexpr std::size_t entry_folder_digits = 2;  ///< 256 folders keep each one's listing short
@@ -27,6 +34,11 @@ inline constexpr std::size_t entry_folder_digits = 2;  ///< 256 folders keep eac
 inline std::filesystem::path entry_path(const std::filesystem::path& cache, const CacheKey& key) {
   const auto hex = key.hex();
   return entries_folder(cache) / hex.substr(0, entry_folder_digits) / hex.substr(entry_folder_digits);
+}
+
+/// What a process holds while it makes the kernel of `key`.
+inline std::filesystem::path making_lock_path(const std::filesystem::path& cache, const CacheKey& key) {
+  return locks_folder(cache) / key.hex();
 }
 
 TMAJIT_END

@@ -67,6 +67,7 @@ class Program {
     return result;
   }
 
+  NvrtcUse use_;  // first, so that it is given back last
   const NvrtcApi& api_;
   nvrtcProgram program_ = nullptr;
 };
@@ -113,10 +114,20 @@ void require_entry(const Artifact& artifact) {
       artifact.log);
 }
 
+/// What NVRTC makes of `source`.
+Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::string>& options) {
+  Program program(nvrtc.api(), source);
+  if (const auto result = program.compile(options); result != NVRTC_SUCCESS) {
+    refuse(result, nvrtc, program, source, options);
+  }
+  return {source.entry, source.text, program.ptx(), program.cubin(), program.log(), {}};
+}
+
 }  // namespace
 
 // NVRTC takes calls from several threads at once, each with its own program; since 12.3 it also compiles
-// them in parallel (13.0, two threads on two cores: twice the kernels in the same time), so no lock is held.
+// them in parallel (13.0, two threads on two cores: twice the kernels in the same time), so no lock is
+// held but the one that a fork waits for.
 Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
   if (source.text.find('\0') != std::string::npos) {
@@ -125,12 +136,7 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   }
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(options, nvrtc.identity());
-
-  Program program(nvrtc.api(), source);
-  if (const auto result = program.compile(arguments); result != NVRTC_SUCCESS) {
-    refuse(result, nvrtc, program, source, arguments);
-  }
-  Artifact artifact{source.entry, source.text, program.ptx(), program.cubin(), program.log(), {}};
+  Artifact artifact = run(nvrtc, source, arguments);
   require_entry(artifact);
   if (artifact.cubin.empty()) {
     throw Error(ErrorCode::invalid_argument,

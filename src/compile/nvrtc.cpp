@@ -1,12 +1,16 @@
 #include "compile/nvrtc.hpp"
 
+#include "spec/fork_guard.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <shared_mutex>
 
 #include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
@@ -33,15 +37,42 @@ std::string path_of(const void* address) {
 
 /// NVRTC opens libnvrtc-builtins.so.<version> by its bare name when it first compiles, which fails, or finds
 /// another installation's, if NVRTC itself came from a folder that the loader does not search. The loader
-/// takes a library that is already there under the same name, so the neighbour is loaded first.
-void load_builtins(const CompilerIdentity& nvrtc) {
+/// takes a library that is already there under the same name, so the neighbour is loaded first. Returns why
+/// it was not, if it should have been.
+std::string load_builtins(const CompilerIdentity& nvrtc) {
   const auto file = std::filesystem::path(nvrtc.path).parent_path() /
                     fmt::format("libnvrtc-builtins.so.{}.{}", nvrtc.major, nvrtc.minor);
   std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return;  // a distribution may keep it elsewhere
-  if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    log(LogLevel::debug, "{} was not loaded: {}", file.string(), last_dl_error());
+  if (!std::filesystem::exists(file, ignored)) return {};  // a distribution may keep it elsewhere
+  if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
+  return fmt::format("; {} was not loaded: {}", file.string(), last_dl_error());
+}
+
+/// Lets any number of threads in, but none while a fork waits for those inside to leave.
+struct ForkGate {
+  void enter() {
+    const std::lock_guard lock(entrance);
+    inside.lock_shared();
   }
+  void leave() { inside.unlock_shared(); }
+  void close() {
+    entrance.lock();
+    inside.lock();
+  }
+  void open(ForkSide side) {
+    release_after_fork(inside, side);
+    release_after_fork(entrance, side);
+  }
+
+  std::mutex entrance;
+  std::shared_mutex inside;
+  ForkGuard fork_guard{[this] { close(); }, [this](ForkSide side) { open(side); }};
+};
+
+ForkGate& fork_gate() {
+  // Never destroyed: a thread may still compile while the process ends.
+  static auto& gate = *new ForkGate;
+  return gate;
 }
 
 /// Newest first. The plain name is there in toolkits and development packages only.
@@ -94,9 +125,25 @@ NvrtcApi::Address NvrtcApi::find(const char* name) {
   return found;
 }
 
+NvrtcUse::NvrtcUse() {
+  fork_gate().enter();
+}
+
+NvrtcUse::~NvrtcUse() {
+  fork_gate().leave();
+}
+
 const Nvrtc& Nvrtc::instance() {
-  // Never destroyed: a thread may still compile while the process ends.
-  static const auto& nvrtc = *new Nvrtc(nvrtc_places());
+  static std::atomic<const Nvrtc*> loaded = nullptr;
+  if (const Nvrtc* const nvrtc = loaded.load(std::memory_order_acquire)) return *nvrtc;
+  const auto load = []() -> const Nvrtc& {
+    const NvrtcUse use;
+    // Never destroyed: a thread may still compile while the process ends.
+    static const auto& nvrtc = *new Nvrtc(nvrtc_places());
+    return nvrtc;
+  };
+  const Nvrtc& nvrtc = load();
+  if (loaded.exchange(&nvrtc) == nullptr) log(LogLevel::debug, "{}", nvrtc.report());
   return nvrtc;
 }
 
@@ -127,8 +174,8 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
       identity_.minor = minor;
       identity_.path = path_of(address);
       identity_.build = build_id(address, identity_.path);
-      load_builtins(identity_);
-      log(LogLevel::debug, "NVRTC {}.{} ({}) from {}", major, minor, identity_.build, identity_.path);
+      report_ = fmt::format("NVRTC {}.{} ({}) from {}{}", major, minor, identity_.build, identity_.path,
+                            load_builtins(identity_));
       return;
     }
     ::dlclose(library);

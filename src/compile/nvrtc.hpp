@@ -56,10 +56,24 @@ class Nvrtc {
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
   [[nodiscard]] const CompilerIdentity& identity() const noexcept { return identity_; }
+  /// What the log is to say of its loading.
+  [[nodiscard]] const std::string& report() const noexcept { return report_; }
 
  private:
   NvrtcApi api_;
   CompilerIdentity identity_;
+  std::string report_;
+};
+
+/// Held by a thread while it is inside NVRTC, or loads it. A fork waits until there is no such thread: NVRTC
+/// and the loader have locks of their own, which a child that is forked meanwhile would wait for without end.
+/// No user's callback may run while it is held, and it is not held twice.
+class NvrtcUse {
+ public:
+  NvrtcUse();
+  ~NvrtcUse();
+  NvrtcUse(const NvrtcUse&) = delete;
+  NvrtcUse& operator=(const NvrtcUse&) = delete;
 };
 
 /// What to do about a missing NVRTC; ends messages.

@@ -128,8 +128,11 @@ struct Library {
 /// Whether `result` is a fault after which every call on the context fails.
 [[nodiscard]] bool kills_context(CUresult result) noexcept;
 
+/// Whether `result` says that the code itself is of no use on this GPU, whatever state the GPU is in.
+[[nodiscard]] bool refuses_image(CUresult result) noexcept;
+
 /// Throws what describe() says: Error{out_of_memory} with the free bytes of the current context's device for
-/// CUDA_ERROR_OUT_OF_MEMORY, else Error{device_failed}.
+/// CUDA_ERROR_OUT_OF_MEMORY, Error{invalid_image} where refuses_image(), else Error{device_failed}.
 [[noreturn]] void fail(const Api& api, CUresult result, std::string_view call);
 
 /// Unless `result` is success, fails in the call that `format` and `values` make: only then are they put

@@ -89,6 +89,18 @@ bool kills_context(CUresult result) noexcept {
   }
 }
 
+bool refuses_image(CUresult result) noexcept {
+  switch (result) {
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_NOT_FOUND: return true;
+    default: return false;
+  }
+}
+
 void fail(const Api& api, CUresult result, std::string_view call) {
   std::string text = describe(api, result, call);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -105,7 +117,7 @@ void fail(const Api& api, CUresult result, std::string_view call) {
                     ". The CUDA context is dead: every further call on it fails the same way, and only a "
                     "new process, or a new context, can use this GPU again.");
   }
-  throw Error(ErrorCode::device_failed, text + ".");
+  throw Error(refuses_image(result) ? ErrorCode::invalid_image : ErrorCode::device_failed, text + ".");
 }
 
 std::string human_bytes(std::uint64_t bytes) {

@@ -34,8 +34,9 @@ class Gpu final : public Device {
                                                  const std::function<void(Stream)>& work) override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
   void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) override;
-  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{device_failed} if the driver
-  /// refuses the cubin or it has no such entry. Works while a stream of this thread is captured.
+  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{invalid_image} if the driver
+  /// refuses the cubin or it has no such entry, Error{device_failed} if it is the GPU that fails. Works while a
+  /// stream of this thread is captured.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
  private:

@@ -16,7 +16,7 @@ namespace driver {
 /// The code of a cubin, loaded for as long as it lives.
 class LoadedCode {
  public:
-  /// Throws Error{device_failed} if the driver refuses the cubin or it has no such entry.
+  /// Throws Error{invalid_image} if the driver refuses the cubin or it has no such entry, Error{device_failed}.
   LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact);
   ~LoadedCode();
   LoadedCode(const LoadedCode&) = delete;

@@ -1,5 +1,7 @@
 #include "files/files.hpp"
 
+#include "files/trust.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -34,8 +36,8 @@ std::string unique_name() {
 }
 
 /// Makes one folder; that it is there already is fine.
-std::error_code make_folder(const std::filesystem::path& path, ::mode_t mode) {
-  if (::mkdir(path.c_str(), mode) == 0) return {};
+std::error_code make_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return {};
   auto error = last_error();
   if (error != std::errc::file_exists) return error;
   std::error_code unreadable;
@@ -45,7 +47,8 @@ std::error_code make_folder(const std::filesystem::path& path, ::mode_t mode) {
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error) {
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
+                      Writer writer) {
   error.clear();
   // O_NONBLOCK, for a pipe that somebody put there.
   const int file = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
@@ -59,6 +62,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit, st
     error = last_error();
   } else if (!S_ISREG(info.st_mode)) {
     error = std::make_error_code(std::errc::invalid_argument);
+  } else if (writer == Writer::trusted && !is_trusted_file(info)) {
+    error = std::make_error_code(std::errc::operation_not_permitted);
   } else {
     bytes.resize(std::min(limit, static_cast<std::uint64_t>(info.st_size)));
     std::size_t have = 0;
@@ -75,19 +80,19 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit, st
 }
 
 std::error_code make_private_folder(const std::filesystem::path& path) {
-  auto error = make_folder(path, 0700);
+  auto error = make_folder(path);
   if (error == std::errc::no_such_file_or_directory && path.has_relative_path()) {
     error = make_private_folder(path.parent_path());
-    if (!error) error = make_folder(path, 0700);
+    if (!error) error = make_folder(path);
   }
   return error;
 }
 
 std::error_code replace_file(const std::filesystem::path& folder, const std::filesystem::path& path,
-                             std::string_view bytes) {
+                             std::string_view bytes, unsigned mode) {
   const auto pending = folder / unique_name();
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  const int file = uninterrupted([&] { return ::open(pending.c_str(), flags, 0666); });
+  const int file = uninterrupted([&] { return ::open(pending.c_str(), flags, mode); });
   if (file < 0) return last_error();
   std::error_code error;
   while (!error && !bytes.empty()) {
@@ -106,17 +111,17 @@ std::error_code replace_file(const std::filesystem::path& folder, const std::fil
   return error;
 }
 
-std::error_code publish_file(const std::filesystem::path& cache, const std::filesystem::path& pending,
-                             const std::filesystem::path& path, std::string_view bytes) {
-  auto error = replace_file(pending, path, bytes);
+std::error_code publish_file(const std::filesystem::path& pending, const std::filesystem::path& path,
+                             std::string_view bytes) {
+  constexpr unsigned mode = 0644;
+  auto error = replace_file(pending, path, bytes, mode);
   if (error != std::errc::no_such_file_or_directory) return error;
   // The first file of a cache, or of one of its folders.
-  const auto group = path.parent_path();
-  error = make_private_folder(cache);
-  for (const auto& folder : {pending, group.parent_path(), group}) {
-    if (!error && folder != cache) error = make_folder(folder, 0777);
+  for (const auto& folder : {pending, path.parent_path()}) {
+    error = make_private_folder(folder);
+    if (error) return error;
   }
-  return error ? error : replace_file(pending, path, bytes);
+  return replace_file(pending, path, bytes, mode);
 }
 
 TMAJIT_END

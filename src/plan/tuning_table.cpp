@@ -1,6 +1,7 @@
 #include "files/files.hpp"
 #include "plan/shipped_choices.hpp"
 #include "plan/tuning_json.hpp"
+#include "spec/fork_guard.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tuning.hpp>
@@ -73,6 +74,8 @@ struct TuningTable::State {
     choices.erase(choice);
     choices.insert(std::move(choice));
   }
+
+  ForkGuard fork_guard{[this] { mutex.lock(); }, [this](ForkSide side) { release_after_fork(mutex, side); }};
 };
 
 TuningTable::TuningTable() : state_(std::make_unique<State>()) {}

@@ -1,5 +1,7 @@
 #include "runtime/builder.hpp"
 
+#include "cache/layout.hpp"
+#include "files/file_lock.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
@@ -28,8 +30,8 @@ class Stopwatch {
 
 }  // namespace
 
-Builder::Builder(RuntimeOptions options, Toolchain toolchain)
-    : options_(std::move(options)), toolchain_(toolchain) {
+Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milliseconds patience)
+    : options_(std::move(options)), toolchain_(toolchain), patience_(patience) {
   if (options_.cache_directory) disk_.emplace(*options_.cache_directory);
 }
 
@@ -75,15 +77,16 @@ void Builder::make(const Source& source, BuiltKernel& kernel) const {
     return;
   }
   if (!fetch(source, *compiler, kernel)) {
-    compile(source, *compiler, kernel);
+    compile_once(source, *compiler, kernel);
     load(kernel);
     return;
   }
   try {
     load(kernel);
   } catch (const Error& error) {
-    // Only the driver can tell that an entry is of no use here: replace it, once.
-    if (error.code() != ErrorCode::device_failed) throw;
+    // Only the driver can tell that an entry is of no use here: replace it, once. A GPU that fails, or is
+    // full, would fail with any code.
+    if (error.code() != ErrorCode::invalid_image) throw;
     log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
         error.what());
     compile(source, *compiler, kernel);
@@ -96,6 +99,10 @@ bool Builder::fetch(const Source& source, const CompilerIdentity& compiler, Buil
     const Stopwatch watch(kernel.times.key);
     kernel.key = cache_key(source, options_.compile, compiler);
   }
+  return fetch_entry(kernel);
+}
+
+bool Builder::fetch_entry(BuiltKernel& kernel) const {
   if (!disk_) return false;
   const Stopwatch watch(kernel.times.fetch);
   std::optional<Artifact> found = disk_->fetch(kernel.key);
@@ -116,6 +123,24 @@ bool Builder::fetch_without_compiler(const Source& source, BuiltKernel& kernel) 
     if (fetch(source, compiler, kernel)) return true;
   }
   return false;
+}
+
+void Builder::compile_once(const Source& source, const CompilerIdentity& compiler,
+                           BuiltKernel& kernel) const {
+  std::optional<FileLock> making;
+  if (disk_ && disk_->why_refused().empty()) {
+    {
+      const Stopwatch watch(kernel.times.fetch);
+      making.emplace(making_lock_path(disk_->directory(), kernel.key), patience_);
+    }
+    if (making->timed_out()) {
+      log(LogLevel::info, "kernel {} is compiled here, too: another process has been at it for {} ms",
+          kernel.key.hex(), patience_.count());
+    }
+    // Another process may have stored it since it was looked for.
+    if (fetch_entry(kernel)) return;
+  }
+  compile(source, compiler, kernel);
 }
 
 void Builder::compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {

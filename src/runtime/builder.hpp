@@ -4,6 +4,7 @@
 #include <tmajit/compile.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,10 +43,16 @@ struct KernelRequest {
 [[nodiscard]] std::string memory_key(const KernelRequest& request);
 
 /// Makes kernels: write the source, look up on disk or compile and store, load. Knows nothing of the memory
-/// level. Thread-safe; holds no lock.
+/// level. Thread-safe. Of processes with the same cache that need a kernel at once one compiles it, and the
+/// others wait for its entry.
 class Builder {
  public:
-  explicit Builder(RuntimeOptions options, Toolchain toolchain = {});
+  /// How long another process is waited for. A kernel compiles in well below a second; who takes longer was
+  /// stopped.
+  static constexpr std::chrono::seconds usual_patience{10};
+
+  explicit Builder(RuntimeOptions options, Toolchain toolchain = {},
+                   std::chrono::milliseconds patience = usual_patience);
 
   /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
@@ -57,11 +64,14 @@ class Builder {
   void make(const Source& source, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch_without_compiler(const Source& source, BuiltKernel& kernel) const;
+  [[nodiscard]] bool fetch_entry(BuiltKernel& kernel) const;
+  void compile_once(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   void compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   void load(BuiltKernel& kernel) const;
 
   RuntimeOptions options_;
   Toolchain toolchain_;
+  std::chrono::milliseconds patience_;
   std::optional<DiskCache> disk_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/version.hpp>
+#include "spec/fork_guard.hpp"
 
 #include <array>
 #include <cstddef>
@@ -18,6 +18,8 @@ TMAJIT_BEGIN
 /// A table of values that are made when they are first asked for. Threads that ask for the same key at once
 /// get the one value that the first of them makes. No lock is held while it is made. What a failed attempt
 /// throws reaches everyone who waited for it and is then forgotten, so that a later call tries again.
+///
+/// A forked child finds what was made before the fork. What its parent was making then it makes by itself.
 ///
 /// Nothing is ever evicted. Keys need ==; callers bring the hash, all 64 bits of which must be good.
 template <class Key, class Value>
@@ -38,11 +40,15 @@ class SingleFlight {
     std::shared_future<Result> pending;
     {  // 2. Whoever comes first promises the value; the others wait for it.
       const std::unique_lock lock(shard.mutex);
-      if (const auto at = shard.find(hash, key); at != shard.slots.end()) {
-        if (at->second.value) return at->second.value;
-        pending = at->second.pending;
+      auto at = shard.find(hash, key);
+      if (at == shard.slots.end()) at = shard.slots.emplace(hash, Slot{key, nullptr, {}, nullptr});
+      Slot& slot = at->second;
+      if (slot.value) return slot.value;
+      if (slot.maker != nullptr) {
+        pending = slot.pending;
       } else {
-        shard.slots.emplace(hash, Slot{key, promise.get_future().share(), nullptr});
+        slot.maker = &promise;
+        slot.pending = promise.get_future().share();
       }
     }
     if (pending.valid()) return pending.get();
@@ -51,16 +57,19 @@ class SingleFlight {
       Result value = std::forward<Make>(make)();
       {  // 4a. Publish.
         const std::unique_lock lock(shard.mutex);
-        Slot& slot = shard.find(hash, key)->second;
-        slot.value = value;
-        slot.pending = {};
+        if (const auto at = shard.find(hash, key); at != shard.slots.end() && at->second.maker == &promise) {
+          at->second.value = value;
+          at->second.pending = {};
+        }
       }
       promise.set_value(value);
       return value;
     } catch (...) {
       {  // 4b. Forget first, so that nobody who comes after the failure finds it.
         const std::unique_lock lock(shard.mutex);
-        shard.slots.erase(shard.find(hash, key));
+        if (const auto at = shard.find(hash, key); at != shard.slots.end() && at->second.maker == &promise) {
+          shard.slots.erase(at);
+        }
       }
       promise.set_exception(std::current_exception());
       throw;
@@ -70,7 +79,8 @@ class SingleFlight {
  private:
   struct Slot {
     Key key;
-    std::shared_future<Result> pending;  ///< valid until `value` is there
+    const std::promise<Result>* maker;   ///< who promised the value; null if that was before a fork
+    std::shared_future<Result> pending;  ///< until `value` is there
     Result value;
   };
   struct Identity {
@@ -86,11 +96,30 @@ class SingleFlight {
       while (at != end && !(at->second.key == key)) ++at;
       return at == end ? slots.end() : at;
     }
+    /// A child has none of its parent's threads.
+    void forget_makers() {
+      for (auto& [hash, slot] : slots) {
+        if (slot.value) continue;
+        slot.maker = nullptr;
+        slot.pending = {};
+      }
+    }
   };
 
   // Threads that ask for different kernels rarely meet in one shard's lock.
   static constexpr unsigned shard_bits = 4;
   std::array<Shard, std::size_t{1} << shard_bits> shards_;
+
+  void lock_all() {
+    for (Shard& shard : shards_) shard.mutex.lock();
+  }
+  void unlock_all(ForkSide side) {
+    for (Shard& shard : shards_) {
+      if (side == ForkSide::child) shard.forget_makers();
+      release_after_fork(shard.mutex, side);
+    }
+  }
+  ForkGuard fork_guard_{[this] { lock_all(); }, [this](ForkSide side) { unlock_all(side); }};
 };
 
 TMAJIT_END

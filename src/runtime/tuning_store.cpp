@@ -1,38 +1,30 @@
 #include "runtime/tuning_store.hpp"
 
 #include "cache/layout.hpp"
-#include "files/files.hpp"
+#include "files/file_lock.hpp"
+#include "files/trust.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
 
+#include <chrono>
 #include <exception>
+#include <utility>
 
-#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 TMAJIT_BEGIN
 namespace {
 
-/// Keeps other processes, and other threads, from rewriting a file of `folder` at the same time. Where the
-/// filesystem has no locks there is none, and of two choices stored at once one can be lost.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ >= 0) static_cast<void>(::flock(descriptor_, LOCK_EX));
-  }
-  ~FolderLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
+/// A change takes milliseconds; whoever has the lock for longer was stopped, and one of two choices that are
+/// stored at once can then be lost.
+constexpr std::chrono::seconds patience{10};
 
- private:
-  int descriptor_;
-};
+void require_trusted(const std::filesystem::path& folder) {
+  if (const auto why = why_untrusted(folder); !why.empty()) {
+    throw Error(ErrorCode::io, fmt::format("the folder {} is not used: {}", folder.string(), why));
+  }
+}
 
 }  // namespace
 
@@ -41,8 +33,14 @@ TuningStore::TuningStore(const std::optional<std::filesystem::path>& cache_direc
 }
 
 void TuningStore::load() noexcept try {
+  // Read aside: a child that is forked meanwhile finds the table as it was, and reads anew, for glibc begins
+  // again what a fork has cut short (pthread_once).
   table_ = TuningTable::shipped();
-  if (file_) table_.load(*file_);
+  if (!file_) return;
+  require_trusted(file_->parent_path());
+  auto table = TuningTable::shipped();
+  table.load(*file_);
+  table_ = std::move(table);
 } catch (const std::exception& error) {
   log(LogLevel::warn, "tuned choices are not read: {}", error.what());
 }
@@ -57,10 +55,8 @@ bool TuningStore::remember(const TunedChoice& choice) {
   if (!file_) return true;
   const auto folder = file_->parent_path();
   try {
-    if (const auto error = make_private_folder(folder)) {
-      throw Error(ErrorCode::io, fmt::format("cannot make {}: {}", folder.string(), error.message()));
-    }
-    const FolderLock lock(folder);
+    require_trusted(folder);
+    const FileLock lock(tuning_lock_path(folder), patience);  // makes the folder, too
     TuningTable kept;
     kept.load(*file_);
     kept.add(choice);

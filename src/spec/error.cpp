@@ -6,9 +6,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ErrorCode, 9> names{"error code",
-                                        {"invalid_argument", "illegal_spec", "compile_failed", "unavailable",
-                                         "io", "out_of_memory", "device_failed", "unsupported", "internal"}};
+constexpr EnumNames<ErrorCode, 10> names{
+    "error code",
+    {"invalid_argument", "illegal_spec", "compile_failed", "unavailable", "io", "out_of_memory",
+     "device_failed", "invalid_image", "unsupported", "internal"}};
 
 std::string sentence(const Violation& v) {
   return fmt::format("{} is {}, but must be {} [{}: {}]; legal: {}", v.subject, v.found, v.need, v.rule,

@@ -77,24 +77,26 @@ TEST_CASE("storing again replaces") {
   CHECK(cache.entries().size() == 1);
 }
 
-TEST_CASE("a cache that is made is private, one that is there keeps its mode") {
+TEST_CASE("a cache that is made is private whatever the umask, one that is there keeps its mode") {
   const TemporaryFolder folder;
   const auto mode = [](const std::filesystem::path& path) {
     return static_cast<unsigned>(std::filesystem::status(path).permissions());
   };
-  const DiskCache made(folder.path() / "made");
-  REQUIRE(made.store(sample_key(), sample_artifact()));
-  CHECK(mode(made.directory()) == 0700);
-
-  const auto shared = folder.path() / "shared";
-  std::filesystem::create_directory(shared);
-  std::filesystem::permissions(shared, std::filesystem::perms(0775));
-  const auto mask = ::umask(0002);
-  REQUIRE(DiskCache(shared).store(sample_key(), sample_artifact()));
+  const auto there = folder.path() / "there";
+  std::filesystem::create_directory(there);
+  std::filesystem::permissions(there, std::filesystem::perms(0755));
+  const auto mask = ::umask(0);
+  for (const auto& directory : {folder.path() / "made", there}) {
+    const DiskCache cache(directory);
+    REQUIRE(cache.store(sample_key(), sample_artifact()));
+    CHECK(mode(directory) == (directory == there ? 0755 : 0700));
+    CHECK(mode(entries_folder(directory)) == 0700);
+    CHECK(mode(pending_folder(directory)) == 0700);
+    CHECK(mode(entry_path(directory, sample_key()).parent_path()) == 0700);
+    CHECK(mode(entry_path(directory, sample_key())) == 0644);
+    CHECK(cache.fetch(sample_key()));
+  }
   ::umask(mask);
-  CHECK(mode(shared) == 0775);
-  CHECK(mode(entries_folder(shared)) == 0775);
-  CHECK(mode(entry_path(shared, sample_key())) == 0664);
 }
 
 TEST_CASE("a damaged entry is removed, and stored anew") {

@@ -109,12 +109,12 @@ TEST_CASE("a read-only cache is read") {
 
 TEST_CASE("an entry that cannot be read now is not removed") {
   const TemporaryFolder folder;
-  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
   const DiskCache cache(folder.path());
-  const auto mask = ::umask(0);
   REQUIRE(cache.store(sample_key(), sample_artifact()));
-  ::umask(mask);
   const auto path = entry_path(folder.path(), sample_key());
+  for (const auto& way : {folder.path(), entries_folder(folder.path()), path.parent_path()}) {
+    std::filesystem::permissions(way, std::filesystem::perms(0755));
+  }
   std::filesystem::permissions(path, std::filesystem::perms(0));
   CHECK(holds_in_child([&] {
     if (!become_nobody()) return false;

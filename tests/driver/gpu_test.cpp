@@ -215,7 +215,7 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.failures["cuKernelGetFunction"] = CUDA_ERROR_INVALID_IMAGE;
   const Error error = error_of([&] { (void)gpu->load(artifact()); });
-  CHECK(error.code() == ErrorCode::device_failed);
+  CHECK(error.code() == ErrorCode::invalid_image);
   CHECK_THAT(error.what(), ContainsSubstring("cuKernelGetFunction('tmajit_copy')"));
   CHECK(fake.count("cuLibraryUnload") == 1);
 
@@ -224,6 +224,30 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
       error_of([&] { (void)gpu->load(artifact()); }).what(),
       ContainsSubstring("cuLibraryLoadData(64 bytes of cubin") && ContainsSubstring("another architecture"));
   CHECK(fake.count("cuLibraryUnload") == 1);  // there was nothing to unload
+}
+
+TEST_CASE("only what the code itself is to blame for is an invalid image") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  const auto code_of = [&](const char* call, CUresult result) {
+    fake.failures = {{call, result}};
+    return error_of([&] { (void)gpu->load(artifact()); }).code();
+  };
+  for (const CUresult result :
+       {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_SOURCE,
+        CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND}) {
+    CHECK(code_of("cuLibraryLoadData", result) == ErrorCode::invalid_image);
+    CHECK(code_of("cuKernelGetFunction", result) == ErrorCode::invalid_image);
+  }
+  CHECK(code_of("cuLibraryGetKernel", CUDA_ERROR_NOT_FOUND) == ErrorCode::invalid_image);
+  for (const CUresult result :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ECC_UNCORRECTABLE,
+        CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+        CUDA_ERROR_SYSTEM_NOT_READY}) {
+    CHECK(code_of("cuLibraryLoadData", result) == ErrorCode::device_failed);
+    CHECK(code_of("cuKernelGetFunction", result) == ErrorCode::device_failed);
+  }
+  CHECK(code_of("cuLibraryLoadData", CUDA_ERROR_OUT_OF_MEMORY) == ErrorCode::out_of_memory);
 }
 
 TEST_CASE("time in a graph captures every node once, and divides what its runs take") {

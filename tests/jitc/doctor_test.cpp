@@ -28,6 +28,14 @@ TEST_CASE("doctor looks at everything, and says what to do about what is missing
   CHECK((checks["CUDA driver"].at("status") == "ok") == !tmajit::list_gpus().empty());
 }
 
+TEST_CASE("a cache that others may write to is named with what to do about it") {
+  const jitc::test::Folder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  const auto result = jitc::test::jitc({"doctor", "--cache-dir", folder.path().string()});
+  INFO(result.out);
+  CHECK_THAT(result.out, ContainsSubstring("chmod go-w"));
+}
+
 TEST_CASE("without nvdisasm or with a cache that cannot be written the rest still works") {
   const auto result = jitc::test::jitc({"doctor", "--cache-dir", "/proc/tmajit"},
                                        {.environment = {"TMAJIT_NVDISASM=/nonexistent"}});

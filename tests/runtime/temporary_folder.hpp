@@ -14,6 +14,7 @@ class TemporaryFolder {
     path_ = std::filesystem::temp_directory_path() /
             ("tmajit-runtime-" + std::to_string(getpid()) + "-" + std::to_string(number++));
     std::filesystem::create_directories(path_);
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);  // whatever the umask
   }
   ~TemporaryFolder() {
     std::error_code ignored;

@@ -115,6 +115,21 @@ TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
   CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)).has_value());
 }
 
+TEST_CASE("choices are neither read from nor stored in a folder that others may write to") {
+  const TemporaryFolder folder;
+  REQUIRE(runtime_over(folder.path()).remember(sample(1)));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  auto runtime = runtime_over(folder.path());
+  const CapturedLog log;
+  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", class_number(1)).has_value());
+  CHECK_FALSE(runtime.remember(sample(2)));
+  CHECK(runtime.tuning().find("NVIDIA H200", class_number(2)) == sample(2));
+  CHECK_THAT(log.text(), ContainsSubstring("others may write to it") && ContainsSubstring("chmod go-w"));
+  TuningTable file;
+  file.load(folder.path() / "tuning.json");
+  CHECK(file.all() == std::vector{sample(1)});
+}
+
 TEST_CASE("threads and processes that store choices at once lose none") {
   const TemporaryFolder folder;
   constexpr int processes = 4;
@@ -151,6 +166,10 @@ TEST_CASE("threads and processes that store choices at once lose none") {
   TuningTable file;
   file.load(folder.path() / "tuning.json");
   CHECK(file.all().size() == processes * threads * choices);
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()),
-                      std::filesystem::directory_iterator()) == 1);
+  // Neither locks nor pending files are left.
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (!entry.is_directory()) files.push_back(entry.path());
+  }
+  CHECK(files == std::vector{folder.path() / "tuning.json"});
 }

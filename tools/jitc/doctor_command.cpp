@@ -221,6 +221,11 @@ Check check_cache(const tmajit::DiskCache& cache) {
                               counted(entries.size(), "kernel"), describe_bytes(bytes));
     check.details = {
         {"directory", cache.directory().string()}, {"entries", entries.size()}, {"bytes", bytes}};
+    if (const auto why = cache.why_refused(); !why.empty()) {
+      check.health = Health::poor;
+      check.found = fmt::format("{} is not used: {}", cache.directory().string(), why);
+      check.remedy = "make it this user's alone; kernels are compiled anew in every process until then";
+    }
   });
 }
 

@@ -1,0 +1,119 @@
+// A cache that somebody else can write to decides what runs here: it is refused, once said, and work goes on.
+#include "cache/layout.hpp"
+#include "cache/samples.hpp"
+#include "captured_log.hpp"
+
+#include <tmajit/cache.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <unistd.h>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::CapturedLog;
+using tests::count_files;
+using tests::sample_artifact;
+using tests::sample_key;
+using tests::TemporaryFolder;
+
+namespace {
+
+constexpr ::uid_t somebody_else = 12345;
+constexpr ::gid_t same_group = static_cast<::gid_t>(-1);
+
+/// Only root may give files away.
+void give_away(const std::filesystem::path& path) {
+  if (::geteuid() != 0) SKIP("files of another user: only root can make them");
+  REQUIRE(::lchown(path.c_str(), somebody_else, same_group) == 0);
+}
+
+/// What `cache` says while it refuses to do anything at all.
+std::string refusal(const DiskCache& cache) {
+  const auto files = count_files(cache.directory());
+  const CapturedLog log;
+  for (int i = 0; i < 3; ++i) {
+    CHECK_FALSE(cache.fetch(sample_key()));
+    CHECK_FALSE(cache.store(sample_key(1), sample_artifact()));
+  }
+  cache.remember({.major = 13, .minor = 0, .build = "new", .path = {}});
+  CHECK(cache.known_compilers().empty());
+  CHECK(count_files(cache.directory()) == files);
+  CHECK(log.lines() == 1);
+  CHECK_THAT(log.text(), ContainsSubstring(cache.directory().string()) &&
+                             ContainsSubstring(cache.why_refused()) &&
+                             ContainsSubstring("or name another folder"));
+  return cache.why_refused();
+}
+
+/// A cache with an entry and a compiler.
+DiskCache filled(const std::filesystem::path& directory) {
+  const DiskCache cache(directory);
+  REQUIRE(cache.store(sample_key(), sample_artifact()));
+  cache.remember({.major = 13, .minor = 0, .build = "b", .path = {}});
+  REQUIRE(cache.known_compilers().size() == 1);
+  CHECK(cache.why_refused().empty());
+  return DiskCache(directory);
+}
+
+}  // namespace
+
+TEST_CASE("a cache that others may write to is refused, with one warning") {
+  const TemporaryFolder folder;
+  for (const unsigned mode : {0777U, 0775U, 0722U, 0702U}) {
+    const auto directory = folder.path() / std::to_string(mode);
+    const DiskCache cache = filled(directory);
+    std::filesystem::permissions(directory, std::filesystem::perms(mode));
+    CHECK_THAT(refusal(cache),
+               ContainsSubstring("others may write to it") && ContainsSubstring("chmod go-w"));
+    std::filesystem::permissions(directory, std::filesystem::perms(0755));
+    CHECK(cache.fetch(sample_key()));
+  }
+}
+
+TEST_CASE("a cache of another user is refused, by root too, also through a link") {
+  const TemporaryFolder folder;
+  const auto directory = folder.path() / "cache";
+  const DiskCache cache = filled(directory);
+  const DiskCache linked(folder.path() / "link");
+  std::filesystem::create_directory_symlink(directory, linked.directory());
+  CHECK(linked.fetch(sample_key()));
+  give_away(directory);
+  CHECK_THAT(refusal(cache), ContainsSubstring("belongs to the user 12345") && ContainsSubstring("chown"));
+  CHECK_THAT(refusal(linked), ContainsSubstring("belongs to the user 12345"));
+}
+
+TEST_CASE("under the sticky bit a cache that others may add to is used") {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(01777));
+  const DiskCache cache = filled(folder.path());
+  CHECK(cache.fetch(sample_key()));
+}
+
+TEST_CASE("an entry that others may have written is not used, and is replaced") {
+  const TemporaryFolder folder;
+  const auto path = entry_path(folder.path(), sample_key());
+  const auto not_used = [&] {
+    const DiskCache cache(folder.path());
+    const CapturedLog log;
+    CHECK_FALSE(cache.fetch(sample_key()));
+    CHECK_THAT(log.text(), ContainsSubstring(path.string()) && ContainsSubstring("others may write to it"));
+    CHECK(std::filesystem::exists(path));
+    CHECK(cache.store(sample_key(), sample_artifact()));
+    CHECK(cache.fetch(sample_key()));
+  };
+  (void)filled(folder.path());
+  std::filesystem::permissions(path, std::filesystem::perms(0666));
+  not_used();
+  give_away(path);
+  not_used();
+}
+
+TEST_CASE("what others say of compilers is not believed") {
+  const TemporaryFolder folder;
+  const DiskCache cache = filled(folder.path());
+  for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {
+    std::filesystem::permissions(file.path(), std::filesystem::perms(0666));
+  }
+  CHECK(cache.known_compilers().empty());
+}

@@ -1,0 +1,62 @@
+#include "runtime/child_process.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One that takes NVRTC a while.
+Source long_source(int number) {
+  std::string text = "extern \"C\" __global__ void k(float* x) {";
+  for (int i = 0; i < 40; ++i) {
+    text += "x[" + std::to_string(number + i) + "] = __sinf(x[" + std::to_string(3 * i) + "]);";
+  }
+  return custom_source(text + "}", "k");
+}
+
+/// Forks children that compile while threads of this process do.
+int failures(int children) {
+  std::atomic<int> number = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) (void)compile(long_source(++number), {});
+    });
+  }
+  int failed = 0;
+  for (int i = 0; i < children; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(i * 7 % 20));
+    ChildProcess child([] { return compile(long_source(0), {}).cubin.empty() ? 1 : 0; });
+    failed += child.exit_code(30s) != 0;
+  }
+  return failed;
+}
+
+}  // namespace
+
+TEST_CASE("children that are forked while NVRTC compiles can compile") {
+  CHECK(failures(8) == 0);
+}
+
+// The child has not loaded NVRTC yet if it is this test alone that runs, as under ctest.
+TEST_CASE("children that are forked while NVRTC is loaded can compile") {
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 2; ++t) threads.emplace_back([] { (void)compiler(); });
+  std::vector<ChildProcess> children;
+  for (int i = 0; i < 4; ++i) {
+    children.emplace_back([] { return compile(long_source(0), {}).cubin.empty() ? 1 : 0; });
+    std::this_thread::sleep_for(1ms);
+  }
+  for (auto& child : children) CHECK(child.exit_code(30s) == 0);
+}

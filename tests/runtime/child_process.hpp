@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// A fork of this process that runs a function and ends with the code that it returns, 99 for an exception.
+/// Killed, if it still runs, with the object.
+class ChildProcess {
+ public:
+  explicit ChildProcess(const std::function<int()>& run) : id_(::fork()) {
+    if (id_ < 0) throw std::runtime_error("no process could be forked");
+    if (id_ != 0) return;
+    int code = 99;
+    try {
+      code = run();
+    } catch (const std::exception&) {
+    }
+    ::_exit(code);
+  }
+  ~ChildProcess() {
+    if (id_ <= 0) return;
+    kill(SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+  }
+  ChildProcess(ChildProcess&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+  ChildProcess& operator=(ChildProcess&&) = delete;
+
+  void kill(int signal) const { ::kill(id_, signal); }
+
+  /// The code that it ends with; nothing if it was killed or has not ended after `limit`.
+  [[nodiscard]] std::optional<int> exit_code(std::chrono::milliseconds limit) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    int status = 0;
+    while (::waitpid(id_, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > deadline) return std::nullopt;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    id_ = 0;
+    return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+  }
+
+ private:
+  ::pid_t id_;
+};

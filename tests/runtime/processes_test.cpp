@@ -1,0 +1,189 @@
+// Processes that share a cache directory and need one kernel at once: one of them compiles it.
+#include "runtime/builder.hpp"
+#include "runtime/child_process.hpp"
+#include "runtime/single_flight.hpp"
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/codegen.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace tmajit;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A toolchain is two plain functions; what they do is set here, before processes are forked.
+struct SlowToolchain {
+  CompilerIdentity compiler{13, 0, "build", "/somewhere"};
+  std::filesystem::path counted;  ///< a byte a compile
+  std::chrono::milliseconds takes{0};
+};
+SlowToolchain toolchain;
+
+const CompilerIdentity& identity() {
+  return toolchain.compiler;
+}
+
+Artifact slow_compile(const Source& source, const CompileOptions&) {
+  const int file = ::open(toolchain.counted.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0 || ::write(file, "x", 1) != 1) throw std::runtime_error("a compile was not counted");
+  ::close(file);
+  std::this_thread::sleep_for(toolchain.takes);
+  Artifact artifact;
+  artifact.entry = source.entry;
+  artifact.source = source.text;
+  artifact.ptx = "ptx of " + source.text;
+  artifact.cubin.resize(50'000, std::byte{7});
+  return artifact;
+}
+
+struct Bench {
+  explicit Bench(std::chrono::milliseconds takes) {
+    toolchain.counted = folder.path() / "compiles";
+    toolchain.takes = takes;
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  [[nodiscard]] std::filesystem::path cache() const { return folder.path() / "cache"; }
+  [[nodiscard]] std::size_t compiles() const {
+    std::error_code none;
+    const auto size = std::filesystem::file_size(toolchain.counted, none);
+    return none ? 0 : size;
+  }
+  /// Has `threads` threads ask for one kernel, and says whether all of them got it.
+  [[nodiscard]] bool ask(std::chrono::milliseconds patience, int threads = 1) const {
+    RuntimeOptions options;
+    options.cache_directory = cache();
+    const Builder builder(options, {.identity = &identity, .compile = &slow_compile}, patience);
+    SingleFlight<std::string, BuiltKernel> kernels;
+    const Source source{"text", "entry", ""};
+    std::atomic<int> whole = 0;
+    {
+      std::vector<std::jthread> asking;
+      for (int i = 0; i < threads; ++i) {
+        asking.emplace_back([&] {
+          const auto kernel = kernels.get(1, "key", [&] {
+            return std::make_shared<const BuiltKernel>(builder.build({.custom = &source}));
+          });
+          whole += kernel->artifact.ptx == "ptx of text";
+        });
+      }
+    }
+    return whole == threads;
+  }
+  /// Waits until somebody compiles.
+  void wait_for_compile() const {
+    for (int i = 0; i < 1000 && compiles() == 0; ++i) std::this_thread::sleep_for(10ms);
+    REQUIRE(compiles() == 1);
+  }
+  [[nodiscard]] std::size_t locks() const {
+    const auto begin = std::filesystem::directory_iterator(cache() / "locks");
+    return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+  }
+
+  TemporaryFolder folder;
+};
+
+}  // namespace
+
+TEST_CASE("eight cold processes of eight threads compile a kernel once") {
+  const Bench bench(300ms);
+  std::vector<ChildProcess> children;
+  for (int i = 0; i < 8; ++i) children.emplace_back([&] { return bench.ask(60s, 8) ? 0 : 1; });
+  for (auto& child : children) CHECK(child.exit_code(60s) == 0);
+  CHECK(bench.compiles() == 1);
+  CHECK(bench.locks() == 0);
+  CHECK(DiskCache(bench.cache()).entries().size() == 1);
+}
+
+TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
+  const Bench bench(0ms);
+  const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");
+  std::vector<ChildProcess> children;
+  for (int i = 0; i < 4; ++i) {
+    children.emplace_back([&] {
+      Runtime runtime({.cache_directory = bench.cache()});
+      return runtime.kernel(source).level() == CacheLevel::compiled ? 1 : 0;
+    });
+  }
+  int compiled = 0;
+  for (auto& child : children) compiled += child.exit_code(60s).value_or(100);
+  CHECK(compiled == 1);
+}
+
+TEST_CASE("a child that is forked while its parent compiles takes the kernel from disk") {
+  const Bench bench(500ms);
+  std::atomic<bool> whole = false;
+  {
+    const std::jthread parent([&] { whole = bench.ask(60s); });
+    bench.wait_for_compile();
+    ChildProcess child([&] { return bench.ask(60s) ? 0 : 1; });
+    CHECK(child.exit_code(20s) == 0);
+  }
+  CHECK(whole);
+  CHECK(bench.compiles() == 1);
+}
+
+TEST_CASE("a process that is killed while it compiles holds up nobody") {
+  const Bench bench(60s);
+  ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
+  bench.wait_for_compile();
+  toolchain.takes = 0ms;
+  std::vector<ChildProcess> others;
+  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(60s) ? 0 : 1; });
+  std::this_thread::sleep_for(100ms);  // they wait
+  CHECK(bench.compiles() == 1);
+  first.kill(SIGKILL);
+  for (auto& other : others) CHECK(other.exit_code(20s) == 0);
+  CHECK(bench.compiles() == 2);
+}
+
+TEST_CASE("a process that is stopped while it compiles holds up others for their patience only") {
+  const Bench bench(1s);
+  ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
+  bench.wait_for_compile();
+  first.kill(SIGSTOP);
+  toolchain.takes = 0ms;
+  std::vector<ChildProcess> others;
+  for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
+  for (auto& other : others) CHECK(other.exit_code(20s) == 0);
+  CHECK(bench.compiles() > 1);
+  // What they stored is there for whoever comes, who does not ask for the lock; and the first one goes on.
+  ChildProcess later([&] { return bench.ask(60s) ? 0 : 1; });
+  CHECK(later.exit_code(20s) == 0);
+  first.kill(SIGCONT);
+  CHECK(first.exit_code(20s) == 0);
+}
+
+TEST_CASE("where there can be no lock a kernel is made without one") {
+  const Bench bench(0ms);
+  std::filesystem::create_directory(bench.cache());
+  std::ofstream(bench.cache() / "locks") << "in the way";
+  CHECK(bench.ask(60s));
+  CHECK(bench.ask(60s));
+  CHECK(bench.compiles() == 1);
+}
+
+TEST_CASE("a lock that was left behind is nobody's, and goes when the cache is emptied") {
+  const Bench bench(0ms);
+  CHECK(bench.ask(60s));
+  const DiskCache cache(bench.cache());
+  const auto left = bench.cache() / "locks" / std::string(64, 'a');
+  std::ofstream(left) << "";
+  CHECK(cache.entries().size() == 1);
+  CHECK(cache.clear() == 1);
+  CHECK(bench.locks() == 1);  // somebody may hold it
+  std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - 1h);
+  CHECK(cache.clear() == 0);
+  CHECK(bench.locks() == 0);
+}
