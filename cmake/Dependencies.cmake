@@ -42,9 +42,13 @@ find_package(LLVM CONFIG REQUIRED)
 add_library(tmajit_llvm INTERFACE)
 add_library(tmajit::llvm ALIAS tmajit_llvm)
 target_include_directories(tmajit_llvm SYSTEM INTERFACE $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>)
-target_link_libraries(tmajit_llvm INTERFACE $<BUILD_INTERFACE:LLVMSupport>)
-# Support names z3, zlib and terminfo; who uses nothing of them should not need them at run time.
-target_link_options(tmajit_llvm INTERFACE -Wl,--as-needed)
+# By its file: the package's own list adds z3, zlib, zstd and terminfo. Nothing that tmajit takes of Support reaches the
+# first three, and the last is answered here.
+add_library(tmajit_terminfo STATIC ${CMAKE_CURRENT_LIST_DIR}/llvm/terminfo.cpp)
+set_target_properties(tmajit_terminfo PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+target_link_libraries(tmajit_llvm INTERFACE
+  $<BUILD_INTERFACE:$<TARGET_FILE:LLVMSupport>> $<BUILD_INTERFACE:$<TARGET_FILE:LLVMDemangle>>
+  $<BUILD_INTERFACE:tmajit_terminfo> $<BUILD_INTERFACE:Threads::Threads> ${CMAKE_DL_LIBS})
 
 # JSON, header-only: tuning files, and what jitc prints.
 find_package(nlohmann_json CONFIG REQUIRED)

@@ -1,15 +1,23 @@
-# What `cmake --install` puts where, and how other projects find it: find_package(tmajit) and pkg-config.
-include(GNUInstallDirs)
+# What `cmake --install` puts where, and how other projects find it: find_package(tmajit) and pkg-config. The components
+# are runtime and development for tmajit itself, and sim for everything of tmajit::sim.
 include(CMakePackageConfigHelpers)
 
+set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
+set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp)
 install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tmajit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim)\\.hpp$" EXCLUDE)
 # The library carries these inside; here they are for editors, for nvcc and for reading.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+# It finds libtmajit.so beside itself, wherever the prefix is moved to.
+set_target_properties(tmajit_simulator PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS tmajit_simulator EXPORT tmajitSimTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
+install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
 if(TARGET jitc)
   # Relative to the program, so that the whole prefix can be moved.
@@ -18,9 +26,10 @@ if(TARGET jitc)
   install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endif()
 
-# LLVM, spdlog and CUDA are the library's own affair: a consumer needs none of them.
+# LLVM, spdlog and CUDA are the libraries' own affair: a consumer needs none of them.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tmajit)
 install(EXPORT tmajitTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT development)
+install(EXPORT tmajitSimTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT sim)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tmajitConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 a minor version may change the interface.
@@ -34,6 +43,9 @@ cmake_path(SET pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH TMAJIT_PC_TO_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 cmake_path(SET TMAJIT_PC_TO_PREFIX NORMALIZE "${TMAJIT_PC_TO_PREFIX}")
 string(REGEX REPLACE "/$" "" TMAJIT_PC_TO_PREFIX "${TMAJIT_PC_TO_PREFIX}")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/tmajit.pc.in ${CMAKE_CURRENT_BINARY_DIR}/tmajit.pc @ONLY)
+foreach(file tmajit.pc tmajit-sim.pc)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${file}.in ${CMAKE_CURRENT_BINARY_DIR}/${file} @ONLY)
+endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajit-sim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT sim)

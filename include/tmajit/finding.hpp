@@ -19,9 +19,9 @@ struct Rule {
 };
 
 /// Every rule, sorted by its id.
-[[nodiscard]] std::span<const Rule> check_rules() noexcept;
+[[nodiscard]] TMAJIT_API std::span<const Rule> check_rules() noexcept;
 /// The rule with that id; null if there is none.
-[[nodiscard]] const Rule* find_rule(std::string_view id) noexcept;
+[[nodiscard]] TMAJIT_API const Rule* find_rule(std::string_view id) noexcept;
 
 /// A mistake of a kernel, and where it shows.
 struct Finding {

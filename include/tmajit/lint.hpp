@@ -20,7 +20,7 @@ struct MapFacts {
 };
 
 /// The facts of a map that is encoded from `spec`.
-[[nodiscard]] MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
+[[nodiscard]] TMAJIT_API MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
 
 struct LintOptions {
   std::string name = "ptx";  ///< stands before the lines of LintResult::report
@@ -38,6 +38,6 @@ struct LintResult {
 /// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the
 /// same. Text that is no PTX is a finding like others, of rule "syntax" or "name". Thread-safe; never throws
 /// for what the text holds.
-[[nodiscard]] LintResult lint_ptx(std::string_view text, const LintOptions& options = {});
+[[nodiscard]] TMAJIT_API LintResult lint_ptx(std::string_view text, const LintOptions& options = {});
 
 TMAJIT_END

@@ -1,5 +1,6 @@
 #pragma once
 
+// Of the library tmajit::sim, as finding.hpp and lint.hpp are.
 #include <tmajit/device.hpp>
 #include <tmajit/finding.hpp>
 
@@ -21,7 +22,7 @@ struct Report : Finding {
   std::uint64_t count = 1;                ///< how often in this launch
 
   /// One paragraph with everything above.
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
 /// How far a launch has come.
@@ -57,7 +58,7 @@ struct SimOptions {
 /// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in
 /// order, whatever the stream. A launch with reports makes the next synchronize() throw Error{device_failed}
 /// that holds the text of all of them; PTX that the simulator cannot run is Error{unsupported} at load().
-class SimDevice : public Device {
+class TMAJIT_API SimDevice : public Device {
  public:
   /// The reports of all launches since the last clear_reports(), in order.
   [[nodiscard]] virtual std::vector<Report> reports() const = 0;
@@ -66,7 +67,7 @@ class SimDevice : public Device {
   [[nodiscard]] virtual std::uint64_t thread_instructions() const = 0;
 };
 
-/// A Hopper that needs no GPU. In the library tmajit::tools.
-[[nodiscard]] std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options = {});
+/// A Hopper that needs no GPU.
+[[nodiscard]] TMAJIT_API std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options = {});
 
 TMAJIT_END

@@ -2,19 +2,30 @@
 # run.sh STEP BUILD WORK COMPILER: one step of the consumer test; see CMakeLists.txt beside this file.
 set -euo pipefail
 step=$1 build=$2 work=$3 compiler=$4
-project=$(cd "$(dirname "$0")/project" && pwd)
-prefix=$work/prefix
+here=$(cd "$(dirname "$0")" && pwd)
+project=$here/project
+prefix=$work/prefix  # everything
+core=$work/core      # without the component sim
+export TMAJIT_CACHE_DIR=$work/cache
+fail() { echo "$*"; exit 1; }
+# number NAME: of the installed version.hpp.
+number() { sed -n "s/^#define TMAJIT_VERSION_$1 //p" "$prefix/include/tmajit/version.hpp"; }
 
 case $step in
   install)
-    rm -rf "$work/prefix" "$work/staged"
+    rm -rf "$prefix" "$work/staged" "$core"
     cmake --install "$build" --prefix "$work/staged" >/dev/null
     # Moved after it was installed: nothing in it may hold on to where it was first.
     mv "$work/staged" "$prefix"
     find "$prefix" -name '*.so*' -o -name '*.pc' -o -name '*.cmake' | sed "s|$prefix/||"
     if grep -rIl -e "$work/staged" -e "$build" "$prefix"; then
-      echo "the files above name the folder they were built or installed in"
-      exit 1
+      fail "the files above name the folder they were built or installed in"
+    fi
+    for component in runtime development; do
+      cmake --install "$build" --prefix "$core" --component "$component" >/dev/null
+    done
+    if find "$core" | grep -e sim -e lint -e finding | grep -v /share/; then
+      fail "the files above are of the component sim"
     fi
     ;;
   cmake)
@@ -23,19 +34,75 @@ case $step in
       -DCMAKE_BUILD_TYPE=Release
     cmake --build "$work/cmake"
     "$work/cmake/consumer"
+    "$work/cmake/consumer_sim"
     ;;
   pkg_config)
     command -v pkg-config >/dev/null || { echo "SKIP: no pkg-config"; exit 77; }
     pc=$(find "$prefix" -name tmajit.pc)
     export PKG_CONFIG_PATH=${pc%/*}
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit)
+    export LD_LIBRARY_PATH
     # Unquoted: flags are words.
-    "$compiler" -std=c++20 "$project/main.cpp" -o "$work/consumer-pc" $(pkg-config --cflags --libs 'tmajit >= 0.1')
-    LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit) "$work/consumer-pc"
+    "$compiler" -std=c++20 "$project"/{main,describe,plans,kernels}.cpp -o "$work/consumer-pc" \
+      $(pkg-config --cflags --libs 'tmajit >= 0.1')
+    "$work/consumer-pc"
+    "$compiler" -std=c++20 "$project/simulate.cpp" -o "$work/consumer-sim-pc" \
+      $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
+    "$work/consumer-sim-pc"
+    ;;
+  symbols)
+    exec "$here/symbols.sh" "$prefix" "$work/cmake/consumer" "$work/cmake/consumer_sim"
+    ;;
+  libraries)
+    version=$(number MAJOR).$(number MINOR)
+    for library in libtmajit libtmajit_sim; do
+      file=$(find "$prefix" -name "$library.so.$version")
+      [[ -n $file ]] || fail "there is no $library.so.$version"
+      readelf -d "$file" | grep SONAME | grep -F "[$library.so.$version]" || fail "$file has another soname"
+    done
+    # What is needed at run time: the two of ours, and what a C++ program has anyhow.
+    allowed='libtmajit\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
+    for file in "$prefix"/lib*/libtmajit*.so "$prefix"/lib*/*/libtmajit*.so "$prefix/bin/jitc"; do
+      [[ -e $file ]] || continue
+      needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+      echo "$file needs" $needed
+      if grep -vxE "$allowed" <<<"$needed"; then fail "$file needs the libraries above, too"; fi
+    done
+    ;;
+  components)
+    # expect FOUND PREFIX WORDS TEXT: configures with find_package(tmajit 0.1 CONFIG WORDS) and looks for TEXT.
+    expect() {
+      local found=0 said
+      rm -rf "$work/components"
+      said=$(cmake -S "$here/components" -B "$work/components" -DCMAKE_PREFIX_PATH="$2" "-DWANTED=$3" 2>&1) || found=1
+      # CMake breaks lines of its messages where it likes.
+      [[ $found -eq $1 ]] && tr -s ' \n' ' ' <<<"$said" | grep -qF "$4" || fail "$3 in $2: exit $found" "$said"
+    }
+    expect 0 "$prefix" 'REQUIRED' 'sim: not found'  # nobody asked for it
+    expect 0 "$prefix" 'REQUIRED;COMPONENTS;sim' 'sim: found'
+    expect 0 "$core" 'REQUIRED' 'sim: not found'
+    expect 0 "$core" 'REQUIRED;OPTIONAL_COMPONENTS;sim' 'sim: not found'
+    expect 1 "$core" 'REQUIRED;COMPONENTS;sim' "the simulated device and lint, is not installed"
+    expect 1 "$prefix" 'REQUIRED;COMPONENTS;simulator' 'tmajit has no component "simulator": its one component is sim.'
+    ;;
+  language)
+    for header in "$prefix"/include/tmajit/*.hpp; do
+      name=tmajit/${header##*/}
+      if said=$("$compiler" -std=c++17 -fsyntax-only -I"$prefix/include" -include "$name" -xc++ /dev/null 2>&1); then
+        fail "$name is taken as C++17"
+      fi
+      # The first error, before those of a standard library that lacks <span>.
+      grep -m1 'error:' <<<"$said" | grep -F 'compile with -std=c++20' >/dev/null || fail "$name as C++17:" "$said"
+    done
     ;;
   jitc)
     [[ -e $prefix/bin/jitc ]] || { echo "SKIP: jitc was not built"; exit 77; }
-    # No LD_LIBRARY_PATH: the installed program finds the installed library by itself.
-    "$prefix/bin/jitc" --version
-    ldd "$prefix/bin/jitc" | grep -F "$prefix" | grep libtmajit
+    # No LD_LIBRARY_PATH: the installed program finds the installed library by itself. It carries the simulated device.
+    for jitc in "$prefix/bin/jitc" "$core/bin/jitc"; do
+      "$jitc" --version
+      "$jitc" run copy --shape 64x64 --device sim --check
+      ldd "$jitc" | grep -F "${jitc%/bin/jitc}" | grep libtmajit
+    done
     ;;
+  *) fail "no such step: $step" ;;
 esac

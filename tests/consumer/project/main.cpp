@@ -1,49 +1,20 @@
-// What an application outside this repository does first: check a kernel, plan it, write its source, compile
-// it.
+// An application outside this repository that calls every function of the library tmajit::tmajit. What needs
+// a GPU is called, too, and says that there is none. tests/consumer/symbols.sh holds what is called against
+// what is exported.
+#include "expect.hpp"
+
 #include <tmajit/tmajit.hpp>
 
-#include <array>
-#include <cstdint>
-#include <iostream>
-
-namespace {
-
-tmajit::TileRequest scale(const std::array<std::uint32_t, 2>& box) {
-  const std::array<std::uint64_t, 2> shape{1000, 4096};
-  const auto view = tmajit::TensorView::contiguous(tmajit::ElementType::f32, shape);
-  tmajit::TileRequest request;
-  request.family = "map";
-  request.destination = {view};
-  request.sources = {{view}};
-  request.expression = "x * 2 + 1";
-  request.tiles.box = box;
-  return request;
-}
-
-}  // namespace
-
 int main() try {
-  // 3 floats are 12 bytes, which no tensor map takes.
-  const std::array<std::uint32_t, 2> illegal{32, 3};
-  if (tmajit::validate(scale(illegal)).empty()) {
-    std::cerr << "an illegal box was accepted\n";
-    return 1;
-  }
-  const std::array<std::uint32_t, 2> legal{32, 64};
-  if (!tmajit::validate(scale(legal)).empty()) {
-    std::cerr << "a legal box was refused\n";
-    return 1;
-  }
-
-  const auto plan = tmajit::plan_tiles(scale(legal));
-  const auto source = tmajit::source(plan);
-  const auto artifact = tmajit::compile(source);
-  std::cout << artifact.entry << ": " << artifact.cubin.size() << " bytes of cubin, "
-            << artifact.resources.registers << " registers, " << artifact.resources.spill_store_bytes
-            << " bytes spilled\n";
-  const bool is_elf = artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'};
-  return is_elf && artifact.resources.registers > 0 ? 0 : 1;
+  describe();
+  plan_moves();
+  plan_tiles_of_ones_own();
+  keep_choices();
+  compile_and_cache();
+  run_without_a_device();
+  std::puts("tmajit " TMAJIT_VERSION_STRING);
+  return EXIT_SUCCESS;
 } catch (const tmajit::Error& error) {
-  std::cerr << tmajit::name(error.code()) << ": " << error.what() << '\n';
-  return 1;
+  std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+  return EXIT_FAILURE;
 }

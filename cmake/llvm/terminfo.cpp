@@ -1,0 +1,27 @@
+// What LLVM Support asks of terminfo: whether a terminal shows colours. tmajit has LLVM write into strings
+// only, and jitc looks at the terminal itself, so the answer is that this terminal is not known, and nobody
+// needs libtinfo.
+
+struct term;
+
+extern "C" {
+// Declared by LLVM in the one file that calls them; no header says so.
+int setupterm(char* name, int descriptor, int* error);
+struct term* set_curterm(struct term* terminal);
+int del_curterm(struct term* terminal);
+int tigetnum(char* capability);
+
+int setupterm(char*, int, int* error) {
+  if (error != nullptr) *error = 0;  // no such terminal
+  return -1;
+}
+struct term* set_curterm(struct term*) {
+  return nullptr;
+}
+int del_curterm(struct term*) {
+  return 0;
+}
+int tigetnum(char*) {
+  return -1;
+}
+}

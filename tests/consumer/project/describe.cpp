@@ -1,0 +1,100 @@
+// Types, views, tile layouts and what they are called.
+#include "expect.hpp"
+
+#include <tmajit/tmajit.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace tmajit;
+
+static void names() {
+  for (const ElementType type : all_element_types)
+    expect(parse_element_type(name(type)) == type, "a type's name");
+  expect(parse_swizzle(name(Swizzle::b64)) == Swizzle::b64, "a swizzle's name");
+  expect(parse_interleave(name(Interleave::b32)) == Interleave::b32, "an interleave's name");
+  expect(parse_l2_promotion(name(L2Promotion::b256)) == L2Promotion::b256, "an L2 promotion's name");
+  expect(parse_oob_fill(name(OobFill::nan)) == OobFill::nan, "a fill's name");
+  for (const AccessPattern pattern : all_access_patterns) {
+    expect(parse_access_pattern(name(pattern)) == pattern, "a pattern's name");
+  }
+  expect(name(CacheLevel::disk) == std::string("disk"), "a cache level's name");
+  expect(parse_log_level("info") == LogLevel::info && !parse_log_level("loud"), "a log level's name");
+  expect_error(ErrorCode::invalid_argument, [] { static_cast<void>(parse_element_type("f33")); });
+}
+
+static void errors() {
+  expect_error(ErrorCode::io, [] { throw Error(ErrorCode::io, "no such file"); });
+  Violation violation;
+  violation.rule = "box.rank";
+  try {
+    throw SpecError({violation});
+  } catch (const SpecError& error) {
+    expect(error.violations().at(0).rule == "box.rank", "a SpecError's violations");
+  }
+  try {
+    throw CompileError("refused", "the log");
+  } catch (const CompileError& error) {
+    expect(error.log() == "the log", "a CompileError's log");
+  }
+}
+
+static void views() {
+  constexpr std::array<std::uint64_t, 2> shape{4, 6};
+  constexpr std::array<std::int64_t, 2> wide{8, 1};
+  constexpr std::array<std::uint32_t, 2> turned{1, 0};
+  constexpr std::array<std::uint64_t, 3> repeated{2, 4, 6};
+  constexpr std::array<std::uint64_t, 1> flat{24};
+  const Tensor tensor{TensorView::contiguous(ElementType::f32, shape), 4096};
+  expect(TensorView::strided(ElementType::f32, shape, wide).span_bytes() == (3 * 8 + 6) * 4, "span_bytes()");
+  expect(tensor.view.elements() == 24, "elements()");
+  expect(permuted(tensor, turned).view.shape[0] == 6, "permuted()");
+  expect(sliced(tensor, std::array{Slice{.start = 1}}).address == 4096 + 24, "sliced()");
+  expect(flipped(tensor, 1).view.strides[1] == -1, "flipped()");
+  expect(broadcast(tensor, repeated).view.strides[0] == 0, "broadcast()");
+  expect(reshaped(tensor, flat).view.rank == 1, "reshaped()");
+  expect(reinterpreted(tensor, ElementType::u32).view.type == ElementType::u32, "reinterpreted()");
+}
+
+static void tiles() {
+  const TensorMapSpec map{.type = ElementType::f32,
+                          .rank = 2,
+                          .swizzle = Swizzle::b128,
+                          .shape = {64, 64},
+                          .strides = {256, 4},
+                          .box = {8, 32},
+                          .element_strides = {1, 1}};
+  expect(validate(map).empty() && !validate(map, 8).empty(), "validate() of a tensor map");
+  expect(tile_layout(map).bytes == 1024, "tile_layout() of a tensor map");
+  expect(tile_layout(ElementType::f32, std::span(map.box).first(2), Swizzle::b128).bytes == 1024,
+         "tile_layout()");
+
+  const BoxLayout box(map);
+  constexpr std::array<std::uint32_t, 2> index{3, 5};
+  const auto offset = BoxLayout(ElementType::f32, std::span(map.box).first(2), Swizzle::b128).offset(index);
+  expect(box.element(offset) == BoxElement{3, 5}, "element() is offset()'s inverse");
+  expect(box.index({3, 5})[1] == 5, "index()");
+
+  expect(instructions(box, AccessPattern::row, 4) == 8, "instructions()");
+  const WarpAccess access = warp_access(box, AccessPattern::row, 4, 0);
+  expect(wavefronts(access).ways == 1 && words_of_banks(access)[0] == 1, "a row has no bank conflicts");
+  expect(conflicts(box, AccessPattern::row, 4).conflicting == 0, "conflicts()");
+}
+
+static void messages() {
+  std::vector<std::string> heard;
+  set_logger([&heard](LogLevel, std::string_view message) { heard.emplace_back(message); }, LogLevel::trace);
+  // A cache folder that is a file cannot be written.
+  expect(!DiskCache("/dev/null").store({}, {}) && !heard.empty(), "a warning reaches the callback");
+  set_logger(nullptr);
+}
+
+void describe() {
+  names();
+  errors();
+  views();
+  tiles();
+  messages();
+}

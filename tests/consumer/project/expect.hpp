@@ -1,0 +1,50 @@
+// What the parts of the consumer share: checks that end the program with the place and the reason.
+#pragma once
+
+#include <tmajit/error.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
+
+// Clang 14 has no std::source_location.
+inline void expect(bool holds, const char* what, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
+  std::exit(EXIT_FAILURE);
+}
+
+/// That `call` throws an Error of that code.
+template <class Call>
+void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
+  try {
+    call();
+  } catch (const tmajit::Error& error) {
+    if (error.code() != code) std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+    return expect(error.code() == code, name(code), file, line);
+  }
+  expect(false, name(code), file, line);
+}
+
+/// A folder or file of this process alone in the temporary folder, gone at the end.
+class Scratch {
+ public:
+  Scratch() { std::filesystem::remove_all(path); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { std::filesystem::remove_all(path); }
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("tmajit_consumer_" + std::to_string(getpid()));
+};
+
+void describe();
+void plan_moves();
+void plan_tiles_of_ones_own();
+void keep_choices();
+void compile_and_cache();
+void run_without_a_device();

@@ -1,0 +1,112 @@
+// From a plan to a cubin, and what is said where there is no device to run it.
+#include "expect.hpp"
+
+#include <tmajit/tmajit.hpp>
+
+#include <array>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::array<std::uint64_t, 2> shape{64, 64};
+constexpr std::array<std::uint32_t, 2> axes{1, 0};
+
+Tensor at(DevicePtr address) {
+  return {TensorView::contiguous(ElementType::f32, shape), address};
+}
+
+void every_operation(Runtime& runtime) {
+  const Tensor to = at(1 << 20);
+  const Tensor from = at(2 << 20);
+  const std::array one{from};
+  const std::array whole{Slice{}};
+  const std::array destinations{to};
+  constexpr ErrorCode none = ErrorCode::unavailable;
+  expect_error(none, [&] { copy(runtime, to, from); });
+  expect_error(none, [&] { permute(runtime, to, from, axes); });
+  expect_error(none, [&] { pad(runtime, to, from, {.before = {0, 0}}); });
+  expect_error(none, [&] { slice(runtime, to, from, whole); });
+  expect_error(none, [&] { concat(runtime, to, one, 0); });
+  expect_error(none, [&] { split(runtime, destinations, from, 0); });
+  expect_error(none, [&] { cast(runtime, to, from); });
+  expect_error(none, [&] { map(runtime, to, "x + 1", one); });
+}
+
+void every_launch(Runtime& runtime) {
+  const MovePlan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), axes));
+  expect(move.bytes_moved() == 2 * 64 * 64 * 4 && move.operation().moves.size() == 1,
+         "a MovePlan's operation");
+  expect(move.kernels().size() == 1 && move.plans().size() == 1, "a MovePlan's kernels");
+  expect(!move.explain().text().empty(), "MovePlan::explain()");
+  const KernelPlan& kernel_plan = move.plans()[0];
+  const Kernel& kernel = move.kernels()[0];
+  expect(explain(kernel_plan, kernel).kernel == kernel_plan.family().name, "explain()");
+
+  constexpr ErrorCode none = ErrorCode::unavailable;
+  const std::array<DevicePtr, 1> to{3 << 20};
+  const std::array<DevicePtr, 1> from{4 << 20};
+  expect_error(none, [&] { move(); });
+  expect_error(none, [&] { move(to, from); });
+  expect_error(none, [&] { tune(runtime, move); });
+  expect_error(none, [&] { static_cast<void>(kernel.prepare(kernel_plan)); });
+  expect_error(none, [&] { kernel.launch(kernel_plan); });
+  expect_error(none, [&] { kernel.launch(LaunchShape{}, {}); });
+}
+
+}  // namespace
+
+void compile_and_cache() {
+  const Scratch folder;
+  const Source source = tmajit::source(plan(operation::permute(at(1 << 20), at(2 << 20), axes)).at(0));
+  const Artifact artifact = compile(source);
+  expect(artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'}, "a cubin is an ELF file");
+  expect(artifact.resources.registers > 0, "ptxas reports registers");
+
+  expect(!DiskCache::default_directory().empty(), "default_directory()");
+  const DiskCache cache(folder.path);
+  const CacheKey key = cache_key(source, {}, compiler());
+  expect(key.hex().size() == 64, "hex()");
+  expect(!cache.fetch(key) && cache.store(key, artifact), "store()");
+  cache.remember(compiler());
+  expect(cache.known_compilers().size() == 1, "known_compilers()");
+  expect(cache.fetch(key).value().cubin == artifact.cubin, "fetch()");
+  expect(cache.entries().size() == 1 && cache.clear() == 1 && cache.entries().empty(),
+         "entries() and clear()");
+}
+
+void run_without_a_device() {
+  try {
+    std::printf("%s\n", open_gpu(0)->info().name.c_str());
+  } catch (const Error& error) {
+    expect(error.code() == ErrorCode::unavailable, "open_gpu() says that there is no GPU");
+  }
+  expect(list_gpus().empty() != why_no_gpu().empty(), "why_no_gpu() says why list_gpus() is empty");
+
+  const Scratch folder;
+  const Chip chip{.name = "NVIDIA H100", .sm_count = 114};
+  Runtime first({.cache_directory = folder.path, .chip = chip});
+  expect(first.chip() == chip && !first.device(), "chip() and device()");
+  const KernelPlan plan =
+      tmajit::plan(operation::permute(at(1 << 20), at(2 << 20), axes), {.chip = chip}).at(0);
+  expect(first.kernel(plan).level() == CacheLevel::compiled, "a kernel is compiled");
+
+  Runtime second({.cache_directory = folder.path, .chip = chip});
+  second = Runtime(std::move(first));
+  Runtime runtime({.cache_directory = folder.path, .chip = chip});
+  const Kernel kernel = runtime.kernel(plan);
+  expect(kernel.level() == CacheLevel::disk && kernel.times().compile == 0,
+         "the next runtime finds it on disk");
+  expect(kernel.key().hex().size() == 64 && !kernel.artifact().ptx.empty(), "key() and artifact()");
+  const Source nothing = custom_source("extern \"C\" __global__ void nothing() {}", "nothing");
+  expect(runtime.kernel(nothing).artifact().entry == "nothing", "a kernel of one's own");
+
+  every_operation(runtime);
+  every_launch(runtime);
+  expect(runtime.remember({.chip = chip.name, .shape_class = {.family = "rows"}, .choice = plan.choice()}),
+         "remember()");
+  expect(!runtime.tuning().all().empty(), "tuning()");
+}

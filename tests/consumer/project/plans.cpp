@@ -1,0 +1,105 @@
+// Operations to plans, plans to sources, and the choices that a tuner keeps: nothing here needs a compiler.
+#include "expect.hpp"
+
+#include <tmajit/tmajit.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tmajit;
+
+namespace {
+
+Tensor matrix(std::uint64_t rows, std::uint64_t columns, DevicePtr address,
+              ElementType type = ElementType::f32) {
+  return {TensorView::contiguous(type, std::array{rows, columns}), address};
+}
+
+void ask_of_everything(const KernelPlan& plan) {
+  expect(&find_family(plan.family().name) == &plan.family() && !families().empty(),
+         "a plan's family is listed");
+  expect(!plan.key().empty() && plan.expression().empty(), "key() and expression()");
+  expect(plan.launch_shape().grid[0] > 0 && plan.shape().threads > 0, "launch_shape() and shape()");
+  expect(plan.choice().family == plan.family().name && !plan.choice().text().empty(), "choice()");
+  expect(!plan.why().empty() && plan.predicted_us() > 0 && !plan.tuned(), "why()");
+  expect(!plan.parameters().empty() && !plan.parameter_bytes().empty(), "parameters()");
+  expect(plan.operand_address(0) == 1 << 20, "operand_address()");
+  expect(plan.bytes_read() + plan.bytes_written() == plan.bytes_moved(), "bytes_moved()");
+  expect(source(plan).text.find("__global__") != std::string::npos, "source()");
+}
+
+}  // namespace
+
+void plan_moves() {
+  const Tensor to = matrix(64, 128, 1 << 20);
+  const Tensor from = matrix(64, 128, 2 << 20);
+  const Tensor half = matrix(32, 128, 3 << 20);
+  const std::array halves{half, matrix(32, 128, 4 << 20)};
+  const std::array<std::uint32_t, 2> axes{1, 0};
+  const std::array<Slice, 1> upper{Slice{.stop = 32}};
+  const std::array one{from};
+  const std::array operations{
+      operation::copy(to, from),
+      operation::permute(to, matrix(128, 64, 2 << 20), axes),
+      operation::pad(to, half, {.before = {16, 0}, .value = 1}),
+      operation::slice(half, from, upper),
+      operation::concat(to, halves, 0),
+      operation::split(halves, from, 0),
+      operation::cast(to, matrix(64, 128, 2 << 20, ElementType::bf16)),
+      operation::map(to, "x * 2", one),
+      Operation::of({{.destination = to, .sources = {from}}}),
+  };
+  for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
+
+  ask_of_everything(plan(operations[1]).at(0));
+  expect(plan_candidates(operations[1].moves.at(0)).size() > 1, "plan_candidates()");
+  expect_error(ErrorCode::illegal_spec, [&to] { static_cast<void>(plan(operation::copy(to, to))); });
+  expect(plan(operations[0], {.chip = chip_of({.name = "NVIDIA H100", .sm_count = 114})}).size() == 1,
+         "chip_of()");
+}
+
+void plan_tiles_of_ones_own() {
+  const std::array<std::uint32_t, 2> legal{32, 64};
+  const std::array<std::uint32_t, 2> illegal{32, 3};  // 3 floats are 12 bytes, which no tensor map takes
+  TileRequest request{.family = "map",
+                      .destination = matrix(1000, 4096, 0),
+                      .sources = {matrix(1000, 4096, 0)},
+                      .expression = "x * 2 + 1"};
+  request.tiles.box = illegal;
+  expect(!validate(request).empty(), "an illegal box is refused");
+  request.tiles.box = legal;
+  expect(validate(request).empty(), "a legal box is taken");
+  expect(destination_view(request) == request.destination.view, "destination_view()");
+  expect(plan_tiles(request).expression() == request.expression, "plan_tiles()");
+
+  expect(!device_headers().empty(), "device_headers()");
+  expect(custom_source("extern \"C\" __global__ void nothing() {}", "nothing").entry == "nothing",
+         "custom_source()");
+}
+
+void keep_choices() {
+  const KernelPlan plan =
+      tmajit::plan(operation::copy(matrix(64, 128, 1 << 20), matrix(64, 128, 2 << 20))).at(0);
+  const TunedChoice choice{.chip = "NVIDIA H200",
+                           .shape_class = {.family = "rows", .rank = 1},
+                           .choice = plan.choice(),
+                           .microseconds = 2};
+  expect(!choice.shape_class.text().empty(), "ShapeClass::text()");
+
+  TuningTable table;
+  table.add(choice);
+  TuningTable read;
+  read.add_json(table.json());
+  expect(read.find(choice.chip, choice.shape_class) == choice, "a table's JSON is read again");
+
+  const Scratch file;
+  table.save(file.path);
+  TuningTable loaded;
+  loaded.load(file.path);
+  TuningTable moved(std::move(loaded));
+  expect(moved.all() == table.all(), "a table is saved and loaded");
+  moved = TuningTable::shipped();
+  expect(!moved.all().empty(), "choices are shipped");
+}

@@ -1,0 +1,145 @@
+// An application that calls every function of the library tmajit::sim, and runs kernels of tmajit::tmajit on
+// its device.
+#include "expect.hpp"
+
+#include <tmajit/lint.hpp>
+#include <tmajit/sim.hpp>
+#include <tmajit/tmajit.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::uint64_t rows = 64;
+constexpr std::uint64_t columns = 96;
+constexpr std::array<std::uint64_t, 2> shape{rows, columns};
+constexpr std::array<std::uint64_t, 2> transposed{columns, rows};
+
+struct Matrices {
+  explicit Matrices(const std::shared_ptr<Device>& gpu)
+      : device(gpu), input(gpu, rows * columns * 4), output(gpu, rows * columns * 4), x(rows * columns) {
+    std::iota(x.begin(), x.end(), 0.0F);
+    gpu->copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
+  }
+
+  /// What lies in `output`, which is overwritten for the next time.
+  std::vector<float> result() {
+    device->synchronize(nullptr);
+    std::vector<float> y(rows * columns);
+    device->copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
+    device->fill(output.address(), std::byte{0xff}, output.bytes(), nullptr);
+    return y;
+  }
+
+  std::shared_ptr<Device> device;
+  Buffer input;
+  Buffer output;
+  std::vector<float> x;
+};
+
+Tensor matrix(const std::array<std::uint64_t, 2>& extents, DevicePtr address) {
+  return {TensorView::contiguous(ElementType::f32, extents), address};
+}
+
+void move(Runtime& runtime, Matrices& matrices) {
+  const std::array<std::uint32_t, 2> axes{1, 0};
+  const MovePlan plan =
+      tmajit::plan(runtime, operation::permute(matrix(transposed, matrices.output.address()),
+                                               matrix(shape, matrices.input.address()), axes));
+  plan();
+  expect(matrices.result()[1] == matrices.x[columns], "a matrix is transposed");
+  const std::array destinations{matrices.output.address()};
+  const std::array sources{matrices.input.address()};
+  plan(destinations, sources);
+  expect(matrices.result()[rows] == matrices.x[1], "a matrix is transposed by its addresses");
+}
+
+/// Returns the PTX of the kernel that it ran.
+std::string launch(Runtime& runtime, Matrices& matrices) {
+  const std::array<std::uint32_t, 2> box{32, 32};
+  TileRequest request{.family = "map",
+                      .destination = matrix(shape, matrices.output.address()),
+                      .sources = {matrix(shape, matrices.input.address())},
+                      .expression = "x * 2"};
+  request.tiles.box = box;
+  const KernelPlan plan = plan_tiles(request);
+  const Kernel kernel = runtime.kernel(plan);
+  PreparedLaunch prepared = kernel.prepare(plan);
+  PreparedLaunch launch(std::move(prepared));
+  prepared = std::move(launch);
+  expect(prepared.shape().block == plan.launch_shape().block && prepared.bytes_moved() == plan.bytes_moved(),
+         "a prepared launch is its plan's");
+  prepared();
+  expect(matrices.result()[5] == 10, "a prepared launch");
+  const std::array operands{matrices.output.address(), matrices.input.address()};
+  prepared.rebind(operands);
+  const auto milliseconds =
+      matrices.device->Device::time_in_graph(2, 1, [&prepared](Stream stream) { prepared(stream); });
+  expect(milliseconds.size() == 2 && matrices.result()[7] == 14, "time_in_graph()");
+  return kernel.artifact().ptx;
+}
+
+/// A kernel without its barrier: its two threads race for a word of shared memory.
+constexpr const char* racing = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry racing()
+{
+  .reg .b32 %r<3>;
+  .shared .align 4 .b8 word[4];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, word;
+  st.shared.u32 [%r2], %r1;
+  ret;
+}
+)";
+
+void report(SimDevice& device) {
+  Artifact artifact;
+  artifact.entry = "racing";
+  artifact.ptx = racing;
+  const auto kernel = device.load(artifact);
+  kernel->launch({.block = {64, 1, 1}}, {}, nullptr);
+  expect_error(ErrorCode::device_failed, [&device] { device.synchronize(nullptr); });
+  const std::vector<Report> reports = device.reports();
+  expect(!reports.empty() && find_rule(reports[0].rule) != nullptr, "a report's rule is listed");
+  expect(reports[0].text().find(find_rule(reports[0].rule)->remedy) != std::string::npos, "Report::text()");
+  expect(check_rules().size() > 1 && find_rule("no such rule") == nullptr, "check_rules()");
+  device.clear_reports();
+}
+
+void lint(const std::string& ptx) {
+  expect(lint_ptx(ptx).findings.empty(), "a kernel of tmajit has no findings");
+  const TensorMapSpec map{.rank = 1, .shape = {64}, .strides = {4}, .box = {32}, .element_strides = {1}};
+  const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
+  expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");
+}
+
+}  // namespace
+
+int main() try {
+  const std::shared_ptr<SimDevice> device = make_sim_device({.seed = 3});
+  Matrices matrices(device);
+  Buffer taken(std::move(matrices.output));
+  matrices.output = std::move(taken);
+
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  move(runtime, matrices);
+  lint(launch(runtime, matrices));
+  report(*device);
+  std::puts("tmajit::sim " TMAJIT_VERSION_STRING);
+  return EXIT_SUCCESS;
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+  return EXIT_FAILURE;
+}
