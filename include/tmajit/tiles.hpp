@@ -23,11 +23,13 @@ struct TileRequest {
 };
 
 /// The kernel. Throws SpecError with every rule that it breaks, Error{invalid_argument} where no kernel can
-/// be made sense of: an unknown family, ranks that differ, too many inputs.
+/// be made sense of: an unknown family, ranks that differ, no input or too many, lists of the wrong length.
 [[nodiscard]] TMAJIT_API KernelPlan plan_tiles(const TileRequest& request);
 
-/// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal.
-/// Addresses of 0 stand for any. Throws Error{invalid_argument} likewise.
+/// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal. Of
+/// more than five dimensions the rules of boxes and tensor maps are those of the innermost five, which is
+/// what a loop over the others would launch. Addresses of 0 stand for any. Throws Error{invalid_argument}
+/// likewise.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TileRequest& request);
 
 /// What the request's destination is by its sources: their shape over the element strides (rounded up),
