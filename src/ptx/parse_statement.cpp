@@ -157,7 +157,8 @@ LineMark parse_line_mark(TokenStream& tokens) {
     if (tokens.expect_identifier(word) != word) tokens.fail_expected(word);
   };
   expect_word("function_name");
-  LineMark::Inlined& inlined = mark.inlined.emplace();
+  // Clang 14 takes no emplace() of a type that is nested and has defaults.
+  LineMark::Inlined& inlined = mark.inlined.emplace(LineMark::Inlined{});
   inlined.function = tokens.expect_identifier("a label");
   inlined.offset = tokens.optional_offset();
   tokens.expect(',');
