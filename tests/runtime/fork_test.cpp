@@ -47,6 +47,7 @@ class Busy {
 }  // namespace
 
 TEST_CASE("a child makes what its parent was making, and finds what was made") {
+  skip_unless_threads_can_fork();
   Values values;
   (void)values.get(1, "made before", [] { return value("of the parent"); });
   std::latch making(3);
@@ -100,6 +101,7 @@ TEST_CASE("a child makes what its parent was making, and finds what was made") {
 }
 
 TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
+  skip_unless_threads_can_fork();
   for (const bool fails : {false, true}) {
     Values values;
     std::optional<ChildProcess> child;
@@ -123,6 +125,7 @@ TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
 }
 
 TEST_CASE("a child finds no lock held that nobody gives back") {
+  skip_unless_threads_can_fork();
   Values values;
   TuningTable choices;
   const auto work = [&](int i) {
@@ -149,6 +152,7 @@ TEST_CASE("a child finds no lock held that nobody gives back") {
 }
 
 TEST_CASE("a child reads tuned choices that its parent was reading") {
+  skip_unless_threads_can_fork();
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "tuning.json") << "broken";
   TuningStore store(folder.path());
