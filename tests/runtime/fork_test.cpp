@@ -4,6 +4,7 @@
 #include "runtime/single_flight.hpp"
 #include "runtime/temporary_folder.hpp"
 #include "runtime/tuning_store.hpp"
+#include "spec/log.hpp"
 
 #include <tmajit/logging.hpp>
 
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace tmajit;
 using namespace std::chrono_literals;
@@ -173,4 +176,25 @@ TEST_CASE("a child reads tuned choices that its parent was reading") {
   });
   CHECK(child.exit_code(10s) == 0);
   enough.count_down();
+}
+
+TEST_CASE("a child can log to standard error although its parent was at it") {
+  skip_unless_threads_can_fork();
+  const tests::CapturedLog restored;
+  set_logger(nullptr, LogLevel::warn);
+  const int standard_error = ::dup(STDERR_FILENO);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  REQUIRE(::dup2(nowhere, STDERR_FILENO) >= 0);
+  int failed = 0;
+  {
+    const Busy busy(3, [](int i) { log(LogLevel::warn, "message {}", i); });
+    for (int round = 0; round < 100 && failed == 0; ++round) {
+      ChildProcess child([] { return log(LogLevel::warn, "of the child"), 0; });
+      failed += child.exit_code(10s) != 0;
+    }
+  }
+  REQUIRE(::dup2(standard_error, STDERR_FILENO) >= 0);
+  ::close(standard_error);
+  ::close(nowhere);
+  CHECK(failed == 0);
 }
