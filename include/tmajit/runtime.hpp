@@ -92,9 +92,9 @@ class TMAJIT_API Kernel {
 /// Thread-safe; the same kernel asked for by several threads at once is compiled once, and once by processes
 /// that share a cache directory.
 ///
-/// A child that is forked, at whatever moment, can go on with a Runtime (but not with a GPU, which CUDA does not
-/// let it use): what another thread of its parent was making it makes by itself. A fork waits until no thread
-/// is inside NVRTC.
+/// A child that is forked, at whatever moment, can go on with a Runtime (but not with a GPU, which CUDA does
+/// not let it use): what another thread of its parent was making it makes by itself. A fork waits until no
+/// thread is inside NVRTC.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});

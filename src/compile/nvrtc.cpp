@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
-#include <shared_mutex>
 
 #include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
@@ -52,21 +51,19 @@ std::string load_builtins(const CompilerIdentity& nvrtc) {
 struct ForkGate {
   void enter() {
     const std::lock_guard lock(entrance);
-    inside.lock_shared();
+    ++inside;
   }
-  void leave() { inside.unlock_shared(); }
+  void leave() {
+    if (--inside == 0) inside.notify_all();
+  }
   void close() {
     entrance.lock();
-    inside.lock();
-  }
-  void open(ForkSide side) {
-    release_after_fork(inside, side);
-    release_after_fork(entrance, side);
+    for (int count = inside; count != 0; count = inside) inside.wait(count);
   }
 
   std::mutex entrance;
-  std::shared_mutex inside;
-  ForkGuard fork_guard{[this] { close(); }, [this](ForkSide side) { open(side); }};
+  std::atomic<int> inside = 0;
+  ForkGuard fork_guard{[this] { close(); }, [this](ForkSide) { entrance.unlock(); }};
 };
 
 ForkGate& fork_gate() {

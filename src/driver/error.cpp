@@ -96,6 +96,8 @@ bool refuses_image(CUresult result) noexcept {
     case CUDA_ERROR_INVALID_SOURCE:
     case CUDA_ERROR_INVALID_PTX:
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:  // it takes for PTX what should be a cubin
+    case CUDA_ERROR_JIT_COMPILATION_DISABLED:
     case CUDA_ERROR_NOT_FOUND: return true;
     default: return false;
   }

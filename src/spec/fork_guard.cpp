@@ -28,7 +28,7 @@ struct ForkGuards {
   }
   void after(ForkSide side) {
     for (const ForkGuard* guard : guards) guard->after_(side);
-    release_after_fork(mutex, side);
+    mutex.unlock();
   }
 
   std::mutex mutex;

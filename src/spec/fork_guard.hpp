@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <shared_mutex>
 
 TMAJIT_BEGIN
 
@@ -33,8 +34,7 @@ class ForkGuard {
 
 /// Releases a lock that was taken before the fork. In the child that is a new one: glibc's read-write lock
 /// knows its writer by a thread id that the child's thread does not have.
-template <class Mutex>
-void release_after_fork(Mutex& mutex, ForkSide side) {
+inline void release_after_fork(std::shared_mutex& mutex, ForkSide side) {
   if (side == ForkSide::parent) {
     mutex.unlock();
   } else {

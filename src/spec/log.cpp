@@ -1,5 +1,7 @@
 #include "spec/log.hpp"
 
+#include "spec/fork_guard.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <spdlog/details/console_globals.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
@@ -39,8 +42,13 @@ struct Logger {
   LogLevel least;
 };
 
+/// What spdlog writes to standard error under.
+std::mutex& console_mutex() {
+  return spdlog::details::console_mutex::mutex();
+}
+
 /// Keeps every logger that was ever current, because another thread may be inside a replaced one. Who reads
-/// takes no lock, so a process that forks leaves none locked in its child.
+/// takes no lock.
 class Loggers {
  public:
   Loggers() { set({standard_error(), level_from_environment()}); }
@@ -57,6 +65,11 @@ class Loggers {
   std::mutex mutex_;
   std::vector<std::unique_ptr<const Logger>> kept_;
   std::atomic<const Logger*> current_{nullptr};
+  ForkGuard fork_guard_{[this] { std::lock(mutex_, console_mutex()); },
+                        [this](ForkSide) {
+                          mutex_.unlock();
+                          console_mutex().unlock();
+                        }};
 };
 
 Loggers& loggers() {

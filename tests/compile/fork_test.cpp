@@ -46,11 +46,13 @@ int failures(int children) {
 }  // namespace
 
 TEST_CASE("children that are forked while NVRTC compiles can compile") {
+  skip_unless_threads_can_fork();
   CHECK(failures(8) == 0);
 }
 
 // The child has not loaded NVRTC yet if it is this test alone that runs, as under ctest.
 TEST_CASE("children that are forked while NVRTC is loaded can compile") {
+  skip_unless_threads_can_fork();
   std::vector<std::jthread> threads;
   for (int t = 0; t < 2; ++t) threads.emplace_back([] { (void)compiler(); });
   std::vector<ChildProcess> children;

@@ -235,7 +235,8 @@ TEST_CASE("only what the code itself is to blame for is an invalid image") {
   };
   for (const CUresult result :
        {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_SOURCE,
-        CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NOT_FOUND}) {
+        CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+        CUDA_ERROR_JIT_COMPILATION_DISABLED, CUDA_ERROR_NOT_FOUND}) {
     CHECK(code_of("cuLibraryLoadData", result) == ErrorCode::invalid_image);
     CHECK(code_of("cuKernelGetFunction", result) == ErrorCode::invalid_image);
   }

@@ -9,8 +9,26 @@
 #include <thread>
 #include <utility>
 
+#include <catch2/catch_test_macros.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/// Whether a process that has threads may fork in this build: ThreadSanitizer, which GCC tells by a macro and
+/// Clang by a feature, ends children of such a process as soon as they start threads of their own.
+#if defined(__SANITIZE_THREAD__)
+#define TMAJIT_THREADS_CAN_FORK 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TMAJIT_THREADS_CAN_FORK 0
+#endif
+#endif
+#ifndef TMAJIT_THREADS_CAN_FORK
+#define TMAJIT_THREADS_CAN_FORK 1
+#endif
+
+inline void skip_unless_threads_can_fork() {
+  if (TMAJIT_THREADS_CAN_FORK == 0) SKIP("ThreadSanitizer does not let processes with threads fork");
+}
 
 /// A fork of this process that runs a function and ends with the code that it returns, 99 for an exception.
 /// Killed, if it still runs, with the object.

@@ -4,6 +4,7 @@
 #include "runtime/single_flight.hpp"
 #include "runtime/temporary_folder.hpp"
 #include "runtime/tuning_store.hpp"
+#include "spec/log.hpp"
 
 #include <tmajit/logging.hpp>
 
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace tmajit;
 using namespace std::chrono_literals;
@@ -47,6 +50,7 @@ class Busy {
 }  // namespace
 
 TEST_CASE("a child makes what its parent was making, and finds what was made") {
+  skip_unless_threads_can_fork();
   Values values;
   (void)values.get(1, "made before", [] { return value("of the parent"); });
   std::latch making(3);
@@ -100,6 +104,7 @@ TEST_CASE("a child makes what its parent was making, and finds what was made") {
 }
 
 TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
+  skip_unless_threads_can_fork();
   for (const bool fails : {false, true}) {
     Values values;
     std::optional<ChildProcess> child;
@@ -123,12 +128,18 @@ TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
 }
 
 TEST_CASE("a child finds no lock held that nobody gives back") {
+  skip_unless_threads_can_fork();
   Values values;
   TuningTable choices;
   const auto work = [&](int i) {
     const auto key = std::to_string(i % 5000);
     const auto hash = static_cast<std::uint64_t>(i % 5000) * 0x9e3779b97f4a7c15;
     (void)values.get(hash, key, [&] { return value(key); });
+    // What fails is put in and taken out again, each time anew.
+    try {
+      (void)values.get(hash, "fails", []() -> Values::Result { throw std::runtime_error("no luck"); });
+    } catch (const std::runtime_error&) {
+    }
     const ShapeClass shape_class{
         .family = "rows", .element_bytes = 4, .row = static_cast<std::int8_t>(i % 40)};
     choices.add(
@@ -149,6 +160,7 @@ TEST_CASE("a child finds no lock held that nobody gives back") {
 }
 
 TEST_CASE("a child reads tuned choices that its parent was reading") {
+  skip_unless_threads_can_fork();
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "tuning.json") << "broken";
   TuningStore store(folder.path());
@@ -169,4 +181,25 @@ TEST_CASE("a child reads tuned choices that its parent was reading") {
   });
   CHECK(child.exit_code(10s) == 0);
   enough.count_down();
+}
+
+TEST_CASE("a child can log to standard error although its parent was at it") {
+  skip_unless_threads_can_fork();
+  const tests::CapturedLog restored;
+  set_logger(nullptr, LogLevel::warn);
+  const int standard_error = ::dup(STDERR_FILENO);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  REQUIRE(::dup2(nowhere, STDERR_FILENO) >= 0);
+  int failed = 0;
+  {
+    const Busy busy(3, [](int i) { log(LogLevel::warn, "message {}", i); });
+    for (int round = 0; round < 100 && failed == 0; ++round) {
+      ChildProcess child([] { return log(LogLevel::warn, "of the child"), 0; });
+      failed += child.exit_code(10s) != 0;
+    }
+  }
+  REQUIRE(::dup2(standard_error, STDERR_FILENO) >= 0);
+  ::close(standard_error);
+  ::close(nowhere);
+  CHECK(failed == 0);
 }

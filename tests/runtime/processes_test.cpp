@@ -122,6 +122,7 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
 }
 
 TEST_CASE("a child that is forked while its parent compiles takes the kernel from disk") {
+  skip_unless_threads_can_fork();
   const Bench bench(500ms);
   std::atomic<bool> whole = false;
   {
