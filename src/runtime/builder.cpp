@@ -76,17 +76,13 @@ void Builder::make(const Source& source, BuiltKernel& kernel) const {
     load(kernel);
     return;
   }
-  if (!fetch(source, *compiler, kernel)) {
-    compile_once(source, *compiler, kernel);
-    load(kernel);
-    return;
-  }
+  if (!fetch(source, *compiler, kernel)) compile_once(source, *compiler, kernel);
   try {
     load(kernel);
   } catch (const Error& error) {
     // Only the driver can tell that an entry is of no use here: replace it, once. A GPU that fails, or is
     // full, would fail with any code.
-    if (error.code() != ErrorCode::invalid_image) throw;
+    if (error.code() != ErrorCode::invalid_image || kernel.level == CacheLevel::compiled) throw;
     log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
         error.what());
     compile(source, *compiler, kernel);

@@ -47,8 +47,8 @@ class SingleFlight {
       if (slot.maker != nullptr) {
         pending = slot.pending;
       } else {
-        slot.maker = &promise;
         slot.pending = promise.get_future().share();
+        slot.maker = &promise;
       }
     }
     if (pending.valid()) return pending.get();
