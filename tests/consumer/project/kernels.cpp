@@ -70,6 +70,7 @@ void compile_and_cache() {
   const DiskCache cache(folder.path);
   const CacheKey key = cache_key(source, {}, compiler());
   expect(key.hex().size() == 64, "hex()");
+  expect(cache.why_refused().empty(), "a folder of one's own is no reason to refuse it");
   expect(!cache.fetch(key) && cache.store(key, artifact), "store()");
   cache.remember(compiler());
   expect(cache.known_compilers().size() == 1, "known_compilers()");
@@ -109,4 +110,5 @@ void run_without_a_device() {
   expect(runtime.remember({.chip = chip.name, .shape_class = {.family = "rows"}, .choice = plan.choice()}),
          "remember()");
   expect(!runtime.tuning().all().empty(), "tuning()");
+  expect(runtime.tuning().generation() > 0, "generation() grows with remember()");
 }

@@ -86,6 +86,14 @@ std::string launch(Runtime& runtime, Matrices& matrices) {
   const auto milliseconds =
       matrices.device->Device::time_in_graph(2, 1, [&prepared](Stream stream) { prepared(stream); });
   expect(milliseconds.size() == 2 && matrices.result()[7] == 14, "time_in_graph()");
+
+  TensorMapSpec spec{.rank = 1};
+  spec.shape[0] = spec.box[0] = 64;
+  spec.strides[0] = sizeof(float);
+  spec.element_strides[0] = 1;
+  EncodedTensorMap map;
+  matrices.device->Device::set_address(map, spec, 4096);
+  expect(map.opaque != EncodedTensorMap{}.opaque, "set_address()");
   return kernel.artifact().ptx;
 }
 
