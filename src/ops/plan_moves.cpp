@@ -10,16 +10,36 @@ PlanOptions plan_options(const Runtime& runtime, std::string_view family) {
   return {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = family};
 }
 
+namespace {
+
+/// Whether the tensors that the operation says it was given can be those of its moves: Operation is a plain
+/// struct, which a caller may have filled with moves alone.
+bool names_its_tensors(const Operation& operation) {
+  std::size_t sources = 0;
+  for (const Move& move : operation.moves) sources += move.sources.size();
+  const auto fits = [](std::size_t given, std::size_t parts) {
+    return given == parts || (given == 1 && parts > 0);
+  };
+  return fits(operation.destinations.size(), operation.moves.size()) &&
+         fits(operation.sources.size(), sources);
+}
+
+}  // namespace
+
 std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
                                                  std::string_view family) {
   using Clock = std::chrono::steady_clock;
+  if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
   std::vector<KernelPlan> plans = plan(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  auto made = std::make_shared<MovePlan::State>(std::move(operation), std::string(family), std::move(plans));
-  made->planning_us = planning_us;
+  const std::shared_ptr<MovePlan::State> made(new MovePlan::State{.operation = std::move(operation),
+                                                                  .family = std::string(family),
+                                                                  .plans = std::move(plans),
+                                                                  .kernels = {},
+                                                                  .planning_us = planning_us});
   for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
   if (runtime.device()) made->launches.add(PlacedLaunches(made->operation, made->plans, made->kernels));
   for (const Tensor& tensor : made->operation.destinations) made->destinations.push_back(tensor.address);

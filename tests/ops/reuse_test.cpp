@@ -283,6 +283,28 @@ TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one
   CHECK(plan.explain().steps.size() == 1);
 }
 
+TEST_CASE("an operation of moves alone is one of their tensors") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  Operation operation = transposition();
+  operation.moves.push_back({matrix(8, 8, at + 4 * far), {matrix(8, 8, at + 5 * far)}});
+  operation.destinations.clear();
+  operation.sources.clear();
+  const MovePlan plan = tmajit::plan(runtime, operation);
+  device->on_launch = nullptr;
+  CHECK_NOTHROW(plan());
+  const std::array to{at + 6 * far, at + 7 * far};
+  const std::array from{at + 8 * far, at + 9 * far};
+  CHECK_NOTHROW(plan(to, from));
+  CHECK(device->launches == 4);
+}
+
+TEST_CASE("an operation that moves nothing names no tensors") {
+  const Runtime runtime({.device = std::make_shared<FakeDevice>(), .cache_directory = std::nullopt});
+  CHECK_NOTHROW(tmajit::plan(runtime, Operation{})());
+  CHECK_NOTHROW(tmajit::plan(runtime, Operation::of({}))());
+}
+
 TEST_CASE("a plan of nothing does nothing, wherever it is") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
