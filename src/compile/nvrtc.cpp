@@ -72,7 +72,8 @@ ForkGate& fork_gate() {
   return gate;
 }
 
-// Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the child.
+// Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the
+// child.
 [[maybe_unused]] const ForkGate& gate_at_load = fork_gate();
 
 /// Newest first. The plain name is there in toolkits and development packages only.

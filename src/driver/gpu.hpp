@@ -35,8 +35,8 @@ class Gpu final : public Device {
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
   void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) override;
   /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{invalid_image} if the driver
-  /// refuses the cubin or it has no such entry, Error{device_failed} if it is the GPU that fails. Works while a
-  /// stream of this thread is captured.
+  /// refuses the cubin or it has no such entry, Error{device_failed} if it is the GPU that fails. Works while
+  /// a stream of this thread is captured.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
  private:

@@ -16,7 +16,8 @@ namespace driver {
 /// The code of a cubin, loaded for as long as it lives.
 class LoadedCode {
  public:
-  /// Throws Error{invalid_image} if the driver refuses the cubin or it has no such entry, Error{device_failed}.
+  /// Throws Error{invalid_image} if the driver refuses the cubin or it has no such entry,
+  /// Error{device_failed}.
   LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact);
   ~LoadedCode();
   LoadedCode(const LoadedCode&) = delete;
