@@ -7,8 +7,8 @@
 // `slots_along` vectors of each of several runs or parts, every thread one, which it picks from the image element
 // by element.
 //@ # Facts of the kernel: rank, threads, box, Offset, element_bytes, run_dimension, run_elements, inner, runs, run_index,
-//@ # alike, aligned, parts, part_step, slots, slots_along, warps_along, place_pitch, places, place, below, aligned_lines,
-//@ # line_bytes, line_units, line_count, line_index, line_reach, image_step, skewed, skew_every, image_bytes.
+//@ # same_alignment, aligned, parts, part_step, slots, slots_along, warps_along, place_pitch, places, place, below,
+//@ # aligned_lines, line_bytes, line_units, line_count, line_index, line_reach, image_step, skewed, skew_every, image_bytes.
 #include "tmajit/async_copy.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/shared.cuh"
@@ -119,7 +119,7 @@ __device__ __forceinline__ void gather_tile(const GatherViews& views) {
   u8* destination = tile.in(views.head.destination);
   load_image(views.source[0], tile, source, ptx::shared_address(shared));
   i16* table = reinterpret_cast<i16*>(shared + image_bytes);
-  write_places(table, alike ? elements_before(destination) : chunk);
+  write_places(table, same_alignment ? elements_before(destination) : chunk);
   ptx::wait_async_copies();
   __syncthreads();
 
@@ -133,7 +133,7 @@ __device__ __forceinline__ void gather_tile(const GatherViews& views) {
   for (u32 slot = warp % warps_along * slots_along + lane % slots_along; slot < slots; slot += warps_along * slots_along) {
     const i16* own = table + slot * place_pitch;
     Places from;
-    if constexpr (alike) from.load(own);
+    if constexpr (same_alignment) from.load(own);
 #pragma unroll 1
     for (u32 n = warp / warps_along * runs_along + lane / slots_along; n < runs * parts;
          n += warps / warps_along * runs_along) {
@@ -150,7 +150,7 @@ __device__ __forceinline__ void gather_tile(const GatherViews& views) {
       const u32 before = elements_before(to);
       const i32 first = static_cast<i32>((part * slots + slot) * chunk - before);
       if (!exists || first >= elements) continue;
-      const i16* places_of = alike ? own : own + chunk - before;
+      const i16* places_of = same_alignment ? own : own + chunk - before;
       const u8* at = image + in_image(index) + static_cast<i32>(part) * part_step;
       to += first * static_cast<i32>(element_bytes);
       const i32 left = elements - first;
@@ -158,7 +158,7 @@ __device__ __forceinline__ void gather_tile(const GatherViews& views) {
         store_end(to, at, places_of, first < 0 ? -first : 0, left < static_cast<i32>(chunk) ? left : chunk);
         continue;
       }
-      if constexpr (!alike) from.load(places_of);
+      if constexpr (!same_alignment) from.load(places_of);
       Chunk value{};
 #pragma unroll
       for (u32 k = 0; k < chunk; ++k) value.set(k, *reinterpret_cast<const Element*>(at + from.at[k]));

@@ -1,5 +1,5 @@
 /// Who keeps what alive on a GPU: graphs that outlive plans and runtimes, kernels made during a capture.
-#include "driver/api.hpp"
+#include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -14,34 +14,15 @@
 #include <vector>
 
 using namespace tmajit;
+using gpu::CurrentContext;
 
 namespace {
 
 constexpr std::array<std::uint32_t, 2> turned{1, 0};
 
 const driver::Api& api() {
-  return *driver::library().api;
+  return CurrentContext::api();
 }
-
-/// The device's context, current for as long as this lives: the driver's own calls need one.
-class CurrentContext {
- public:
-  explicit CurrentContext(const Device& device) : ordinal_(device.info().ordinal) {
-    CUcontext context = nullptr;
-    REQUIRE(api().primary_ctx_retain(&context, ordinal_) == CUDA_SUCCESS);
-    REQUIRE(api().ctx_push_current(context) == CUDA_SUCCESS);
-  }
-  ~CurrentContext() {
-    CUcontext popped = nullptr;
-    api().ctx_pop_current(&popped);
-    api().primary_ctx_release(ordinal_);
-  }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-
- private:
-  int ordinal_;
-};
 
 /// What `work` enqueues on the stream, as a graph to be launched.
 template <class Work>

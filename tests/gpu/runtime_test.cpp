@@ -1,5 +1,5 @@
 // The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
-#include "driver/api.hpp"
+#include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 #include "runtime/temporary_folder.hpp"
 
@@ -29,6 +29,7 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using gpu::CurrentContext;
 
 namespace {
 
@@ -44,29 +45,6 @@ Function entry_point(const char* name, int cuda_version = 12000) {
   REQUIRE(find(name, &address, cuda_version, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS);
   return reinterpret_cast<Function>(address);
 }
-
-/// The device's primary context, current in this thread for as long as this lives: the library leaves no
-/// context behind, and the driver's own calls need one.
-class CurrentContext {
- public:
-  explicit CurrentContext(const Device& device) : ordinal_(device.info().ordinal) {
-    CUcontext context = nullptr;
-    REQUIRE(api().primary_ctx_retain(&context, ordinal_) == CUDA_SUCCESS);
-    REQUIRE(api().ctx_push_current(context) == CUDA_SUCCESS);
-  }
-  ~CurrentContext() {
-    CUcontext popped = nullptr;
-    api().ctx_pop_current(&popped);
-    api().primary_ctx_release(ordinal_);
-  }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-
-  static const driver::Api& api() { return *driver::library().api; }
-
- private:
-  int ordinal_;
-};
 
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {

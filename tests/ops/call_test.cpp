@@ -56,7 +56,6 @@ TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory
 
 TEST_CASE("calls that differ in anything but addresses are different calls") {
   Desk desk;
-  std::vector<LaunchShape> shapes;
   std::vector<std::vector<std::byte>> seen;
   desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
     const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
@@ -112,7 +111,7 @@ TEST_CASE("more different calls than a table holds are all right, and so are the
   CHECK(all() == once);
 }
 
-TEST_CASE("a changed tuning table is heeded by the next call") {
+TEST_CASE("a changed tuning table has another generation, by which calls are told apart") {
   Desk desk;
   const std::uint64_t before = desk.runtime.tuning().generation();
   desk.runtime.tuning().add(

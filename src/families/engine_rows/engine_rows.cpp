@@ -1,6 +1,6 @@
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
-#include "families/shared/engine_tiles.hpp"
+#include "families/shared/copy_engine_tiles.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 

@@ -149,7 +149,7 @@ class Gather final : public Family {
     out += number_fact("runs", layout.runs);
     out += index_function("run_index", digits_of(facts.source_order, of_runs, facts.rank), facts.rank);
     out += flag_fact("aligned", facts.alignment == unit, "runs begin at multiples of 16 bytes");
-    out += flag_fact("alike", facts.same_alignment != 0, "or equally far from them");
+    out += flag_fact("same_alignment", facts.same_alignment != 0, "or equally far from them");
     out += number_fact("parts", layout.parts, "of a run, the same but for where they lie");
     out += signed_fact("part_step", part_step, "bytes of the image from part to part");
     out += number_fact("slots", layout.slots, "of a part");

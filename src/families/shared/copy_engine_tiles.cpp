@@ -1,4 +1,4 @@
-#include "families/shared/engine_tiles.hpp"
+#include "families/shared/copy_engine_tiles.hpp"
 
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
