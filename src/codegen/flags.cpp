@@ -43,6 +43,7 @@ constexpr KnownFlag flags[] = {
     {"row_tail", "rows of the output may end within 16 bytes; threads then store their ends"},
     {"bulk", "one-dimensional memory of any length and alignment"},
 
+    {"parts", "a tile of engine_rows is more than one box"},
     {"cut", "a vector, block or chunk may be cut by an edge"},
     {"staggered", "the destination's rows begin between boundaries of vectors"},
     {"vector8", "vectors have eight bytes rather than sixteen"},

@@ -82,7 +82,7 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
 
 /// The kernel's entry: its parameters, and the call of what its template defines.
 std::string entry_point(const KernelPlan::State& state, const SourceParts& parts, std::string_view entry) {
-  std::string bounds = fmt::format("{}", state.shape.block[0]);
+  std::string bounds = fmt::format("{}", parts.most_threads > 0 ? parts.most_threads : state.shape.block[0]);
   if (parts.least_ctas > 0) bounds += fmt::format(", {}", parts.least_ctas);
   std::string out = fmt::format(
       "\n// ---- the kernel ----\nextern \"C\" __global__ void __launch_bounds__({})\n{}(", bounds, entry);
@@ -113,7 +113,10 @@ Source source(const KernelPlan& plan) {
 
   // Headers first, then the facts, then what is compiled against them.
   std::string text = commented(fmt::format("{}: {}.", source.entry, family.info().summary));
-  text += commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
+  // Only what the kernel's key holds may stand here: tiles of any size share a kernel, and its source.
+  text += parts.most_threads > 0
+              ? commented(fmt::format("This one: tiles of any size, up to {} threads.", parts.most_threads))
+              : commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
   text += commented(parts.why);
   text += fmt::format(
       "//\n// Begin reading at line {}, the kernel itself; what it stands on comes before it.\n", begin_mark);

@@ -33,9 +33,14 @@ std::string Family::describe(const KernelChoice& choice) const {
   return text;
 }
 
-void add_once(std::vector<Candidate>& candidates, Candidate candidate) {
-  const auto same = [&](const Candidate& other) { return other == candidate; };
-  if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(candidate));
+void add_once(std::vector<Candidate>& candidates, Candidate candidate, bool common) {
+  const auto same = std::ranges::find(candidates, candidate);
+  if (same != candidates.end()) {
+    same->common = same->common || common;
+    return;
+  }
+  candidate.common = common;
+  candidates.push_back(std::move(candidate));
 }
 
 std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas) {

@@ -33,17 +33,29 @@ enum class Usual : std::uint8_t {
   yes,
 };
 
-/// One kernel that can do a problem: a family, and what its kernel would be specialised for.
+/// The tile of a kernel that takes tiles of any size: parameters of its launch.
+struct LaunchTile {
+  PerDimension box{};  ///< elements in each dimension of the nest
+  std::uint32_t threads = 0;
+  friend bool operator==(const LaunchTile&, const LaunchTile&) = default;
+};
+
+/// One kernel that can do a problem: a family, what its kernel would be specialised for, and how it would be
+/// launched.
 struct Candidate {
   const Family* family = nullptr;
   std::string facts;        ///< the bytes of the family's own struct
+  LaunchTile tile = {};     ///< of kernels that have theirs not in their facts
   CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be turned round
   /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
   /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
   Usual usual = Usual::no;
+  /// Whether a planner takes it without a measurement. Of small problems only kernels that many others share:
+  /// one that is a little faster would not be worth compiling.
+  bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
-    return a.family == b.family && a.facts == b.facts;
+    return a.family == b.family && a.facts == b.facts && a.tile == b.tile;
   }
 };
 
@@ -54,6 +66,7 @@ struct Footprint {
   std::uint32_t threads = 32;  ///< of a CTA
   std::uint32_t stages = 1;    ///< tiles that a CTA has in flight at once
   std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t most_dynamic_shared_bytes = 0;  ///< of any launch of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
@@ -74,6 +87,7 @@ struct SourceParts {
   std::uint32_t map_rank = 0;              ///< of the tensor maps; 0 where there are none
   std::uint32_t element_bytes = 0;         ///< of elements that are moved as bits; 0 where `elements` says it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
+  std::uint32_t most_threads = 0;          ///< of any launch, where the kernel takes tiles of any size
   std::uint32_t least_ctas = 0;            ///< of an SM, for which the compiler keeps registers; 0: any
   std::string call = {};                   ///< the body of the entry: "transpose_tile(views)"
 
@@ -125,9 +139,13 @@ class Family {
  protected:
   /// A candidate of this family. Facts are plain data without padding: equal facts are equal bytes.
   template <class Facts>
-  [[nodiscard]] Candidate candidate(const Facts& facts, const CanonicalNest& nest) const {
+  [[nodiscard]] Candidate candidate(const Facts& facts, const CanonicalNest& nest,
+                                    const LaunchTile& tile = {}) const {
     static_assert(std::is_trivially_copyable_v<Facts> && std::has_unique_object_representations_v<Facts>);
-    return {.family = this, .facts = {reinterpret_cast<const char*>(&facts), sizeof facts}, .nest = nest};
+    return {.family = this,
+            .facts = {reinterpret_cast<const char*>(&facts), sizeof facts},
+            .tile = tile,
+            .nest = nest};
   }
 
  private:
@@ -150,8 +168,8 @@ template <class Facts>
 /// "64x64", the tile of a choice.
 [[nodiscard]] std::string tile_text(const KernelChoice& choice);
 
-/// Adds a candidate unless an equal one is there.
-void add_once(std::vector<Candidate>& candidates, Candidate candidate);
+/// Adds a candidate unless an equal one is there, which becomes common if this one is.
+void add_once(std::vector<Candidate>& candidates, Candidate candidate, bool common = true);
 
 /// A grid of so many CTAs in one dimension. Throws Error{unsupported} if they are more than 2^31 − 1.
 [[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas);

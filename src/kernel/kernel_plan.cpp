@@ -23,6 +23,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predict
   const Footprint footprint = family.footprint(candidate, problem);
   state->shape.block = {footprint.threads, 1, 1};
   state->shape.shared_bytes = footprint.dynamic_shared_bytes;
+  state->most_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.most_dynamic_shared_bytes);
   family.bind(candidate, problem, state->parameters, state->shape);
   state->key = key_of(candidate, problem.expression);
   state->candidate = std::move(candidate);

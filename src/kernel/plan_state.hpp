@@ -13,6 +13,7 @@ struct KernelPlan::State {
   Problem problem;
   ParameterBlock parameters;  ///< maps not encoded
   LaunchShape shape;
+  std::uint32_t most_shared_bytes = 0;  ///< dynamic, of any launch of the kernel
   std::string key;
   double predicted_us = 0;
   bool tuned = false;

@@ -176,8 +176,7 @@ bool has_short_unaligned_rows(const Problem& problem) noexcept {
 
 Layout layout_of(const Problem& problem) noexcept {
   const std::uint32_t rank = problem.nest.rank;
-  if (rank == 0 || problem.sources() != 1 || !problem.expression.empty() || problem.nest.windowed)
-    return Layout::any;
+  if (rank == 0 || problem.sources() != 1 || !problem.reads_bits()) return Layout::any;
   if (problem.nest.operand[0].strides[rank - 1] != 1) return Layout::any;
   const std::uint32_t column = contiguous_dimension(problem, 1);
   if (column == rank) return Layout::any;

@@ -50,6 +50,8 @@ struct Problem {
   [[nodiscard]] std::int64_t step(std::uint32_t operand, std::uint32_t d) const noexcept {
     return nest.operand[operand].strides[d] * static_cast<std::int64_t>(element_bytes(operand));
   }
+  /// Whether bits are moved as they are, all of them from sources.
+  [[nodiscard]] bool reads_bits() const noexcept { return expression.empty() && !nest.windowed; }
   /// The largest power of two, at most 16, that every address of an operand is a multiple of where dimension
   /// `along` (or none) has the index 0.
   [[nodiscard]] std::uint32_t alignment(std::uint32_t operand, std::uint32_t along) const noexcept;

@@ -93,7 +93,7 @@ std::size_t choose(const std::vector<Candidate>& candidates, const Problem& prob
   std::size_t best = usual;
   double least = clearly * predict_us(candidates[usual], problem, chip);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i == usual) continue;
+    if (i == usual || !candidates[i].common) continue;
     const double predicted = predict_us(candidates[i], problem, chip);
     if (predicted < least) {
       best = i;

@@ -49,7 +49,7 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>(std::move(options))) {}
 
 Kernel Runtime::kernel(const KernelPlan& plan) const {
-  return state_->get(plan.state().key, {.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes});
+  return state_->get(plan.state().key, {.plan = &plan, .shared_bytes = plan.state().most_shared_bytes});
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) const {

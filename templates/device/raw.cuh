@@ -90,7 +90,7 @@ template <u32 element_bytes, u32 n>
 __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
   using Element = typename Bits<element_bytes>::Type;
   ElementShifter<element_bytes> shifter;
-#pragma unroll 1
+#pragma unroll 4
   for (u32 k = n; k-- > 0;) {
     shifter.push(k >= first && k < last ? *reinterpret_cast<const Element*>(from + k * step) : Element(0));
   }

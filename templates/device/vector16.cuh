@@ -77,8 +77,8 @@ __device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
   } else {
     ElementShifter<element_bytes> shifter;
     const auto* elements = reinterpret_cast<const typename Bits<element_bytes>::Type*>(from);
-#pragma unroll 1
-    for (u32 k = count; k-- > 0;) shifter.push(elements[k]);
+#pragma unroll 4
+    for (u32 k = bytes / element_bytes; k-- > 0;) shifter.push(k < count ? elements[k] : Bits<element_bytes>::Type(0));
     const u32 words[4] = {static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32),
                           static_cast<u32>(shifter.high), static_cast<u32>(shifter.high >> 32)};
     Vector<bytes> out;

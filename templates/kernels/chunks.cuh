@@ -1,9 +1,12 @@
 // Chunks of a destination's row, one a thread: where each lies, which of its elements exist, how it is stored.
-//@ # Facts of the kernel: rank, Offset, chunk, chunk_index, box, Destination and, where evaluate() reads g, Coordinate,
-//@ # coordinates, dimension_of, backwards.
+//@ # Facts of the kernel: rank, Offset, chunk, Destination; box and chunk_index of a kernel with images; and, where
+//@ # evaluate() reads g, Coordinate, coordinates, dimension_of, backwards.
 #pragma once
 #include "tmajit/element.cuh"
 #include "tmajit/raw.cuh"
+//@ if !image
+#include "tmajit/tile_sides.cuh"
+//@ end
 #include "tmajit/view_tile.cuh"
 
 namespace tmajit {
@@ -12,6 +15,7 @@ constexpr u32 row = rank - 1;
 
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
+//@ if image
 __device__ constexpr u32 chunks(u32 d) {
   return d == row ? box().at[d] / chunk : box().at[d];
 }
@@ -21,6 +25,7 @@ __device__ constexpr u32 chunks_in_tile() {
   return count;
 }
 
+//@ end
 // A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
 // its elements exist.
 struct Chunk {
@@ -57,12 +62,19 @@ __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], con
 }
 
 //@ end
+//@ if image
 __device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, const Tile<rank>& tile, u8* destination, u32 n) {
-  Chunk own;
-  Offset offset = 0;
-  bool exists = n < chunks_in_tile();
   u32 index[rank];
   chunk_index(n, index);
+  bool exists = n < chunks_in_tile();
+//@ else
+__device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, u64 sides, const Tile<rank>& tile, u8* destination,
+                                        u32 n) {
+  u32 index[rank];
+  bool exists = part_index(sides, n, index);
+//@ end
+  Chunk own;
+  Offset offset = 0;
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) {
     own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);

@@ -3,8 +3,11 @@
 //
 // A CTA does `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
 // tile as soon as it has arrived. Nobody touches the data, so that no fence is needed, and elements are 8 bytes
-// whatever the tensor's are. A row longer than the 256 elements of a box is moved in `parts`.
-//@ # Facts of the kernel: rank, map_rank, stages, parts, part, part_bytes, load_bytes, source_box, destination_box.
+// whatever the tensor's are.
+//@ if parts
+// A row longer than the 256 elements of a box is moved in parts.
+//@ end
+//@ # Facts of the kernel: rank, map_rank, stages, source_box, destination_box.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/tile_index.cuh"
@@ -16,7 +19,7 @@
 namespace tmajit {
 
 __device__ __forceinline__ void engine_rows(const TensorMap& source, const TensorMap& destination,
-                                            const params::EngineGrid<rank>& grid) {
+                                            const params::EngineGrid<rank>& grid, const params::EngineBox& box) {
   __shared__ u64 barriers[stages];
   if (threadIdx.x != 0) return;
   ptx::prefetch_tensor_map(source);
@@ -30,22 +33,30 @@ __device__ __forceinline__ void engine_rows(const TensorMap& source, const Tenso
 #pragma unroll
   for (u32 stage = 0; stage < stages; ++stage) {
     if (first + stage >= grid.count) break;
-    Coordinates<map_rank> box = source_box(grid, TileIndex<rank>(grid, first + stage));
-    ptx::mbarrier::arrive_expect_tx(arrived[stage], load_bytes);
-#pragma unroll
-    for (u32 p = 0; p < parts; ++p, box.at[0] += part) {
-      ptx::tensor_load(tiles + (stage * parts + p) * part_bytes, source, box, arrived[stage]);
+    Coordinates<map_rank> at = source_box(grid, TileIndex<rank>(grid, first + stage));
+    ptx::mbarrier::arrive_expect_tx(arrived[stage], box.load_bytes);
+//@ if parts
+#pragma unroll 1
+    for (u32 p = 0; p < box.parts; ++p, at.at[0] += box.part) {
+      ptx::tensor_load(tiles + (stage * box.parts + p) * box.part_bytes, source, at, arrived[stage]);
     }
+//@ else
+    ptx::tensor_load(tiles + stage * box.part_bytes, source, at, arrived[stage]);
+//@ end
   }
 #pragma unroll
   for (u32 stage = 0; stage < stages; ++stage) {
     if (first + stage >= grid.count) break;
-    Coordinates<map_rank> box = destination_box(grid, TileIndex<rank>(grid, first + stage));
+    Coordinates<map_rank> at = destination_box(grid, TileIndex<rank>(grid, first + stage));
     ptx::mbarrier::wait(arrived[stage], 0);
-#pragma unroll
-    for (u32 p = 0; p < parts; ++p, box.at[0] += part) {
-      ptx::tensor_store(destination, box, tiles + (stage * parts + p) * part_bytes);
+//@ if parts
+#pragma unroll 1
+    for (u32 p = 0; p < box.parts; ++p, at.at[0] += box.part) {
+      ptx::tensor_store(destination, at, tiles + (stage * box.parts + p) * box.part_bytes);
     }
+//@ else
+    ptx::tensor_store(destination, at, tiles + stage * box.part_bytes);
+//@ end
   }
   ptx::commit_group();
   ptx::wait_group_read<0>();  // shared memory is given up; the writes complete with the grid

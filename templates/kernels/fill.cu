@@ -6,7 +6,7 @@
 // The destination's rows begin anywhere; each row's chunks begin at boundaries of its memory, so that stores are
 // whole in every row but for its ends.
 //@ end
-//@ # Facts of the kernel: those of chunks.cuh, threads, turns and evaluate().
+//@ # Facts of the kernel: those of chunks.cuh, turns and evaluate().
 #include "tmajit/chunks.cuh"
 
 namespace tmajit {
@@ -34,12 +34,12 @@ __device__ __forceinline__ Result computed(const params::ViewsHead<rank>& views,
   return raw<Destination::Element, chunk>(pack);
 }
 
-__device__ __forceinline__ void fill_tile(const params::ViewsHead<rank>& views) {
-  const Tile<rank> tile(views, box());
+__device__ __forceinline__ void fill_tile(const params::ViewsHead<rank>& views, u64 sides) {
+  const Tile<rank> tile(views, tile_box<rank, chunk>(sides));
   u8* destination = tile.in(views.destination);
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const Chunk own = locate(views, tile, destination, turn * threads + threadIdx.x);
+    const Chunk own = locate(views, sides, tile, destination, turn * blockDim.x + threadIdx.x);
     if (own.first < own.last) store(views.destination, own, computed(views, tile, own));
   }
 }

@@ -10,8 +10,8 @@
 //@ if image
 // A source whose memory runs along another dimension comes through an image in shared memory.
 //@ end
-//@ # Facts of the kernel: rank, threads, Offset, chunk, turns, chunk_index, box, Destination, Source<i>, AllSources and,
-//@ # if it computes, evaluate(), with Coordinate, coordinates, dimension_of, backwards if that reads g.
+//@ # Facts of the kernel: those of chunks.cuh, turns, Source<i>, AllSources and, with images, threads; if it computes,
+//@ # evaluate().
 //@ if image
 #include "tmajit/async_copy.cuh"
 #include "tmajit/shared.cuh"
@@ -85,7 +85,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
         to += index[d] * From::image_step().at[d] + (d == row ? index[d] / chunk * From::skew : 0);
         exists = exists && index[d] >= begin(d) && static_cast<i32>(index[d]) < end(d);
       }
-      const u32 into = From::alignment < unit ? static_cast<u32>(reinterpret_cast<u64>(from)) % unit : 0;
+      const u32 into = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;
       const i32 byte = static_cast<i32>(in_line * unit - into);  // of the line
       exists = exists && byte < last && byte + static_cast<i32>(unit) > first;
       from += byte;
@@ -129,9 +129,7 @@ __device__ __forceinline__ void read_image(Chosen<From>& out, const params::View
 //@ if staggered
     if (!From::row_in_line && line % chunk + k >= chunk) element += From::skew;
 //@ end
-    if constexpr (From::alignment < unit) {
-      element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % unit;
-    }
+    element += (From::row_in_line ? begin : begin + k * static_cast<u32>(view.step[row])) % unit;
     out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(element));
   }
 }
@@ -310,64 +308,98 @@ __device__ __forceinline__ void surround(Result& result, const params::Window<ra
 }
 
 //@ end
+// Loads all of a thread's chunks, then computes and stores them. `source` is where the tile begins in each source.
 template <u32... i>
-__device__ __forceinline__ void compute_tile(Indices<i...>, const Sources& views,
+__device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& views,
 //@ if padded
-                                             const params::Window<rank>& window,
+                                               const params::Window<rank>& window,
 //@ end
-                                             u8* shared) {
-  const Tile<rank> tile(views.head, box());
-//@ if image
-  (load_image<Source<i>>(views.source[i], tile, ptx::shared_address(shared)), ...);
-  ptx::wait_async_copies();
-  __syncthreads();
-//@ end
-  u8* destination = tile.in(views.head.destination);
-  const u8* source[] = {tile.in(views.source[i])...};
-#pragma unroll 1
-  for (u32 start = 0; start < chunks_in_tile(); start += turns * threads) {
-    Chunk own[turns];
-    Inputs<i...> in[turns];
-    u32 first[turns];
-    u32 last[turns];
+                                               const Tile<rank>& tile, const u8* const (&source)[sizeof...(i)],
+                                               const u8* shared, const Chunk (&own)[turns]) {
+  Inputs<i...> in[turns];
+  u32 first[turns];
+  u32 last[turns];
 #pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      own[turn] = locate(views.head, tile, destination, start + turn * threads + threadIdx.x);
-      first[turn] = own[turn].first;
-      last[turn] = own[turn].last;
+  for (u32 turn = 0; turn < turns; ++turn) {
+    first[turn] = own[turn].first;
+    last[turn] = own[turn].last;
 //@ if padded
-      clip(window, tile, own[turn], first[turn], last[turn]);
+    clip(window, tile, own[turn], first[turn], last[turn]);
 //@ end
-      (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn],
-                       last[turn], shared),
-       ...);
-    }
+    (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn], last[turn],
+                     shared),
+     ...);
+  }
 #pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      if (own[turn].first >= own[turn].last) continue;
+  for (u32 turn = 0; turn < turns; ++turn) {
+    if (own[turn].first >= own[turn].last) continue;
 //@ if computes
-      store(views.head.destination, own[turn], computed(in[turn], views, tile, own[turn]));
+    store(views.head.destination, own[turn], computed(in[turn], views, tile, own[turn]));
 //@ else
-      Result result{{}};
-      (void(result = static_cast<const Input<i>&>(in[turn]).bits), ...);
+    Result result{{}};
+    (void(result = static_cast<const Input<i>&>(in[turn]).bits), ...);
 //@ if padded
-      surround(result, window, first[turn], last[turn]);
+    surround(result, window, first[turn], last[turn]);
 //@ end
-      store(views.head.destination, own[turn], result);
+    store(views.head.destination, own[turn], result);
 //@ end
-    }
   }
 }
 
-//@ if padded
-__device__ __forceinline__ void compute_views(const Sources& views, const params::Window<rank>& window) {
+//@ if image
+template <u32... i>
+__device__ __forceinline__ void compute_tile(Indices<i...> sources, const Sources& views) {
   extern __shared__ __align__(16) u8 shared[];
-  compute_tile(AllSources{}, views, window, shared);
-//@ else
+  const Tile<rank> tile(views.head, box());
+  (load_image<Source<i>>(views.source[i], tile, ptx::shared_address(shared)), ...);
+  ptx::wait_async_copies();
+  __syncthreads();
+  u8* destination = tile.in(views.head.destination);
+  const u8* source[] = {tile.in(views.source[i])...};
+#pragma unroll 1
+  for (u32 start = threadIdx.x; start < chunks_in_tile(); start += turns * threads) {
+    Chunk own[turns];
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) own[turn] = locate(views.head, tile, destination, start + turn * threads);
+    compute_chunks(sources, views, tile, source, shared, own);
+  }
+}
+
 __device__ __forceinline__ void compute_views(const Sources& views) {
-  extern __shared__ __align__(16) u8 shared[];
-  compute_tile(AllSources{}, views, shared);
+  compute_tile(AllSources{}, views);
+}
+//@ else
+template <u32... i>
+__device__ __forceinline__ void compute_tile(Indices<i...> sources, const Sources& views,
+//@ if padded
+                                             const params::Window<rank>& window,
+//@ end
+                                             u64 sides) {
+  const Tile<rank> tile(views.head, tile_box<rank, chunk>(sides));
+  u8* destination = tile.in(views.head.destination);
+  const u8* source[] = {tile.in(views.source[i])...};
+  Chunk own[turns];
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    own[turn] = locate(views.head, sides, tile, destination, turn * blockDim.x + threadIdx.x);
+  }
+//@ if padded
+  compute_chunks(sources, views, window, tile, source, nullptr, own);
+//@ else
+  compute_chunks(sources, views, tile, source, nullptr, own);
 //@ end
 }
+
+//@ if padded
+__device__ __forceinline__ void compute_views(const Sources& views, const params::Window<rank>& window,
+                                              u64 sides) {
+  compute_tile(AllSources{}, views, window, sides);
+}
+//@ else
+__device__ __forceinline__ void compute_views(const Sources& views, u64 sides) {
+  compute_tile(AllSources{}, views, sides);
+}
+//@ end
+//@ end
 
 }  // namespace tmajit

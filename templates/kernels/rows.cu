@@ -2,20 +2,14 @@
 //
 // A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
 // stores.
-//@ # Facts of the kernel: rank, element_bytes, box, tile_order, threads, Offset, vector_index.
-#include "tmajit/vector16.cuh"
+//@ # Facts of the kernel: rank, element_bytes, tile_order, turns, Offset. Where no row is cut, elements are vectors.
 #include "tmajit/tile_pair.cuh"
+#include "tmajit/tile_sides.cuh"
+#include "tmajit/vector16.cuh"
 
 namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
-
-__device__ constexpr u32 vectors_in_tile() {
-  u32 count = 1;
-  for (u32 d = 0; d < rank; ++d) count *= box().at[d];
-  return count / vector;
-}
-constexpr u32 turns = (vectors_in_tile() + threads - 1) / threads;
 
 //@ if cut
 // Whether a vector of which `count` elements exist is there and not cut by an edge.
@@ -30,20 +24,18 @@ __device__ __forceinline__ bool is_all(i32 count) {
 //@ end
 }
 
-__device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views) {
-  const TilePair<rank> tile(views, box(), tile_order());
+__device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u64 sides) {
+  const TilePair<rank> tile(views, tile_box<rank, vector>(sides), tile_order());
   Vector16 value[turns];
   u8* to[turns];
   i32 count[turns];  // elements of the vector that exist
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const u32 n = turn * threads + threadIdx.x;
     u32 index[rank];
-    vector_index(n, index);
+    bool exists = part_index(sides, turn * blockDim.x + threadIdx.x, index);
     index[rank - 1] *= vector;
     Offset from = 0;
     Offset offset = 0;
-    bool exists = n < vectors_in_tile();
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) {
       from += static_cast<Offset>(index[d]) * static_cast<Offset>(d == rank - 1 ? element_bytes : views.source_step[d]);

@@ -8,11 +8,22 @@ template <u32 rank>
 struct EngineGrid {
   Divider tiles[rank];  // in each dimension of the views, outermost first
   u32 count;            // of all of them
+  i32 box[rank];        // elements of the map from one tile to the next
   // Views have more dimensions than the five of a tensor map. Those in which a tile has one index then share
   // the map's outermost dimension: what each counts there.
   i32 source_fold[rank];
   i32 destination_fold[rank];
 };
+
+//@ used EngineBox
+// What a tile is loaded as: boxes side by side in the innermost dimension.
+struct EngineBox {
+  u32 parts;
+  i32 part;        // elements of the map that each spans
+  u32 part_bytes;  // of shared memory, from one to the next
+  u32 load_bytes;  // of the whole tile
+};
+//@ end
 
 //@ used DirectView
 // The destination, where threads store to it.
@@ -28,10 +39,11 @@ struct DirectView {
 template <u32 rank>
 struct EngineGridLayout : EngineGridLayout<rank - 1> {
   using Grid = EngineGrid<rank>;
-  static_assert(sizeof(Grid) == 20 * rank + 4 && alignof(Grid) == 4);
+  static_assert(sizeof(Grid) == 24 * rank + 4 && alignof(Grid) == 4);
   static_assert(TMAJIT_OFFSET(Grid, count) == 12 * rank);
-  static_assert(TMAJIT_OFFSET(Grid, source_fold) == 12 * rank + 4);
-  static_assert(TMAJIT_OFFSET(Grid, destination_fold) == 16 * rank + 4);
+  static_assert(TMAJIT_OFFSET(Grid, box) == 12 * rank + 4);
+  static_assert(TMAJIT_OFFSET(Grid, source_fold) == 16 * rank + 4);
+  static_assert(TMAJIT_OFFSET(Grid, destination_fold) == 20 * rank + 4);
   static_assert(sizeof(DirectView<rank>) == 8 + 16 * rank && alignof(DirectView<rank>) == 8);
   static_assert(TMAJIT_OFFSET(DirectView<rank>, step) == 8);
   static_assert(TMAJIT_OFFSET(DirectView<rank>, extent) == 8 + 8 * rank);
@@ -39,6 +51,8 @@ struct EngineGridLayout : EngineGridLayout<rank - 1> {
 template <>
 struct EngineGridLayout<0> {};
 static_assert(sizeof(EngineGridLayout<8>) > 0);  // of all ranks to 8
+static_assert(sizeof(EngineBox) == 16 && TMAJIT_OFFSET(EngineBox, part) == 4);
+static_assert(TMAJIT_OFFSET(EngineBox, part_bytes) == 8 && TMAJIT_OFFSET(EngineBox, load_bytes) == 12);
 //@ end
 
 }  // namespace tmajit::params

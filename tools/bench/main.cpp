@@ -68,6 +68,7 @@ void measure(const Options& options, Report& report) {
   if (options.wants("dispatch")) {
     bench::measure_dispatch(options, machine && machine->driver ? machine.get() : nullptr, report);
   }
+  if (options.wants("kernels")) bench::measure_kernels(options, report);
   if (machine && options.wants("launch")) bench::measure_launch(options, *machine, report);
   if (machine && options.wants_bandwidth()) bench::measure_bandwidth(options, *machine, report);
   if (machine) return;

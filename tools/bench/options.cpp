@@ -68,7 +68,7 @@ constexpr const char* examples =
 
 bool Options::wants_bandwidth() const {
   return only.empty() || std::ranges::any_of(only, [](const std::string& group) {
-           return group != "dispatch" && group != "jit" && group != "launch";
+           return group != "dispatch" && group != "jit" && group != "kernels" && group != "launch";
          });
 }
 
@@ -81,7 +81,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-bench");
   app.footer(examples);
   std::vector<std::string> groups = families_with_tiles();
-  groups.insert(groups.end(), {"cast", "dispatch", "jit", "launch"});
+  groups.insert(groups.end(), {"cast", "dispatch", "jit", "kernels", "launch"});
   app.add_option("--only", options.only, fmt::format("Groups to measure: {}", fmt::join(groups, ", ")))
       ->delimiter(',')
       ->check(CLI::IsMember(groups));

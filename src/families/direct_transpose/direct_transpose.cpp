@@ -28,11 +28,16 @@ class DirectTranspose final : public BlockFamily {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
-    for (const BlockTuning& tuning : tunings) {
-      if (tuning.vector_bytes < problem.element_bytes(0)) continue;
+    const bool small = is_small(problem);
+    const auto add = [&](const BlockTuning& tuning, bool common) {
+      if (tuning.vector_bytes < problem.element_bytes(0)) return;
       const BlockFacts facts = block_facts(problem, tuning);
-      if (facts.whole != 0) add_once(candidates, candidate(facts, problem.nest));
-    }
+      if (facts.whole != 0) add_once(candidates, candidate(facts, problem.nest), common);
+    };
+    const std::size_t first = candidates.size();
+    if (small) add(direct_tuning(problem), true);
+    if (first < candidates.size()) candidates[first].usual = Usual::yes;
+    for (const BlockTuning& tuning : tunings) add(tuning, !small);
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {

@@ -88,7 +88,7 @@ class EngineTranspose final : public BlockFamily {
       blocks.threads = std::min(blocks.threads, most_threads);
       const EngineTile tile = tile_of(facts);
       if (engine_map(tile, problem, 1) && engine_layout(tile).bytes <= max_shared_bytes_per_cta) {
-        add_once(candidates, candidate(facts, problem.nest));
+        add_once(candidates, candidate(facts, problem.nest), !is_small(problem));
       }
     }
   }

@@ -14,10 +14,12 @@ struct FillTuning {
 constexpr std::array tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTuning{256, 1}, FillTuning{128, 4},
                              FillTuning{128, 1}, FillTuning{64, 1},  FillTuning{32, 1}};
 
+/// The facts, and the tile in them that a launch has.
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   ChunkFacts facts = chunk_facts(problem);
-  fill_box(facts, problem.nest, std::uint64_t{tuning.threads} * tuning.turns * facts.chunk);
-  share_chunks(facts, tuning.threads, tuning.turns);
+  facts.turns = tuning.turns;
+  choose_sides(facts, problem, std::uint64_t{tuning.threads} * tuning.turns);
+  facts.threads = chunk_threads(facts, tuning.threads);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.chunk) ? 1 : 0;
   return facts;
 }
@@ -35,13 +37,16 @@ class Fill final : public Family {
     if (problem.sources() != 0 || problem.expression.empty()) return;
     const std::size_t first = candidates.size();
     for (const FillTuning& tuning : tunings) {
-      add_once(candidates, candidate(fill_facts(problem, tuning), problem.nest));
+      ChunkFacts facts = fill_facts(problem, tuning);
+      const LaunchTile tile = take_tile(facts);
+      add_once(candidates, candidate(facts, problem.nest, tile),
+               facts.turns == (is_small(problem) ? 1U : 2U));
     }
     candidates[first].usual = Usual::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const auto facts = facts_of<ChunkFacts>(candidate);
+    const auto facts = with_tile<ChunkFacts>(candidate);
     // Nothing is loaded: stores leave a thread at once, and what a CTA has in flight is what it writes.
     return {
         .box = facts.box,
@@ -50,7 +55,7 @@ class Fill final : public Family {
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<ChunkFacts>(candidate);
+    const auto facts = with_tile<ChunkFacts>(candidate);
     return {.family = name(), .tile = facts.box, .threads = facts.threads, .turns = facts.turns};
   }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
@@ -62,8 +67,9 @@ class Fill final : public Family {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const auto facts = facts_of<ChunkFacts>(candidate);
+    const auto facts = with_tile<ChunkFacts>(candidate);
     add_views(parameters, shape, problem, candidate.nest, facts.rank, chunk_tiles(facts, candidate.nest));
+    add_sides(parameters, facts.rank, facts.box, facts.chunk);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
@@ -72,9 +78,10 @@ class Fill final : public Family {
         .why =
             "Threads compute and store chunks of a row. There is nothing for the copy engine to load, "
             "and results go from registers to memory without a stop in shared memory.",
-        .call = "fill_tile(views)"};
+        .most_threads = most_chunk_threads(facts),
+        .call = "fill_tile(views, sides)"};
     add_chunk_parts(parts, facts, expression);
-    parts.facts = chunk_fact_text(facts, chunk_digits(facts), false);
+    parts.facts = chunk_fact_text(facts, {}, false);
     return parts;
   }
 

@@ -68,14 +68,14 @@ class Gather final : public Family {
       // What does not fit is made smaller, twice at most.
       for (int tries = 0; tries < 3; ++tries) {
         if (const auto facts = plan_gather(problem, tuning)) {
-          add_once(candidates, candidate(*facts, problem.nest));
+          add_once(candidates, candidate(*facts, problem.nest), !is_tiny(problem));
           break;
         }
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
       }
     }
     const bool suits = layout_of(problem) != Layout::blocks || has_short_unaligned_rows(problem);
-    if (suits && first < candidates.size()) candidates[first].usual = Usual::yes;
+    if (suits && !is_tiny(problem) && first < candidates.size()) candidates[first].usual = Usual::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {

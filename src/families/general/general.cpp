@@ -16,12 +16,14 @@ constexpr double chunk_us = 0.8e-3;
 constexpr double image_chunk_us = 1.6e-3;  // a chunk that comes from an image
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
-/// have.
+/// have. The first two are as fast as any for nearly everything; the others are there to be measured.
 constexpr GeneralTuning row_tunings[] = {
-    {.threads = 128, .turns = 2}, {.threads = 256, .turns = 1}, {.threads = 256, .turns = 2},
-    {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4},
-    {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
+    {.threads = 256, .turns = 1}, {.threads = 128, .turns = 1}, {.threads = 128, .turns = 2},
+    {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4},
+    {.threads = 128, .turns = 4}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
 };
+constexpr std::size_t common_tunings = 2;  // the first of them
+constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
 /// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
 std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
@@ -76,24 +78,36 @@ class General final : public Family {
              .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (layout_of(problem) != Layout::any || problem.sources() == 0) return;
-    const auto add = [&](const GeneralTuning& tuning) {
-      const GeneralKernel kernel = plan_general(problem, tuning);
-      add_once(candidates, candidate(kernel.facts, kernel.nest));
-      return kernel.facts.has_image();
-    };
+    const Layout layout = layout_of(problem);
+    const bool tiny = is_tiny(problem) && layout != Layout::rows && problem.reads_bits();
+    if (problem.sources() == 0 || (layout != Layout::any && !tiny)) return;
     const std::size_t first = candidates.size();
-    const bool has_image = add({});
-    candidates[first].usual = Usual::otherwise;
+    const auto add = [&](const GeneralTuning& tuning, bool common) {
+      GeneralKernel kernel = plan_general(problem, tuning);
+      const bool has_image = kernel.facts.has_image();
+      const LaunchTile tile = has_image ? LaunchTile{} : take_tile(kernel.facts);
+      add_once(candidates, candidate(kernel.facts, kernel.nest, tile), common);
+      return has_image;
+    };
+    if (tiny) {
+      add(tiny_tuning, true);
+      candidates[first].usual = has_whole_blocks(problem) ? Usual::no : Usual::yes;
+      if (layout != Layout::any) return;
+    }
+    const std::size_t other = candidates.size();
+    const bool has_image = add({}, !tiny);
+    if (other < candidates.size() && !tiny) candidates[other].usual = Usual::otherwise;
     if (has_image) {
-      for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run});
+      for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run}, !tiny);
     } else {
-      for (const GeneralTuning& tuning : row_tunings) add(tuning);
+      for (const GeneralTuning& tuning : row_tunings) {
+        add(tuning, !tiny && &tuning < row_tunings + common_tunings);
+      }
     }
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const auto facts = facts_of<GeneralFacts>(candidate);
+    const auto facts = with_tile<GeneralFacts>(candidate);
     const CanonicalNest& nest = candidate.nest;
     Footprint footprint{
         .box = facts.box, .threads = facts.threads, .dynamic_shared_bytes = facts.shared_bytes()};
@@ -116,7 +130,7 @@ class General final : public Family {
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<GeneralFacts>(candidate);
+    const auto facts = with_tile<GeneralFacts>(candidate);
     return {.family = name(),
             .tile = facts.box,
             .threads = facts.threads,
@@ -124,7 +138,7 @@ class General final : public Family {
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const auto facts = facts_of<GeneralFacts>(candidate);
+    const auto facts = with_tile<GeneralFacts>(candidate);
     if (facts.padded != 0) return "A part of the destination is filled, the rest comes from the source.";
     if (facts.computes != 0) {
       return facts.has_image()
@@ -141,9 +155,10 @@ class General final : public Family {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const auto facts = facts_of<GeneralFacts>(candidate);
+    const auto facts = with_tile<GeneralFacts>(candidate);
     add_views(parameters, shape, problem, candidate.nest, facts.rank, chunk_tiles(facts, candidate.nest));
     if (facts.padded != 0) add_window(parameters, candidate.nest, facts.rank, problem.padding);
+    if (!facts.has_image()) add_sides(parameters, facts.rank, facts.box, facts.chunk);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
@@ -152,11 +167,14 @@ class General final : public Family {
         .why =
             "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
             "is not used: views here have strides or alignments that no tensor map takes.",
-        .call = facts.padded != 0 ? "compute_views(views, window)" : "compute_views(views)"};
+        .most_threads = facts.has_image() ? 0 : most_chunk_threads(facts),
+        .call = fmt::format("compute_views(views{}{})", facts.padded != 0 ? ", window" : "",
+                            facts.has_image() ? "" : ", sides")};
     add_chunk_parts(parts, facts, expression);
     parts.set("padded", facts.padded != 0);
     std::string& out = parts.facts;
-    out += chunk_fact_text(facts, digits_of_chunks(facts), facts.computes == 0 && facts.padded == 0);
+    const auto digits = facts.has_image() ? digits_of_chunks(facts) : std::vector<Digit>{};
+    out += chunk_fact_text(facts, digits, facts.computes == 0 && facts.padded == 0);
     out += "template <u32 i>\nstruct Source;\n";
     std::vector<std::string> indices;
     for (std::uint32_t i = 0; i < facts.sources; ++i) {

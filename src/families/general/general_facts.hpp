@@ -22,7 +22,7 @@ struct SourceFacts {
   std::uint32_t type = 0;  ///< an ElementType
   Access access = Access::elements;
   std::int32_t stride = 0;      ///< run: elements from one to the next along the row
-  std::uint32_t alignment = 1;  ///< bytes, of every load but those along the row; at most 16
+  std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4 or a chunk
   // Of an image in shared memory:
   std::uint32_t offset = 0;  ///< bytes
   std::uint32_t run = 0;     ///< dimensions, from the last of `order`, that a line spans
@@ -59,7 +59,9 @@ struct GeneralTuning {
   std::uint32_t destination_run = 256;
   std::uint32_t source_run = 256;
   std::uint32_t threads = 256;
-  std::uint32_t turns = 2;
+  std::uint32_t turns = 1;
+  /// Where a source's memory runs along another dimension; else it is read by elements, a few a thread.
+  bool images = true;
 };
 
 /// Always possible.

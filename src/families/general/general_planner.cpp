@@ -8,6 +8,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t word_bytes = 4;
 constexpr std::uint32_t most_shared = 96 * 1024;  // of images: two CTAs an SM
 constexpr std::uint32_t most_images = 2;          // each makes the tile longer in its dimension
 constexpr std::int64_t longest_stride = 4;        // of a run whose words are all loaded
@@ -16,7 +17,8 @@ class GeneralPlanner {
  public:
   GeneralPlanner(const Problem& problem, const GeneralTuning& tuning)
       : problem_(problem), tuning_(tuning), nest_(problem.nest) {
-    static_cast<ChunkFacts&>(facts_) = chunk_facts(problem);
+    static_cast<ChunkFacts&>(facts_) =
+        tuning.images ? chunk_facts(problem) : chunk_facts(problem, few_elements);
     facts_.sources = problem.sources();
     facts_.padded = nest_.windowed ? 1 : 0;
   }
@@ -44,24 +46,30 @@ class GeneralPlanner {
     SourceFacts& plan = facts_.source[i];
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
-    const std::int64_t along = stride(operand, row());
-    plan.type = static_cast<std::uint32_t>(problem_.type[operand]);
+    // A single element is a run like any other.
+    const std::int64_t along = extent(row()) == 1 ? 1 : stride(operand, row());
+    plan.type = static_cast<std::uint32_t>(type_in_chunks(problem_, operand));
     plan.alignment = problem_.alignment(operand, row());
     if (facts_.staggered != 0 || along < 0 || along > 1) {
       plan.alignment = std::min(plan.alignment, bytes);
     }
-    plan.alignment = std::min(plan.alignment, std::max(facts_.chunk * bytes, 4U));
+    const std::uint32_t whole = std::min(std::max(facts_.chunk * bytes, word_bytes), vector_bytes);
+    // Vectors, words or bytes: what lies between would make one more kernel, and little faster.
+    plan.alignment = plan.alignment >= whole ? whole : plan.alignment >= word_bytes ? word_bytes : 1;
     const auto longest = bytes < 4 ? longest_stride : 1;
     if (along == 0) {
       plan.access = Access::repeat;
+      plan.alignment = bytes;
     } else if (std::abs(along) <= longest && facts_.chunk * bytes >= 4) {
       plan.access = Access::run;
       plan.stride = static_cast<std::int32_t>(along);
-    } else if (facts_.padded == 0 && images_ < most_images && runs_elsewhere(operand)) {
+    } else if (facts_.padded == 0 && tuning_.images && images_ < most_images && runs_elsewhere(operand)) {
       plan.access = Access::image;
+      plan.alignment = bytes;
       ++images_;
     } else {
       plan.access = Access::elements;
+      plan.alignment = bytes;
     }
   }
 
@@ -98,8 +106,9 @@ class GeneralPlanner {
 
   void choose_box() {
     if (images_ == 0) {
-      fill_box(facts_, nest_, std::uint64_t{tuning_.threads} * tuning_.turns * facts_.chunk);
-      share_chunks(facts_, tuning_.threads, tuning_.turns);
+      facts_.turns = tuning_.turns;
+      choose_sides(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns);
+      facts_.threads = chunk_threads(facts_, tuning_.threads);
       return;
     }
     const std::uint64_t wanted = std::max(tuning_.destination_run / facts_.element_bytes, facts_.chunk);
@@ -108,8 +117,18 @@ class GeneralPlanner {
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
       if (facts_.source[i].access == Access::image) lengthen_source(i);
     }
-    fill_box(facts_, nest_, wanted * (tuning_.source_run / facts_.element_bytes) / 2);
-    share_chunks(facts_, tuning_.threads, 1);
+    fill_up(wanted * (tuning_.source_run / facts_.element_bytes) / 2);
+    facts_.turns = 1;
+    facts_.threads = chunk_threads(facts_, tuning_.threads);
+  }
+
+  /// Makes the tile larger along the dimensions before the row until it has so many elements or a little
+  /// fewer.
+  void fill_up(std::uint64_t elements) {
+    for (std::uint32_t d = row(); d-- > 0 && elements_of(facts_.box, facts_.rank) * 2 <= elements;) {
+      const std::uint64_t others = elements_of(facts_.box, facts_.rank) / facts_.box[d];
+      facts_.box[d] = clamp_to(extent(d), std::max<std::uint64_t>(elements / others, facts_.box[d]));
+    }
   }
 
   /// Grows the tile along the source's memory, over as many dimensions as follow each other in it, until a
@@ -154,9 +173,7 @@ class GeneralPlanner {
       if (d == row()) plan.row_in_line = 1;
     }
     // Lines are fetched by 16 bytes; one that begins within 16 ends within 16 more.
-    plan.alignment = line_alignment(operand);
-    plan.pitch = static_cast<std::uint32_t>(round_up(line, vector_bytes));
-    if (plan.alignment < vector_bytes) plan.pitch += vector_bytes;
+    plan.pitch = static_cast<std::uint32_t>(round_up(line, vector_bytes)) + vector_bytes;
 
     plan.offset = offset;
     std::uint32_t step = plan.pitch;
@@ -172,22 +189,6 @@ class GeneralPlanner {
       step *= plan.lines[d];
     }
     return offset + step;
-  }
-
-  /// Of every line's first byte, at most 16.
-  std::uint32_t line_alignment(std::uint32_t operand) const {
-    const std::int64_t turned = nest_.operand[operand].offset - problem_.nest.operand[operand].offset;
-    const std::uint32_t bytes = problem_.element_bytes(operand);
-    std::uint64_t bits =
-        4 | (problem_.address[operand] + static_cast<DevicePtr>(turned * std::int64_t{bytes}));
-    const SourceFacts& plan = facts_.source[operand - 1];
-    for (std::uint32_t k = 0; k < facts_.rank; ++k) {
-      const std::uint32_t d = plan.order[k];
-      std::uint64_t step = static_cast<std::uint64_t>(stride(operand, d)) * bytes;
-      if (k >= facts_.rank - plan.run) step *= facts_.box[d];  // tiles begin so far apart
-      bits |= step;
-    }
-    return static_cast<std::uint32_t>(bits & (~bits + 1));
   }
 
   const Problem& problem_;

@@ -2,6 +2,8 @@
 #include "families/shared/blocks.hpp"
 #include "spec/saturate.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
+
 #include <algorithm>
 
 TMAJIT_BEGIN
@@ -10,14 +12,14 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 
 struct RowsFacts {
-  std::uint32_t element_bytes = 1;
+  std::uint32_t element_bytes = 1;  ///< 16 where no vector is cut by an edge: elements are vectors then
   std::uint32_t rank = 1;
-  std::uint32_t threads = 0;
-  std::uint32_t turns = 1;  ///< vectors that a thread has in flight
+  std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `most_turns`
   Flag wide_offsets = 0;
-  Flag whole = 0;  ///< no vector is cut by an edge
-  PerDimension box{};
+  [[nodiscard]] bool whole() const noexcept { return element_bytes == vector_bytes; }
 };
+constexpr std::uint32_t most_turns = 4;
+constexpr std::uint32_t least_along = 8;  // vectors of a row that a tile takes, if it has them
 
 struct RowsTuning {
   std::uint32_t threads;
@@ -28,6 +30,10 @@ constexpr RowsTuning tunings[] = {
     {128, 2, 0}, {256, 1, 0}, {256, 2, 0}, {512, 1, 0},   {256, 4, 0},    {128, 4, 0},
     {128, 1, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
+// Threads of any launch: with four vectors in flight each needs more registers.
+constexpr std::uint32_t most_threads(std::uint32_t turns) {
+  return turns == 1 ? 512 : 256;
+}
 
 /// The dimension that goes on where the source's rows end; the last if there is none.
 std::uint32_t after_row(const CanonicalNest& nest) {
@@ -37,30 +43,27 @@ std::uint32_t after_row(const CanonicalNest& nest) {
   return static_cast<std::uint32_t>(std::find(strides.begin(), end, row) - strides.begin());
 }
 
-RowsFacts rows_facts(const Problem& problem, const RowsTuning& tuning) {
+/// A tile for so many threads and turns.
+PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   const CanonicalNest& nest = problem.nest;
-  RowsFacts facts{.element_bytes = problem.element_bytes(0), .rank = nest.rank, .threads = tuning.threads};
-  const std::uint32_t unit = vector_bytes / facts.element_bytes;
-  std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns * unit;
-  const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
-    const std::uint64_t most = std::max<std::uint64_t>(std::min(left, wanted), 1);
-    const std::uint64_t whole = round_up(nest.shape[d], d + 1 == nest.rank ? unit : 1);
-    facts.box[d] = static_cast<std::uint32_t>(std::min(whole, most));
-    left /= facts.box[d];
-  };
+  const std::uint32_t element_bytes = problem.element_bytes(0);
+  const bool small = is_small(problem);
+  PerDimension box{};
+  const std::uint32_t unit = vector_bytes / element_bytes;
   const std::uint32_t row = nest.rank - 1;
+  std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns;
+  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_along, small) * unit;
+  left /= box[row] / unit;
+  const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
+    box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(left, wanted), 1), 1, small);
+    left /= box[d];
+  };
   const std::uint32_t beside = after_row(nest);
-  take(row, left);
-  if (beside < row) take(beside, tuning.source_run / (facts.box[row] * facts.element_bytes));
+  if (beside < row) take(beside, tuning.source_run / (box[row] * element_bytes));
   for (std::uint32_t d = row; d-- > 0;) {
     if (d != beside) take(d, left);
   }
-  const std::uint64_t vectors = elements_of(facts.box, facts.rank) / unit;
-  facts.whole = nest.shape[row] % unit == 0 ? 1 : 0;
-  // What the tile needs, not what was allowed: else one kernel would have several keys.
-  facts.turns = static_cast<std::uint32_t>(ceil_div(vectors, tuning.threads));
-  facts.wide_offsets = has_wide_offsets(problem, facts.box, 0) ? 1 : 0;
-  return facts;
+  return box;
 }
 
 class Rows final : public Family {
@@ -75,22 +78,34 @@ class Rows final : public Family {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::rows) return;
     const std::size_t first = candidates.size();
+    const CanonicalNest& nest = problem.nest;
+    const std::uint32_t unit = vector_bytes / problem.element_bytes(0);
+    const bool whole = nest.shape[nest.rank - 1] % unit == 0;
+    RowsFacts facts{.element_bytes = whole ? vector_bytes : problem.element_bytes(0), .rank = nest.rank};
     for (const RowsTuning& tuning : tunings) {
-      add_once(candidates, candidate(rows_facts(problem, tuning), problem.nest));
+      LaunchTile tile{.box = rows_box(problem, tuning)};
+      const std::uint64_t vectors = elements_of(tile.box, nest.rank) / unit;
+      // Two vectors a thread are one of twice as many threads: kernels differ in this alone.
+      const bool one_turn = vectors <= most_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
+      facts.turns = one_turn ? 1 : most_turns;
+      tile.threads = static_cast<std::uint32_t>(
+          std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
+      facts.wide_offsets = has_wide_offsets(problem, tile.box, 0) ? 1 : 0;
+      add_once(candidates, candidate(facts, nest, tile), one_turn || !is_small(problem));
     }
     candidates[first].usual = Usual::yes;
   }
 
-  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<RowsFacts>(candidate);
-    const std::uint64_t tile = elements_of(facts.box, facts.rank) * facts.element_bytes;
-    const std::uint64_t at_once = std::uint64_t{facts.threads} * vector_bytes * facts.turns;
-    return {.box = facts.box, .threads = facts.threads, .bytes_in_flight = std::min(tile, at_once)};
+    const LaunchTile& tile = candidate.tile;
+    const std::uint64_t bytes = elements_of(tile.box, facts.rank) * problem.element_bytes(0);
+    const std::uint64_t at_once = std::uint64_t{tile.threads} * vector_bytes * facts.turns;
+    return {.box = tile.box, .threads = tile.threads, .bytes_in_flight = std::min(bytes, at_once)};
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<RowsFacts>(candidate);
-    return {.family = name(), .tile = facts.box, .threads = facts.threads};
+    return {.family = name(), .tile = candidate.tile.box, .threads = candidate.tile.threads};
   }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
     return "Both views are contiguous in the last dimension and aligned to 16 bytes: vectors are loaded and "
@@ -101,8 +116,13 @@ class Rows final : public Family {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const auto facts = facts_of<RowsFacts>(candidate);
-    const TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank);
-    add_view_pair(parameters, problem, facts.rank, counts);
+    const Problem units = facts.whole() ? in_units(problem, vector_bytes) : problem;
+    PerDimension box = candidate.tile.box;
+    std::uint32_t& along = box[facts.rank - 1];
+    along = along * problem.element_bytes(0) / facts.element_bytes;
+    const TileCounts counts = tile_counts(units.nest, box, facts.rank);
+    add_view_pair(parameters, units, facts.rank, counts);
+    add_sides(parameters, facts.rank, box, vector_bytes / facts.element_bytes);
     shape.grid = grid_of(product(counts, facts.rank));
   }
 
@@ -111,16 +131,14 @@ class Rows final : public Family {
     const auto facts = facts_of<RowsFacts>(candidate);
     SourceParts parts{
         .why = "Both views are contiguous in the last dimension: vectors of 16 bytes are moved as they are.",
-        .element_bytes = facts.element_bytes,
-        .call = "move_rows(views)"};
-    parts.set("cut", facts.whole == 0);
-    parts.facts += view_fact_text(facts.rank, facts.threads, facts.box, facts.wide_offsets);
+        .element_bytes = facts.whole() ? 0 : facts.element_bytes,
+        .most_threads = most_threads(facts.turns),
+        .call = "move_rows(views, sides)"};
+    parts.set("cut", !facts.whole());
+    parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
+    parts.facts += number_fact("turns", facts.turns, "vectors that a thread has in flight");
     parts.facts += tile_order_fact(facts.rank, in_order(), 0, 1);
-    PerDimension vectors = facts.box;
-    vectors[facts.rank - 1] /= vector_bytes / facts.element_bytes;
-    parts.facts += "// Vector n of the tile.\n";
-    parts.facts += index_function("vector_index", digits_of(in_order(), vectors, facts.rank), facts.rank);
     return parts;
   }
 };

@@ -3,6 +3,7 @@
 #include "spec/saturate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -13,11 +14,19 @@ namespace {
 
 constexpr std::uint64_t ragged_blocks = 5;  // that the ends of a short staggered row cost as much as
 constexpr std::uint32_t tiles_of_group = 8;
+constexpr std::uint32_t word_bytes = 4;
 
 /// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
-/// empty, three quarters or half of it. So few choices, that most extents share their kernels.
-std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit) {
-  if (extent <= most) return static_cast<std::uint32_t>(round_up(extent, unit));
+/// empty, three quarters or half of it; all of an extent that is shorter. So few choices, that most extents
+/// share their kernels. Of small problems fewer still: lengths that change from call to call are theirs.
+std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem) {
+  const std::uint64_t units = ceil_div(std::min(extent, most), unit);
+  if (is_small(problem)) {
+    // A tile that is half empty costs a small problem next to nothing.
+    const bool enough = is_tiny(problem) || units * 2 * unit > most;
+    return static_cast<std::uint32_t>(enough ? most : std::bit_ceil(units) * unit);
+  }
+  if (extent <= most) return static_cast<std::uint32_t>(units * unit);
   const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
   std::uint64_t best = most;
   for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
@@ -29,8 +38,9 @@ std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t u
 /// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
 /// first, then, where the tile takes all of that, the dimension that goes on where it ends. Whole blocks of
 /// the two dimensions that have them, whichever operand's memory it is.
-void lengthen(BlockFacts& facts, const CanonicalNest& nest, std::uint32_t operand, const PerDimension& order,
+void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, const PerDimension& order,
               std::uint64_t wanted) {
+  const CanonicalNest& nest = problem.nest;
   const auto& strides = nest.operand[operand].strides;
   std::uint64_t run = 1;
   std::int64_t expected = 1;
@@ -40,7 +50,7 @@ void lengthen(BlockFacts& facts, const CanonicalNest& nest, std::uint32_t operan
     const bool has_blocks = d + 1 == facts.rank || d == facts.column;
     const std::uint64_t unit = has_blocks ? facts.vector : 1;
     const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
-    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit));
+    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit, problem));
     run *= facts.box[d];
     if (facts.box[d] < nest.shape[d] || run >= wanted) return;
     expected *= static_cast<std::int64_t>(nest.shape[d]);
@@ -58,12 +68,16 @@ BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
                    .vector = tuning.vector_bytes / problem.element_bytes(0),
                    .source_order = farthest_first(nest, 1, nest.rank, column)};
   std::fill_n(facts.box.begin(), nest.rank, 1U);
-  lengthen(facts, nest, 0, in_order(), tuning.destination_run / facts.element_bytes);
-  lengthen(facts, nest, 1, facts.source_order, tuning.source_run / facts.element_bytes);
+  lengthen(facts, problem, 0, in_order(), tuning.destination_run / facts.element_bytes);
+  lengthen(facts, problem, 1, facts.source_order, tuning.source_run / facts.element_bytes);
 
   const std::uint32_t row = nest.rank - 1;
   facts.staggered = problem.alignment(0, row) < tuning.vector_bytes ? 1 : 0;
-  facts.alignment = std::min(problem.alignment(1, column), tuning.vector_bytes);
+  // Whole vectors, words or bytes: what lies between would make one more kernel, and little faster.
+  facts.alignment = problem.alignment(1, column);
+  facts.alignment = facts.alignment >= tuning.vector_bytes ? tuning.vector_bytes
+                    : facts.alignment >= word_bytes        ? word_bytes
+                                                           : 1;
   const bool divides = nest.shape[row] % facts.vector == 0 && nest.shape[column] % facts.vector == 0;
   facts.whole = facts.staggered == 0 && facts.alignment == tuning.vector_bytes && divides ? 1 : 0;
 
@@ -77,6 +91,18 @@ BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.vector) ? 1 : 0;
   return facts;
+}
+
+BlockTuning direct_tuning(const Problem& problem) noexcept {
+  switch (problem.element_bytes(0)) {
+    case 1: return {.destination_run = 64, .source_run = 32, .vector_bytes = 8};
+    case 2: return {.destination_run = 64, .source_run = 64, .vector_bytes = 8};
+    default: return {.destination_run = 128, .source_run = 128};
+  }
+}
+
+bool has_whole_blocks(const Problem& problem) {
+  return layout_of(problem) == Layout::blocks && block_facts(problem, direct_tuning(problem)).whole != 0;
 }
 
 std::uint32_t tile_group(const BlockFacts& facts) noexcept {

@@ -59,6 +59,11 @@ inline constexpr BlockTuning wide_tunings[] = {
 /// Whole blocks of a problem whose layout is Layout::blocks.
 [[nodiscard]] BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning);
 
+/// The tile that `direct_transpose` moves small problems by, one for all of a type.
+[[nodiscard]] BlockTuning direct_tuning(const Problem& problem) noexcept;
+/// Whether no block of it is cut.
+[[nodiscard]] bool has_whole_blocks(const Problem& problem);
+
 /// Tiles of `column` that come before all others.
 [[nodiscard]] std::uint32_t tile_group(const BlockFacts& facts) noexcept;
 /// Dimensions in the order in which CTAs take tiles, the fastest last.

@@ -2,8 +2,11 @@
 
 #include "spec/saturate.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -11,6 +14,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint64_t least_along = 8;  // chunks of a row that a tile takes, if it has them
 
 std::string coordinate_facts(const ChunkFacts& facts) {
   const std::uint32_t count = facts.coordinates;
@@ -23,10 +27,14 @@ std::string coordinate_facts(const ChunkFacts& facts) {
 
 }  // namespace
 
-ChunkFacts chunk_facts(const Problem& problem) {
+ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept {
+  return problem.reads_bits() ? unsigned_of(problem.element_bytes(operand)) : problem.type[operand];
+}
+
+ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   const CanonicalNest& nest = problem.nest;
   ChunkFacts facts{.rank = std::max(nest.rank, 1U),
-                   .type = static_cast<std::uint32_t>(problem.type[0]),
+                   .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                    .element_bytes = problem.element_bytes(0),
                    .computes = problem.expression.empty() ? 0U : 1U};
   std::fill_n(facts.box.begin(), facts.rank, 1U);
@@ -42,33 +50,45 @@ ChunkFacts chunk_facts(const Problem& problem) {
   const std::uint64_t extent = extent_of(nest, row);
   std::uint32_t widest = 1;
   for (std::uint32_t i = 0; i < nest.operands; ++i) widest = std::max(widest, problem.element_bytes(i));
-  facts.chunk = vector_bytes / widest;
-  while (facts.chunk > 2 && extent <= facts.chunk / 2) facts.chunk /= 2;
+  facts.chunk = std::min(vector_bytes / widest, most_elements);
+  // A nest of one row that is so short is all there is: not worth a kernel of its own.
+  const bool shrinks = nest.rank > 1 && most_elements > few_elements;
+  while (shrinks && facts.chunk > 2 && extent <= facts.chunk / 2) facts.chunk /= 2;
   const std::int64_t stride = row < nest.rank ? nest.operand[0].strides[row] : 0;
   facts.contiguous = stride == 1 || extent == 1 ? 1 : 0;
   const std::uint32_t bytes = facts.chunk * facts.element_bytes;
   const std::uint32_t aligned = problem.alignment(0, row);
   facts.staggered = facts.contiguous != 0 && aligned < std::min(bytes, vector_bytes) ? 1 : 0;
-  facts.alignment = std::min(facts.staggered != 0 ? bytes : std::min(aligned, bytes), vector_bytes);
+  // What is stored element by element is stored so whatever its alignment.
+  facts.alignment = facts.contiguous != 0 ? std::min(bytes, vector_bytes) : facts.element_bytes;
   facts.whole = facts.staggered == 0 && !nest.windowed && extent % facts.chunk == 0 ? 1 : 0;
   return facts;
 }
 
-void fill_box(ChunkFacts& facts, const CanonicalNest& nest, std::uint64_t elements) {
+void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks) {
+  const CanonicalNest& nest = problem.nest;
+  const bool small = is_small(problem);
   const std::uint32_t row = facts.row();
-  if (facts.box[row] == 1) facts.box[row] = clamp_to(round_up(extent_of(nest, row), facts.chunk), elements);
-  for (std::uint32_t d = row; d-- > 0 && elements_of(facts.box, facts.rank) * 2 <= elements;) {
-    const std::uint64_t others = elements_of(facts.box, facts.rank) / facts.box[d];
-    facts.box[d] = clamp_to(extent_of(nest, d), std::max<std::uint64_t>(elements / others, facts.box[d]));
+  facts.box[row] = side_of(ceil_div(extent_of(nest, row), facts.chunk), chunks, least_along, small);
+  chunks /= facts.box[row];
+  facts.box[row] *= facts.chunk;
+  for (std::uint32_t d = row; d-- > 0; chunks /= facts.box[d]) {
+    facts.box[d] = side_of(extent_of(nest, d), chunks, 1, small);
   }
 }
 
-void share_chunks(ChunkFacts& facts, std::uint32_t most_threads, std::uint32_t most_turns) {
+std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most) {
   const std::uint64_t chunks = elements_of(facts.box, facts.rank) / facts.chunk;
-  facts.threads =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(round_up(chunks, 32), 32, most_threads));
-  facts.turns =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ceil_div(chunks, facts.threads), 1, most_turns));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(round_up(ceil_div(chunks, facts.turns), warp_lanes), warp_lanes, most));
+}
+
+std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept {
+  return facts.turns == 1 ? 512 : 256;
+}
+
+LaunchTile take_tile(ChunkFacts& facts) noexcept {
+  return {.box = std::exchange(facts.box, {}), .threads = std::exchange(facts.threads, 0)};
 }
 
 TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest) {
@@ -77,10 +97,12 @@ TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest) {
 
 std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits) {
   const ElementType type = facts.element_type();
-  std::string out = view_fact_text(facts.rank, facts.threads, facts.box, facts.wide_offsets);
+  std::string out = facts.threads > 0
+                        ? view_fact_text(facts.rank, facts.threads, facts.box, facts.wide_offsets)
+                        : number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
   out += number_fact("chunk", facts.chunk, "elements that a thread does at a time");
   out += number_fact("turns", facts.turns, "chunks that it has in flight");
-  out += "// Chunk n of the tile.\n" + index_function("chunk_index", digits, facts.rank);
+  if (!digits.empty()) out += "// Chunk n of the tile.\n" + index_function("chunk_index", digits, facts.rank);
   out += fmt::format(
       "struct Destination {{\n  using Element = {};\n  static constexpr u32 alignment = {};\n}};\n",
       bits ? bits_type(type) : device_type(type), facts.alignment);

@@ -5,7 +5,8 @@
 TMAJIT_BEGIN
 
 /// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
-/// other in its last dimension (templates/kernels/chunks.cuh).
+/// other in its last dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have
+/// neither `threads` nor `box` here, but in the candidate's LaunchTile.
 struct ChunkFacts {
   std::uint32_t rank = 1;
   std::uint32_t type = 0;  ///< of the destination, an ElementType
@@ -29,21 +30,40 @@ struct ChunkFacts {
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
+/// The type of an operand as such a kernel knows it: of bits that are moved as they are only the size counts.
+[[nodiscard]] ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept;
+/// Elements of a chunk that a thread reads one by one.
+inline constexpr std::uint32_t few_elements = 4;
 /// All facts of a problem's chunks that do not depend on the tile. Chunks have 16 bytes of the widest
-/// operand; rows that are much shorter get smaller ones.
-[[nodiscard]] ChunkFacts chunk_facts(const Problem& problem);
-/// A tile of so many elements or a little fewer, from what `box` is: longer along the row first, then along
-/// the dimensions before it.
-void fill_box(ChunkFacts& facts, const CanonicalNest& nest, std::uint64_t elements);
-/// Threads and turns for the tile's chunks, at most so many.
-void share_chunks(ChunkFacts& facts, std::uint32_t most_threads, std::uint32_t most_turns);
+/// operand, at most so many elements; rows that are much shorter get smaller ones.
+[[nodiscard]] ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements = 16);
+/// A tile of any size of at most so many chunks: as many along the row as it has, then along the dimensions
+/// before it.
+void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks);
+/// Threads, at most so many, that do the tile's chunks in the facts' turns.
+[[nodiscard]] std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most);
+/// Threads of any launch of a kernel that takes tiles of any size.
+[[nodiscard]] std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept;
+
+/// Takes the tile out of facts, for a kernel that takes tiles of any size.
+[[nodiscard]] LaunchTile take_tile(ChunkFacts& facts) noexcept;
+/// A candidate's facts with its tile in them.
+template <class Facts>
+[[nodiscard]] Facts with_tile(const Candidate& candidate) {
+  auto facts = facts_of<Facts>(candidate);
+  if (candidate.tile.threads > 0) {
+    facts.box = candidate.tile.box;
+    facts.threads = candidate.tile.threads;
+  }
+  return facts;
+}
 
 /// Tiles in each dimension.
 [[nodiscard]] TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest);
 
-/// What templates/kernels/chunks.cuh asks for: rank, threads, box, Offset, chunk, turns, Destination,
-/// coordinates; `chunk_index()` takes the tile's chunks in order of `digits`. Elements that nothing is
-/// computed from are bits.
+/// What templates/kernels/chunks.cuh asks for: rank, Offset, chunk, turns, Destination, coordinates and,
+/// where the tile is one of the facts, threads, box and `chunk_index()`, which takes the tile's chunks in
+/// order of `digits`. Elements that nothing is computed from are bits.
 [[nodiscard]] std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits);
 /// The tile's chunks in the destination's order.
 [[nodiscard]] std::vector<Digit> chunk_digits(const ChunkFacts& facts);

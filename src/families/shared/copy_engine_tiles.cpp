@@ -133,6 +133,8 @@ void bind_engine_grid(const EngineTile& tile, const Problem& problem, const std:
     params::EngineGrid<rank> grid{};
     for (std::uint32_t d = 0; d < rank; ++d) {
       grid.tiles[d] = make_divider<params::Divider>(counts[d]);
+      const std::uint32_t scale = d == tile.inner ? tile.element_bytes : tile.map_element_bytes;
+      grid.box[d] = static_cast<std::int32_t>(tile.box[d] * scale / tile.map_element_bytes);
       grid.source_fold[d] = source ? static_cast<std::int32_t>(source->fold[d]) : 0;
       grid.destination_fold[d] = destination ? static_cast<std::int32_t>(destination->fold[d]) : 0;
     }
@@ -146,10 +148,7 @@ std::string box_function(std::string_view operand, const EngineTile& tile) {
   std::vector<std::string> coordinates;
   for (std::uint32_t k = order.count; k-- > 0;) {
     const std::uint32_t d = order.dimension[k];
-    const std::uint32_t box =
-        d == tile.inner ? tile.box[d] * tile.element_bytes / tile.map_element_bytes : tile.box[d];
-    coordinates.push_back(fmt::format("static_cast<i32>(tile.at[{}]{})", d,
-                                      box == 1 ? std::string() : fmt::format(" * {}", box)));
+    coordinates.push_back(fmt::format("static_cast<i32>(tile.at[{0}]) * grid.box[{0}]", d));
   }
   if (order.shared) {
     std::string sum;
@@ -161,8 +160,7 @@ std::string box_function(std::string_view operand, const EngineTile& tile) {
     coordinates.push_back(sum);
   }
   return fmt::format(
-      "__device__ __forceinline__ Coordinates<map_rank> {}_box([[maybe_unused]] const "
-      "params::EngineGrid<rank>& grid,\n"
+      "__device__ __forceinline__ Coordinates<map_rank> {}_box(const params::EngineGrid<rank>& grid,\n"
       "                                                           const TileIndex<rank>& tile) {{\n"
       "  return {{{{{}}}}};\n}}\n",
       operand, fmt::join(coordinates, ",\n           "));

@@ -6,6 +6,7 @@
 #include <tmajit/views.cuh>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -14,6 +15,8 @@
 
 TMAJIT_BEGIN
 namespace {
+
+constexpr double full_enough = 0.85;  // of a dimension's tiles: what is empty costs less than smaller tiles
 
 template <std::uint32_t rank>
 params::View<rank> view_of(const Problem& problem, const CanonicalNest& nest, std::uint32_t operand) {
@@ -96,6 +99,20 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
   });
 }
 
+Problem in_units(const Problem& problem, std::uint32_t unit) {
+  Problem units = problem;
+  const std::uint32_t bytes = problem.element_bytes(0);
+  CanonicalNest& nest = units.nest;
+  const std::uint32_t row = nest.rank - 1;
+  nest.shape[row] = nest.shape[row] * bytes / unit;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    units.type[i] = ElementType::u64;
+    for (std::uint32_t d = 0; d < row; ++d) nest.operand[i].strides[d] = problem.step(i, d) / unit;
+  }
+  units.joined = unit / size_of(ElementType::u64);
+  return units;
+}
+
 bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
                       std::uint32_t beyond) noexcept {
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
@@ -137,6 +154,30 @@ void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& pr
   });
 }
 
+std::uint32_t side_of(std::uint64_t extent, std::uint64_t most, std::uint64_t least, bool small) noexcept {
+  const std::uint64_t all = std::bit_ceil(std::max<std::uint64_t>(extent, 1));
+  std::uint64_t best = 0;
+  double fullest = 0;
+  for (std::uint64_t side = std::min(all, std::bit_floor(most)); side >= std::min(all, least); side /= 2) {
+    const double full = static_cast<double>(extent) / static_cast<double>(round_up(extent, side));
+    if (full > fullest) {
+      fullest = full;
+      best = side;
+    }
+    if (small || full >= full_enough || side == 1) break;
+  }
+  return static_cast<std::uint32_t>(best);
+}
+
+void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimension& box, std::uint32_t part) {
+  std::uint64_t sides = 0;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    const std::uint32_t parts = d + 1 == rank ? box[d] / part : box[d];
+    sides |= static_cast<std::uint64_t>(std::countr_zero(parts)) << 8 * d;
+  }
+  parameters.add({"u64"}, "sides", sides);
+}
+
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value) {
   with_rank(rank, [&](auto r) {
     params::Window<r> window{};
@@ -149,11 +190,15 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
   });
 }
 
+std::string offset_fact(Flag wide_offsets) {
+  return fmt::format("using Offset = {};  // bytes, in a tile\n", wide_offsets != 0 ? "i64" : "i32");
+}
+
 std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
                            Flag wide_offsets) {
   std::string out = number_fact("rank", rank) + number_fact("threads", threads);
   out += extent_fact("box", std::span(box).first(rank), "elements of a tile, outermost first");
-  return out + fmt::format("using Offset = {};  // bytes, in a tile\n", wide_offsets != 0 ? "i64" : "i32");
+  return out + offset_fact(wide_offsets);
 }
 
 TMAJIT_END

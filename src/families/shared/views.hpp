@@ -38,15 +38,41 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
 /// is none), as `nest` walks them, and sets the grid; `counts` are tiles in each dimension.
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
                const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts);
+/// A side of a tile of any size, in what threads count: a power of two, at most `most` and, unless all of the
+/// extent is less, at least `least`, that leaves little of the last tile empty; of a small problem the
+/// largest.
+[[nodiscard]] std::uint32_t side_of(std::uint64_t extent, std::uint64_t most, std::uint64_t least,
+                                    bool small) noexcept;
+/// Adds the parameter `sides` of templates/device/tile_sides.cuh; threads count `part` elements along the
+/// last dimension. Sides are powers of two.
+void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimension& box, std::uint32_t part);
 /// Adds the parameter params::Window of a padded problem.
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value);
+
+/// The problem with elements of `unit` bytes: 8, or 16. All rows are whole units, in all operands.
+[[nodiscard]] Problem in_units(const Problem& problem, std::uint32_t unit);
+
+/// Bytes that a problem writes, up to which it counts as small: its time is that of a launch and a few loads,
+/// so that a kernel made for its very shape would gain little.
+inline constexpr std::uint64_t most_small_bytes = 4 << 20;
+[[nodiscard]] inline bool is_small(const Problem& problem) noexcept {
+  return problem.bytes_written() <= most_small_bytes;
+}
+
+/// Elements up to which it is so small that threads may as well read them one by one, however they lie.
+inline constexpr std::uint64_t most_tiny_elements = 32 << 10;
+[[nodiscard]] inline bool is_tiny(const Problem& problem) noexcept {
+  return problem.nest.elements() <= most_tiny_elements;
+}
 
 /// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
 /// operand.
 [[nodiscard]] bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
                                     std::uint32_t beyond) noexcept;
-/// The facts that kernels of views begin with: rank, threads, box and Offset, which is i64 where
-/// `wide_offsets` is set.
+/// "using Offset = i32;": i64 where `wide_offsets` is set.
+[[nodiscard]] std::string offset_fact(Flag wide_offsets);
+/// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,
+/// which is i64 where `wide_offsets` is set.
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
                                          Flag wide_offsets);
 

@@ -70,7 +70,9 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
-  if (violations.take().empty()) add_once(candidates, candidate<TileFacts>(spec, problem.nest));
+  // Of memory in one piece what threads load is as fast, whatever its size.
+  const bool common = !traits_.by_addresses;
+  if (violations.take().empty()) add_once(candidates, candidate<TileFacts>(spec, problem.nest), common);
 }
 
 TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expression) const {

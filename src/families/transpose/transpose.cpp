@@ -15,6 +15,12 @@ constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles 
 constexpr std::size_t ordered_tunings = 2;         // the first of wide_tunings
 constexpr std::uint32_t least_threads = 448;       // of an SM
 
+/// The tile of small problems whose blocks are not whole, one for all of a type.
+BlockTuning small_tuning(const Problem& problem) {
+  if (problem.element_bytes(0) < 4) return {.destination_run = 32, .source_run = 64, .vector_bytes = 8};
+  return {.destination_run = 64, .source_run = 128};
+}
+
 /// Vectors of 8 bytes make blocks a quarter as large: more of them in flight where a tensor is small, and
 /// kernels that compile sooner. Elements of 8 bytes are blocks by themselves, aligned wherever they begin.
 constexpr BlockTuning narrow_tunings[] = {
@@ -40,17 +46,22 @@ class Transpose final : public BlockFamily {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
     const std::size_t first = candidates.size();
-    const auto add = [&](const BlockFacts& facts) { add_once(candidates, candidate(facts, problem.nest)); };
+    const bool small = is_small(problem);
+    const auto add = [&](const BlockFacts& facts, bool common) {
+      add_once(candidates, candidate(facts, problem.nest), common);
+    };
+    if (small) add(block_facts(problem, small_tuning(problem)), !is_tiny(problem));
+    const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
-      for (const BlockTuning& tuning : wide_tunings) add(block_facts(problem, tuning));
+      for (const BlockTuning& tuning : wide_tunings) add_other(block_facts(problem, tuning));
       for (const BlockTuning& tuning : std::span(wide_tunings).first(ordered_tunings)) {
-        add_orders(problem, block_facts(problem, tuning), add);
+        add_orders(problem, block_facts(problem, tuning), add_other);
       }
     }
     if (problem.element_bytes(0) <= narrow_bytes) {
-      for (const BlockTuning& tuning : narrow_tunings) add(block_facts(problem, tuning));
+      for (const BlockTuning& tuning : narrow_tunings) add_other(block_facts(problem, tuning));
     }
-    if (first < candidates.size()) {
+    if (first < candidates.size() && !(small && (is_tiny(problem) || has_whole_blocks(problem)))) {
       candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;
     }
   }
