@@ -66,6 +66,7 @@ BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
   facts.alignment = std::min(problem.alignment(1, column), tuning.vector_bytes);
   const bool divides = nest.shape[row] % facts.vector == 0 && nest.shape[column] % facts.vector == 0;
   facts.whole = facts.staggered == 0 && facts.alignment == tuning.vector_bytes && divides ? 1 : 0;
+  facts.interleaved = facts.whole == 0 && problem.interleaved[1] ? 1 : 0;
 
   // A block a thread, also where a staggered row adds some.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
@@ -185,7 +186,8 @@ SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
   SourceParts parts{.element_bytes = facts.element_bytes};
   parts.set("cut", facts.whole == 0);
   parts.set("staggered", facts.staggered != 0);
-  parts.set("unaligned", facts.alignment < 4);
+  parts.set("unaligned", facts.alignment < 4 && facts.interleaved == 0);
+  parts.set("interleaved", facts.interleaved != 0);
   parts.set("vector8", facts.vector_bytes() == 8);
   parts.facts = block_fact_text(facts);
   parts.facts += tile_order_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));

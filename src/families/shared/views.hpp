@@ -50,6 +50,13 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
                                          Flag wide_offsets);
 
+// Sentences of explanations.
+
+/// Of a destination whose rows begin anywhere.
+[[nodiscard]] std::string staggered_rewrite();
+/// Of a source that has the destination's elements between its own.
+[[nodiscard]] std::string interleaved_rewrite();
+
 /// Writes a 64-bit address into a field of a parameter struct.
 template <class Field>
 void set_address(Field& field, DevicePtr address) noexcept {
