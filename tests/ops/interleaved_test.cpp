@@ -1,5 +1,6 @@
-/// Moves within one buffer on the simulated device, whose race search reports what one thread loads while another
-/// may write it: columns, rows, single elements and blocks of a matrix beside each other, and maps in place.
+/// Moves within one buffer on the simulated device, whose race search reports what one thread loads while
+/// another may write it: columns, rows, single elements and blocks of a matrix beside each other, and maps in
+/// place.
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
 #include "ops/run_move.hpp"
@@ -29,8 +30,9 @@ enum class Parts : std::uint8_t { columns, rows, elements, squares, reversed, sa
 constexpr std::array all_parts{Parts::columns, Parts::rows,     Parts::elements,
                                Parts::squares, Parts::reversed, Parts::same};
 const char* name(Parts parts) {
-  constexpr std::array names{"columns",           "even and odd rows", "even and odd elements",
-                             "transposed squares", "reversed columns",  "in place"};
+  constexpr std::array names{
+      "columns",          "even and odd rows", "even and odd elements", "transposed squares",
+      "reversed columns", "in place"};
   return names[static_cast<std::size_t>(parts)];
 }
 
@@ -45,7 +47,9 @@ class Draw {
     const std::uint64_t unit = one_in(random_, 2) ? 16 / size_of(type_) : 1;
     const auto extent = [&](std::uint64_t most) { return unit * between(random_, 1, most / unit + 1); };
     const std::uint64_t rows = between(random_, 1, 30);
-    const std::uint64_t columns = extent(70);
+    // Some of what is in place in one piece: larger, so that kernels of the copy engine are candidates.
+    const bool dense = parts_ == Parts::same && one_in(random_, 3);
+    const std::uint64_t columns = extent(dense ? 900 : 70);
     const std::uint64_t apart = one_in(random_, 2) ? 0 : unit * between(random_, 0, 5);
     const std::uint64_t offset = unit * between(random_, 0, 5);
     std::uint64_t pitch = 2 * columns + apart + unit * between(random_, 0, 3);
@@ -54,6 +58,7 @@ class Draw {
     std::uint64_t to = 0;
     std::uint64_t from = columns + apart;
     std::vector<std::int64_t> from_strides;
+    if (dense) pitch = columns;
     switch (parts_) {
       case Parts::rows:
         from = pitch;
@@ -85,7 +90,8 @@ class Draw {
   }
 
  private:
-  [[nodiscard]] BufferView part(ElementType type, const std::vector<std::int64_t>& strides, std::uint64_t first) const {
+  [[nodiscard]] BufferView part(ElementType type, const std::vector<std::int64_t>& strides,
+                                std::uint64_t first) const {
     return {TensorView::strided(type, shape_, strides), 0, first * size_of(type)};
   }
 

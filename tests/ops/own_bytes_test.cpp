@@ -1,5 +1,5 @@
-/// Any kernel that could do a move reads no byte outside of its sources: every tensor on the simulated device is
-/// all of its allocation.
+/// Any kernel that could do a move reads no byte outside of its sources: every tensor on the simulated device
+/// is all of its allocation.
 #include "families/gather/gather_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"

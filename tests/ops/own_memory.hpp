@@ -11,8 +11,8 @@
 
 namespace tests {
 
-/// A move's buffers on a simulated device, each in an allocation that begins with the first byte of its tensors
-/// and ends with the last: whatever reads or writes beside them is reported.
+/// A move's buffers on a simulated device, each in an allocation that begins with the first byte of its
+/// tensors and ends with the last: whatever reads or writes beside them is reported.
 class OwnMemory {
  public:
   /// Every buffer begins `shift` bytes after a multiple of 512.

@@ -156,9 +156,7 @@ std::string staggered_rewrite() {
          "elsewhere.";
 }
 std::string interleaved_rewrite() {
-  return "Beside the source's elements lie the destination's: vectors that an edge cuts are loaded element "
-         "by "
-         "element.";
+  return "Beside the source's elements lie the destination's: no thread loads what is not the source's own.";
 }
 
 std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
