@@ -41,8 +41,8 @@ class TMAJIT_API PreparedLaunch {
  public:
   void operator()(Stream stream = nullptr) const;
   /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
-  /// destination's first, then the sources'. They must be aligned as those that were planned; nothing is
-  /// checked but their number.
+  /// destination's first, then the sources'. They must be aligned as those that were planned, and no source
+  /// may reach into the destination's bytes that did not there; nothing is checked but their number.
   void rebind(std::span<const DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
   /// Bytes that the launch reads and writes, each element once.

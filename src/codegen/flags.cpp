@@ -48,6 +48,7 @@ constexpr KnownFlag flags[] = {
     {"staggered", "the destination's rows begin between boundaries of vectors"},
     {"vector8", "vectors have eight bytes rather than sixteen"},
     {"unaligned", "a source may begin between words of four bytes"},
+    {"interleaved", "a source may have elements of the destination between its own"},
     {"padded", "a source does not reach all of the destination"},
     {"computes", "an expression is computed"},
     {"contiguous", "the destination's last dimension is contiguous"},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -101,15 +102,17 @@ Problem make_problem(const Move& move) {
   }
 
   problem.nest = canonical(views, options);
+  std::array<std::optional<ByteRange>, max_operands> ranges;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
     const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
     problem.address[i] = addresses[i] + static_cast<DevicePtr>(offset);
     const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
-    if (const auto range = byte_range({tensor.view, tensor.address})) {
-      problem.low[i] = range->first;
-      problem.high[i] = range->last + 1;
-    }
+    ranges[i] = byte_range({tensor.view, tensor.address});
+    if (!ranges[i]) continue;
+    problem.low[i] = ranges[i]->first;
+    problem.high[i] = ranges[i]->last + 1;
+    problem.interleaved[i] = i > 0 && ranges[0] && meet(*ranges[0], *ranges[i]);
   }
   return widened(std::move(problem));
 }

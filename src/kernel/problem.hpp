@@ -28,6 +28,10 @@ struct Problem {
   std::array<DevicePtr, max_operands> address{};  ///< of the nest's first element
   std::array<DevicePtr, max_operands> low{};      ///< an operand's elements lie in the bytes [low, high)
   std::array<DevicePtr, max_operands> high{};
+  /// Sources that reach into the bytes from the destination's first element to its last: some of its elements
+  /// lie between their own, or are their own. While a kernel loads what lies beside an element of theirs,
+  /// other threads may write it.
+  std::array<bool, max_operands> interleaved{};
   std::string expression = {};  ///< empty: bits as they are
   ExpressionReads reads = {};   ///< t and tile_index are known to kernels of tiles alone
   std::uint32_t joined = 1;     ///< elements of `type` that are one of the nest's (widened())

@@ -1,7 +1,5 @@
 #include "ops/placed_launches.hpp"
 
-#include "spec/overlap.hpp"
-
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -71,14 +69,33 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Kerne
   for (std::size_t i = 0; i < operation.moves.size() && next < plans.size(); ++i) {
     if (operation.moves[i].destination.view.elements() == 0) continue;
     steps_.push_back({BoundLaunch(kernels[next].state(), plans[next]), tensors[i]});
+    const Problem& problem = plans[next].state().problem;
+    for (std::uint32_t k = 1; k < problem.nest.operands; ++k) {
+      if (problem.interleaved[k] || problem.low[k] == problem.high[k]) continue;
+      apart_.push_back({.written = tensors[i][0],
+                        .read = tensors[i][k],
+                        .destination = {problem.low[0], problem.high[0] - 1},
+                        .source = {problem.low[k], problem.high[k] - 1}});
+    }
     ++next;
   }
 }
 
-bool PlacedLaunches::suits(const TensorAddresses& addresses) const noexcept {
+bool PlacedLaunches::suits(const TensorAddresses& addresses, Placement placement) const noexcept {
   DevicePtr differences = 0;
   for (std::size_t t = 0; t < base_.size(); ++t) differences |= addresses[t] - base_[t];
-  return differences % alignment_unit == 0;
+  if (differences % alignment_unit != 0) return false;
+  return placement == Placement::apart || stay_apart(addresses);
+}
+
+bool PlacedLaunches::stay_apart(const TensorAddresses& addresses) const noexcept {
+  const auto moved = [&](ByteRange range, std::uint32_t tensor) {
+    const DevicePtr by = addresses[tensor] - base_[tensor];
+    return ByteRange{range.first + by, range.last + by};
+  };
+  return std::none_of(apart_.begin(), apart_.end(), [&](const ApartPair& pair) {
+    return meet(moved(pair.destination, pair.written), moved(pair.source, pair.read));
+  });
 }
 
 void PlacedLaunches::operator()(const TensorAddresses& addresses, Stream stream) const {
@@ -95,9 +112,10 @@ LaunchesByAlignment::~LaunchesByAlignment() {
   while (node != nullptr) delete std::exchange(node, node->next);
 }
 
-const PlacedLaunches* LaunchesByAlignment::find(const TensorAddresses& addresses) const noexcept {
+const PlacedLaunches* LaunchesByAlignment::find(const TensorAddresses& addresses,
+                                                Placement placement) const noexcept {
   const Node* node = first_.load(std::memory_order_acquire);
-  while (node != nullptr && !node->launches.suits(addresses)) node = node->next;
+  while (node != nullptr && !node->launches.suits(addresses, placement)) node = node->next;
   return node == nullptr ? nullptr : &node->launches;
 }
 
@@ -119,21 +137,25 @@ Reaches::Reaches(const Operation& operation) : written_(operation.destinations.s
   });
 }
 
-bool Reaches::surely_apart(const TensorAddresses& addresses) const noexcept {
+Placement Reaches::placement(const TensorAddresses& addresses) const noexcept {
+  Placement placement = Placement::apart;
   for (std::size_t i = 0; i < reaches_.size(); ++i) {
     const Reach& reach = reaches_[i];
     const DevicePtr address = addresses[i];
     if (reach.empty) continue;
-    if (address <= reach.below || address + reach.above < address) return false;  // null, or it wraps
+    if (address <= reach.below || address + reach.above < address)
+      return Placement::unsure;  // null, or it wraps
     for (std::size_t j = 0; j < std::min(i, written_); ++j) {
       const Reach& other = reaches_[j];
-      if (other.empty || addresses[j] - other.planned == address - reach.planned) continue;
+      if (other.empty) continue;
       const bool apart = address + reach.above < addresses[j] - other.below ||
                          addresses[j] + other.above < address - reach.below;
-      if (!apart) return false;
+      if (apart) continue;
+      if (addresses[j] - other.planned != address - reach.planned) return Placement::unsure;
+      placement = Placement::as_planned;
     }
   }
-  return true;
+  return placement;
 }
 
 TMAJIT_END

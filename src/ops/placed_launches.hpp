@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/bound_launch.hpp"
+#include "spec/overlap.hpp"
 
 #include <tmajit/operation.hpp>
 
@@ -33,8 +34,16 @@ using MoveTensors = std::array<std::uint32_t, max_operands>;
 /// many addresses as tensors were given.
 [[nodiscard]] Operation moved_to(const TensorAddresses& addresses, Operation operation);
 
-/// The launches of an operation whose tensors lie as `base` does but for multiples of `alignment_unit` bytes:
-/// kernels are chosen by nothing else of an address. Never changes once it is made.
+/// How new addresses of an operation's tensors lie to each other.
+enum class Placement : std::uint8_t {
+  unsure,      ///< some may overlap
+  as_planned,  ///< those whose ranges of bytes meet lie to each other as they were planned
+  apart,       ///< no range of one that is written meets another's
+};
+
+/// The launches of an operation whose tensors lie as `base` does but for multiples of `alignment_unit` bytes,
+/// and whose sources interleave with destinations only where they do there: kernels are chosen by nothing
+/// else of an address. Never changes once it is made.
 class PlacedLaunches {
  public:
   static constexpr DevicePtr alignment_unit = 16;
@@ -43,7 +52,7 @@ class PlacedLaunches {
   PlacedLaunches(const Operation& operation, std::span<const KernelPlan> plans,
                  std::span<const Kernel> kernels);
 
-  [[nodiscard]] bool suits(const TensorAddresses& addresses) const noexcept;
+  [[nodiscard]] bool suits(const TensorAddresses& addresses, Placement placement) const noexcept;
   /// Enqueues them on addresses that suit. Allocates nothing.
   void operator()(const TensorAddresses& addresses, Stream stream) const;
 
@@ -52,12 +61,23 @@ class PlacedLaunches {
     BoundLaunch launch;
     MoveTensors tensor;
   };
+  /// A source of a move that does not interleave with its destination: with these bytes at `base`, its kernel
+  /// may load what lies between its elements.
+  struct ApartPair {
+    std::uint32_t written = 0;  ///< the tensors that they are parts of
+    std::uint32_t read = 0;
+    ByteRange destination;
+    ByteRange source;
+  };
+  [[nodiscard]] bool stay_apart(const TensorAddresses& addresses) const noexcept;
+
   std::vector<DevicePtr> base_;
   std::vector<Step> steps_;
+  std::vector<ApartPair> apart_;
 };
 
-/// Launches of one operation for each class of alignment that it has met. Readers take no lock, and writers
-/// leave none behind in a process that forks.
+/// Launches of one operation for each class of alignment, and of what interleaves, that it has met. Readers
+/// take no lock, and writers leave none behind in a process that forks.
 class LaunchesByAlignment {
  public:
   LaunchesByAlignment() = default;
@@ -66,7 +86,8 @@ class LaunchesByAlignment {
   LaunchesByAlignment& operator=(const LaunchesByAlignment&) = delete;
 
   /// Those that suit; null if there are none.
-  [[nodiscard]] const PlacedLaunches* find(const TensorAddresses& addresses) const noexcept;
+  [[nodiscard]] const PlacedLaunches* find(const TensorAddresses& addresses,
+                                           Placement placement) const noexcept;
   /// Adds launches, and returns where they are kept.
   const PlacedLaunches& add(PlacedLaunches launches);
   /// Whether there are so many classes that finding one takes as long as planning, and no more are kept.
@@ -87,9 +108,9 @@ class LaunchesByAlignment {
 class Reaches {
  public:
   explicit Reaches(const Operation& operation);
-  /// Whether the tensors are surely apart at these addresses: none shares a byte with one that is written,
-  /// unless they lie to each other as they were planned, which was found legal then.
-  [[nodiscard]] bool surely_apart(const TensorAddresses& addresses) const noexcept;
+  /// Without a search. Unless it is unsure these addresses are legal: what lies to each other as it was
+  /// planned was found legal then.
+  [[nodiscard]] Placement placement(const TensorAddresses& addresses) const noexcept;
 
  private:
   struct Reach {

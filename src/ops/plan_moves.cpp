@@ -49,12 +49,12 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
 
 namespace {
 
-/// The launches for addresses that may overlap, or are aligned as none before.
+/// The launches for addresses that may overlap, or are aligned or interleave as none before.
 void launch_checked(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
                     Stream stream) {
   Operation moved = moved_to(addresses, plan.operation);
   check_operation(moved.moves);
-  const PlacedLaunches* const known = plan.launches.find(addresses);
+  const PlacedLaunches* const known = plan.launches.find(addresses, Placement::unsure);
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*plan.kernels.front().state());
   const auto made = make_plan(runtime, std::move(moved), plan.family);
@@ -68,8 +68,10 @@ void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAdd
             Stream stream) {
   const bool complete = addresses.destinations.size() == plan.destinations.size() &&
                         addresses.sources.size() == plan.sources.size();
-  if (complete && plan.reaches.surely_apart(addresses)) {
-    if (const PlacedLaunches* const known = plan.launches.find(addresses)) return (*known)(addresses, stream);
+  const Placement placement = complete ? plan.reaches.placement(addresses) : Placement::unsure;
+  if (placement != Placement::unsure) {
+    const PlacedLaunches* const known = plan.launches.find(addresses, placement);
+    if (known != nullptr) return (*known)(addresses, stream);
   }
   launch_checked(runtime, plan, addresses, stream);
 }

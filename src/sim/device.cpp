@@ -1,3 +1,4 @@
+#include "sim/allocate_between.hpp"
 #include "sim/decode.hpp"
 #include "sim/launch.hpp"
 
@@ -27,8 +28,8 @@ class GlobalMemory {
  public:
   explicit GlobalMemory(std::uint64_t capacity) : capacity_(capacity) {}
 
-  /// Throws Error{out_of_memory}.
-  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes) {
+  /// At an address that is `past` bytes more than a multiple of `alignment`. Throws Error{out_of_memory}.
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
     const std::lock_guard lock(mutex_);
     const auto full = [&] {
       return Error(ErrorCode::out_of_memory,
@@ -37,14 +38,15 @@ class GlobalMemory {
     };
     if (bytes > capacity_ - used_) throw full();
     const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
-    Region region{next_, size, {}};
+    Region region{next_ + past, size, {}};
     try {
-      // Not cleared: the host hands out pages when they are touched.
-      region.memory = std::shared_ptr<std::byte[]>(new std::byte[size]);
+      // Not cleared: the host hands out pages when they are touched. As aligned here as it is there.
+      const std::shared_ptr<std::byte[]> memory(new std::byte[past + size]);
+      region.memory = {memory, memory.get() + past};
     } catch (const std::bad_alloc&) {
       throw full();
     }
-    next_ += (size + guard_bytes + alignment - 1) / alignment * alignment;
+    next_ += (past + size + guard_bytes + alignment - 1) / alignment * alignment;
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
@@ -217,6 +219,9 @@ class Simulator final : public SimDevice {
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
+  [[nodiscard]] DevicePtr allocate_between(std::uint64_t bytes, std::uint64_t past) {
+    return state_->memory.allocate(bytes, past);
+  }
   void free(DevicePtr pointer) noexcept override { state_->memory.free(pointer); }
   void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream) override {
     if (!source.empty())
@@ -306,6 +311,19 @@ class Simulator final : public SimDevice {
 };
 
 }  // namespace
+
+DevicePtr allocate_between(Device& device, std::uint64_t bytes, std::uint64_t past) {
+  auto* const simulator = dynamic_cast<Simulator*>(&device);
+  if (simulator == nullptr || past >= alignment) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        simulator == nullptr
+            ? std::string("only a simulated device allocates between its boundaries")
+            : fmt::format("an allocation {} bytes past a boundary; 0 to {} are legal", past, alignment - 1));
+  }
+  return simulator->allocate_between(bytes, past);
+}
+
 }  // namespace sim
 
 std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options) {

@@ -100,7 +100,7 @@ template <typename Use>
 auto Races::with_block(Memory memory, std::uint64_t at, const Use& use) {
   const auto line = static_cast<std::uint32_t>(at % Block::bytes / line_bytes);
   if (memory == Memory::shared) return use(shared_[at / Block::bytes], line);
-  // Regions begin at multiples of 512 only.
+  // Parts of the shadow begin at multiples of a line only.
   const GlobalShadow::Found found = launch_.shadow.find(at, region_hint_);
   const std::lock_guard lock(*found.block);
   return use(*found.block, found.line);

@@ -175,7 +175,8 @@ void Block::clear() {
 GlobalShadow::GlobalShadow(const std::vector<Region>& regions) {
   parts_.reserve(regions.size());
   for (const Region& region : regions) {
-    Part part{region.begin, region.bytes, nullptr};
+    const std::uint64_t past = region.begin % line_bytes;
+    Part part{region.begin - past, past + region.bytes, nullptr};
     part.blocks = std::make_unique<std::atomic<Block*>[]>(blocks_of(part));
     parts_.push_back(std::move(part));
   }

@@ -183,7 +183,7 @@ std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
 
 Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView& b,
                 const ByteRange& range_b) noexcept {
-  if (range_a.last < range_b.first || range_b.last < range_a.first) return Overlap::none;
+  if (!meet(range_a, range_b)) return Overlap::none;
   // A byte of both is a walk up from a's first byte and one down from b's last that meet: with the sums of
   // both on one side, all terms are positive.
   const std::uint64_t size_a = size_of(a.view.type);

@@ -23,6 +23,11 @@ struct ByteRange {
 /// Nothing if the tensor is empty, or does not lie within 2^62 bytes of the address space.
 [[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
 
+/// Whether a byte of the address space is in both.
+[[nodiscard]] constexpr bool meet(const ByteRange& a, const ByteRange& b) noexcept {
+  return a.first <= b.last && b.first <= a.last;
+}
+
 enum class Overlap : std::uint8_t {
   none,
   some,

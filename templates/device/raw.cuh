@@ -68,12 +68,38 @@ __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
 }
 //@ end
 
-//@ used load_words_anywhere
-// Whole elements at any address: whole aligned words, one more than asked for, shifted into place.
+//@ used load_narrowly
+// The same where `alignment` may be less than a word's: nothing but these bytes is read.
+template <u32 alignment, u32 words>
+__device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from) {
+  if constexpr (alignment >= 4) {
+    load_words<alignment>(word, from);
+  } else {
+    using Part = typename Bits<alignment>::Type;
+#pragma unroll
+    for (u32 w = 0; w < words; ++w) {
+      word[w] = 0;
+#pragma unroll
+      for (u32 b = 0; b < 4; b += alignment) {
+        word[w] |= static_cast<u32>(*reinterpret_cast<const Part*>(from + 4 * w + b)) << 8 * b;
+      }
+    }
+  }
+}
+//@ end
+
+//@ used load_words_anywhere enclosing_word
+// The word of four bytes that the byte at an address is in.
+__device__ __forceinline__ const u8* enclosing_word(const u8* at) {
+  return reinterpret_cast<const u8*>(reinterpret_cast<u64>(at) & ~u64(3));
+}
+
+// Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted
+// into place. All of them must be the source's own.
 template <u32 words>
 __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8* from) {
   const u32 shift = 8 * (static_cast<u32>(reinterpret_cast<u64>(from)) & 3);
-  const u32* aligned = reinterpret_cast<const u32*>(reinterpret_cast<u64>(from) & ~u64(3));
+  const u32* aligned = reinterpret_cast<const u32*>(enclosing_word(from));
   u32 low = aligned[0];
 #pragma unroll
   for (u32 w = 0; w < words; ++w) {

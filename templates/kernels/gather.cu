@@ -10,14 +10,14 @@
 //@ # same_alignment, aligned, parts, part_step, slots, slots_along, warps_along, place_pitch, places, place, below,
 //@ # aligned_lines, line_bytes, line_units, line_count, line_index, line_reach, image_step, skewed, skew_every, image_bytes.
 #include "tmajit/async_copy.cuh"
+#include "tmajit/image_unit.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/shared.cuh"
 #include "tmajit/view_tile.cuh"
 
 namespace tmajit {
 
-constexpr u32 unit = 16;  // bytes that go to the image, or to the destination, at once
-constexpr u32 chunk = unit / element_bytes;
+constexpr u32 chunk = 16 / element_bytes;  // elements that go to the destination at once
 
 using GatherViews = params::Views<rank, 1>;
 using Element = typename Bits<element_bytes>::Type;
@@ -46,6 +46,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
   i32 length = element_bytes;  // of the lines' part that exists
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) length += (tile.inside[d] - 1) * static_cast<i32>(line_reach().at[d]);
+  const bool inner = is_inner(view, tile, 0);
 #pragma unroll 2
   for (u32 n = threadIdx.x; n < line_count * line_units; n += threads) {
     const u32 in_line = n % line_units * unit;
@@ -62,11 +63,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     if (in_line >= into + line_bytes) continue;  // here the next line may begin
     exists = exists && in_line < into + length;
     const u32 to = skip_of(source) + in_image(index) - into + in_line;
-    from += static_cast<i32>(in_line - into);
-    // The 16 may hold bytes of others before the source begins, but none after it ends.
-    u32 bytes = exists ? unit : 0;
-    if (exists && from + unit > view.high) bytes = static_cast<u32>(view.high - from);
-    ptx::copy16_async(image + to, from, bytes);
+    copy_unit<element_bytes>(image + to, from + static_cast<i32>(in_line - into), exists, view, inner);
   }
 }
 

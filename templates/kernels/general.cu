@@ -14,6 +14,7 @@
 //@ # evaluate().
 //@ if image
 #include "tmajit/async_copy.cuh"
+#include "tmajit/image_unit.cuh"
 #include "tmajit/shared.cuh"
 //@ end
 #include "tmajit/chunks.cuh"
@@ -21,7 +22,6 @@
 namespace tmajit {
 
 //@ if image
-constexpr u32 unit = 16;  // bytes that go to an image at once
 //@ if staggered
 constexpr u32 before = chunk;  // elements of a row before the tile that an image holds
 //@ else
@@ -44,16 +44,6 @@ __device__ constexpr u32 units_in_image() {
   return count;
 }
 
-// Whether nothing that the tile reads lies within 16 bytes of the source's end.
-__device__ __forceinline__ bool ends_later(const params::View<rank>& view, const Tile<rank>& tile, const u8* from) {
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) {
-    const i64 reach = (tile.inside[d] + (d == row ? before : 0)) * view.step[d];
-    if (reach > 0) from += reach;
-  }
-  return from + unit <= view.high;
-}
-
 // Copies every 16 bytes that hold an element of the tile, line by line in the order of the source's memory, and
 // zeros for those that hold none. A line begins in its first 16 where it begins in memory.
 template <class From>
@@ -68,7 +58,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     const i32 first = begin(outer) * From::image_step().at[outer];
     const i32 last = end(outer) * static_cast<i32>(From::image_step().at[outer]);
     const u8* source = tile.in(view) - before * view.step[row];
-    const bool safe = ends_later(view, tile, source);
+    const bool inner = is_inner(view, tile, before);
     u32 line = threadIdx.x / line_units;
     u32 in_line = threadIdx.x % line_units;
 #pragma unroll 2
@@ -88,11 +78,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
       const u32 into = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;
       const i32 byte = static_cast<i32>(in_line * unit - into);  // of the line
       exists = exists && byte < last && byte + static_cast<i32>(unit) > first;
-      from += byte;
-      // The 16 may hold bytes of others before the source begins, but none after it ends.
-      u32 bytes = exists ? unit : 0;
-      if (!safe && exists && from + unit > view.high) bytes = static_cast<u32>(view.high - from);
-      ptx::copy16_async(to, from, bytes);
+      copy_unit<sizeof(typename From::Element)>(to, from + byte, exists, view, inner);
       line += threads / line_units;
       in_line += threads % line_units;
       if (in_line >= line_units) {
@@ -136,39 +122,54 @@ __device__ __forceinline__ void read_image(Chosen<From>& out, const params::View
 
 //@ end
 //@ if run
-// Elements `From::stride` apart, picked from the words that hold them; also, where only some are in the tile,
-// their neighbours in memory. False if those words reach beyond the source.
-template <class From>
-__device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+// A chunk's elements, picked from those of its run in memory.
+template <class From, class Run>
+__device__ __forceinline__ void pick(Chosen<From>& out, const Run& run) {
   constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
-  constexpr u32 element_bytes = sizeof(typename From::Element);
-  Raw<element_bytes, (chunk - 1) * distance + 1> run;
-  if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
-//@ if cut
-  if (from < view.low) return false;
-//@ end
-  if constexpr (From::alignment >= 4) {
-//@ if cut
-    if (from + 4 * run.words > view.high) return false;
-//@ else
-    if (run.bytes % 4 != 0 && from + 4 * run.words > view.high) return false;
-//@ end
-    load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
-//@ if unaligned
-  } else {
-    if (from + 4 * run.words + 4 > view.high) return false;
-    load_words_anywhere(run.word, from);
-//@ end
-  }
 #pragma unroll
   for (u32 w = 0; w < out.words; ++w) out.word[w] = From::stride == 1 ? run.word[w] : 0;
   if constexpr (From::stride != 1) {
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) out.set(k, run.get((From::stride < 0 ? chunk - 1 - k : k) * distance));
   }
+}
+
+// Elements `From::stride` apart, from the words that hold them; also, where only some are in the tile, their
+// neighbours in memory. False if those words reach beyond the source.
+template <class From>
+__device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+  constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
+  constexpr u32 element_bytes = sizeof(typename From::Element);
+  Raw<element_bytes, (chunk - 1) * distance + 1> run;
+  if constexpr (From::stride < 0) from -= (chunk - 1) * distance * element_bytes;
+  if constexpr (From::alignment >= 4) {
+//@ if cut
+    if (from < view.low || from + 4 * run.words > view.high) return false;
+//@ else
+    if (run.bytes % 4 != 0 && from + 4 * run.words > view.high) return false;
+//@ end
+    load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
+//@ if unaligned
+  } else {
+    if (enclosing_word(from) < view.low || from + 4 * run.words + 4 > view.high) return false;
+    load_words_anywhere(run.word, from);
+//@ end
+  }
+  pick<From>(out, run);
   return true;
 }
 
+//@ if interleaved
+// A whole chunk of elements next to each other, and nothing beside them: that may be the destination's.
+template <class From>
+__device__ __forceinline__ void load_own(Chosen<From>& out, const u8* from) {
+  Chosen<From> run;
+  if constexpr (From::stride < 0) from -= (chunk - 1) * sizeof(typename From::Element);
+  load_narrowly<From::alignment>(run.word, from);
+  pick<From>(out, run);
+}
+
+//@ end
 //@ end
 //@ if padded
 // The elements of a chunk that exist in the source.
@@ -225,6 +226,13 @@ __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>
 //@ if run
   if constexpr (From::access == Access::run) {
     const u8* from = own.in(view, tile);
+//@ if interleaved
+    if constexpr (From::interleaved) {
+      if (first == 0 && last == chunk) return load_own<From>(out, from);
+      out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+      return;
+    }
+//@ end
 //@ if cut
     if (load_run<From>(out, view, from)) return;
     out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);

@@ -60,19 +60,31 @@ __device__ __forceinline__ Line load_line(const u8* from) {
 //@ if unaligned
   load_words_anywhere(value.word, from);
 //@ else
+//@ if interleaved
+  load_narrowly<source_alignment>(value.word, from);
+//@ else
   load_words<source_alignment>(value.word, from);
+//@ end
 //@ end
   return value;
 }
 
 //@ if cut
+//@ if !interleaved
 //@ if unaligned
-constexpr u32 line_bytes = vector_bytes + 4;  // that load_line() reads, at most
+// Whether load_line() reads nothing but the source's own bytes for any line from `low` to `high`.
+__device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* low, const u8* high) {
+  return enclosing_word(low) >= views.source_begin && high + vector_bytes + 4 <= views.source_end;
+}
 //@ else
-constexpr u32 line_bytes = vector_bytes;  // that load_line() reads
+// Whether load_line() reads nothing but the source's own bytes for any line to `high`.
+__device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* high) {
+  return high + vector_bytes <= views.source_end;
+}
 //@ end
 
-// What exists of a block at the end of the source. Its lines wait in local memory: this is rare, and short to
+//@ end
+// What exists of a block at an edge. Its lines wait in local memory: this is rare, and short to
 // compile.
 __device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
 #pragma unroll 1
@@ -113,11 +125,20 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
 //@ if cut
-    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
-    // that do not exist: what it brings is not stored. Only at the very end of the source there is no neighbour.
     const u32 lines = least(tile.inside[row] - at[row], vector);
-    const u8* last = from + (step > 0 ? static_cast<Offset>(lines - 1) * step : 0);
-    if (last + line_bytes <= views.source_end) {
+//@ if interleaved
+    // At the tile's edge the neighbours in memory may be the destination's, which others write.
+    if (lines == vector && tile.inside[column] - at[column] >= static_cast<i32>(vector)) {
+//@ else
+    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
+    // that do not exist: what it brings is not stored. Only at the very ends of the source there is no neighbour.
+    const Offset last = static_cast<Offset>(lines - 1) * step;
+//@ if unaligned
+    if (holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
+//@ else
+    if (holds(views, from + (step > 0 ? last : 0))) {
+//@ end
+//@ end
 #pragma unroll
       for (u32 i = 0; i < vector; ++i) {
         block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);

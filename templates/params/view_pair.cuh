@@ -8,7 +8,8 @@ namespace tmajit::params {
 template <u32 rank>
 struct ViewPair {
   Address<const u8> source;
-  Address<const u8> source_end;  // where the last of its bytes ends
+  Address<const u8> source_begin;  // all its bytes lie in [source_begin, source_end)
+  Address<const u8> source_end;
   Address<u8> destination;
   i64 source_step[rank];  // bytes from one index to the next
   i64 destination_step[rank];
@@ -20,12 +21,13 @@ struct ViewPair {
 template <u32 rank>
 struct ViewPairLayout : ViewPairLayout<rank - 1> {
   using Pair = ViewPair<rank>;
-  static_assert(sizeof(Pair) == 24 + 24 * rank + (12 * rank + 7) / 8 * 8 && alignof(Pair) == 8);
-  static_assert(TMAJIT_OFFSET(Pair, source_end) == 8 && TMAJIT_OFFSET(Pair, destination) == 16);
-  static_assert(TMAJIT_OFFSET(Pair, source_step) == 24);
-  static_assert(TMAJIT_OFFSET(Pair, destination_step) == 24 + 8 * rank);
-  static_assert(TMAJIT_OFFSET(Pair, extent) == 24 + 16 * rank);
-  static_assert(TMAJIT_OFFSET(Pair, tiles) == 24 + 24 * rank);
+  static_assert(sizeof(Pair) == 32 + 24 * rank + (12 * rank + 7) / 8 * 8 && alignof(Pair) == 8);
+  static_assert(TMAJIT_OFFSET(Pair, source_begin) == 8 && TMAJIT_OFFSET(Pair, source_end) == 16);
+  static_assert(TMAJIT_OFFSET(Pair, destination) == 24);
+  static_assert(TMAJIT_OFFSET(Pair, source_step) == 32);
+  static_assert(TMAJIT_OFFSET(Pair, destination_step) == 32 + 8 * rank);
+  static_assert(TMAJIT_OFFSET(Pair, extent) == 32 + 16 * rank);
+  static_assert(TMAJIT_OFFSET(Pair, tiles) == 32 + 24 * rank);
 };
 template <>
 struct ViewPairLayout<0> {};

@@ -9,6 +9,8 @@
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <iostream>
 #include <optional>
@@ -91,6 +93,13 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
   return kernels;
 }
 
+/// For each plan, which of its operands interleave with its destination.
+std::vector<std::array<bool, max_operands>> interleaves_in(const std::vector<KernelPlan>& plans) {
+  std::vector<std::array<bool, max_operands>> all;
+  for (const KernelPlan& plan : plans) all.push_back(plan.state().problem.interleaved);
+  return all;
+}
+
 std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
   std::vector<DevicePtr> addresses;
   for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
@@ -123,7 +132,8 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   const auto device = std::make_shared<FakeDevice>();
   Recorder recorder(device);
-  for (std::uint64_t n = 0; n < 300; ++n) {
+  std::array<int, 2> as_before_and_not{};
+  for (std::uint64_t n = 0; n < 400; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     reference::Random random(seed + n);
     std::vector<Move> moves;
@@ -142,11 +152,29 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
       for (DevicePtr& address : *list)
         address += 16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27);
     }
+    // Beside each other, if they can: some interleave there.
+    const DevicePtr elsewhere = sources.empty() ? 0 : sources[0];
+    for (int tries = 0; tries < 40 && !sources.empty(); ++tries) {
+      sources[0] = destinations[0] / 16 * 16 + elsewhere % 16 + 16 * reference::between(random, 0, 60);
+      if (!refusal(moved_to({destinations, sources}, operation))) break;
+      sources[0] = elsewhere;
+    }
     const TensorAddresses addresses{destinations, sources};
     const Operation moved = moved_to(addresses, operation);
     if (refusal(moved)) continue;
-    REQUIRE(launches.suits(addresses));
     const std::vector<KernelPlan> there = plan(moved);
+    // The kernel is another one only where a source now interleaves with the destination and did not.
+    bool interleaves = false;
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      const Problem& now = there[i].state().problem;
+      for (std::uint32_t k = 1; k < now.nest.operands; ++k) {
+        interleaves = interleaves || (now.interleaved[k] && !plans[i].state().problem.interleaved[k]);
+      }
+    }
+    CHECK(launches.suits(addresses, Placement::unsure) == !interleaves);
+    const bool as_before = interleaves_in(there) == interleaves_in(plans);
+    as_before_and_not[as_before ? 0 : 1] += 1;
+    if (!as_before) continue;
     REQUIRE(there.size() == plans.size());
     for (std::size_t i = 0; i < there.size(); ++i) CHECK(there[i].key() == plans[i].key());
     const PlacedLaunches expected(moved, there, kernels_of(there, device));
@@ -155,8 +183,10 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     CHECK(found.size() == plans.size());
 
     destinations[0] += 8;
-    CHECK_FALSE(launches.suits(addresses));
+    CHECK_FALSE(launches.suits(addresses, Placement::apart));
   }
+  CHECK(as_before_and_not[0] > 100);
+  CHECK(as_before_and_not[1] > 10);
 }
 
 TEST_CASE("random addresses: what is found apart without a search is apart") {
@@ -185,10 +215,15 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     const TensorAddresses addresses{destinations, sources};
     const auto why = refusal(moved_to(addresses, operation));
     legal += why ? 0 : 1;
-    if (!reaches.surely_apart(addresses)) continue;
+    const Placement placement = reaches.placement(addresses);
+    if (placement == Placement::unsure) continue;
     ++sure;
     INFO(why.value_or(""));
     CHECK_FALSE(why.has_value());
+    if (placement == Placement::as_planned) continue;
+    for (const auto& of_move : interleaves_in(plan(moved_to(addresses, operation)))) {
+      CHECK(std::ranges::count(of_move, true) == 0);
+    }
   }
   std::cout << "  " << legal << " legal, " << sure << " of them found so without a search\n";
   CHECK(sure > legal / 2);
@@ -265,6 +300,33 @@ TEST_CASE("a map in place stays one on other addresses, however it was planned")
   CHECK(allocations() == before);
   const DevicePtr shifted = other + 16;
   CHECK_THROWS_AS(in_place({&other, 1}, {&shifted, 1}), SpecError);
+}
+
+TEST_CASE("a plan comes to another kernel where its tensors interleave, once, and back") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  // Columns of a matrix of 65 by 201 bytes: rows begin anywhere, and chunks of them end between words.
+  const auto columns = [](DevicePtr address) {
+    return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{65, 64},
+                                      std::vector<std::int64_t>{201, 1}),
+                  address};
+  };
+  const MovePlan apart = tmajit::plan(runtime, operation::copy(columns(at), columns(at + far)));
+  const MovePlan beside = tmajit::plan(runtime, operation::copy(columns(at), columns(at + 64)));
+  CHECK(apart.plans()[0].key() != beside.plans()[0].key());
+  device->on_launch = nullptr;
+  const int loads = device->loads;
+  const DevicePtr to = at + 2 * far;
+  const DevicePtr near = to + 128;
+  const DevicePtr other = to + far;
+  for (int i = 0; i < 3; ++i) {
+    apart({&to, 1}, {&near, 1});    // another kernel: nothing beside an element may be read
+    apart({&to, 1}, {&other, 1});   // the first is right again
+    beside({&to, 1}, {&near, 1});   // as it was planned, or nearly
+    beside({&to, 1}, {&other, 1});  // what reads less is right everywhere
+  }
+  CHECK(device->loads == loads);  // both kernels are there
+  CHECK(device->launches == 12);
 }
 
 TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one still") {

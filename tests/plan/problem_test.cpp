@@ -1,4 +1,5 @@
 /// What the planner knows of a move: alignments, bytes, spans; and what it refuses.
+#include "families/general/general_facts.hpp"
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
 
@@ -112,6 +113,51 @@ TEST_CASE("an operand's elements lie between its lowest and highest byte") {
   CHECK(span(strided(f32, {10, 20}, {32, -1})) == Span{-76, 9 * 32 * 4 + 4});
   CHECK(span(strided(f16, {10, 20}, {-32, -1})) == Span{-(9 * 32 + 19) * 2, 2});
   CHECK(span(strided(f16, {10, 20}, {0, -1})) == Span{-38, 2});
+}
+
+TEST_CASE("a source interleaves where its bytes and the destination's meet") {
+  // Rows of 100 bytes in a matrix of 200 columns, 7 of them.
+  const auto columns = [](DevicePtr address) { return strided(u8, {7, 100}, {200, 1}, address); };
+  const auto interleaves = [&](DevicePtr from) {
+    return make_problem({.destination = columns(to_address), .sources = {columns(from)}}).interleaved[1];
+  };
+  constexpr DevicePtr reach = 6 * 200 + 100;
+  CHECK(interleaves(to_address + 100));
+  CHECK(interleaves(to_address + reach - 1));
+  CHECK_FALSE(interleaves(to_address + reach));
+  CHECK(interleaves(to_address - reach + 1));
+  CHECK_FALSE(interleaves(to_address - reach));
+  CHECK_FALSE(make_problem({.destination = strided(u8, {7, 0}, {200, 1}, to_address),
+                            .sources = {strided(u8, {7, 0}, {200, 1}, to_address)}})
+                  .interleaved[1]);
+  // Each source by itself.
+  const Problem map = make_problem({.destination = columns(to_address),
+                                    .sources = {columns(from_address), columns(to_address)},
+                                    .expression = "x0 + x1"});
+  CHECK_FALSE(map.interleaved[1]);
+  CHECK(map.interleaved[2]);
+}
+
+TEST_CASE("kernels of sources that interleave load no neighbours, and those of others do as ever") {
+  // Rows of 201 bytes begin anywhere.
+  const auto rows = [](DevicePtr address) { return strided(u8, {64, 190}, {201, 1}, address); };
+  const auto source_of = [](const Move& move) {
+    return facts_of<GeneralFacts>(tests::usual_candidate(move)).source[0];
+  };
+  const SourceFacts apart = source_of({rows(to_address), {rows(from_address)}, "x + 1"});
+  CHECK(apart.interleaved == 0);
+  CHECK(apart.alignment == 1);
+  // In place every chunk is as aligned as the destination's.
+  const SourceFacts in_place = source_of({rows(to_address), {rows(to_address)}, "x + 1"});
+  CHECK(in_place.interleaved == 1);
+  CHECK(in_place.alignment == 16);
+  // Pixels of three bytes are gathered from elsewhere only.
+  const Shape turned{500, 250, 3};
+  const auto pixels = [&](DevicePtr from) {
+    return Move{strided(u8, turned, {1500, 3, 1}, to_address), {strided(u8, turned, {3, 1500, 1}, from)}};
+  };
+  CHECK(tests::is_of(tests::usual_candidate(pixels(from_address)), "gather"));
+  CHECK_FALSE(tests::is_of(tests::usual_candidate(pixels(to_address + 750)), "gather"));
 }
 
 TEST_CASE("a span is of the whole source where a padding takes a part of it") {

@@ -1,4 +1,5 @@
 /// State spaces and atomics.
+#include "sim/allocate_between.hpp"
 #include "sim/support.hpp"
 
 #include <array>
@@ -72,5 +73,38 @@ TEST_CASE("a cp.async from outside of all allocations is reported") {
       kernel->launch({}, parameters, nullptr);
       CHECK(tests::rules(*sim) == std::vector<std::string>{"load.out-of-bounds"});
     }
+  }
+}
+
+TEST_CASE("an allocation between boundaries has just its bytes, and races in it are found") {
+  for (const std::uint64_t past : {0, 1, 7, 130, 511}) {
+    INFO(past << " bytes past a boundary");
+    const auto sim = make_sim_device();
+    const auto kernel = sim->load(tests::module_of(
+        ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nld.global.u8 %r1, [%rd1];\nret;", 1));
+    const DevicePtr begin = sim::allocate_between(*sim, 3, past);
+    CHECK(begin % 512 == past);
+    const auto read = [&](DevicePtr address) {
+      sim->clear_reports();
+      void* const parameters[] = {&address};
+      kernel->launch({}, parameters, nullptr);
+      return tests::rules(*sim);
+    };
+    CHECK(read(begin).empty());
+    CHECK(read(begin + 2).empty());
+    CHECK_FALSE(read(begin - 1).empty());
+    CHECK_FALSE(read(begin + 3).empty());
+
+    const auto racing = sim->load(tests::module_of(
+        ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %ctaid.x;\n"
+        "st.global.u8 [%rd1+2], %r1;\nret;",
+        1));
+    sim->clear_reports();
+    DevicePtr address = begin;
+    void* const parameters[] = {&address};
+    racing->launch({.grid = {2, 1, 1}, .block = {1, 1, 1}}, parameters, nullptr);
+    CHECK_FALSE(tests::rules(*sim).empty());
+    sim->free(begin);
+    CHECK_THROWS_AS(sim::allocate_between(*sim, 3, 512), Error);
   }
 }

@@ -85,6 +85,7 @@ class EngineTranspose final : public BlockFamily {
       const std::uint32_t line = blocks.box[blocks.column] * blocks.element_bytes;
       if (line > panel_bytes && line % panel_bytes != 0) continue;
       blocks.whole = 0;
+      blocks.interleaved = 0;  // the engine loads whole elements of the source alone
       blocks.threads = std::min(blocks.threads, most_threads);
       const EngineTile tile = tile_of(facts);
       if (engine_map(tile, problem, 1) && engine_layout(tile).bytes <= max_shared_bytes_per_cta) {

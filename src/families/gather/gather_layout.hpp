@@ -58,7 +58,7 @@ struct GatherTuning {
 };
 
 /// Whether the problem moves bits to runs of several dimensions of which the last, or that in which the
-/// source is contiguous, is short.
+/// source is contiguous, is short, from a source that does not interleave with the destination.
 [[nodiscard]] bool takes_gather(const Problem& problem) noexcept;
 /// Such a kernel's facts; nullopt if the image is too large.
 [[nodiscard]] std::optional<GatherFacts> plan_gather(const Problem& problem, const GatherTuning& tuning);

@@ -342,6 +342,7 @@ GatherLayout::GatherLayout(const GatherFacts& facts) noexcept {
 bool takes_gather(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank < 2 || nest.windowed || !problem.expression.empty()) return false;
+  if (problem.interleaved[1]) return false;  // lines hold what lies between the elements, too
   if (problem.element_bytes(0) >= unit) return false;
   const std::uint32_t last = nest.rank - 1;
   if (nest.operand[0].strides[last] != 1) return false;

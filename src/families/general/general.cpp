@@ -50,6 +50,10 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
     out += fmt::format("  static constexpr i32 stride = {};  // elements, along the row\n", source.stride);
   }
   out += fmt::format("  static constexpr u32 alignment = {};\n", source.alignment);
+  if (facts.is_interleaved() && source.access == Access::run) {
+    out += fmt::format("  static constexpr bool interleaved = {};  // with the destination\n",
+                       source.interleaved != 0);
+  }
   if (source.access == Access::image) {
     out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", source.offset);
     out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
@@ -150,7 +154,10 @@ class General final : public Family {
     return "Strides or alignment keep vectors from being stored as they are loaded.";
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
-    return chunk_rewrites(facts_of<GeneralFacts>(candidate));
+    const auto facts = facts_of<GeneralFacts>(candidate);
+    std::vector<std::string> rewrites = chunk_rewrites(facts);
+    if (facts.is_interleaved()) rewrites.push_back(interleaved_rewrite());
+    return rewrites;
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
@@ -184,8 +191,10 @@ class General final : public Family {
       parts.elements.push_back(of_source);
       parts.inputs.push_back(of_source);
       parts.set(tmajit::name(facts.source[i].access));
-      parts.set("unaligned", facts.source[i].access == Access::run && facts.source[i].alignment < 4);
+      parts.set("unaligned", facts.source[i].access == Access::run && facts.source[i].alignment < 4 &&
+                                 facts.source[i].interleaved == 0);
     }
+    parts.set("interleaved", facts.is_interleaved());
     out += "template <u32... i>\nstruct Indices {\n  static constexpr u32 count = sizeof...(i);\n};\n";
     out += fmt::format("using AllSources = Indices<{}>;\n", fmt::join(indices, ", "));
     return parts;
@@ -218,6 +227,11 @@ std::string_view name(Access access) noexcept {
 bool GeneralFacts::has_image() const noexcept {
   return std::any_of(source.begin(), source.begin() + sources,
                      [](const SourceFacts& one) { return one.access == Access::image; });
+}
+
+bool GeneralFacts::is_interleaved() const noexcept {
+  return std::any_of(source.begin(), source.begin() + sources,
+                     [](const SourceFacts& one) { return one.interleaved != 0; });
 }
 
 std::uint32_t GeneralFacts::shared_bytes() const noexcept {

@@ -23,6 +23,7 @@ struct SourceFacts {
   Access access = Access::elements;
   std::int32_t stride = 0;      ///< run: elements from one to the next along the row
   std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4 or a chunk
+  Flag interleaved = 0;         ///< run: what lies beside its elements may be the destination's
   // Of an image in shared memory:
   std::uint32_t offset = 0;  ///< bytes
   std::uint32_t run = 0;     ///< dimensions, from the last of `order`, that a line spans
@@ -44,6 +45,8 @@ struct GeneralFacts : ChunkFacts {
   std::array<SourceFacts, max_inputs> source{};
 
   [[nodiscard]] bool has_image() const noexcept;
+  /// Whether any run is.
+  [[nodiscard]] bool is_interleaved() const noexcept;
   /// Dynamic shared memory.
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
 };

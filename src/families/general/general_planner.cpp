@@ -53,17 +53,24 @@ class GeneralPlanner {
     if (facts_.staggered != 0 || along < 0 || along > 1) {
       plan.alignment = std::min(plan.alignment, bytes);
     }
+    const bool interleaved = problem_.interleaved[operand];
+    if (interleaved && follows_destination(operand)) plan.alignment = facts_.alignment;
     const std::uint32_t whole = std::min(std::max(facts_.chunk * bytes, word_bytes), vector_bytes);
-    // Vectors, words or bytes: what lies between would make one more kernel, and little faster.
-    plan.alignment = plan.alignment >= whole ? whole : plan.alignment >= word_bytes ? word_bytes : 1;
-    const auto longest = bytes < 4 ? longest_stride : 1;
+    // Vectors, words or elements: what lies between would make one more kernel, and little faster.
+    plan.alignment = plan.alignment >= whole        ? whole
+                     : plan.alignment >= word_bytes ? word_bytes
+                     : interleaved                  ? bytes
+                                                    : 1;
+    const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
     if (along == 0) {
       plan.access = Access::repeat;
       plan.alignment = bytes;
     } else if (std::abs(along) <= longest && facts_.chunk * bytes >= 4) {
       plan.access = Access::run;
       plan.stride = static_cast<std::int32_t>(along);
-    } else if (facts_.padded == 0 && tuning_.images && images_ < most_images && runs_elsewhere(operand)) {
+      plan.interleaved = interleaved ? 1 : 0;
+    } else if (!interleaved && facts_.padded == 0 && tuning_.images && images_ < most_images &&
+               runs_elsewhere(operand)) {
       plan.access = Access::image;
       plan.alignment = bytes;
       ++images_;
@@ -71,6 +78,17 @@ class GeneralPlanner {
       plan.access = Access::elements;
       plan.alignment = bytes;
     }
+  }
+
+  /// Whether every chunk begins as far from a multiple of 16 bytes in the source as in the destination, as
+  /// those of a map in place do.
+  [[nodiscard]] bool follows_destination(std::uint32_t operand) const {
+    std::uint64_t differences = problem_.address[operand] - problem_.address[0];
+    for (std::uint32_t d = 0; d < nest_.rank; ++d) {
+      differences |= static_cast<std::uint64_t>(problem_.step(operand, d) - problem_.step(0, d));
+    }
+    return facts_.contiguous != 0 && stride(operand, row()) == 1 && differences % vector_bytes == 0 &&
+           problem_.element_bytes(operand) == problem_.element_bytes(0);
   }
 
   /// Whether the source is contiguous in a dimension that is long enough to fetch lines of it.

@@ -73,13 +73,15 @@ BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
 
   const std::uint32_t row = nest.rank - 1;
   facts.staggered = problem.alignment(0, row) < tuning.vector_bytes ? 1 : 0;
-  // Whole vectors, words or bytes: what lies between would make one more kernel, and little faster.
-  facts.alignment = problem.alignment(1, column);
-  facts.alignment = facts.alignment >= tuning.vector_bytes ? tuning.vector_bytes
-                    : facts.alignment >= word_bytes        ? word_bytes
-                                                           : 1;
   const bool divides = nest.shape[row] % facts.vector == 0 && nest.shape[column] % facts.vector == 0;
-  facts.whole = facts.staggered == 0 && facts.alignment == tuning.vector_bytes && divides ? 1 : 0;
+  const std::uint32_t aligned = problem.alignment(1, column);
+  facts.whole = facts.staggered == 0 && aligned >= tuning.vector_bytes && divides ? 1 : 0;
+  facts.interleaved = facts.whole == 0 && problem.interleaved[1] ? 1 : 0;
+  // Vectors, words or elements: what lies between would make one more kernel, and little faster.
+  facts.alignment = aligned >= tuning.vector_bytes ? tuning.vector_bytes
+                    : aligned >= word_bytes        ? word_bytes
+                    : facts.interleaved != 0       ? facts.element_bytes
+                                                   : 1;
 
   // A block a thread, also where a staggered row adds some.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
@@ -211,7 +213,8 @@ SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
   SourceParts parts{.element_bytes = facts.element_bytes};
   parts.set("cut", facts.whole == 0);
   parts.set("staggered", facts.staggered != 0);
-  parts.set("unaligned", facts.alignment < 4);
+  parts.set("unaligned", facts.alignment < 4 && facts.interleaved == 0);
+  parts.set("interleaved", facts.interleaved != 0);
   parts.set("vector8", facts.vector_bytes() == 8);
   parts.facts = block_fact_text(facts);
   parts.facts += tile_order_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));

@@ -32,6 +32,7 @@ struct BlockFacts {
   Flag wide_offsets = 0;  ///< offsets in a tile take more than 32 bits
   Flag staggered = 0;     ///< the destination's rows begin between multiples of a vector
   Flag whole = 0;         ///< no block is cut by an edge
+  Flag interleaved = 0;   ///< one is, and what lies behind the edge may be the destination's
   PerDimension box{};
   PerDimension source_order{};  ///< dimensions by the source's strides, the largest first
   [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return vector * element_bytes; }

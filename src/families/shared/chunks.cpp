@@ -129,8 +129,7 @@ void add_chunk_parts(SourceParts& parts, const ChunkFacts& facts, std::string_vi
 
 std::vector<std::string> chunk_rewrites(const ChunkFacts& facts) {
   if (facts.staggered == 0) return {};
-  return {
-      "Rows are cut at multiples of 16 bytes of the destination's memory, which each row begins elsewhere."};
+  return {staggered_rewrite()};
 }
 
 TMAJIT_END

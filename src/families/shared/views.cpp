@@ -84,6 +84,7 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
     using Pair = params::ViewPair<r>;
     Pair pair{};
     set_address(pair.source, problem.address[1]);
+    set_address(pair.source_begin, problem.low[1]);
     set_address(pair.source_end, problem.high[1]);
     set_address(pair.destination, problem.address[0]);
     for (std::uint32_t d = 0; d < r; ++d) {
@@ -94,6 +95,7 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
     }
     const std::uint32_t at = parameters.add({"params::ViewPair", r}, "views", pair);
     parameters.add_address(at + offsetof(Pair, source), 1);
+    parameters.add_address(at + offsetof(Pair, source_begin), 1);
     parameters.add_address(at + offsetof(Pair, source_end), 1);
     parameters.add_address(at + offsetof(Pair, destination), 0);
   });
@@ -188,6 +190,14 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
     window.value = value;
     parameters.add({"params::Window", r}, "window", window);
   });
+}
+
+std::string staggered_rewrite() {
+  return "Rows are cut at multiples of 16 bytes of the destination's memory, which each row begins "
+         "elsewhere.";
+}
+std::string interleaved_rewrite() {
+  return "Beside the source's elements lie the destination's: no thread loads what is not the source's own.";
 }
 
 std::string offset_fact(Flag wide_offsets) {

@@ -76,6 +76,13 @@ inline constexpr std::uint64_t most_tiny_elements = 32 << 10;
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
                                          Flag wide_offsets);
 
+// Sentences of explanations.
+
+/// Of a destination whose rows begin anywhere.
+[[nodiscard]] std::string staggered_rewrite();
+/// Of a source that has the destination's elements between its own.
+[[nodiscard]] std::string interleaved_rewrite();
+
 /// Writes a 64-bit address into a field of a parameter struct.
 template <class Field>
 void set_address(Field& field, DevicePtr address) noexcept {

@@ -83,10 +83,11 @@ class Transpose final : public BlockFamily {
         facts.column, facts.rank - 1, facts.staggered != 0 ? ", at any alignment" : "");
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
-    if (facts_of<BlockFacts>(candidate).staggered == 0) return {};
-    return {
-        "Rows are cut at multiples of 16 bytes of the destination's memory, which each row begins "
-        "elsewhere."};
+    const auto facts = facts_of<BlockFacts>(candidate);
+    std::vector<std::string> rewrites;
+    if (facts.staggered != 0) rewrites.push_back(staggered_rewrite());
+    if (facts.interleaved != 0) rewrites.push_back(interleaved_rewrite());
+    return rewrites;
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
@@ -104,7 +105,8 @@ class Transpose final : public BlockFamily {
     parts.call = "transpose_tile(views)";
     parts.facts +=
         number_fact("swizzle", image.best_swizzle(), "banks from one block of a column to the next");
-    if (facts.alignment >= 4) parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
+    if (facts.alignment >= 4 || facts.interleaved != 0)
+      parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
     const auto blocks = digits_of(facts.source_order, image.blocks(), facts.rank);
     parts.facts += "// Block n of the tile, in the order of the source's memory.\n";
     parts.facts += index_function("block_index", blocks, facts.rank);

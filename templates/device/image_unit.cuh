@@ -1,0 +1,48 @@
+// Sixteen bytes of a source's memory on their way to an image in shared memory, never a byte beyond the source.
+#pragma once
+#include "tmajit/async_copy.cuh"
+#include "tmajit/vector16.cuh"
+#include "tmajit/view_tile.cuh"
+
+namespace tmajit {
+
+constexpr u32 unit = 16;  // bytes that go to an image at once
+
+// Whether all units that hold an element of the tile lie in the view's own bytes: so it is but at the ends of its
+// memory. Rows may begin `before` elements before the tile.
+template <u32 rank>
+__device__ __forceinline__ bool is_inner(const params::View<rank>& view, const Tile<rank>& tile, u32 before) {
+  const u8* low = tile.in(view) - before * view.step[rank - 1];
+  const u8* high = low;
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) {
+    const i64 reach = (tile.inside[d] - 1 + static_cast<i64>(d == rank - 1 ? before : 0)) * view.step[d];
+    (reach > 0 ? high : low) += reach;
+  }
+  return low >= view.low + (unit - 1) && high + unit <= view.high;
+}
+
+// Copies what a unit holds of the view, if it `exists`: else zeros, as also for what is not the view's. `from` is a
+// multiple of 16. With `inner` all of it is the view's.
+template <u32 element_bytes, u32 rank>
+__device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, const params::View<rank>& view,
+                                          bool inner) {
+  u32 bytes = exists ? unit : 0;
+  if (exists && !inner) {
+    if (from + unit > view.high) bytes = static_cast<u32>(view.high - from);
+    if (from < view.low) {
+      // An asynchronous copy takes less at its end, but not at its beginning.
+      using Element = typename Bits<element_bytes>::Type;
+      u8* shared = static_cast<u8*>(__cvta_shared_to_generic(to));
+#pragma unroll 1
+      for (u32 k = 0; k < unit; k += element_bytes) {
+        const bool own = from + k >= view.low && k < bytes;
+        *reinterpret_cast<Element*>(shared + k) = own ? *reinterpret_cast<const Element*>(from + k) : Element(0);
+      }
+      return;
+    }
+  }
+  ptx::copy16_async(to, from, bytes);
+}
+
+}  // namespace tmajit

@@ -1,0 +1,66 @@
+/// Any kernel that could do a move reads no byte outside of its sources: every tensor on the simulated device
+/// is all of its allocation.
+#include "families/gather/gather_layout.hpp"
+#include "ops/every_candidate.hpp"
+#include "ops/own_memory.hpp"
+#include "ops/run_move.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::Buffers, reference::RandomMove;
+
+namespace {
+
+/// What kernels a case is for: any, transposes, gathers in turn.
+bool suits(const Problem& problem, std::uint64_t n) {
+  if (problem.nest.empty()) return false;
+  return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : takes_gather(problem));
+}
+
+}  // namespace
+
+TEST_CASE("random candidates of random moves read nothing but their sources' own bytes") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 150);
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  reference::Random random(seed);
+  std::map<std::string_view, std::uint64_t> counts;
+  for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
+    const RandomMove drawn =
+        reference::random_move(pattern, 0, {.elements = 2000, .most_elements = 8000, .guard = 0});
+    tests::OwnMemory memory(runtime.device(), drawn);
+    const Operation operation = tests::operation_of(drawn, memory.addresses());
+    if (operation.moves.empty() || !suits(make_problem(operation.moves[0]), done)) continue;
+    ++done;
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << describe(drawn));
+    const Buffers before = random_buffers(drawn, pattern);
+    Buffers expected = before;
+    reference::apply(drawn, expected);
+    memory.write(before);
+    for (const Move& move : operation.moves) {
+      const Problem problem = make_problem(move);
+      if (problem.nest.empty()) continue;
+      const std::vector<Candidate> candidates = tests::candidates_of(problem);
+      const Candidate& candidate = candidates[reference::between(random, 0, candidates.size() - 1)];
+      INFO(tests::choice_text(candidate));
+      ++counts[candidate.family->name()];
+      try {
+        tests::launch(runtime, problem, candidate);
+        runtime.device()->synchronize(nullptr);
+      } catch (const Error& error) {
+        FAIL_CHECK(error.what());
+      }
+    }
+    CHECK(difference(drawn, expected, memory.read(before)) == "");
+  }
+  for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
+}

@@ -1,0 +1,61 @@
+#include "ops/own_memory.hpp"
+
+#include "sim/allocate_between.hpp"
+#include "spec/overlap.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace tmajit;
+
+namespace tests {
+namespace {
+
+constexpr std::uint64_t boundary = 512;
+
+}  // namespace
+
+OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::RandomMove& move, std::uint64_t shift)
+    : device_(std::move(device)) {
+  constexpr DevicePtr somewhere = 1 << 30;
+  for (std::size_t i = 0; i < move.buffers.size(); ++i) {
+    DevicePtr first = somewhere + move.buffers[i];
+    DevicePtr end = somewhere;
+    for (const auto* views : {&move.destinations, &move.sources}) {
+      for (const reference::BufferView& view : *views) {
+        if (view.buffer != i) continue;
+        const auto range = byte_range({view.view, somewhere + view.offset});
+        if (!range) continue;
+        first = std::min(first, range->first);
+        end = std::max(end, range->last + 1);
+      }
+    }
+    if (first > end) first = end;
+    const Part part{first - somewhere, end - first};
+    parts_.push_back(part);
+    allocations_.push_back(sim::allocate_between(*device_, part.bytes, (part.first + shift) % boundary));
+    addresses_.push_back(allocations_.back() - part.first);
+  }
+}
+
+OwnMemory::~OwnMemory() {
+  for (const DevicePtr address : allocations_) device_->free(address);
+}
+
+void OwnMemory::write(const reference::Buffers& buffers) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    device_->copy_in(allocations_[i], std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
+                     nullptr);
+  }
+}
+
+reference::Buffers OwnMemory::read(const reference::Buffers& like) const {
+  reference::Buffers buffers = like;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    device_->copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes), allocations_[i],
+                      nullptr);
+  }
+  return buffers;
+}
+
+}  // namespace tests
