@@ -8,6 +8,7 @@ namespace tmajit {
 
 constexpr u32 unit = 16;  // bytes that go to an image at once
 
+//@ used is_inner
 // Whether all units that hold an element of the tile lie in the view's own bytes: so it is but at the ends of its
 // memory. Rows may begin `before` elements before the tile.
 template <u32 rank>
@@ -21,6 +22,7 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
   }
   return low >= view.low + (unit - 1) && high + unit <= view.high;
 }
+//@ end
 
 // Copies what a unit holds of the view, if it `exists`: else zeros, as also for what is not the view's. `from` is a
 // multiple of 16. With `inner` all of it is the view's.

@@ -117,8 +117,8 @@ __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 s
   using Element = typename Bits<element_bytes>::Type;
   ElementShifter<element_bytes> shifter;
 #pragma unroll 4
-  for (u32 k = n; k-- > 0;) {
-    shifter.push(k >= first && k < last ? *reinterpret_cast<const Element*>(from + k * step) : Element(0));
+  for (u32 k = last; k-- > 0;) {
+    shifter.push(k >= first ? *reinterpret_cast<const Element*>(from + k * step) : Element(0));
   }
   const u32 words[4] = {static_cast<u32>(shifter.low), static_cast<u32>(shifter.low >> 32),
                         static_cast<u32>(shifter.high), static_cast<u32>(shifter.high >> 32)};

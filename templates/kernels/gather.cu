@@ -46,7 +46,6 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
   i32 length = element_bytes;  // of the lines' part that exists
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) length += (tile.inside[d] - 1) * static_cast<i32>(line_reach().at[d]);
-  const bool inner = is_inner(view, tile, 0);
 #pragma unroll 2
   for (u32 n = threadIdx.x; n < line_count * line_units; n += threads) {
     const u32 in_line = n % line_units * unit;
@@ -63,7 +62,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     if (in_line >= into + line_bytes) continue;  // here the next line may begin
     exists = exists && in_line < into + length;
     const u32 to = skip_of(source) + in_image(index) - into + in_line;
-    copy_unit<element_bytes>(image + to, from + static_cast<i32>(in_line - into), exists, view, inner);
+    copy_unit<element_bytes>(image + to, from + static_cast<i32>(in_line - into), exists, view, false);
   }
 }
 

@@ -18,7 +18,7 @@ constexpr std::array tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTuning{
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   ChunkFacts facts = chunk_facts(problem);
   facts.turns = tuning.turns;
-  choose_sides(facts, problem, std::uint64_t{tuning.threads} * tuning.turns);
+  choose_sides(facts, problem, std::uint64_t{tuning.threads} * tuning.turns, UINT64_MAX);
   facts.threads = chunk_threads(facts, tuning.threads);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.chunk) ? 1 : 0;
   return facts;

@@ -18,11 +18,12 @@ constexpr double image_chunk_us = 1.6e-3;  // a chunk that comes from an image
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
 constexpr GeneralTuning row_tunings[] = {
-    {.threads = 256, .turns = 1}, {.threads = 128, .turns = 1}, {.threads = 128, .turns = 2},
-    {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1}, {.threads = 256, .turns = 4},
-    {.threads = 128, .turns = 4}, {.threads = 64, .turns = 1},  {.threads = 32, .turns = 1},
+    {.threads = 256, .turns = 1}, {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},
+    {.threads = 128, .turns = 2}, {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1},
+    {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4}, {.threads = 32, .turns = 1},
 };
-constexpr std::size_t common_tunings = 2;  // the first of them
+constexpr std::size_t common_tunings = 2;  // the first of them ...
+constexpr std::size_t few_tunings = 3;     // ... and where tiles are few
 constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
 /// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
@@ -83,7 +84,7 @@ class General final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const Layout layout = layout_of(problem);
-    const bool tiny = is_tiny(problem) && layout != Layout::rows && problem.reads_bits();
+    const bool tiny = goes_by_elements(problem);
     if (problem.sources() == 0 || (layout != Layout::any && !tiny)) return;
     const std::size_t first = candidates.size();
     const auto add = [&](const GeneralTuning& tuning, bool common) {
@@ -94,8 +95,9 @@ class General final : public Family {
       return has_image;
     };
     if (tiny) {
-      add(tiny_tuning, true);
-      candidates[first].usual = has_whole_blocks(problem) ? Usual::no : Usual::yes;
+      const bool best = !has_whole_blocks(problem);
+      add(tiny_tuning, best);
+      if (best) candidates[first].usual = Usual::yes;
       if (layout != Layout::any) return;
     }
     const std::size_t other = candidates.size();
@@ -104,9 +106,8 @@ class General final : public Family {
     if (has_image) {
       for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run}, !tiny);
     } else {
-      for (const GeneralTuning& tuning : row_tunings) {
-        add(tuning, !tiny && &tuning < row_tunings + common_tunings);
-      }
+      const std::size_t common = has_few_tiles(problem) ? few_tunings : common_tunings;
+      for (const GeneralTuning& tuning : row_tunings) add(tuning, !tiny && &tuning < row_tunings + common);
     }
   }
 

@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t word_bytes = 4;
 constexpr std::uint32_t most_shared = 96 * 1024;  // of images: two CTAs an SM
+constexpr std::uint64_t most_along = 8;           // chunks of a row of elements that are read one by one
 constexpr std::uint32_t most_images = 2;          // each makes the tile longer in its dimension
 constexpr std::int64_t longest_stride = 4;        // of a run whose words are all loaded
 
@@ -57,10 +58,11 @@ class GeneralPlanner {
     if (interleaved && follows_destination(operand)) plan.alignment = facts_.alignment;
     const std::uint32_t whole = std::min(std::max(facts_.chunk * bytes, word_bytes), vector_bytes);
     // Vectors, words or elements: what lies between would make one more kernel, and little faster.
-    plan.alignment = plan.alignment >= whole        ? whole
-                     : plan.alignment >= word_bytes ? word_bytes
-                     : interleaved                  ? bytes
-                                                    : 1;
+    plan.alignment = plan.alignment >= whole                      ? whole
+                     : plan.alignment >= 8 && !is_small(problem_) ? 8U
+                     : plan.alignment >= word_bytes               ? word_bytes
+                     : interleaved                                ? bytes
+                                                                  : 1;
     const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
     if (along == 0) {
       plan.access = Access::repeat;
@@ -125,7 +127,9 @@ class GeneralPlanner {
   void choose_box() {
     if (images_ == 0) {
       facts_.turns = tuning_.turns;
-      choose_sides(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns);
+      // Elements that are read one by one share their sectors with neighbours along another dimension.
+      choose_sides(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns,
+                   tuning_.images ? UINT64_MAX : most_along);
       facts_.threads = chunk_threads(facts_, tuning_.threads);
       return;
     }

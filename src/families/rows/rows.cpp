@@ -19,7 +19,8 @@ struct RowsFacts {
   [[nodiscard]] bool whole() const noexcept { return element_bytes == vector_bytes; }
 };
 constexpr std::uint32_t most_turns = 4;
-constexpr std::uint32_t least_along = 8;  // vectors of a row that a tile takes, if it has them
+constexpr std::uint32_t most_of_small = 128;  // threads of a small problem's tile
+constexpr std::uint32_t least_along = 8;      // vectors of a row that a tile takes, if it has them
 
 struct RowsTuning {
   std::uint32_t threads;
@@ -27,8 +28,8 @@ struct RowsTuning {
   std::uint32_t source_run;  ///< bytes that a tile takes where short rows follow each other in the source
 };
 constexpr RowsTuning tunings[] = {
-    {128, 2, 0}, {256, 1, 0}, {256, 2, 0}, {512, 1, 0},   {256, 4, 0},    {128, 4, 0},
-    {128, 1, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
+    {128, 1, 0}, {128, 2, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
+    {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
 // Threads of any launch: with four vectors in flight each needs more registers.
 constexpr std::uint32_t most_threads(std::uint32_t turns) {
@@ -47,15 +48,15 @@ std::uint32_t after_row(const CanonicalNest& nest) {
 PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   const CanonicalNest& nest = problem.nest;
   const std::uint32_t element_bytes = problem.element_bytes(0);
-  const bool small = is_small(problem);
+  const bool few = has_few_tiles(problem);
   PerDimension box{};
   const std::uint32_t unit = vector_bytes / element_bytes;
   const std::uint32_t row = nest.rank - 1;
   std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns;
-  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_along, small) * unit;
+  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_along, few) * unit;
   left /= box[row] / unit;
   const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
-    box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(left, wanted), 1), 1, small);
+    box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(left, wanted), 1), 1, few);
     left /= box[d];
   };
   const std::uint32_t beside = after_row(nest);
@@ -91,7 +92,8 @@ class Rows final : public Family {
       tile.threads = static_cast<std::uint32_t>(
           std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
       facts.wide_offsets = has_wide_offsets(problem, tile.box, 0) ? 1 : 0;
-      add_once(candidates, candidate(facts, nest, tile), one_turn || !is_small(problem));
+      add_once(candidates, candidate(facts, nest, tile),
+               !is_small(problem) || (one_turn && tile.threads <= most_of_small));
     }
     candidates[first].usual = Usual::yes;
   }

@@ -78,10 +78,11 @@ BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
   facts.whole = facts.staggered == 0 && aligned >= tuning.vector_bytes && divides ? 1 : 0;
   facts.interleaved = facts.whole == 0 && problem.interleaved[1] ? 1 : 0;
   // Vectors, words or elements: what lies between would make one more kernel, and little faster.
-  facts.alignment = aligned >= tuning.vector_bytes ? tuning.vector_bytes
-                    : aligned >= word_bytes        ? word_bytes
-                    : facts.interleaved != 0       ? facts.element_bytes
-                                                   : 1;
+  facts.alignment = aligned >= tuning.vector_bytes       ? tuning.vector_bytes
+                    : aligned >= 8 && !is_small(problem) ? 8U
+                    : aligned >= word_bytes              ? word_bytes
+                    : facts.interleaved != 0             ? facts.element_bytes
+                                                         : 1;
 
   // A block a thread, also where a staggered row adds some.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;

@@ -65,15 +65,16 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   return facts;
 }
 
-void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks) {
+void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t along) {
   const CanonicalNest& nest = problem.nest;
-  const bool small = is_small(problem);
+  const bool few = has_few_tiles(problem);
   const std::uint32_t row = facts.row();
-  facts.box[row] = side_of(ceil_div(extent_of(nest, row), facts.chunk), chunks, least_along, small);
+  facts.box[row] =
+      side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, along), least_along, few);
   chunks /= facts.box[row];
   facts.box[row] *= facts.chunk;
   for (std::uint32_t d = row; d-- > 0; chunks /= facts.box[d]) {
-    facts.box[d] = side_of(extent_of(nest, d), chunks, 1, small);
+    facts.box[d] = side_of(extent_of(nest, d), chunks, 1, few);
   }
 }
 

@@ -37,9 +37,9 @@ inline constexpr std::uint32_t few_elements = 4;
 /// All facts of a problem's chunks that do not depend on the tile. Chunks have 16 bytes of the widest
 /// operand, at most so many elements; rows that are much shorter get smaller ones.
 [[nodiscard]] ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements = 16);
-/// A tile of any size of at most so many chunks: as many along the row as it has, then along the dimensions
-/// before it.
-void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks);
+/// A tile of any size of at most so many chunks: at most `along` of them along the row, then along the
+/// dimensions before it.
+void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t along);
 /// Threads, at most so many, that do the tile's chunks in the facts' turns.
 [[nodiscard]] std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most);
 /// Threads of any launch of a kernel that takes tiles of any size.

@@ -101,6 +101,13 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
   });
 }
 
+bool goes_by_elements(const Problem& problem) noexcept {
+  if (!is_tiny(problem) || !problem.reads_bits() || problem.sources() != 1 || problem.joined != 1)
+    return false;
+  const std::uint32_t rank = problem.nest.rank;
+  return rank > 1 && std::abs(problem.nest.operand[1].strides[rank - 1]) > 1;
+}
+
 Problem in_units(const Problem& problem, std::uint32_t unit) {
   Problem units = problem;
   const std::uint32_t bytes = problem.element_bytes(0);

@@ -59,11 +59,19 @@ inline constexpr std::uint64_t most_small_bytes = 4 << 20;
   return problem.bytes_written() <= most_small_bytes;
 }
 
-/// Elements up to which it is so small that threads may as well read them one by one, however they lie.
+/// Whether the tiles of a problem are so few that empty parts of them cost nothing.
+[[nodiscard]] inline bool has_few_tiles(const Problem& problem) noexcept {
+  return problem.bytes_written() <= most_small_bytes / 16;
+}
+
+/// Elements up to which it is so small that threads may as well read them one by one, wherever they lie.
 inline constexpr std::uint64_t most_tiny_elements = 32 << 10;
 [[nodiscard]] inline bool is_tiny(const Problem& problem) noexcept {
   return problem.nest.elements() <= most_tiny_elements;
 }
+
+/// Whether it is moved so: bits, of a source whose elements lie apart along the destination's rows.
+[[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
 
 /// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
 /// operand.

@@ -50,7 +50,7 @@ class Transpose final : public BlockFamily {
     const auto add = [&](const BlockFacts& facts, bool common) {
       add_once(candidates, candidate(facts, problem.nest), common);
     };
-    if (small) add(block_facts(problem, small_tuning(problem)), !is_tiny(problem));
+    if (small) add(block_facts(problem, small_tuning(problem)), !goes_by_elements(problem));
     const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
       for (const BlockTuning& tuning : wide_tunings) add_other(block_facts(problem, tuning));
@@ -61,7 +61,7 @@ class Transpose final : public BlockFamily {
     if (problem.element_bytes(0) <= narrow_bytes) {
       for (const BlockTuning& tuning : narrow_tunings) add_other(block_facts(problem, tuning));
     }
-    if (first < candidates.size() && !(small && (is_tiny(problem) || has_whole_blocks(problem)))) {
+    if (first < candidates.size() && !(small && (goes_by_elements(problem) || has_whole_blocks(problem)))) {
       candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;
     }
   }
