@@ -10,15 +10,15 @@
 TMAJIT_BEGIN
 namespace {
 
-void require_plan(const BuiltKernel& kernel, const KernelPlan& plan) {
+void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
   require_device(kernel);
-  if (plan.key() != kernel.memory_key) {
+  if (!kernel.origin.is_of(plan)) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format(
             "a plan of the family {} is no launch of '{}', which was made of another plan or source; ask "
             "the runtime for the kernel of this plan.",
-            plan.family().name, kernel.artifact.entry));
+            plan.family().name, kernel.entry));
   }
   const Problem& problem = plan.state().problem;
   const auto end = problem.address.begin() + problem.nest.operands;
@@ -33,7 +33,7 @@ void require_plan(const BuiltKernel& kernel, const KernelPlan& plan) {
 
 }  // namespace
 
-void require_device(const BuiltKernel& kernel) {
+void require_device(const Kernel::State& kernel) {
   if (kernel.loaded) return;
   const std::string why = why_no_gpu();
   throw Error(ErrorCode::unavailable,
@@ -41,7 +41,7 @@ void require_device(const BuiltKernel& kernel) {
                           why.empty() ? "pass open_gpu() as RuntimeOptions::device" : why));
 }
 
-BoundLaunch::BoundLaunch(std::shared_ptr<const BuiltKernel> kernel, const KernelPlan& plan)
+BoundLaunch::BoundLaunch(std::shared_ptr<const Kernel::State> kernel, const KernelPlan& plan)
     : kernel_(std::move(kernel)), plan_(plan), parameters_(plan.state().parameters) {
   require_plan(*kernel_, plan_);
   parameters_.encode(*kernel_->device);

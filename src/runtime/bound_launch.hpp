@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernel/plan_state.hpp"
-#include "runtime/builder.hpp"
+#include "runtime/kernel_state.hpp"
 
 #include <memory>
 #include <span>
@@ -14,7 +14,7 @@ class BoundLaunch {
  public:
   /// Throws Error{unavailable} without a device, Error{invalid_argument} for a plan of another kernel or one
   /// that was made without addresses.
-  BoundLaunch(std::shared_ptr<const BuiltKernel> kernel, const KernelPlan& plan);
+  BoundLaunch(std::shared_ptr<const Kernel::State> kernel, const KernelPlan& plan);
 
   /// Enqueues the kernel with operand i moved by `by[i]` bytes, modulo 2^64. Allocates nothing.
   void operator()(std::span<const DevicePtr> by, Stream stream) const;
@@ -22,12 +22,12 @@ class BoundLaunch {
   [[nodiscard]] const KernelPlan& plan() const noexcept { return plan_; }
 
  private:
-  std::shared_ptr<const BuiltKernel> kernel_;  // keeps the code loaded
+  std::shared_ptr<const Kernel::State> kernel_;  // keeps the code loaded
   KernelPlan plan_;
   ParameterBlock parameters_;
 };
 
 /// Throws Error{unavailable} if `kernel` is not loaded on a device.
-void require_device(const BuiltKernel& kernel);
+void require_device(const Kernel::State& kernel);
 
 TMAJIT_END

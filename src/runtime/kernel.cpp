@@ -41,8 +41,31 @@ std::uint64_t PreparedLaunch::bytes_moved() const noexcept {
   return state_->launch.plan().bytes_moved();
 }
 
-const Artifact& Kernel::artifact() const noexcept {
-  return state_->artifact;
+Kernel::State::State(KernelOrigin its_origin, std::shared_ptr<const Builder> its_builder, BuiltKernel&& built)
+    : origin(std::move(its_origin)),
+      builder(std::move(its_builder)),
+      entry(std::move(built.artifact.entry)),
+      key(built.key),
+      level(built.level),
+      times(built.times),
+      resources(built.artifact.resources),
+      shared_bytes(built.shared_bytes),
+      device(std::move(built.device)),
+      loaded(std::move(built.loaded)) {
+  if (built.on_disk) return;
+  built.artifact.entry = entry;
+  artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+}
+
+Artifact Kernel::artifact() const {
+  if (state_->artifact) return *state_->artifact;
+  return state_->builder->artifact(state_->key, state_->origin.request());
+}
+const std::string& Kernel::entry() const noexcept {
+  return state_->entry;
+}
+const Resources& Kernel::resources() const noexcept {
+  return state_->resources;
 }
 const CacheKey& Kernel::key() const noexcept {
   return state_->key;
@@ -71,12 +94,12 @@ void Kernel::launch(const LaunchShape& shape, std::span<void* const> parameters,
         ErrorCode::invalid_argument,
         fmt::format("a launch of '{}' asks for {} bytes of dynamic shared memory, but the kernel was made "
                     "for at most {}; ask the runtime for it with that many.",
-                    state_->artifact.entry, shape.shared_bytes, state_->shared_bytes));
+                    state_->entry, shape.shared_bytes, state_->shared_bytes));
   }
   const std::optional<std::uint32_t> count = state_->loaded->parameter_count();
   if (count && *count != parameters.size()) {
     throw Error(ErrorCode::invalid_argument, fmt::format("'{}' takes {} parameters, and the launch gives {}.",
-                                                         state_->artifact.entry, *count, parameters.size()));
+                                                         state_->entry, *count, parameters.size()));
   }
   state_->loaded->launch(shape, parameters, stream);
 }

@@ -83,10 +83,9 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
   std::vector<Kernel> kernels;
   for (const KernelPlan& plan : plans) {
     BuiltKernel built;
-    built.memory_key = plan.key();
     built.device = device;
     built.loaded = device->load({});
-    kernels.emplace_back(std::make_shared<const Kernel::State>(Kernel::State{std::move(built)}));
+    kernels.emplace_back(std::make_shared<const Kernel::State>(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
   }
   return kernels;
 }

@@ -58,9 +58,9 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
   CHECK(first.times().compile > 0);
   CHECK(first.artifact().entry == "tmajit_map");
   CHECK_FALSE(first.artifact().cubin.empty());
-  CHECK(&runtime.kernel(sample()).artifact() == &first.artifact());
+  CHECK(runtime.kernel(sample()).state() == first.state());
   // Elsewhere it is the same kernel.
-  CHECK(&runtime.kernel(sample("x + 1", 0x700000, 0x800000)).artifact() == &first.artifact());
+  CHECK(runtime.kernel(sample("x + 1", 0x700000, 0x800000)).state() == first.state());
   CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
   CHECK(device->loads == 2);
 
@@ -75,11 +75,11 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
 TEST_CASE("threads that ask for one plan at once compile it once") {
   const auto device = std::make_shared<FakeDevice>();
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
-  std::vector<const Artifact*> got(8);
+  std::vector<std::shared_ptr<const Kernel::State>> got(8);
   {
     std::vector<std::jthread> threads;
-    for (const Artifact*& artifact : got) {
-      threads.emplace_back([&] { artifact = &runtime.kernel(sample()).artifact(); });
+    for (auto& state : got) {
+      threads.emplace_back([&] { state = runtime.kernel(sample()).state(); });
     }
   }
   CHECK(std::ranges::count(got, got[0]) == 8);
@@ -124,7 +124,7 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   const Source source = custom_source(own_kernel, "fill");
   const Kernel kernel = runtime.kernel(source, 1024);
-  CHECK(&runtime.kernel(source, 1024).artifact() == &kernel.artifact());
+  CHECK(runtime.kernel(source, 1024).state() == kernel.state());
   CHECK(device->allowed == std::vector<std::uint32_t>{1024});
 
   std::uint64_t out = 0x10000;

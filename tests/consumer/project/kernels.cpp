@@ -103,7 +103,7 @@ void run_without_a_device() {
          "the next runtime finds it on disk");
   expect(kernel.key().hex().size() == 64 && !kernel.artifact().ptx.empty(), "key() and artifact()");
   const Source nothing = custom_source("extern \"C\" __global__ void nothing() {}", "nothing");
-  expect(runtime.kernel(nothing).artifact().entry == "nothing", "a kernel of one's own");
+  expect(runtime.kernel(nothing).entry() == "nothing", "a kernel of one's own");
 
   every_operation(runtime);
   every_launch(runtime);
