@@ -35,29 +35,4 @@ void ParameterBlock::add_map(std::string_view name, std::uint32_t operand, const
   add({"params::TensorMap"}, name, EncodedTensorMap{});
 }
 
-void ParameterBlock::encode(Device& device) {
-  for (const Map& map : maps()) {
-    const EncodedTensorMap encoded = device.encode(map.spec, map.address);
-    std::ranges::copy(encoded.opaque, bytes_.begin() + entries_[map.entry].offset);
-  }
-}
-
-std::span<void* const> ParameterBlock::moved(std::span<const DevicePtr> by, Device& device,
-                                             Launch& launch) const {
-  std::memcpy(launch.bytes.data(), bytes_.data(), size_);
-  for (const Patch& patch : patches()) {
-    DevicePtr address = 0;
-    std::memcpy(&address, &launch.bytes[patch.offset], sizeof address);
-    address += by[patch.operand];
-    std::memcpy(&launch.bytes[patch.offset], &address, sizeof address);
-  }
-  for (const Map& map : maps()) {
-    if (by[map.operand] == 0) continue;
-    auto& encoded = *reinterpret_cast<EncodedTensorMap*>(&launch.bytes[entries_[map.entry].offset]);
-    device.set_address(encoded, map.spec, map.address + by[map.operand]);
-  }
-  for (std::uint32_t i = 0; i < entry_count_; ++i) launch.pointers[i] = &launch.bytes[entries_[i].offset];
-  return std::span(launch.pointers).first(entry_count_);
-}
-
 TMAJIT_END

@@ -30,8 +30,7 @@ struct ParameterType {
 };
 
 /// The parameters of a kernel, described once: from here come the signature of its entry, the bytes of its
-/// launch, and the table of addresses by which a launch is made one on other memory. Holds no heap, so that a
-/// launch can have one on its stack.
+/// launch, and the table of addresses by which a launch is made one on other memory (LaunchImage).
 class ParameterBlock {
  public:
   static constexpr std::size_t max_bytes = 1536;
@@ -82,20 +81,6 @@ class ParameterBlock {
     return std::span(patches_).first(patch_count_);
   }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::span(bytes_).first(size_); }
-
-  /// Encodes every map where its parameter stands.
-  void encode(Device& device);
-
-  /// The parameters of one launch: their bytes, and a pointer to each as cuLaunchKernelEx takes them. Left
-  /// uninitialised: a launch has one on its stack.
-  struct Launch {
-    alignas(128) std::array<std::byte, max_bytes> bytes;
-    std::array<void*, max_parameters> pointers;
-  };
-  /// The parameters with operand i moved by `by[i]` bytes, modulo 2^64, of a block whose maps `device` has
-  /// encoded. Allocates nothing.
-  [[nodiscard]] std::span<void* const> moved(std::span<const DevicePtr> by, Device& device,
-                                             Launch& launch) const;
 
   /// The bytes of a struct that only the kernel's side has as a type.
   std::uint32_t add_bytes(ParameterType type, std::string_view name, std::span<const std::byte> value,

@@ -63,77 +63,76 @@ Operation moved_to(const TensorAddresses& addresses, Operation operation) {
   return operation;
 }
 
-PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const KernelPlan> plans,
-                               std::span<const Kernel> kernels) {
-  for_each_tensor(operation, [&](const Tensor& tensor) { base_.push_back(tensor.address); });
+std::vector<TensorReach> reaches_of(const Operation& operation) {
+  std::vector<TensorReach> reaches;
+  for_each_tensor(operation, [&](const Tensor& tensor) {
+    const auto range = byte_range({tensor.view, tensor.address});
+    TensorReach& reach = reaches.emplace_back(TensorReach{.planned = tensor.address});
+    if (range) reach.below = tensor.address - range->first;
+    if (range) reach.above = range->last - tensor.address;
+    if (tensor.view.elements() == 0) reach.above = TensorReach::nowhere;
+  });
+  return reaches;
+}
+
+/// One launch, before its image is written.
+struct PlacedLaunches::Step {
+  std::shared_ptr<const Kernel::State> kernel;
+  const KernelPlan* plan;
+  std::array<LaunchImage::Part, max_operands> parts;
+};
+
+std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
+                                                     std::span<const TensorReach> reaches,
+                                                     std::span<const KernelPlan> plans,
+                                                     std::span<const Kernel> kernels) {
+  std::vector<DevicePtr> base;
+  for_each_tensor(operation, [&](const Tensor& tensor) { base.push_back(tensor.address); });
   const std::vector<MoveTensors> tensors = tensors_of_moves(operation);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < operation.moves.size() && next < plans.size(); ++i) {
+  std::vector<Step> steps;
+  std::size_t bytes = reaches.size() * sizeof(PlacedTensor);
+  for (std::size_t i = 0; i < operation.moves.size() && steps.size() < plans.size(); ++i) {
     if (operation.moves[i].destination.view.elements() == 0) continue;
-    steps_.push_back({BoundLaunch(kernels[next].state(), plans[next]), tensors[i]});
-    ++next;
+    const std::size_t next = steps.size();
+    Step& step = steps.emplace_back(Step{kernels[next].state(), &plans[next], {}});
+    require_plan(*step.kernel, *step.plan);
+    const std::uint32_t operands = step.plan->state().problem.nest.operands;
+    for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};
+    bytes += image_bytes(*step.plan);
   }
+  return std::unique_ptr<PlacedLaunches>(new (BytesBehind{bytes}) PlacedLaunches(operation, reaches, steps));
 }
 
-bool PlacedLaunches::suits(const TensorAddresses& addresses) const noexcept {
-  DevicePtr differences = 0;
-  for (std::size_t t = 0; t < base_.size(); ++t) differences |= addresses[t] - base_[t];
-  return differences % alignment_unit == 0;
-}
-
-void PlacedLaunches::operator()(const TensorAddresses& addresses, Stream stream) const {
-  for (const Step& step : steps_) {
-    std::array<DevicePtr, max_operands> by;
-    const std::uint32_t operands = step.launch.plan().state().problem.nest.operands;
-    for (std::uint32_t i = 0; i < operands; ++i) by[i] = addresses[step.tensor[i]] - base_[step.tensor[i]];
-    step.launch(by, stream);
+PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
+                               std::span<const Step> steps)
+    : tensors_(static_cast<std::uint32_t>(reaches.size())),
+      written_(static_cast<std::uint32_t>(operation.destinations.size())),
+      steps_(static_cast<std::uint32_t>(steps.size())) {
+  std::byte* at = behind();
+  std::size_t next = 0;
+  for_each_tensor(operation, [&](const Tensor& tensor) {
+    new (at) PlacedTensor{reaches[next++], tensor.address};
+    at += sizeof(PlacedTensor);
+  });
+  for (const Step& step : steps) {
+    write_image(at, *step.kernel, *step.plan, step.parts);
+    at += image_bytes(*step.plan);
+    kernels_.push_back(step.kernel);
   }
 }
 
 LaunchesByAlignment::~LaunchesByAlignment() {
-  const Node* node = first_.load(std::memory_order_acquire);
-  while (node != nullptr) delete std::exchange(node, node->next);
+  const PlacedLaunches* launches = newest_.load(std::memory_order_acquire);
+  while (launches != nullptr) delete std::exchange(launches, launches->next_);
 }
 
-const PlacedLaunches* LaunchesByAlignment::find(const TensorAddresses& addresses) const noexcept {
-  const Node* node = first_.load(std::memory_order_acquire);
-  while (node != nullptr && !node->launches.suits(addresses)) node = node->next;
-  return node == nullptr ? nullptr : &node->launches;
-}
-
-const PlacedLaunches& LaunchesByAlignment::add(PlacedLaunches launches) {
-  auto* const node = new Node{std::move(launches), first_.load(std::memory_order_relaxed)};
+const PlacedLaunches& LaunchesByAlignment::add(std::unique_ptr<PlacedLaunches> launches) {
+  PlacedLaunches* const added = launches.release();
   count_.fetch_add(1, std::memory_order_relaxed);
-  while (!first_.compare_exchange_weak(node->next, node, std::memory_order_release)) {
+  added->next_ = newest_.load(std::memory_order_relaxed);
+  while (!newest_.compare_exchange_weak(added->next_, added, std::memory_order_release)) {
   }
-  return node->launches;
-}
-
-Reaches::Reaches(const Operation& operation) : written_(operation.destinations.size()) {
-  for_each_tensor(operation, [&](const Tensor& tensor) {
-    const auto range = byte_range({tensor.view, tensor.address});
-    reaches_.push_back({.planned = tensor.address,
-                        .below = range ? tensor.address - range->first : 0,
-                        .above = range ? range->last - tensor.address : 0,
-                        .empty = tensor.view.elements() == 0});
-  });
-}
-
-bool Reaches::surely_apart(const TensorAddresses& addresses) const noexcept {
-  for (std::size_t i = 0; i < reaches_.size(); ++i) {
-    const Reach& reach = reaches_[i];
-    const DevicePtr address = addresses[i];
-    if (reach.empty) continue;
-    if (address <= reach.below || address + reach.above < address) return false;  // null, or it wraps
-    for (std::size_t j = 0; j < std::min(i, written_); ++j) {
-      const Reach& other = reaches_[j];
-      if (other.empty || addresses[j] - other.planned == address - reach.planned) continue;
-      const bool apart = address + reach.above < addresses[j] - other.below ||
-                         addresses[j] + other.above < address - reach.below;
-      if (!apart) return false;
-    }
-  }
-  return true;
+  return *added;
 }
 
 TMAJIT_END

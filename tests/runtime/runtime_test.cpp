@@ -162,6 +162,39 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one"
   CHECK(device->alive == 0);
 }
 
+TEST_CASE("a runtime keeps as many kernels as it is told; others are unloaded when nobody holds them") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt, .kernels_kept = 1});
+  const KernelPlan first = sample();
+  std::optional<PreparedLaunch> prepared = runtime.kernel(first).prepare(first);
+  (void)runtime.kernel(sample("x + 2"));
+  CHECK(device->alive == 2);
+  CHECK_NOTHROW((*prepared)());
+  prepared.reset();
+  CHECK(device->alive == 1);
+  (void)runtime.kernel(sample("x + 2"));
+  CHECK(device->loads == 2);
+  (void)runtime.kernel(first);  // made again
+  CHECK(device->loads == 3);
+  CHECK(device->alive == 1);
+}
+
+TEST_CASE("a kernel's source, PTX and cubin come from disk, and are made again where the entry has gone") {
+  const TemporaryFolder folder;
+  const KernelPlan plan = sample();
+  const Kernel kernel = Runtime({.device = nullptr, .cache_directory = folder.path()}).kernel(plan);
+  const Artifact artifact = kernel.artifact();
+  CHECK(artifact.source == source(plan).text);
+  CHECK(kernel.entry() == artifact.entry);
+  CHECK(kernel.resources().registers == artifact.resources.registers);
+  CHECK(kernel.resources().registers > 0);
+  DiskCache(folder.path()).clear();
+  const Artifact again = kernel.artifact();
+  CHECK(again.cubin == artifact.cubin);
+  CHECK(again.ptx == artifact.ptx);
+  CHECK(DiskCache(folder.path()).entries().size() == 1);
+}
+
 TEST_CASE("a memory hit takes well below a microsecond") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
   const KernelPlan plan = sample("x * 0.5f + g[0] * 3");
