@@ -63,8 +63,8 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
 }
 
 void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
-  device_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy),
-                       at<TensorMapSpec>(layout().spec)[number], address);
+  device_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
+                       address);
 }
 
 TMAJIT_END

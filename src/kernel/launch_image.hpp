@@ -25,17 +25,15 @@ template <class Object>
 class WithBytesBehind {
  public:
   static void* operator new(std::size_t size, BytesBehind bytes) {
-    return ::operator new(size + bytes.count, std::align_val_t{cache_line});
+    return ::operator new (size + bytes.count, std::align_val_t{cache_line});
   }
   static void operator delete(void* memory, BytesBehind) noexcept { operator delete(memory); }
   static void operator delete(void* memory) noexcept {
-    ::operator delete(memory, std::align_val_t{cache_line});
+    ::operator delete (memory, std::align_val_t{cache_line});
   }
 
  protected:
-  [[nodiscard]] std::byte* behind() noexcept {
-    return reinterpret_cast<std::byte*>(this) + sizeof(Object);
-  }
+  [[nodiscard]] std::byte* behind() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Object); }
   [[nodiscard]] const std::byte* behind() const noexcept {
     return reinterpret_cast<const std::byte*>(this) + sizeof(Object);
   }
@@ -62,7 +60,7 @@ class alignas(8) LaunchImage {
   };
   /// What an operand is part of.
   struct Part {
-    std::uint32_t tensor = 0;   ///< its number among the addresses that launches are given
+    std::uint32_t tensor = 0;  ///< its number among the addresses that launches are given
     DevicePtr as_planned = 0;  ///< that tensor's address
   };
 
@@ -87,7 +85,8 @@ class alignas(8) LaunchImage {
     const Layout layout = this->layout();
     const std::byte* const from = at<std::byte>(layout.bytes);
     std::byte* const to = parameters.bytes.data();
-    for (std::size_t done = 0; done < parameter_bytes_; done += chunk) std::memcpy(to + done, from + done, chunk);
+    for (std::size_t done = 0; done < parameter_bytes_; done += chunk)
+      std::memcpy(to + done, from + done, chunk);
     const auto* const patches = at<Patch>(layout.patch);
     for (std::uint32_t i = 0; i < patches_; ++i) {
       DevicePtr address = 0;

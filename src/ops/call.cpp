@@ -6,9 +6,7 @@ TMAJIT_BEGIN
 
 Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
-    : runtime_(runtime),
-      table_(PlanTables::of_this_thread(runtime)),
-      destinations_(destinations.size()) {
+    : runtime_(runtime), table_(PlanTables::of_this_thread(runtime)), destinations_(destinations.size()) {
   if (destinations.size() + sources.size() > usual) many_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
   key_.add(sources.size());

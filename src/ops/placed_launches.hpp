@@ -95,7 +95,8 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
   };
   struct Step;
 
-  PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches, std::span<const Step> steps);
+  PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
+                 std::span<const Step> steps);
   /// Has the memory that launching reads come while other things are looked at.
   void prefetch() const noexcept {
     constexpr std::uint32_t most = 7 * cache_line;  // one launch; of more, the others come in their turn

@@ -43,8 +43,8 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
   made->planning_us = planning_us;
   for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
   if (runtime.device()) {
-    made->as_planned = &made->launches.add(
-        PlacedLaunches::make(made->operation, made->reaches, made->plans, made->kernels));
+    made->as_planned =
+        &made->launches.add(PlacedLaunches::make(made->operation, made->reaches, made->plans, made->kernels));
   }
   return made;
 }
@@ -52,8 +52,8 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
 namespace {
 
 /// The launches for addresses that may overlap, or are aligned as none before.
-[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
-                    Stream stream) {
+[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan,
+                                                 const TensorAddresses& addresses, Stream stream) {
   Operation moved = moved_to(addresses, plan.operation);
   check_operation(moved.moves);
   const PlacedLaunches* const known = plan.launches.find(addresses);

@@ -94,8 +94,8 @@ const StageTimes& Kernel::times() const noexcept {
 
 PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {
   require_plan(*state_, plan);
-  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(
-      new (BytesBehind{image_bytes(plan)}) PreparedLaunch::State(state_, plan)));
+  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{image_bytes(plan)})
+                                                                   PreparedLaunch::State(state_, plan)));
 }
 
 void Kernel::launch(const KernelPlan& plan, Stream stream) const {

@@ -12,7 +12,8 @@ struct Runtime::State {
   explicit State(RuntimeOptions options)
       : tuning(options.cache_directory),
         kernels(std::move(options)),
-        chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info()) : kernels.builder().options().chip) {}
+        chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info())
+                                        : kernels.builder().options().chip) {}
   ~State() { delete companion.load(std::memory_order_acquire); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -3,7 +3,6 @@
 #include "runtime/thread_number.hpp"
 #include "spec/fork_guard.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -15,7 +14,6 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 TMAJIT_BEGIN
 
@@ -125,7 +123,8 @@ class SingleFlight {
   struct Identity {
     std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
   };
-  using Slots = std::unordered_multimap<std::uint64_t, Slot, Identity>;  // equal hashes need not be equal keys
+  using Slots =
+      std::unordered_multimap<std::uint64_t, Slot, Identity>;  // equal hashes need not be equal keys
   struct alignas(cache_line) Lock {
     std::mutex mutex;
   };
@@ -155,17 +154,18 @@ class SingleFlight {
 
   void publish(std::uint64_t hash, const Key& key, const std::promise<Result>& promise, const Result& value) {
     // A value that leaves may end here, and what that takes nobody should wait for.
-    std::vector<typename Slots::node_type> leaving;
+    typename Slots::node_type leaving;
     const Changing changing(*this);
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || at->second.maker != &promise) return;
     at->second.value = value;
+    at->second.maker = nullptr;
     at->second.pending = {};
     at->second.used.store(++turn_, std::memory_order_relaxed);
-    ++kept_;
-    while (kept_ > most_kept_) {
-      leaving.push_back(slots_.extract(longest_unused()));
-      --kept_;
+    if (kept_ == most_kept_) {
+      leaving = slots_.extract(longest_unused());
+    } else {
+      ++kept_;
     }
   }
   /// Looks at every value, which takes little beside making one.

@@ -9,9 +9,9 @@ TMAJIT_BEGIN
 /// Threads that have a number at once.
 inline constexpr std::size_t most_numbered_threads = 1024;
 
-/// A thread's number, in memory that is found without a call: such memory is scarce in a library that is
-/// loaded late, so nothing else is there.
 inline constexpr std::size_t not_numbered = ~std::size_t{0};
+/// A thread's number, found without a call. So all thread-local memory of the library, some 40 bytes, is of
+/// the little that the C library keeps for libraries that are loaded late.
 extern constinit thread_local std::size_t own_thread_number __attribute__((tls_model("initial-exec")));
 
 /// Gives the calling thread a number, until it ends.

@@ -1,6 +1,7 @@
 // Operations in one call: equal calls share a plan, others never do.
-#include "lib/allocations.hpp"
 #include "ops/call.hpp"
+
+#include "lib/allocations.hpp"
 #include "runtime/fake_device.hpp"
 
 #include <tmajit/error.hpp>
@@ -129,7 +130,8 @@ TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps"
   const std::size_t before = heap_bytes();
   const std::size_t full = meet(1, 2000) - before;  // each set of the table has met 31 on average
   const std::size_t later = meet(2000, 10'000) - before;
-  std::cout << "  bytes of " << PlanTable::most_plans << " plans: " << full << ", most later: " << later << '\n';
+  std::cout << "  bytes of " << PlanTable::most_plans << " plans: " << full << ", most later: " << later
+            << '\n';
   CHECK(later < full + full / 20);
   CHECK(full < PlanTable::most_plans * 16'000);
 }
@@ -138,7 +140,7 @@ TEST_CASE("keys are what was added, in few words or many, and their hashes tell 
   std::vector<std::vector<std::uint64_t>> keys;
   std::set<std::uint64_t> hashes;
   for (std::size_t count = 0; count < 300; ++count) {
-    for (const std::uint64_t change : {0, 1, 2}) {
+    for (const std::uint64_t change : {0ULL, 1ULL, 2ULL}) {
       CallKey key;
       std::vector<std::uint64_t> words;
       for (std::size_t i = 0; i < count; ++i) {

@@ -1,7 +1,6 @@
 /// The description of a kernel's parameters: where they stand, and that a launch on other memory is the same
 /// with its addresses moved.
 #include "kernel/launch_image.hpp"
-
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 #include "runtime/fake_device.hpp"

@@ -239,7 +239,8 @@ TEST_CASE("an artifact is read again, and made again where its entry has gone") 
   CHECK(toolchain.compiles == 2);  // it was stored again
   DiskCache(bench.folder.path()).clear();
   toolchain.compiler = std::nullopt;
-  CHECK(error_of([&] { return builder.artifact(kernel.key, bench.kernel); }).code() == ErrorCode::unavailable);
+  CHECK(error_of([&] { return builder.artifact(kernel.key, bench.kernel); }).code() ==
+        ErrorCode::unavailable);
   CHECK(bench.device->loads == 1);
 }
 

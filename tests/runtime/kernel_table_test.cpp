@@ -6,7 +6,10 @@
 #include "runtime/temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
+#include <tmajit/tiles.hpp>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -77,9 +80,32 @@ TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
   };
   const std::size_t with_cache = bytes_of_kernel(true);
   const std::size_t without = bytes_of_kernel(false);
-  std::cout << "  bytes of a kernel: " << with_cache << " with a cache directory, " << without << " without\n";
+  std::cout << "  bytes of a kernel: " << with_cache << " with a cache directory, " << without
+            << " without\n";
   CHECK(with_cache < 2500);
   CHECK(without > 90'000);
+}
+
+TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little beside") {
+  const Desk desk;
+  KernelTable table(desk.options(true, 100), toolchain);
+  const auto ask = [&](int number) {
+    const std::array<std::uint64_t, 2> shape{256, 64};
+    const TensorView view = TensorView::contiguous(ElementType::f32, shape);
+    const KernelPlan plan = plan_tiles({.family = "map",
+                                        .destination = {view, 0x200000},
+                                        .sources = {{view, 0x100000}},
+                                        .expression = "x + " + std::to_string(number)});
+    return table.get({.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes});
+  };
+  (void)ask(0);
+  constexpr int count = 20;
+  const std::size_t before = heap_bytes();
+  for (int n = 1; n <= count; ++n) (void)ask(n);
+  const std::size_t bytes = (heap_bytes() - before) / count;
+  std::cout << "  bytes of a kernel of a plan: " << bytes << '\n';
+  CHECK(bytes < 8000);
+  CHECK(ask(1).artifact().source.find("x + 1") != std::string::npos);
 }
 
 TEST_CASE("10,000 kernels take no more memory than those that are kept") {

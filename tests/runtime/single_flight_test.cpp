@@ -200,9 +200,8 @@ TEST_CASE("threads find values while others leave") {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 5000; ++i) {
           const int k = (i * 7 + t * 13) % (i % 3 == 0 ? keys : 4);
-          const auto got = table.get(static_cast<std::uint64_t>(k % 5), std::to_string(k), [&] {
-            return std::make_shared<const std::string>(std::to_string(-k));
-          });
+          const auto got = table.get(static_cast<std::uint64_t>(k % 5), std::to_string(k),
+                                     [&] { return std::make_shared<const std::string>(std::to_string(-k)); });
           wrong += *got != std::to_string(-k);
         }
       });

@@ -15,9 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -173,7 +172,8 @@ class Dispatch {
         const auto raw = [&] { own.raw(); };
         const auto wait = [&] { device_->synchronize(own.stream); };
         return cold_ ? race(cold_rounds, ours, raw, other_work, wait)
-                     : race(warm_rounds, ours, raw, [] {}, wait);
+                     : race(
+                           warm_rounds, ours, raw, [] {}, wait);
       });
       show(path, maps, threads, cost);
     };
