@@ -56,20 +56,22 @@ std::uint64_t PreparedLaunch::bytes_moved() const noexcept {
   return state_->plan.bytes_moved();
 }
 
-Kernel::State::State(KernelOrigin its_origin, std::shared_ptr<const Builder> its_builder, BuiltKernel&& built)
-    : origin(std::move(its_origin)),
-      builder(std::move(its_builder)),
-      entry(std::move(built.artifact.entry)),
-      key(built.key),
-      level(built.level),
-      times(built.times),
-      resources(built.artifact.resources),
-      shared_bytes(built.shared_bytes),
-      device(std::move(built.device)),
-      loaded(std::move(built.loaded)) {
-  if (built.on_disk) return;
-  built.artifact.entry = entry;
-  artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+std::shared_ptr<const Kernel::State> kept_of(KernelOrigin origin, std::shared_ptr<const Builder> builder,
+                                             BuiltKernel built) {
+  const Artifact& artifact = built.artifact;
+  auto kept = std::make_shared<Kernel::State>(Kernel::State{.origin = std::move(origin),
+                                                            .builder = std::move(builder),
+                                                            .entry = artifact.entry,
+                                                            .key = built.key,
+                                                            .level = built.level,
+                                                            .times = built.times,
+                                                            .resources = artifact.resources,
+                                                            .shared_bytes = built.shared_bytes,
+                                                            .artifact = nullptr,
+                                                            .device = std::move(built.device),
+                                                            .loaded = std::move(built.loaded)});
+  if (!built.on_disk) kept->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+  return kept;
 }
 
 Artifact Kernel::artifact() const {

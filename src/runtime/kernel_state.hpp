@@ -11,8 +11,6 @@ TMAJIT_BEGIN
 /// What a kernel keeps in memory: what its launches need, and what its artifact is had by when somebody asks.
 /// Never changes once it is made.
 struct Kernel::State {
-  State(KernelOrigin its_origin, std::shared_ptr<const Builder> its_builder, BuiltKernel&& built);
-
   KernelOrigin origin;
   std::shared_ptr<const Builder> builder;  ///< null only in tests
   std::string entry;
@@ -27,5 +25,10 @@ struct Kernel::State {
   std::shared_ptr<Device> device;
   std::unique_ptr<LoadedKernel> loaded;
 };
+
+/// What is kept of a kernel that was built.
+[[nodiscard]] std::shared_ptr<const Kernel::State> kept_of(KernelOrigin origin,
+                                                           std::shared_ptr<const Builder> builder,
+                                                           BuiltKernel built);
 
 TMAJIT_END

@@ -22,9 +22,8 @@ class KernelTable {
     const std::uint64_t hash = request.hash();
     if (auto known = kernels_.find(hash, request)) return Kernel(std::move(known));
     const KernelOrigin origin(request);
-    return Kernel(kernels_.get(hash, origin, [&] {
-      return std::make_shared<const Kernel::State>(origin, builder_, builder_->build(request));
-    }));
+    return Kernel(
+        kernels_.get(hash, origin, [&] { return kept_of(origin, builder_, builder_->build(request)); }));
   }
 
   [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }

@@ -85,8 +85,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
     BuiltKernel built;
     built.device = device;
     built.loaded = device->load({});
-    kernels.emplace_back(
-        std::make_shared<const Kernel::State>(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
+    kernels.emplace_back(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
   }
   return kernels;
 }
