@@ -58,12 +58,11 @@ std::shared_ptr<tmajit::Device> open(const std::string& name) {
 }
 
 void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) {
-  const tmajit::Artifact& artifact = kernel.artifact();
-  const tmajit::Resources& resources = artifact.resources;
+  const tmajit::Resources& resources = kernel.resources();
   const std::uint64_t shared_bytes = resources.static_shared_bytes + dynamic_shared_bytes;
   std::printf("%s: %u registers, %u bytes spilled, %llu bytes of shared memory, cubin of %zu bytes, ",
-              artifact.entry.c_str(), resources.registers, resources.spill_store_bytes,
-              static_cast<unsigned long long>(shared_bytes), artifact.cubin.size());
+              kernel.entry().c_str(), resources.registers, resources.spill_store_bytes,
+              static_cast<unsigned long long>(shared_bytes), kernel.artifact().cubin.size());
   if (kernel.level() == tmajit::CacheLevel::compiled) {
     std::printf("compiled in %.1f ms\n", kernel.times().compile);
   } else {

@@ -5,11 +5,13 @@
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/tuning.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 TMAJIT_BEGIN
@@ -22,6 +24,9 @@ struct RuntimeOptions {
   CompileOptions compile = {};
   /// What to plan for where there is no device.
   Chip chip = {};
+  /// Kernels that the runtime keeps. Of more, those that were not asked for since the others were leave it;
+  /// the code of one is unloaded when no Kernel, plan or prepared launch holds it either.
+  std::size_t kernels_kept = 1024;
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
@@ -62,7 +67,12 @@ class TMAJIT_API PreparedLaunch {
 /// A compiled kernel, loaded where the runtime has a device. Cheap to copy; thread-safe.
 class TMAJIT_API Kernel {
  public:
-  [[nodiscard]] const Artifact& artifact() const noexcept;
+  /// Its source, PTX, cubin and log, which a kernel does not keep in memory: they are read from the cache
+  /// directory, or made again if the entry has gone. Where there is no cache directory, or it could not be
+  /// written, they are kept after all. Throws CompileError, Error{unavailable} if they cannot be made.
+  [[nodiscard]] Artifact artifact() const;
+  [[nodiscard]] const std::string& entry() const noexcept;  ///< its name, unmangled: "tmajit_copy"
+  [[nodiscard]] const Resources& resources() const noexcept;
   [[nodiscard]] const CacheKey& key() const noexcept;
   /// Where this kernel came from when it was first asked of this runtime, and what that took.
   [[nodiscard]] CacheLevel level() const noexcept;

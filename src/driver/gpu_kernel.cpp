@@ -109,16 +109,30 @@ std::optional<std::uint32_t> LoadedCode::parameter_count() const {
 }
 
 GpuKernel::GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
-    : code_((drop_returned(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
-      entry_(artifact.entry) {}
+    : context_(context->handle()),
+      get_current_(context->api().ctx_get_current),
+      get_capture_info_(context->api().stream_get_capture_info),
+      launch_kernel_ex_(context->api().launch_kernel_ex),
+      code_((drop_returned(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
+      entry_(artifact.entry) {
+  function_ = reinterpret_cast<CUfunction>(code_->kernel());
+}
 
 void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
-  const Api& api = code_->context().api();
+  CUcontext current = nullptr;
+  if (get_current_(&current) == CUDA_SUCCESS && current == context_) [[likely]]
+    return enqueue(shape, parameters, stream);
   const ContextScope scope(code_->context());
+  enqueue(shape, parameters, stream);
+}
+
+void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
-  // Where this fails the launch fails likewise, and says why.
-  if (api.stream_get_capture_info(stream, &status, nullptr, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
+  // The default stream cannot be captured (cuStreamBeginCapture). Where asking fails the launch fails
+  // likewise, and says why.
+  if (stream != nullptr &&
+      get_capture_info_(stream, &status, nullptr, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
       status == CU_STREAM_CAPTURE_STATUS_ACTIVE) [[unlikely]] {
     keep_for_graph(graph, code_);
   }
@@ -141,12 +155,19 @@ void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> paramete
     config.numAttrs = 1;
   }
   // The driver only reads the array; its signature predates const.
-  check(api, api.launch_kernel_ex(&config, function(), const_cast<void**>(parameters.data()), nullptr),
-        "cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of dynamic shared "
-        "memory, stream {})",
-        entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-        shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
-        static_cast<const void*>(stream));
+  const CUresult result =
+      launch_kernel_ex_(&config, function_, const_cast<void**>(parameters.data()), nullptr);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    fail_launch(result, shape, stream);
+}
+
+void GpuKernel::fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const {
+  fail(code_->context().api(), result,
+       fmt::format("cuLaunchKernelEx('{}', grid {}x{}x{}, block {}x{}x{}, cluster {}x{}x{}, {} bytes of "
+                   "dynamic shared memory, stream {})",
+                   entry_, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1],
+                   shape.block[2], shape.cluster[0], shape.cluster[1], shape.cluster[2], shape.shared_bytes,
+                   static_cast<const void*>(stream)));
 }
 
 void GpuKernel::allow_shared_bytes(std::uint32_t bytes) {
@@ -162,7 +183,7 @@ std::uint32_t GpuKernel::ctas_per_sm(std::uint32_t threads, std::uint32_t shared
   const Api& api = code_->context().api();
   const ContextScope scope(code_->context());
   int ctas = 0;
-  check(api, api.occupancy_max_active_blocks(&ctas, function(), static_cast<int>(threads), shared_bytes),
+  check(api, api.occupancy_max_active_blocks(&ctas, function_, static_cast<int>(threads), shared_bytes),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor('{}', {} threads, {} bytes)", entry_, threads,
         shared_bytes);
   return static_cast<std::uint32_t>(ctas);

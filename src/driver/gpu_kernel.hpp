@@ -38,7 +38,7 @@ class LoadedCode {
 };
 
 /// A kernel of a GPU.
-class GpuKernel final : public LoadedKernel {
+class alignas(64) GpuKernel final : public LoadedKernel {
  public:
   GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact);
 
@@ -51,11 +51,21 @@ class GpuKernel final : public LoadedKernel {
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override;
 
  private:
+  /// With the context current.
+  void enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
+  /// Of a launch that the driver refused.
+  [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;
+
+  // What every launch reads, in one line of the caches, which the driver's own work takes between launches.
   /// The driver takes a context-independent kernel wherever it takes a function of the current context
   /// (cuLaunchKernelEx, "context-less kernel CUkernel").
-  [[nodiscard]] CUfunction function() const noexcept { return reinterpret_cast<CUfunction>(code_->kernel()); }
-
+  CUfunction function_;
+  CUcontext context_;
+  decltype(Api::ctx_get_current) get_current_;
+  Api::GetCaptureInfo get_capture_info_;
+  decltype(Api::launch_kernel_ex) launch_kernel_ex_;
   std::shared_ptr<const LoadedCode> code_;
+
   std::string entry_;
 };
 

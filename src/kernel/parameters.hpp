@@ -3,7 +3,6 @@
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/tile_options.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -30,8 +30,7 @@ struct ParameterType {
 };
 
 /// The parameters of a kernel, described once: from here come the signature of its entry, the bytes of its
-/// launch, and the table of addresses by which a launch is made one on other memory. Holds no heap, so that a
-/// launch can have one on its stack.
+/// launch, and the table of addresses by which a launch is made one on other memory (LaunchImage).
 class ParameterBlock {
  public:
   static constexpr std::size_t max_bytes = 1536;
@@ -70,46 +69,23 @@ class ParameterBlock {
     add_address(add(type, name, address), operand);
   }
   /// Says that at `offset` stands an address of an operand's memory.
-  void add_address(std::uint32_t offset, std::uint32_t operand) {
-    patches_[patch_count_++] = {offset, operand};
-  }
+  void add_address(std::uint32_t offset, std::uint32_t operand);
 
-  [[nodiscard]] std::span<const Entry> entries() const noexcept {
-    return std::span(entries_).first(entry_count_);
-  }
-  [[nodiscard]] std::span<const Map> maps() const noexcept { return std::span(maps_).first(map_count_); }
-  [[nodiscard]] std::span<const Patch> patches() const noexcept {
-    return std::span(patches_).first(patch_count_);
-  }
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::span(bytes_).first(size_); }
-
-  /// Encodes every map where its parameter stands.
-  void encode(Device& device);
-
-  /// The parameters of one launch: their bytes, and a pointer to each as cuLaunchKernelEx takes them. Left
-  /// uninitialised: a launch has one on its stack.
-  struct Launch {
-    alignas(128) std::array<std::byte, max_bytes> bytes;
-    std::array<void*, max_parameters> pointers;
-  };
-  /// The parameters with operand i moved by `by[i]` bytes, modulo 2^64, of a block whose maps `device` has
-  /// encoded. Allocates nothing.
-  [[nodiscard]] std::span<void* const> moved(std::span<const DevicePtr> by, Device& device,
-                                             Launch& launch) const;
+  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+  [[nodiscard]] std::span<const Map> maps() const noexcept { return maps_; }
+  [[nodiscard]] std::span<const Patch> patches() const noexcept { return patches_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
   /// The bytes of a struct that only the kernel's side has as a type.
   std::uint32_t add_bytes(ParameterType type, std::string_view name, std::span<const std::byte> value,
                           std::size_t alignment);
 
  private:
-  alignas(128) std::array<std::byte, max_bytes> bytes_{};
-  std::array<Entry, max_parameters> entries_{};
-  std::array<Map, max_inputs + 1> maps_{};
-  std::array<Patch, max_patches> patches_{};
-  std::uint32_t size_ = 0;
-  std::uint32_t entry_count_ = 0;
-  std::uint32_t map_count_ = 0;
-  std::uint32_t patch_count_ = 0;
+  // Most kernels have few of each, and plans are kept.
+  std::vector<std::byte> bytes_;
+  std::vector<Entry> entries_;
+  std::vector<Map> maps_;
+  std::vector<Patch> patches_;
 };
 
 /// Calls `f` with a std::integral_constant of `rank`, 1 to 8: parameter structs have their rank in their

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/call_key.hpp"
 #include "ops/plan_table.hpp"
 
 #include <tmajit/move.hpp>
@@ -28,29 +29,25 @@ class Call {
   }
   template <class T>
   Call& with(std::span<const T> values) {
-    add(values.size());
-    add(std::as_bytes(values));
+    key_.add(values.size());
+    key_.add(std::as_bytes(values));
     return *this;
   }
 
   /// `make()` returns the operation. Throws what it does, and what plan() does.
   template <class Make>
   void run(Stream stream, Make&& make) const {
-    const std::uint64_t hash = key_hash();
-    PlanTable::Plan plan = table_ == nullptr ? nullptr : table_->find(hash, key_);
+    const std::uint64_t hash = key_.hash();
+    PlanTable::Plan plan = table_ == nullptr ? nullptr : table_->find(hash, key_.words());
     if (!plan) {
-      const std::vector<std::byte> key = key_;  // planning may log, and a log may call operations
       plan = make_plan(runtime_, make(), {});
-      if (table_ != nullptr) table_->insert(hash, key, plan);
+      if (table_ != nullptr) table_->insert(hash, key_.words(), plan);
     }
     launch(runtime_, *plan, addresses(), stream);
   }
 
  private:
-  void add(std::uint64_t number) { add(std::as_bytes(std::span(&number, 1))); }
-  void add(std::span<const std::byte> bytes) { key_.insert(key_.end(), bytes.begin(), bytes.end()); }
   void add(std::span<const Tensor> tensors);
-  [[nodiscard]] std::uint64_t key_hash() const noexcept;
   [[nodiscard]] TensorAddresses addresses() const noexcept {
     const std::span<const DevicePtr> all(many_.empty() ? few_.data() : many_.data(), count_);
     return {all.first(destinations_), all.subspan(destinations_)};
@@ -59,8 +56,7 @@ class Call {
   static constexpr std::size_t usual = max_operands;
   const Runtime& runtime_;
   PlanTable* table_;
-  std::vector<std::byte> own_;  ///< the key, where there is no table
-  std::vector<std::byte>& key_;
+  CallKey key_;
   std::size_t destinations_;
   std::size_t count_ = 0;
   std::array<DevicePtr, usual> few_;

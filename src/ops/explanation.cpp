@@ -82,7 +82,7 @@ std::string step_text(const MoveStep& step) {
 
 MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
   const KernelShape shape = plan.shape();
-  const std::uint32_t registers = kernel.artifact().resources.registers;
+  const std::uint32_t registers = kernel.resources().registers;
   std::uint32_t ctas = shape.ctas_per_sm;
   if (registers > 0) {
     const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;

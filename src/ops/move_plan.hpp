@@ -9,17 +9,16 @@
 
 TMAJIT_BEGIN
 
-/// All that a plan holds but the runtime, whose tables hold plans.
+/// All that a plan holds but the runtime, whose tables hold plans. What every launch reads comes first.
 struct MovePlan::State {
+  mutable LaunchesByAlignment launches = {};   ///< none without a device
+  const PlacedLaunches* as_planned = nullptr;  ///< those of them for where it was planned
   Operation operation;
   std::string family;             ///< the only one that was considered; empty: any
   std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
   std::vector<Kernel> kernels;    ///< likewise
   double planning_us = 0;
-  Reaches reaches{operation};
-  std::vector<DevicePtr> destinations = {};   ///< as planned
-  std::vector<DevicePtr> sources = {};        ///< likewise
-  mutable LaunchesByAlignment launches = {};  ///< none without a device
+  std::vector<TensorReach> reaches;  ///< of its tensors
 };
 
 /// Throws what plan() throws.

@@ -1,5 +1,7 @@
 #include "ops/placed_launches.hpp"
 
+#include "spec/overlap.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -61,36 +63,77 @@ Operation moved_to(const TensorAddresses& addresses, Operation operation) {
   return operation;
 }
 
-PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const KernelPlan> plans,
-                               std::span<const Kernel> kernels) {
-  for_each_tensor(operation, [&](const Tensor& tensor) { base_.push_back(tensor.address); });
+std::vector<TensorReach> reaches_of(const Operation& operation) {
+  std::vector<TensorReach> reaches;
+  for_each_tensor(operation, [&](const Tensor& tensor) {
+    const auto range = byte_range({tensor.view, tensor.address});
+    TensorReach& reach = reaches.emplace_back(TensorReach{.planned = tensor.address});
+    if (range) reach.below = tensor.address - range->first;
+    if (range) reach.above = range->last - tensor.address;
+    if (tensor.view.elements() == 0) reach.above = TensorReach::nowhere;
+  });
+  return reaches;
+}
+
+/// One launch, before its image is written.
+struct PlacedLaunches::Step {
+  std::shared_ptr<const Kernel::State> kernel;
+  const KernelPlan* plan;
+  std::array<LaunchImage::Part, max_operands> parts;
+  MoveTensors tensors;
+};
+
+std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
+                                                     std::span<const TensorReach> reaches,
+                                                     std::span<const KernelPlan> plans,
+                                                     std::span<const Kernel> kernels) {
+  std::vector<DevicePtr> base;
+  for_each_tensor(operation, [&](const Tensor& tensor) { base.push_back(tensor.address); });
   const std::vector<MoveTensors> tensors = tensors_of_moves(operation);
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < operation.moves.size() && next < plans.size(); ++i) {
+  std::vector<Step> steps;
+  std::size_t bytes = reaches.size() * sizeof(PlacedTensor);
+  for (std::size_t i = 0; i < operation.moves.size() && steps.size() < plans.size(); ++i) {
     if (operation.moves[i].destination.view.elements() == 0) continue;
-    steps_.push_back({BoundLaunch(kernels[next].state(), plans[next]), tensors[i]});
-    const Problem& problem = plans[next].state().problem;
+    const std::size_t next = steps.size();
+    Step& step = steps.emplace_back(Step{kernels[next].state(), &plans[next], {}, tensors[i]});
+    require_plan(*step.kernel, *step.plan);
+    const std::uint32_t operands = step.plan->state().problem.nest.operands;
+    for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};
+    bytes += image_bytes(*step.plan);
+  }
+  return std::unique_ptr<PlacedLaunches>(new (BytesBehind{bytes}) PlacedLaunches(operation, reaches, steps));
+}
+
+PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
+                               std::span<const Step> steps)
+    : tensors_(static_cast<std::uint32_t>(reaches.size())),
+      written_(static_cast<std::uint32_t>(operation.destinations.size())),
+      steps_(static_cast<std::uint32_t>(steps.size())) {
+  std::byte* at = behind();
+  std::size_t next = 0;
+  for_each_tensor(operation, [&](const Tensor& tensor) {
+    new (at) PlacedTensor{reaches[next++], tensor.address};
+    at += sizeof(PlacedTensor);
+  });
+  for (const Step& step : steps) {
+    write_image(at, *step.kernel, *step.plan, step.parts);
+    at += image_bytes(*step.plan);
+    kernels_.push_back(step.kernel);
+    const Problem& problem = step.plan->state().problem;
     for (std::uint32_t k = 1; k < problem.nest.operands; ++k) {
       if (problem.interleaved[k] || problem.low[k] == problem.high[k]) continue;
-      apart_.push_back({.written = tensors[i][0],
-                        .read = tensors[i][k],
+      apart_.push_back({.written = step.tensors[0],
+                        .read = step.tensors[k],
                         .destination = {problem.low[0], problem.high[0] - 1},
                         .source = {problem.low[k], problem.high[k] - 1}});
     }
-    ++next;
   }
 }
 
-bool PlacedLaunches::suits(const TensorAddresses& addresses, Placement placement) const noexcept {
-  DevicePtr differences = 0;
-  for (std::size_t t = 0; t < base_.size(); ++t) differences |= addresses[t] - base_[t];
-  if (differences % alignment_unit != 0) return false;
-  return placement == Placement::apart || stay_apart(addresses);
-}
-
 bool PlacedLaunches::stay_apart(const TensorAddresses& addresses) const noexcept {
+  const std::span<const PlacedTensor> placed = tensors();
   const auto moved = [&](ByteRange range, std::uint32_t tensor) {
-    const DevicePtr by = addresses[tensor] - base_[tensor];
+    const DevicePtr by = addresses[tensor] - placed[tensor].base;
     return ByteRange{range.first + by, range.last + by};
   };
   return std::none_of(apart_.begin(), apart_.end(), [&](const ApartPair& pair) {
@@ -98,64 +141,18 @@ bool PlacedLaunches::stay_apart(const TensorAddresses& addresses) const noexcept
   });
 }
 
-void PlacedLaunches::operator()(const TensorAddresses& addresses, Stream stream) const {
-  for (const Step& step : steps_) {
-    std::array<DevicePtr, max_operands> by;
-    const std::uint32_t operands = step.launch.plan().state().problem.nest.operands;
-    for (std::uint32_t i = 0; i < operands; ++i) by[i] = addresses[step.tensor[i]] - base_[step.tensor[i]];
-    step.launch(by, stream);
-  }
-}
-
 LaunchesByAlignment::~LaunchesByAlignment() {
-  const Node* node = first_.load(std::memory_order_acquire);
-  while (node != nullptr) delete std::exchange(node, node->next);
+  const PlacedLaunches* launches = newest_.load(std::memory_order_acquire);
+  while (launches != nullptr) delete std::exchange(launches, launches->next_);
 }
 
-const PlacedLaunches* LaunchesByAlignment::find(const TensorAddresses& addresses,
-                                                Placement placement) const noexcept {
-  const Node* node = first_.load(std::memory_order_acquire);
-  while (node != nullptr && !node->launches.suits(addresses, placement)) node = node->next;
-  return node == nullptr ? nullptr : &node->launches;
-}
-
-const PlacedLaunches& LaunchesByAlignment::add(PlacedLaunches launches) {
-  auto* const node = new Node{std::move(launches), first_.load(std::memory_order_relaxed)};
+const PlacedLaunches& LaunchesByAlignment::add(std::unique_ptr<PlacedLaunches> launches) {
+  PlacedLaunches* const added = launches.release();
   count_.fetch_add(1, std::memory_order_relaxed);
-  while (!first_.compare_exchange_weak(node->next, node, std::memory_order_release)) {
+  added->next_ = newest_.load(std::memory_order_relaxed);
+  while (!newest_.compare_exchange_weak(added->next_, added, std::memory_order_release)) {
   }
-  return node->launches;
-}
-
-Reaches::Reaches(const Operation& operation) : written_(operation.destinations.size()) {
-  for_each_tensor(operation, [&](const Tensor& tensor) {
-    const auto range = byte_range({tensor.view, tensor.address});
-    reaches_.push_back({.planned = tensor.address,
-                        .below = range ? tensor.address - range->first : 0,
-                        .above = range ? range->last - tensor.address : 0,
-                        .empty = tensor.view.elements() == 0});
-  });
-}
-
-Placement Reaches::placement(const TensorAddresses& addresses) const noexcept {
-  Placement placement = Placement::apart;
-  for (std::size_t i = 0; i < reaches_.size(); ++i) {
-    const Reach& reach = reaches_[i];
-    const DevicePtr address = addresses[i];
-    if (reach.empty) continue;
-    if (address <= reach.below || address + reach.above < address)
-      return Placement::unsure;  // null, or it wraps
-    for (std::size_t j = 0; j < std::min(i, written_); ++j) {
-      const Reach& other = reaches_[j];
-      if (other.empty) continue;
-      const bool apart = address + reach.above < addresses[j] - other.below ||
-                         addresses[j] + other.above < address - reach.below;
-      if (apart) continue;
-      if (addresses[j] - other.planned != address - reach.planned) return Placement::unsure;
-      placement = Placement::as_planned;
-    }
-  }
-  return placement;
+  return *added;
 }
 
 TMAJIT_END

@@ -35,44 +35,48 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
   std::vector<KernelPlan> plans = plan(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  const std::shared_ptr<MovePlan::State> made(new MovePlan::State{.operation = std::move(operation),
-                                                                  .family = std::string(family),
-                                                                  .plans = std::move(plans),
-                                                                  .kernels = {},
-                                                                  .planning_us = planning_us});
+  const auto made = std::make_shared<MovePlan::State>();
+  made->operation = std::move(operation);
+  made->reaches = reaches_of(made->operation);
+  made->family = family;
+  made->plans = std::move(plans);
+  made->planning_us = planning_us;
   for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
-  if (runtime.device()) made->launches.add(PlacedLaunches(made->operation, made->plans, made->kernels));
-  for (const Tensor& tensor : made->operation.destinations) made->destinations.push_back(tensor.address);
-  for (const Tensor& tensor : made->operation.sources) made->sources.push_back(tensor.address);
+  if (runtime.device()) {
+    made->as_planned =
+        &made->launches.add(PlacedLaunches::make(made->operation, made->reaches, made->plans, made->kernels));
+  }
   return made;
 }
 
 namespace {
 
 /// The launches for addresses that may overlap, or are aligned or interleave as none before.
-void launch_checked(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
-                    Stream stream) {
+[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan,
+                                                 const TensorAddresses& addresses, Stream stream) {
   Operation moved = moved_to(addresses, plan.operation);
   check_operation(moved.moves);
-  const PlacedLaunches* const known = plan.launches.find(addresses, Placement::unsure);
+  const PlacedLaunches* const known = plan.launches.find_legal(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*plan.kernels.front().state());
   const auto made = make_plan(runtime, std::move(moved), plan.family);
-  PlacedLaunches launches(made->operation, made->plans, made->kernels);
-  (plan.launches.full() ? launches : plan.launches.add(std::move(launches)))(addresses, stream);
+  auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
+  if (plan.launches.full()) return (*launches)(addresses, stream);
+  plan.launches.add(std::move(launches))(addresses, stream);
+}
+
+std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
+  std::vector<DevicePtr> addresses;
+  for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
+  return addresses;
 }
 
 }  // namespace
 
 void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
             Stream stream) {
-  const bool complete = addresses.destinations.size() == plan.destinations.size() &&
-                        addresses.sources.size() == plan.sources.size();
-  const Placement placement = complete ? plan.reaches.placement(addresses) : Placement::unsure;
-  if (placement != Placement::unsure) {
-    const PlacedLaunches* const known = plan.launches.find(addresses, placement);
-    if (known != nullptr) return (*known)(addresses, stream);
-  }
+  const PlacedLaunches* const known = plan.launches.find(addresses);
+  if (known != nullptr) return (*known)(addresses, stream);
   launch_checked(runtime, plan, addresses, stream);
 }
 
@@ -84,7 +88,9 @@ MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_vi
 }
 
 void MovePlan::operator()(Stream stream) const {
-  launch(runtime_, *state_, {state_->destinations, state_->sources}, stream);
+  if (state_->as_planned != nullptr) return state_->as_planned->as_planned(stream);
+  const Operation& operation = state_->operation;
+  launch(runtime_, *state_, {addresses_of(operation.destinations), addresses_of(operation.sources)}, stream);
 }
 
 void MovePlan::operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,

@@ -2,15 +2,14 @@
 
 #include "ops/move_plan.hpp"
 #include "runtime/companion.hpp"
+#include "runtime/thread_number.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <vector>
 
 TMAJIT_BEGIN
 
@@ -19,45 +18,61 @@ TMAJIT_BEGIN
 class PlanTable {
  public:
   using Plan = std::shared_ptr<const MovePlan::State>;
+  static constexpr std::size_t most_plans = 256;
 
   /// Null if it is not there.
-  [[nodiscard]] Plan find(std::uint64_t hash, std::span<const std::byte> key) noexcept;
-  void insert(std::uint64_t hash, std::span<const std::byte> key, Plan plan);
-
-  /// For the key that is being looked up: it keeps its memory.
-  std::vector<std::byte> scratch;
+  [[nodiscard]] Plan find(std::uint64_t hash, std::span<const std::uint64_t> key) noexcept {
+    Set& set = sets_[hash % sets_.size()];
+    for (std::size_t way = 0; way < ways; ++way) {
+      if (set.tag[way] != tag_of(hash) || !set.entry[way] || !set.entry[way]->is_of(key)) continue;
+      set.used[way] = ++turn_;
+      return set.entry[way]->plan;
+    }
+    return nullptr;
+  }
+  void insert(std::uint64_t hash, std::span<const std::uint64_t> key, Plan plan);
 
  private:
-  static constexpr std::size_t sets = 64;
   static constexpr std::size_t ways = 4;
-  struct Entry {
-    std::uint64_t hash = 0;
-    std::uint64_t used = 0;  ///< the turn in which it was last asked for
-    std::vector<std::byte> key;
+  /// The key stands behind it.
+  struct Entry : WithBytesBehind<Entry> {
+    Entry(std::span<const std::uint64_t> key, Plan its_plan);
+    [[nodiscard]] bool is_of(std::span<const std::uint64_t> key) const noexcept {
+      if (key.size() != words) return false;
+      const auto* const own = reinterpret_cast<const std::uint64_t*>(behind());
+      std::uint64_t differences = 0;
+      for (std::size_t i = 0; i < key.size(); ++i) differences |= key[i] ^ own[i];
+      return differences == 0;
+    }
     Plan plan;
+    std::size_t words;
   };
-  [[nodiscard]] std::span<Entry> set_of(std::uint64_t hash) noexcept {
-    return std::span(entries_).subspan(hash % sets * ways, ways);
+  /// All that is read of the others when one is found.
+  struct alignas(cache_line) Set {
+    std::array<std::uint32_t, ways> tag{};
+    std::array<std::uint32_t, ways> used{};  ///< the turn in which it was last asked for
+    std::array<std::unique_ptr<const Entry>, ways> entry{};
+  };
+  [[nodiscard]] static std::uint32_t tag_of(std::uint64_t hash) noexcept {
+    return static_cast<std::uint32_t>(hash >> 32);
   }
 
-  std::array<Entry, sets * ways> entries_{};
-  std::uint64_t turn_ = 0;
+  std::array<Set, most_plans / ways> sets_{};
+  std::uint32_t turn_ = 0;
 };
 
 /// The tables of a runtime's threads.
 class PlanTables final : public Companion {
  public:
-  static constexpr std::size_t most_threads = 1024;
-
-  /// The calling thread's in this runtime; null if more threads than `most_threads` live, which then plan
-  /// each time.
+  /// The calling thread's in this runtime; null if more threads than `most_numbered_threads` live, which then
+  /// plan each time.
   [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
 
   PlanTables() = default;
   ~PlanTables() override;
 
  private:
-  std::array<std::atomic<PlanTable*>, most_threads> tables_{};
+  std::array<std::atomic<PlanTable*>, most_numbered_threads> tables_{};
 };
 
 TMAJIT_END

@@ -35,54 +35,53 @@ Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milli
   if (options_.cache_directory) disk_.emplace(*options_.cache_directory);
 }
 
-std::string memory_key(const KernelRequest& request) {
-  if (request.plan != nullptr) return std::string(request.plan->key());
-  // No family is called so: its key cannot be a plan's.
-  const std::string_view separator("\0", 1);
-  return fmt::format("{}{}{}{}{}{}{}", separator, request.custom->entry, separator, request.shared_bytes,
-                     separator, request.custom->expression, separator) +
-         request.custom->text;
-}
-
 BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
-  kernel.memory_key = memory_key(request);
   kernel.shared_bytes = request.shared_bytes;
-  if (request.custom != nullptr) {
-    make(*request.custom, kernel);
-    return kernel;
-  }
-  Source written;
-  {
-    const Stopwatch watch(kernel.times.generate);
-    written = source(*request.plan);
-  }
-  make(written, kernel);
+  const Source source = written(request, kernel.times);
+  load_or_compile(source, make(source, kernel), kernel);
   return kernel;
 }
 
-void Builder::make(const Source& source, BuiltKernel& kernel) const {
+Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
+  BuiltKernel kernel;
+  kernel.key = key;
+  if (!fetch_entry(kernel)) make(written(request, kernel.times), kernel);
+  return std::move(kernel.artifact);
+}
+
+Source Builder::written(const KernelRequest& request, StageTimes& times) {
+  if (request.custom != nullptr) return *request.custom;
+  const Stopwatch watch(times.generate);
+  return source(*request.plan);
+}
+
+const CompilerIdentity* Builder::make(const Source& source, BuiltKernel& kernel) const {
   const CompilerIdentity* compiler = nullptr;
   try {
     const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC
     compiler = &toolchain_.identity();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable) throw;
-    if (!fetch_without_compiler(source, kernel)) {
-      if (!disk_) throw;
-      throw Error(ErrorCode::unavailable, fmt::format("{} The cache in {} does not hold this kernel either.",
-                                                      error.what(), disk_->directory().string()));
-    }
-    load(kernel);
-    return;
+    if (fetch_without_compiler(source, kernel)) return nullptr;
+    if (!disk_) throw;
+    throw Error(ErrorCode::unavailable, fmt::format("{} The cache in {} does not hold this kernel either.",
+                                                    error.what(), disk_->directory().string()));
   }
   if (!fetch(source, *compiler, kernel)) compile_once(source, *compiler, kernel);
+  return compiler;
+}
+
+void Builder::load_or_compile(const Source& source, const CompilerIdentity* compiler,
+                              BuiltKernel& kernel) const {
   try {
     load(kernel);
   } catch (const Error& error) {
     // Only the driver can tell that an entry is of no use here: replace it, once. A GPU that fails, or is
     // full, would fail with any code.
-    if (error.code() != ErrorCode::invalid_image || kernel.level == CacheLevel::compiled) throw;
+    if (compiler == nullptr || error.code() != ErrorCode::invalid_image ||
+        kernel.level == CacheLevel::compiled)
+      throw;
     log(LogLevel::warn, "cached kernel {} does not load and is compiled again: {}", kernel.key.hex(),
         error.what());
     compile(source, *compiler, kernel);
@@ -105,6 +104,7 @@ bool Builder::fetch_entry(BuiltKernel& kernel) const {
   if (!found) return false;
   kernel.artifact = std::move(*found);
   kernel.level = CacheLevel::disk;
+  kernel.on_disk = true;
   return true;
 }
 
@@ -147,7 +147,8 @@ void Builder::compile(const Source& source, const CompilerIdentity& compiler, Bu
   }
   if (!disk_) return;
   const Stopwatch watch(kernel.times.store);
-  if (disk_->store(kernel.key, kernel.artifact)) disk_->remember(compiler);
+  kernel.on_disk = disk_->store(kernel.key, kernel.artifact);
+  if (kernel.on_disk) disk_->remember(compiler);
 }
 
 void Builder::load(BuiltKernel& kernel) const {

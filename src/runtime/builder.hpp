@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/kernel_origin.hpp"
+
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/runtime.hpp>
@@ -7,17 +9,16 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <string>
 
 TMAJIT_BEGIN
 
-/// A kernel with all that it took to make it, loaded if there is a device. Never changes once it is built.
+/// A kernel with all that it took to make it, loaded if there is a device: Kernel::State keeps less.
 struct BuiltKernel {
   Artifact artifact;
+  bool on_disk = false;  ///< the disk cache has the artifact
   CacheKey key;
   CacheLevel level = CacheLevel::compiled;
   StageTimes times;
-  std::string memory_key;          ///< what it was asked for by
   std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch may ask for
 
   // The kernel goes before the device that it is loaded on.
@@ -25,22 +26,11 @@ struct BuiltKernel {
   std::unique_ptr<LoadedKernel> loaded;
 };
 
-struct Kernel::State : BuiltKernel {};
-
 /// Where kernels come from if they are not in a cache: NVRTC, or a test's stand-in for it.
 struct Toolchain {
   const CompilerIdentity& (*identity)() = &compiler;  ///< throws Error{unavailable} if there is none
   Artifact (*compile)(const Source& source, const CompileOptions&) = &tmajit::compile;
 };
-
-/// A kernel to be made: a plan's, whose source is written only if it must be, or a source of the user's own.
-struct KernelRequest {
-  const KernelPlan* plan = nullptr;
-  const Source* custom = nullptr;
-  std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch asks for
-};
-/// What tells kernels apart in memory.
-[[nodiscard]] std::string memory_key(const KernelRequest& request);
 
 /// Makes kernels: write the source, look up on disk or compile and store, load. Knows nothing of the memory
 /// level. Thread-safe. Of processes with the same cache that need a kernel at once one compiles it, and the
@@ -56,12 +46,18 @@ class Builder {
 
   /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
+  /// The artifact of a kernel that was built before, from the disk cache or, where its entry has gone, made
+  /// again. Throws CompileError, Error{unavailable}.
+  [[nodiscard]] Artifact artifact(const CacheKey& key, const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
 
  private:
-  void make(const Source& source, BuiltKernel& kernel) const;
+  [[nodiscard]] static Source written(const KernelRequest& request, StageTimes& times);
+  /// From disk or compiled. Returns the compiler, null if there is none.
+  const CompilerIdentity* make(const Source& source, BuiltKernel& kernel) const;
+  void load_or_compile(const Source& source, const CompilerIdentity* compiler, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch_without_compiler(const Source& source, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch_entry(BuiltKernel& kernel) const;

@@ -1,38 +1,26 @@
-#include "kernel/plan_state.hpp"
-#include "runtime/builder.hpp"
 #include "runtime/companion.hpp"
-#include "runtime/single_flight.hpp"
+#include "runtime/kernel_table.hpp"
 #include "runtime/tuning_store.hpp"
 
 #include <atomic>
 #include <memory>
-#include <string>
 #include <utility>
-
-#include <llvm/ADT/StringRef.h>
-#include <llvm/Support/xxhash.h>
 
 TMAJIT_BEGIN
 
 struct Runtime::State {
   explicit State(RuntimeOptions options)
       : tuning(options.cache_directory),
-        builder(std::move(options)),
-        chip(builder.device() ? chip_of(builder.device()->info()) : builder.options().chip) {}
+        kernels(std::move(options)),
+        chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info())
+                                        : kernels.builder().options().chip) {}
   ~State() { delete companion.load(std::memory_order_acquire); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  [[nodiscard]] Kernel get(const std::string& key, const KernelRequest& request) {
-    return Kernel(kernels.get(llvm::xxHash64(key), key, [&] {
-      return std::make_shared<const Kernel::State>(Kernel::State{builder.build(request)});
-    }));
-  }
-
   TuningStore tuning;
-  Builder builder;
+  KernelTable kernels;
   Chip chip;
-  SingleFlight<std::string, Kernel::State> kernels;
   std::atomic<Companion*> companion{nullptr};
 };
 
@@ -49,12 +37,11 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>(std::move(options))) {}
 
 Kernel Runtime::kernel(const KernelPlan& plan) const {
-  return state_->get(plan.state().key, {.plan = &plan, .shared_bytes = plan.state().most_shared_bytes});
+  return state_->kernels.get({.plan = &plan, .shared_bytes = plan.state().most_shared_bytes});
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) const {
-  const KernelRequest request{.custom = &source, .shared_bytes = shared_bytes};
-  return state_->get(memory_key(request), request);
+  return state_->kernels.get({.custom = &source, .shared_bytes = shared_bytes});
 }
 
 Runtime::State& Runtime::state() const noexcept {
@@ -74,7 +61,7 @@ bool Runtime::remember(const TunedChoice& choice) const {
 }
 
 const std::shared_ptr<Device>& Runtime::device() const noexcept {
-  return state_->builder.device();
+  return state_->kernels.builder().device();
 }
 
 TMAJIT_END

@@ -45,9 +45,9 @@ void TuningStore::load() noexcept try {
   log(LogLevel::warn, "tuned choices are not read: {}", error.what());
 }
 
-TuningTable& TuningStore::table() noexcept {
-  std::call_once(loaded_, [this] { load(); });
-  return table_;
+void TuningStore::load_once() noexcept {
+  std::call_once(load_once_, [this] { load(); });
+  loaded_.store(true, std::memory_order_release);
 }
 
 bool TuningStore::remember(const TunedChoice& choice) {

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <shared_mutex>
 
 TMAJIT_BEGIN
 
@@ -34,7 +33,8 @@ class ForkGuard {
 
 /// Releases a lock that was taken before the fork. In the child that is a new one: glibc's read-write lock
 /// knows its writer by a thread id that the child's thread does not have.
-inline void release_after_fork(std::shared_mutex& mutex, ForkSide side) {
+template <class Mutex>
+void release_after_fork(Mutex& mutex, ForkSide side) {
   if (side == ForkSide::parent) {
     mutex.unlock();
   } else {

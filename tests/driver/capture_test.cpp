@@ -14,6 +14,7 @@ using namespace tmajit;
 namespace {
 
 const auto graph = reinterpret_cast<CUgraph>(std::uintptr_t{0x9000});
+const auto stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
 Artifact artifact_of(const char* entry) {
   Artifact artifact;
@@ -29,7 +30,7 @@ TEST_CASE("a graph that captured a launch keeps the code after the kernel is gon
   const auto gpu = driver::open_gpu(fake.api, 0);
   auto kernel = gpu->load(artifact_of("captured"));
   fake.captured = graph;
-  kernel->launch({}, {}, nullptr);
+  kernel->launch({}, {}, stream);
   fake.captured = nullptr;
   REQUIRE(fake.user_objects.size() == 1);
   kernel.reset();
@@ -46,8 +47,14 @@ TEST_CASE("a graph that captured a launch keeps the code after the kernel is gon
 
 TEST_CASE("a launch outside of a capture makes no user object") {
   FakeDriver fake;
-  driver::open_gpu(fake.api, 0)->load(artifact_of("plain"))->launch({}, {}, nullptr);
+  const auto kernel = driver::open_gpu(fake.api, 0)->load(artifact_of("plain"));
+  kernel->launch({}, {}, nullptr);
+  kernel->launch({}, {}, stream);
   CHECK(fake.user_objects.empty());
+  fake.captured = graph;  // which another stream is captured into: the default stream never is
+  kernel->launch({}, {}, nullptr);
+  CHECK(fake.user_objects.empty());
+  CHECK(fake.launched.size() == 3);
 }
 
 TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
@@ -56,7 +63,7 @@ TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
   auto kernel = gpu->load(artifact_of("captured"));
   fake.captured = graph;
   fake.failures["cuGraphRetainUserObject"] = CUDA_ERROR_INVALID_VALUE;
-  CHECK_THROWS_AS(kernel->launch({}, {}, nullptr), Error);
+  CHECK_THROWS_AS(kernel->launch({}, {}, stream), Error);
   CHECK(fake.launched.empty());
   CHECK(fake.user_objects.empty());
   fake.captured = nullptr;

@@ -351,7 +351,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   CUkernel raw = nullptr;
   REQUIRE(api.library_load_data(&library, kernel.artifact().cubin.data(), nullptr, nullptr, 0, nullptr,
                                 nullptr, 0) == CUDA_SUCCESS);
-  REQUIRE(api.library_get_kernel(&raw, library, kernel.artifact().entry.c_str()) == CUDA_SUCCESS);
+  REQUIRE(api.library_get_kernel(&raw, library, kernel.entry().c_str()) == CUDA_SUCCESS);
   REQUIRE(api.kernel_set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    static_cast<int>(prepared.shape().shared_bytes), raw,
                                    device->info().ordinal) == CUDA_SUCCESS);

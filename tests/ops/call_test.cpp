@@ -1,15 +1,20 @@
 // Operations in one call: equal calls share a plan, others never do.
+#include "ops/call.hpp"
+
 #include "lib/allocations.hpp"
-#include "ops/plan_table.hpp"
 #include "runtime/fake_device.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -109,6 +114,48 @@ TEST_CASE("more different calls than a table holds are all right, and so are the
   CHECK(once.size() == 600);
   CHECK(once.front() < once.back());
   CHECK(all() == once);
+}
+
+TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps") {
+  Desk desk;
+  const auto meet = [&](std::uint64_t first, std::uint64_t end) {
+    std::size_t most = 0;
+    for (std::uint64_t n = first; n < end; ++n) {
+      copy(desk.runtime, tensor_of({n * 4096}, here), tensor_of({n * 4096}, there));
+      desk.device->encoded.clear();
+      most = std::max(most, heap_bytes());
+    }
+    return most;
+  };
+  const std::size_t before = heap_bytes();
+  const std::size_t full = meet(1, 2000) - before;  // each set of the table has met 31 on average
+  const std::size_t later = meet(2000, 10'000) - before;
+  std::cout << "  bytes of " << PlanTable::most_plans << " plans: " << full << ", most later: " << later
+            << '\n';
+  CHECK(later < full + full / 20);
+  CHECK(full < PlanTable::most_plans * 16'000);
+}
+
+TEST_CASE("keys are what was added, in few words or many, and their hashes tell them apart") {
+  std::vector<std::vector<std::uint64_t>> keys;
+  std::set<std::uint64_t> hashes;
+  for (std::size_t count = 0; count < 300; ++count) {
+    for (const std::uint64_t change : {0ULL, 1ULL, 2ULL}) {
+      CallKey key;
+      std::vector<std::uint64_t> words;
+      for (std::size_t i = 0; i < count; ++i) {
+        words.push_back(i == count / 2 ? change << 40 : i);
+        if (i % 3 == 0) key.add(words.back());
+        if (i % 3 != 0) key.add(std::as_bytes(std::span(&words.back(), 1)));
+      }
+      CHECK(std::ranges::equal(key.words(), words));
+      if (count > 0 || change == 0) CHECK(hashes.insert(key.hash()).second);
+    }
+  }
+  CallKey text;
+  text.add(std::as_bytes(std::span("abcdefghij", 10)));
+  REQUIRE(text.words().size() == 2);
+  CHECK(text.words()[1] == ('i' | 'j' << 8));
 }
 
 TEST_CASE("a changed tuning table has another generation, by which calls are told apart") {

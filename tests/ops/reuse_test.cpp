@@ -85,10 +85,9 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
   std::vector<Kernel> kernels;
   for (const KernelPlan& plan : plans) {
     BuiltKernel built;
-    built.memory_key = plan.key();
     built.device = device;
     built.loaded = device->load({});
-    kernels.emplace_back(std::make_shared<const Kernel::State>(Kernel::State{std::move(built)}));
+    kernels.emplace_back(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
   }
   return kernels;
 }
@@ -144,7 +143,8 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     const Operation operation = Operation::of(moves);
     if (refusal(operation)) continue;
     const std::vector<KernelPlan> plans = plan(operation);
-    const PlacedLaunches launches(operation, plans, kernels_of(plans, device));
+    const auto reaches = reaches_of(operation);
+    const auto launches = PlacedLaunches::make(operation, reaches, plans, kernels_of(plans, device));
 
     std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
     std::vector<DevicePtr> sources = addresses_of(operation.sources);
@@ -171,19 +171,19 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
         interleaves = interleaves || (now.interleaved[k] && !plans[i].state().problem.interleaved[k]);
       }
     }
-    CHECK(launches.suits(addresses, Placement::unsure) == !interleaves);
+    CHECK(launches->suits(addresses, Placement::unsure) == !interleaves);
     const bool as_before = interleaves_in(there) == interleaves_in(plans);
     as_before_and_not[as_before ? 0 : 1] += 1;
     if (!as_before) continue;
     REQUIRE(there.size() == plans.size());
     for (std::size_t i = 0; i < there.size(); ++i) CHECK(there[i].key() == plans[i].key());
-    const PlacedLaunches expected(moved, there, kernels_of(there, device));
-    const auto found = recorder(plans, [&] { launches(addresses, nullptr); });
-    CHECK(found == recorder(there, [&] { expected(addresses, nullptr); }));
+    const auto expected = PlacedLaunches::make(moved, reaches, there, kernels_of(there, device));
+    const auto found = recorder(plans, [&] { (*launches)(addresses, nullptr); });
+    CHECK(found == recorder(there, [&] { (*expected)(addresses, nullptr); }));
     CHECK(found.size() == plans.size());
 
     destinations[0] += 8;
-    CHECK_FALSE(launches.suits(addresses, Placement::apart));
+    CHECK_FALSE(launches->suits(addresses, Placement::apart));
   }
   CHECK(as_before_and_not[0] > 100);
   CHECK(as_before_and_not[1] > 10);
@@ -199,7 +199,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     reference::Random random(seed + n);
     const Operation operation = Operation::of({tests::random_move(seed + n % 300, 40)});
     if (refusal(operation)) continue;
-    const Reaches reaches(operation);
+    const auto launches = PlacedLaunches::make(operation, reaches_of(operation), {}, {});
     std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
     std::vector<DevicePtr> sources = addresses_of(operation.sources);
     // Somewhere near, so that many overlap; now and then null, or at an end of the address space.
@@ -215,7 +215,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     const TensorAddresses addresses{destinations, sources};
     const auto why = refusal(moved_to(addresses, operation));
     legal += why ? 0 : 1;
-    const Placement placement = reaches.placement(addresses);
+    const Placement placement = launches->placement(addresses);
     if (placement == Placement::unsure) continue;
     ++sure;
     INFO(why.value_or(""));
@@ -263,6 +263,29 @@ TEST_CASE("addresses of another alignment get their kernel once") {
   threads.clear();
   CHECK(device->loads == loads);
   CHECK(device->launches == 401);
+}
+
+TEST_CASE("a plan keeps launches of so many classes of alignment, and no more") {
+  const Operation operation = transposition();
+  LaunchesByAlignment launches;
+  for (std::uint32_t i = 0; i < LaunchesByAlignment::most_classes; ++i) {
+    CHECK_FALSE(launches.full());
+    launches.add(PlacedLaunches::make(operation, reaches_of(operation), {}, {}));
+  }
+  CHECK(launches.full());
+}
+
+TEST_CASE("an image that does not keep its kernel's plan takes little") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Operation operation = transposition();
+  const std::vector<KernelPlan> plans = plan(operation);
+  const std::vector<Kernel> kernels = kernels_of(plans, device);
+  const auto reaches = reaches_of(operation);
+  const std::size_t before = heap_bytes();
+  const auto launches = PlacedLaunches::make(operation, reaches, plans, kernels);
+  const std::size_t bytes = heap_bytes() - before;
+  std::cout << "  bytes of a class of alignment: " << bytes << '\n';
+  CHECK(bytes < 600);
 }
 
 TEST_CASE("addresses that cannot be are refused, and nothing is launched") {

@@ -1,7 +1,6 @@
 /// The description of a kernel's parameters: where they stand, and that a launch on other memory is the same
 /// with its addresses moved.
-#include "kernel/parameters.hpp"
-
+#include "kernel/launch_image.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 #include "runtime/fake_device.hpp"
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -37,17 +37,37 @@ TensorMapSpec some_map() {
   return TensorMapSpec{};
 }
 
+/// The image of a block's launch, whose operand i is given how far it has moved.
+class Image {
+ public:
+  Image(const ParameterBlock& block, FakeDevice& device, std::size_t operands)
+      : kernel_(device.load({})), memory_(LaunchImage::bytes_for(block) / 8) {
+    std::vector<LaunchImage::Part> parts(operands);
+    for (std::uint32_t i = 0; i < operands; ++i) parts[i].tensor = i;
+    image_ = &LaunchImage::write(memory_.data(), block, {}, parts, {*kernel_, device});
+    CHECK(reinterpret_cast<const std::uint64_t*>(&image_->next()) == memory_.data() + memory_.size());
+    device.encoded.clear();
+  }
+  [[nodiscard]] std::span<void* const> moved(const std::vector<DevicePtr>& by) {
+    return image_->parameters(by, launch);
+  }
+
+  LaunchImage::Parameters launch;
+
+ private:
+  std::unique_ptr<LoadedKernel> kernel_;
+  std::vector<std::uint64_t> memory_;
+  const LaunchImage* image_ = nullptr;
+};
+
 /// A plan's launch whose operands have moved by these distances, against the plan at the new addresses.
 void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::vector<DevicePtr>& by) {
   INFO(plan.choice().text());
   REQUIRE(plan.key() == expected.key());
   const ParameterBlock& there = expected.state().parameters;
-  ParameterBlock here = plan.state().parameters;
   FakeDevice device;
-  here.encode(device);
-  device.encoded.clear();
-  ParameterBlock::Launch launch;
-  const auto pointers = here.moved(by, device, launch);
+  Image image(plan.state().parameters, device, by.size());
+  const auto pointers = image.moved(by);
   REQUIRE(pointers.size() == there.entries().size());
   std::vector<bool> is_map(pointers.size());
   std::size_t next = 0;
@@ -61,7 +81,7 @@ void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::
   CHECK(next == device.encoded.size());
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const ParameterBlock::Entry& entry = there.entries()[i];
-    CHECK(pointers[i] == &launch.bytes[entry.offset]);
+    CHECK(pointers[i] == &image.launch.bytes[entry.offset]);
     if (!is_map[i]) CHECK(std::memcmp(pointers[i], &there.bytes()[entry.offset], entry.bytes) == 0);
   }
 }
@@ -93,11 +113,11 @@ TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
   CHECK(block.maps()[0].operand == 1);
 
   FakeDevice device;
-  ParameterBlock::Launch launch;
-  const auto pointers = block.moved(std::array<DevicePtr, 2>{}, device, launch);
+  Image image(block, device, 2);
+  const auto pointers = image.moved({0, 0});
   REQUIRE(pointers.size() == entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    CHECK(static_cast<const std::byte*>(pointers[i]) == launch.bytes.data() + entries[i].offset);
+    CHECK(static_cast<const std::byte*>(pointers[i]) == image.launch.bytes.data() + entries[i].offset);
   }
   CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // what a tensor map must lie at
 }
@@ -118,10 +138,8 @@ TEST_CASE("an operand's addresses move together, and nothing else does") {
   block.add_map("b", 2, some_map(), 0x3000);
   block.add_pointer({.name = "u8", .pointer = Pointer::to}, "out", 0, 0x4000);
   FakeDevice device;
-  block.encode(device);
-  device.encoded.clear();
-  ParameterBlock::Launch launch;
-  const auto pointers = block.moved(std::array<DevicePtr, 3>{0 - DevicePtr{0x100}, 0, 0x10}, device, launch);
+  Image image(block, device, 3);
+  const auto pointers = image.moved({0 - DevicePtr{0x100}, 0, 0x10});
   Wide moved{};
   std::memcpy(&moved, pointers[0], sizeof moved);
   CHECK(moved.first == 0x1000);

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <fstream>
-#include <set>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -214,9 +213,7 @@ TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
   const KernelPlan plan =
       plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
   const KernelRequest request{.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes};
-  CHECK(memory_key(request) == plan.key());
   const BuiltKernel kernel = bench.builder().build(request);
-  CHECK(kernel.memory_key == plan.key());
   CHECK(kernel.artifact.source == source(plan).text);
   CHECK(kernel.artifact.entry == "tmajit_copy");
   CHECK(kernel.times.generate > 0);
@@ -228,21 +225,58 @@ TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
         CacheLevel::disk);
 }
 
+TEST_CASE("an artifact is read again, and made again where its entry has gone") {
+  const Bench bench;
+  const Builder builder = bench.builder();
+  const BuiltKernel kernel = builder.build(bench.kernel);
+  CHECK(kernel.on_disk);
+  CHECK(builder.artifact(kernel.key, bench.kernel).ptx == kernel.artifact.ptx);
+  CHECK(toolchain.compiles == 1);
+  DiskCache(bench.folder.path()).clear();
+  CHECK(builder.artifact(kernel.key, bench.kernel).ptx == kernel.artifact.ptx);
+  CHECK(toolchain.compiles == 2);
+  CHECK(builder.artifact(kernel.key, bench.kernel).cubin == kernel.artifact.cubin);
+  CHECK(toolchain.compiles == 2);  // it was stored again
+  DiskCache(bench.folder.path()).clear();
+  toolchain.compiler = std::nullopt;
+  CHECK(error_of([&] { return builder.artifact(kernel.key, bench.kernel); }).code() ==
+        ErrorCode::unavailable);
+  CHECK(bench.device->loads == 1);
+}
+
+TEST_CASE("what could not be stored is not on disk") {
+  const Bench bench;
+  CHECK_FALSE(bench.builder(false).build(bench.kernel).on_disk);
+  std::ofstream(bench.folder.path() / "file") << "in the way";
+  RuntimeOptions options;
+  options.cache_directory = bench.folder.path() / "file" / "cache";
+  CHECK_FALSE(
+      Builder(options, {.identity = &identity, .compile = &fake_compile}).build(bench.kernel).on_disk);
+}
+
 TEST_CASE("text, entry, expression and shared memory tell custom kernels apart, and from plans") {
-  const auto key = [](const Source& source, std::uint32_t shared_bytes) {
-    return memory_key({.custom = &source, .shared_bytes = shared_bytes});
-  };
   const std::vector<Source> sources{{"text", "entry", ""},  {"texT", "entry", ""}, {"text", "entrY", ""},
                                     {"text", "entry", "x"}, {"ext", "entryt", ""}, {"xtext", "entry", ""}};
-  std::set<std::string> keys;
+  std::vector<KernelRequest> requests;
   for (const Source& source : sources) {
     for (const std::uint32_t shared_bytes : {0U, 1U, 10U}) {
-      CHECK(keys.insert(key(source, shared_bytes)).second);
-      CHECK(key(source, shared_bytes) == key(Source(source), shared_bytes));
+      requests.push_back({.custom = &source, .shared_bytes = shared_bytes});
     }
   }
-  // Whatever a text is: no plan's key begins so.
-  for (const FamilyInfo& family : families()) {
-    for (const std::string& one : keys) CHECK_FALSE(one.starts_with(family.name));
+  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 64});
+  const KernelPlan plan =
+      plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
+  requests.push_back({.plan = &plan});
+  // Whatever a text is: it is no plan.
+  const Source disguised{std::string(plan.key()), "", ""};
+  requests.push_back({.custom = &disguised});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const KernelOrigin origin(requests[i]);
+    for (std::size_t j = 0; j < requests.size(); ++j) CHECK((origin == requests[j]) == (i == j));
+    CHECK(origin == KernelOrigin(requests[i]));
   }
+  const KernelPlan elsewhere =
+      plan_tiles({.family = "copy", .destination = {view, 0x400000}, .sources = {{view, 0x300000}}});
+  CHECK(KernelOrigin({.plan = &plan}) == KernelRequest{.plan = &elsewhere});
+  CHECK(KernelRequest{.plan = &plan}.hash() == KernelRequest{.plan = &elsewhere}.hash());
 }

@@ -58,9 +58,9 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
   CHECK(first.times().compile > 0);
   CHECK(first.artifact().entry == "tmajit_map");
   CHECK_FALSE(first.artifact().cubin.empty());
-  CHECK(&runtime.kernel(sample()).artifact() == &first.artifact());
+  CHECK(runtime.kernel(sample()).state() == first.state());
   // Elsewhere it is the same kernel.
-  CHECK(&runtime.kernel(sample("x + 1", 0x700000, 0x800000)).artifact() == &first.artifact());
+  CHECK(runtime.kernel(sample("x + 1", 0x700000, 0x800000)).state() == first.state());
   CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
   CHECK(device->loads == 2);
 
@@ -75,11 +75,11 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
 TEST_CASE("threads that ask for one plan at once compile it once") {
   const auto device = std::make_shared<FakeDevice>();
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
-  std::vector<const Artifact*> got(8);
+  std::vector<std::shared_ptr<const Kernel::State>> got(8);
   {
     std::vector<std::jthread> threads;
-    for (const Artifact*& artifact : got) {
-      threads.emplace_back([&] { artifact = &runtime.kernel(sample()).artifact(); });
+    for (auto& state : got) {
+      threads.emplace_back([&] { state = runtime.kernel(sample()).state(); });
     }
   }
   CHECK(std::ranges::count(got, got[0]) == 8);
@@ -124,7 +124,7 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   const Source source = custom_source(own_kernel, "fill");
   const Kernel kernel = runtime.kernel(source, 1024);
-  CHECK(&runtime.kernel(source, 1024).artifact() == &kernel.artifact());
+  CHECK(runtime.kernel(source, 1024).state() == kernel.state());
   CHECK(device->allowed == std::vector<std::uint32_t>{1024});
 
   std::uint64_t out = 0x10000;
@@ -160,6 +160,39 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one"
   CHECK(device->alive == 1);
   held.reset();
   CHECK(device->alive == 0);
+}
+
+TEST_CASE("a runtime keeps as many kernels as it is told; others are unloaded when nobody holds them") {
+  const auto device = std::make_shared<FakeDevice>();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt, .kernels_kept = 1});
+  const KernelPlan first = sample();
+  std::optional<PreparedLaunch> prepared = runtime.kernel(first).prepare(first);
+  (void)runtime.kernel(sample("x + 2"));
+  CHECK(device->alive == 2);
+  CHECK_NOTHROW((*prepared)());
+  prepared.reset();
+  CHECK(device->alive == 1);
+  (void)runtime.kernel(sample("x + 2"));
+  CHECK(device->loads == 2);
+  (void)runtime.kernel(first);  // made again
+  CHECK(device->loads == 3);
+  CHECK(device->alive == 1);
+}
+
+TEST_CASE("a kernel's source, PTX and cubin come from disk, and are made again where the entry has gone") {
+  const TemporaryFolder folder;
+  const KernelPlan plan = sample();
+  const Kernel kernel = Runtime({.device = nullptr, .cache_directory = folder.path()}).kernel(plan);
+  const Artifact artifact = kernel.artifact();
+  CHECK(artifact.source == source(plan).text);
+  CHECK(kernel.entry() == artifact.entry);
+  CHECK(kernel.resources().registers == artifact.resources.registers);
+  CHECK(kernel.resources().registers > 0);
+  DiskCache(folder.path()).clear();
+  const Artifact again = kernel.artifact();
+  CHECK(again.cubin == artifact.cubin);
+  CHECK(again.ptx == artifact.ptx);
+  CHECK(DiskCache(folder.path()).entries().size() == 1);
 }
 
 TEST_CASE("a memory hit takes well below a microsecond") {

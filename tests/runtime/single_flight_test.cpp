@@ -1,6 +1,7 @@
 #include "runtime/single_flight.hpp"
 
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -137,4 +138,75 @@ TEST_CASE("many threads over many keys make each once") {
     }
   }
   for (const auto& count : makes) CHECK(count == 1);
+}
+
+TEST_CASE("more values than are kept: those go that were not asked for since") {
+  Table table(3);
+  const auto ask = [&](std::uint64_t n) {
+    return table.get(n, std::to_string(n), [&] { return std::make_shared<const std::string>("a value"); });
+  };
+  const auto kept = [&](std::uint64_t n) { return table.find(n, std::to_string(n)) != nullptr; };
+  const Table::Result held = ask(1);
+  const std::weak_ptr<const std::string> second = ask(2);
+  (void)ask(3);
+  CHECK(table.kept() == 3);
+  CHECK(ask(1) == held);
+  (void)ask(4);  // 2 has not been asked for since 3 came
+  CHECK(table.kept() == 3);
+  CHECK_FALSE(kept(2));
+  CHECK(second.expired());
+  CHECK(kept(1));
+  CHECK(kept(4));  // and 3 was not asked for since 4 came
+  (void)ask(5);
+  CHECK_FALSE(kept(3));
+  for (std::uint64_t n = 6; n < 10; ++n) (void)ask(n);
+  CHECK_FALSE(kept(1));
+  CHECK(*held == "a value");  // it lives on
+  CHECK(*ask(1) == "a value");
+}
+
+TEST_CASE("a table that keeps nothing still makes a value once for all who wait") {
+  Table table(0);
+  Gate gate;
+  std::atomic<int> makes = 0;
+  std::vector<Table::Result> results(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& result : results) {
+      threads.emplace_back([&] {
+        result = table.get(1, "key", [&] {
+          ++makes;
+          gate.pass();
+          return made("value");
+        });
+      });
+    }
+    give_others_time();
+    gate.open();
+  }
+  CHECK(makes == 1);
+  CHECK(table.kept() == 0);
+  for (const auto& result : results) CHECK(*result == "value");
+}
+
+TEST_CASE("threads find values while others leave") {
+  constexpr std::size_t kept = 8;
+  constexpr int keys = 40;
+  Table table(kept);
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 5000; ++i) {
+          const int k = (i * 7 + t * 13) % (i % 3 == 0 ? keys : 4);
+          const auto got = table.get(static_cast<std::uint64_t>(k % 5), std::to_string(k),
+                                     [&] { return std::make_shared<const std::string>(std::to_string(-k)); });
+          wrong += *got != std::to_string(-k);
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(table.kept() == kept);
 }

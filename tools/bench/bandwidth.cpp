@@ -46,7 +46,7 @@ void measure(const Case& c, std::uint64_t size, const Options& options, Machine&
   entry["timing"] = how.graph ? "graph" : "stream";
   entry["launches_in_a_sample"] = how.launches;
   entry["buffer_sets"] = how.sets;
-  entry["registers"] = prepared.front().kernels().front().artifact().resources.registers;
+  entry["registers"] = prepared.front().kernels().front().resources().registers;
   entry["grid"] = plan.launch_shape().grid;
   entry["shared_bytes"] = plan.launch_shape().shared_bytes;
   entry["ours_us"] = to_json(our_times);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 namespace bench {
 namespace {
@@ -24,7 +26,8 @@ using tmajit::DevicePtr, tmajit::Tensor;
 
 /// Fewer launches than the driver queues before it makes the host wait, of both ways together.
 constexpr std::size_t pairs_in_round = 100;
-constexpr std::size_t rounds = 150;
+constexpr std::size_t warm_rounds = 150;
+constexpr std::size_t cold_rounds = 30;  // other work takes longer than all that is timed
 constexpr std::array<unsigned, 2> thread_counts{1, 16};
 constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, many times what it needs
 
@@ -43,8 +46,28 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-template <class Ours, class Raw>
-Cost race(Ours&& ours, Raw&& raw, const std::function<void()>& wait) {
+/// Takes the core's own caches for itself, as the work of a program between two launches does, and the
+/// driver's own.
+class OtherWork {
+ public:
+  void operator()() {
+    for (std::size_t at = 0; at < memory_.size(); at += line) ++memory_[at];
+  }
+
+ private:
+  static constexpr std::size_t line = 64;
+  /// Of the first and second level; where the system does not tell, those of a large core.
+  static std::size_t cache_bytes() {
+    const long first = ::sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    const long second = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return first > 0 && second > 0 ? static_cast<std::size_t>(first + second) : std::size_t{2304} << 10;
+  }
+  std::vector<unsigned char> memory_ = std::vector<unsigned char>(cache_bytes());
+};
+
+/// `between` runs before each launch, and is not timed.
+template <class Ours, class Raw, class Between>
+Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const std::function<void()>& wait) {
   std::vector<double> own(rounds);
   std::vector<double> raws(rounds);
   std::vector<double> over(rounds);
@@ -56,13 +79,16 @@ Cost race(Ours&& ours, Raw&& raw, const std::function<void()>& wait) {
     for (std::size_t i = 0; i < pairs_in_round; ++i) {
       // Each goes first every other time: the second of a pair may find the driver busy with the first.
       const bool raw_first = i % 4 < 2;
+      between();
       const Clock::time_point start = Clock::now();
       raw_first ? raw() : ours(i);
       const Clock::time_point middle = Clock::now();
+      between();
+      const Clock::time_point again = Clock::now();
       raw_first ? ours(i) : raw();
       const Clock::time_point end = Clock::now();
-      of_ours += raw_first ? end - middle : middle - start;
-      of_raw += raw_first ? middle - start : end - middle;
+      of_ours += raw_first ? end - again : middle - start;
+      of_raw += raw_first ? middle - start : end - again;
     }
     const std::size_t asked = allocations() - before;
     wait();
@@ -76,7 +102,7 @@ Cost race(Ours&& ours, Raw&& raw, const std::function<void()>& wait) {
     over[round - 3] = ns(of_ours) - ns(of_raw);
   }
   return {median(own), median(raws), median(over),
-          static_cast<double>(allocated) / (rounds * pairs_in_round)};
+          static_cast<double>(allocated) / static_cast<double>(rounds * pairs_in_round)};
 }
 
 /// Each of several threads races by itself, all at once; the mean of what they find.
@@ -110,6 +136,9 @@ class Dispatch {
     for (const unsigned threads : thread_counts) {
       for (const bool maps : {false, true}) measure_kernel(maps, threads);
     }
+    if (gpu_ != nullptr) return;  // there the driver is the other work
+    cold_ = true;
+    for (const bool maps : {false, true}) measure_kernel(maps, 1);
   }
 
  private:
@@ -138,8 +167,13 @@ class Dispatch {
       const Cost cost = race_threads(threads, [&] {
         if (gpu_ != nullptr) gpu_->driver->make_current();
         const Own own(*this, kernel, step);
-        return race([&](std::size_t i) { way(i, own.stream); }, [&] { own.raw(); },
-                    [&] { device_->synchronize(own.stream); });
+        OtherWork other_work;
+        const auto ours = [&](std::size_t i) { way(i, own.stream); };
+        const auto raw = [&] { own.raw(); };
+        const auto wait = [&] { device_->synchronize(own.stream); };
+        return cold_ ? race(cold_rounds, ours, raw, other_work, wait)
+                     : race(
+                           warm_rounds, ours, raw, [] {}, wait);
       });
       show(path, maps, threads, cost);
     };
@@ -180,12 +214,14 @@ class Dispatch {
 
   void show(const char* path, bool maps, unsigned threads, const Cost& cost) {
     const char* const kernel = maps ? "two maps" : "threads";
-    report_.line(fmt::format("{:<8}{:<10}{:<24}{:>8}{:>10.0f}{:>10.0f}{:>10.0f}{:>14.2f}",
-                             gpu_ == nullptr ? "null" : "gpu", kernel, path, threads, cost.ns, cost.raw_ns,
-                             cost.over_ns, cost.allocations));
+    const char* const caches = cold_ ? "cold" : "warm";
+    report_.line(fmt::format("{:<8}{:<10}{:<24}{:<8}{:>8}{:>10.0f}{:>10.0f}{:>10.0f}{:>14.2f}",
+                             gpu_ == nullptr ? "null" : "gpu", kernel, path, caches, threads, cost.ns,
+                             cost.raw_ns, cost.over_ns, cost.allocations));
     report_.json["dispatch"].push_back({{"path", path},
                                         {"kernel", kernel},
                                         {"device", gpu_ == nullptr ? "null" : "gpu"},
+                                        {"caches", caches},
                                         {"threads", threads},
                                         {"ns", cost.ns},
                                         {"raw_ns", cost.raw_ns},
@@ -198,14 +234,16 @@ class Dispatch {
   tmajit::Runtime runtime_;
   Report& report_;
   tmajit::Buffer memory_;
+  bool cold_ = false;  ///< measures with caches that hold nothing of the library's
 };
 
 }  // namespace
 
 void measure_dispatch(const Options& /*options*/, Machine* gpu, Report& report) {
   report.line("\nHost time of a launch over the driver's own, ns, medians; the device \"null\" does nothing");
-  report.line(fmt::format("{:<8}{:<10}{:<24}{:>8}{:>10}{:>10}{:>10}{:>14}", "device", "kernel", "path",
-                          "threads", "ns", "raw ns", "over ns", "allocations"));
+  report.line("Before a \"cold\" one as much memory is written as the core's own caches hold");
+  report.line(fmt::format("{:<8}{:<10}{:<24}{:<8}{:>8}{:>10}{:>10}{:>10}{:>14}", "device", "kernel", "path",
+                          "caches", "threads", "ns", "raw ns", "over ns", "allocations"));
   report.progress("dispatch");
   Dispatch(std::make_shared<NullDevice>(), nullptr, report).measure();
   if (gpu != nullptr) Dispatch(gpu->device, gpu, report).measure();

@@ -117,7 +117,7 @@ Subject make_kernel(const LintCommand& command) {
   const auto kernel = make_kernels({plan}, runtime).front();
   Subject subject;
   subject.text = kernel.artifact().ptx;
-  subject.options.name = kernel.artifact().entry + ".ptx";
+  subject.options.name = kernel.entry() + ".ptx";
   const auto parameters = plan.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].map) subject.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));

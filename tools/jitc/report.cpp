@@ -107,8 +107,8 @@ Json to_json(const tmajit::CompilerIdentity& compiler) {
 
 Json to_json(const KernelPlan& plan, const tmajit::Kernel& kernel) {
   const auto& times = kernel.times();
-  const auto& artifact = kernel.artifact();
-  const auto& resources = artifact.resources;
+  const auto artifact = kernel.artifact();
+  const auto& resources = kernel.resources();
   const auto& launch = plan.launch_shape();
   return {
       {"spec", to_json(plan)},
@@ -200,7 +200,7 @@ std::string describe_origin(const tmajit::Kernel& kernel) {
 }
 
 std::string describe_resources(const KernelPlan& plan, const tmajit::Kernel& kernel) {
-  const auto& resources = kernel.artifact().resources;
+  const auto& resources = kernel.resources();
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   return fmt::format("{} registers, {}, {} shared memory, {}", resources.registers,
                      spilled == 0 ? std::string("no spills") : fmt::format("{} bytes of spills", spilled),

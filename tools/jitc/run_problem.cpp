@@ -170,7 +170,7 @@ void say_problem(const Problem& problem) {
 
 void say_kernels(const std::vector<KernelPlan>& plans, const std::vector<Kernel>& kernels) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const auto& artifact = kernels[i].artifact();
+    const auto artifact = kernels[i].artifact();
     say("kernel", describe(plans[i]));
     say("source", "{}, {}; PTX {}, cubin {}", artifact.entry, describe_bytes(artifact.source.size()),
         describe_bytes(artifact.ptx.size()), describe_bytes(artifact.cubin.size()));
@@ -213,11 +213,9 @@ int run_problem(const RunOptions& options, bool json) {
   run["device"] = to_json(device->info());
   std::uint64_t bytes = 0;
   std::vector<PreparedLaunch> launches;
-  Artifacts artifacts;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     report["plan"]["steps"].push_back(to_json(plans[i], kernels[i]));
     launches.push_back(kernels[i].prepare(plans[i]));
-    artifacts.push_back(&kernels[i].artifact());
     bytes += launches.back().bytes_moved();
     if (!json) say_launch(device->info(), launches.back().shape());
   }
@@ -228,6 +226,10 @@ int run_problem(const RunOptions& options, bool json) {
     const auto launch_all = [&] {
       for (const auto& launch : launches) launch();
     };
+    std::vector<tmajit::Artifact> compiled;
+    for (const auto& kernel : kernels) compiled.push_back(kernel.artifact());
+    Artifacts artifacts;
+    for (const auto& each : compiled) artifacts.push_back(&each);
     right = choice.simulation->run(artifacts, launch_all, report, json);
   } else if (!plans.empty()) {
     run.update(time_on_gpu(*device, launches, arrays, options.repeat, json));

@@ -63,7 +63,7 @@ Product make_source(const tmajit::KernelPlan& plan, const StageOptions& options)
 
 Product make_compiled(Stage stage, const tmajit::KernelPlan& plan, tmajit::Runtime& runtime) {
   const auto kernel = make_kernels({plan}, runtime).front();
-  const auto& artifact = kernel.artifact();
+  const auto artifact = kernel.artifact();
   Product product{.data = stage == Stage::ptx    ? artifact.ptx
                           : stage == Stage::sass ? disassemble(artifact.cubin)
                                                  : cubin_text(artifact)};

@@ -1,19 +1,37 @@
 #include "lib/allocations.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
+
+#include <malloc.h>
 
 namespace {
 
 thread_local std::size_t count = 0;
+std::atomic<std::size_t> in_use = 0;
 
-void* counted(std::size_t bytes) noexcept {
+/// At a multiple of `alignment`, of which `bytes` is one too; 0: as malloc aligns.
+void* counted(std::size_t bytes, std::size_t alignment = 0) noexcept {
   ++count;
-  return std::malloc(bytes == 0 ? 1 : bytes);
+  if (bytes == 0) bytes = alignment == 0 ? 1 : alignment;
+  void* const memory = alignment == 0 ? std::malloc(bytes) : std::aligned_alloc(alignment, bytes);
+  in_use.fetch_add(::malloc_usable_size(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+void give_back(void* memory) noexcept {
+  in_use.fetch_sub(::malloc_usable_size(memory), std::memory_order_relaxed);
+  std::free(memory);
 }
 
 void* counted_or_throw(std::size_t bytes) {
   if (void* memory = counted(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void* counted_or_throw(std::size_t bytes, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* memory = counted((bytes + unit - 1) / unit * unit, unit)) return memory;
   throw std::bad_alloc();
 }
 
@@ -22,8 +40,12 @@ void* counted_or_throw(std::size_t bytes) {
 std::size_t allocations() noexcept {
   return count;
 }
+std::size_t heap_bytes() noexcept {
+  return in_use.load(std::memory_order_relaxed);
+}
 
-// All the unaligned forms, so that no other allocator's memory comes to these operators delete.
+// All the forms that throw and the unaligned ones that do not, so that no other allocator's memory comes to
+// these operators delete.
 void* operator new(std::size_t bytes) {
   return counted_or_throw(bytes);
 }
@@ -36,15 +58,33 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return counted(bytes);
 }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, alignment);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted_or_throw(bytes, alignment);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  give_back(memory);
+}
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }
 void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+  give_back(memory);
 }

@@ -102,8 +102,9 @@ void run_without_a_device() {
   expect(kernel.level() == CacheLevel::disk && kernel.times().compile == 0,
          "the next runtime finds it on disk");
   expect(kernel.key().hex().size() == 64 && !kernel.artifact().ptx.empty(), "key() and artifact()");
+  expect(kernel.resources().registers > 0 && !kernel.entry().empty(), "resources() and entry()");
   const Source nothing = custom_source("extern \"C\" __global__ void nothing() {}", "nothing");
-  expect(runtime.kernel(nothing).artifact().entry == "nothing", "a kernel of one's own");
+  expect(runtime.kernel(nothing).entry() == "nothing", "a kernel of one's own");
 
   every_operation(runtime);
   every_launch(runtime);

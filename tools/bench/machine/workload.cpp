@@ -32,7 +32,7 @@ nlohmann::ordered_json PreparedCase::describe() const {
   for (std::size_t i = 0; i < plans_.size(); ++i) {
     nlohmann::ordered_json step = to_json(plans_[i]);
     step["kernel"] = step["family"];
-    step["registers"] = kernels_[i].artifact().resources.registers;
+    step["registers"] = kernels_[i].resources().registers;
     steps.push_back(std::move(step));
     bytes += plans_[i].bytes_moved();
   }

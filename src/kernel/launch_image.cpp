@@ -1,0 +1,70 @@
+#include "kernel/launch_image.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+TMAJIT_BEGIN
+
+std::size_t LaunchImage::bytes_for(const ParameterBlock& parameters) noexcept {
+  return Layout(parameters.entries().size(), parameters.patches().size(), parameters.maps().size(),
+                parameters.bytes().size())
+      .end;
+}
+
+LaunchImage::LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape, const Target& target)
+    : kernel_(&target.kernel),
+      device_(&target.device),
+      shape_(shape),
+      size_(static_cast<std::uint16_t>(bytes_for(parameters))),
+      parameter_bytes_(static_cast<std::uint16_t>(parameters.bytes().size())),
+      parameters_(static_cast<std::uint8_t>(parameters.entries().size())),
+      patches_(static_cast<std::uint8_t>(parameters.patches().size())),
+      maps_(static_cast<std::uint8_t>(parameters.maps().size())) {}
+
+LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, const LaunchShape& shape,
+                                std::span<const Part> operands, const Target& target) {
+  static_assert(sizeof(LaunchImage) == cache_line && std::is_trivially_copyable_v<LaunchImage>);
+  static_assert(ParameterBlock::max_bytes % chunk == 0);
+  static_assert(max_bytes >= sizeof(LaunchImage) + ParameterBlock::max_bytes +
+                                 ParameterBlock::max_patches * sizeof(Patch) +
+                                 ParameterBlock::max_parameters * sizeof(std::uint16_t) + 8 +
+                                 max_operands * (sizeof(Map) + sizeof(TensorMapSpec)));
+  auto& image = *new (memory) LaunchImage(parameters, shape, target);
+  const Layout layout = image.layout();
+  auto* const begin = static_cast<std::byte*>(memory);
+  std::byte* const bytes = begin + layout.bytes;
+  std::ranges::fill(std::span(bytes, begin + layout.spec), std::byte{0});
+  std::ranges::copy(parameters.bytes(), bytes);
+
+  auto* patch = reinterpret_cast<Patch*>(begin + layout.patch);
+  for (const ParameterBlock::Patch& one : parameters.patches()) {
+    const Part& part = operands[one.operand];
+    *patch++ = {one.offset, part.tensor};
+    DevicePtr address = 0;
+    std::memcpy(&address, bytes + one.offset, sizeof address);
+    address -= part.as_planned;
+    std::memcpy(bytes + one.offset, &address, sizeof address);
+  }
+  auto* offset = reinterpret_cast<std::uint16_t*>(begin + layout.pointer);
+  for (const ParameterBlock::Entry& entry : parameters.entries()) {
+    *offset++ = static_cast<std::uint16_t>(entry.offset);
+  }
+  auto* map = reinterpret_cast<Map*>(begin + layout.map);
+  auto* spec = reinterpret_cast<TensorMapSpec*>(begin + layout.spec);
+  for (const ParameterBlock::Map& one : parameters.maps()) {
+    const Part& part = operands[one.operand];
+    const std::uint32_t at = parameters.entries()[one.entry].offset;
+    *map++ = {one.address - part.as_planned, one.address, at, part.tensor};
+    *spec++ = one.spec;
+    const EncodedTensorMap encoded = target.device.encode(one.spec, one.address);
+    std::ranges::copy(encoded.opaque, bytes + at);
+  }
+  return image;
+}
+
+void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
+  device_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
+                       address);
+}
+
+TMAJIT_END

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What tells calls of operations apart, as words. Those of most calls fit it without heap memory.
+class CallKey {
+ public:
+  CallKey() = default;
+  CallKey(const CallKey&) = delete;
+  CallKey& operator=(const CallKey&) = delete;
+
+  void add(std::uint64_t word) { *room_for(1) = word; }
+  /// Bytes, to a whole word with zeros: their number must be known from what was added before.
+  void add(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    const std::size_t words = (bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+    std::uint64_t* const to = room_for(words);
+    to[words - 1] = 0;
+    std::memcpy(to, bytes.data(), bytes.size());
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {many_.empty() ? few_.data() : many_.data(), count_};
+  }
+  /// Few keys have equal ones; four words at a time, for one after the other waits for each multiplication.
+  [[nodiscard]] std::uint64_t hash() const noexcept {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+    std::array<std::uint64_t, 4> lanes{count_, 1, 2, 3};
+    const std::span<const std::uint64_t> all = words();
+    const auto mix = [](std::uint64_t lane, std::uint64_t word) { return (lane ^ word ^ lane >> 29) * odd; };
+    std::size_t i = 0;
+    for (; i + 4 <= count_; i += 4) {
+      for (std::size_t k = 0; k < 4; ++k) lanes[k] = mix(lanes[k], all[i + k]);
+    }
+    for (std::size_t k = 0; i < count_; ++i, ++k) lanes[k] = mix(lanes[k], all[i]);
+    std::uint64_t hash = 0;
+    for (const std::uint64_t lane : lanes) hash = mix(hash ^ hash >> 32, lane ^ lane >> 32);
+    return hash ^ hash >> 32;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t* room_for(std::size_t words) {
+    const std::size_t at = count_;
+    count_ += words;
+    if (many_.empty() && count_ <= few_.size()) [[likely]]
+      return few_.data() + at;
+    if (many_.empty()) many_.assign(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(at));
+    many_.resize(count_);
+    return many_.data() + at;
+  }
+
+  std::size_t count_ = 0;
+  std::vector<std::uint64_t> many_;
+  std::array<std::uint64_t, 96> few_;  // what is read of it was written
+};
+
+TMAJIT_END

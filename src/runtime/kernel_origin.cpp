@@ -1,0 +1,47 @@
+#include "runtime/kernel_origin.hpp"
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Support/xxhash.h>
+
+TMAJIT_BEGIN
+namespace {
+
+template <class T>
+std::optional<T> copy_of(const T* value) {
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+template <class T>
+const T* pointer_to(const std::optional<T>& value) noexcept {
+  return value ? &*value : nullptr;
+}
+
+}  // namespace
+
+std::uint64_t KernelRequest::hash() const noexcept {
+  return llvm::xxHash64(llvm::StringRef(plan != nullptr ? plan->key() : std::string_view(custom->text)));
+}
+
+KernelOrigin::KernelOrigin(const KernelRequest& request)
+    : kept_(std::make_shared<const Kept>(Kept{.plan = copy_of(request.plan),
+                                              .custom = copy_of(request.custom),
+                                              .shared_bytes = request.shared_bytes})) {}
+
+KernelRequest KernelOrigin::request() const noexcept {
+  return {.plan = pointer_to(kept_->plan),
+          .custom = pointer_to(kept_->custom),
+          .shared_bytes = kept_->shared_bytes};
+}
+
+bool KernelOrigin::is_of(const KernelPlan& plan) const noexcept {
+  return kept_->plan && (&kept_->plan->state() == &plan.state() || kept_->plan->key() == plan.key());
+}
+
+bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept {
+  if (request.plan != nullptr) return origin.is_of(*request.plan);
+  if (!origin.kept_->custom || origin.kept_->shared_bytes != request.shared_bytes) return false;
+  const Source& custom = *origin.kept_->custom;
+  return custom.text == request.custom->text && custom.entry == request.custom->entry &&
+         custom.expression == request.custom->expression;
+}
+
+TMAJIT_END

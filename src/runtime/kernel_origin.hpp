@@ -1,0 +1,50 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+#include <tmajit/kernel_plan.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// A kernel to be made: a plan's, whose source is written only if it must be, or a source of the user's own.
+struct KernelRequest {
+  const KernelPlan* plan = nullptr;
+  const Source* custom = nullptr;
+  std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch asks for
+
+  /// What equal requests have in common, and few others.
+  [[nodiscard]] std::uint64_t hash() const noexcept;
+};
+
+/// What a kernel was asked for by, kept: what tells it apart from others in memory, and what it can be made
+/// of again. Cheap to copy.
+class KernelOrigin {
+ public:
+  explicit KernelOrigin(const KernelRequest& request);
+
+  /// The request again, for as long as this lives.
+  [[nodiscard]] KernelRequest request() const noexcept;
+  /// Whether it is the kernel of such a plan.
+  [[nodiscard]] bool is_of(const KernelPlan& plan) const noexcept;
+
+  /// Plans are the same kernel if their keys are equal; custom kernels, if their texts, entries, expressions
+  /// and shared memory are.
+  friend bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept;
+  friend bool operator==(const KernelOrigin& a, const KernelOrigin& b) noexcept {
+    return a.kept_ == b.kept_ || a == b.request();
+  }
+
+ private:
+  struct Kept {
+    std::optional<KernelPlan> plan;
+    std::optional<Source> custom;
+    std::uint32_t shared_bytes;
+  };
+  std::shared_ptr<const Kept> kept_;
+};
+
+TMAJIT_END

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "runtime/builder.hpp"
+#include "runtime/kernel_origin.hpp"
+
+#include <memory>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// What a kernel keeps in memory: what its launches need, and what its artifact is had by when somebody asks.
+/// Never changes once it is made.
+struct Kernel::State {
+  KernelOrigin origin;
+  std::shared_ptr<const Builder> builder;  ///< null only in tests
+  std::string entry;
+  CacheKey key;
+  CacheLevel level;
+  StageTimes times;
+  Resources resources;
+  std::uint32_t shared_bytes;                ///< dynamic, the most that a launch may ask for
+  std::unique_ptr<const Artifact> artifact;  ///< where no disk cache has it
+
+  // The kernel goes before the device that it is loaded on.
+  std::shared_ptr<Device> device;
+  std::unique_ptr<LoadedKernel> loaded;
+};
+
+/// What is kept of a kernel that was built.
+[[nodiscard]] std::shared_ptr<const Kernel::State> kept_of(KernelOrigin origin,
+                                                           std::shared_ptr<const Builder> builder,
+                                                           BuiltKernel built);
+
+TMAJIT_END

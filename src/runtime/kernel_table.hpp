@@ -1,0 +1,37 @@
+#pragma once
+
+#include "runtime/kernel_state.hpp"
+#include "runtime/single_flight.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+TMAJIT_BEGIN
+
+/// The kernels of a runtime: from memory, or made. Thread-safe.
+class KernelTable {
+ public:
+  explicit KernelTable(RuntimeOptions options, Toolchain toolchain = {})
+      : kernels_(options.kernels_kept),
+        builder_(std::make_shared<const Builder>(std::move(options), toolchain)) {}
+
+  /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
+  [[nodiscard]] Kernel get(const KernelRequest& request) {
+    const std::uint64_t hash = request.hash();
+    if (auto known = kernels_.find(hash, request)) return Kernel(std::move(known));
+    const KernelOrigin origin(request);
+    return Kernel(
+        kernels_.get(hash, origin, [&] { return kept_of(origin, builder_, builder_->build(request)); }));
+  }
+
+  [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
+  [[nodiscard]] std::size_t kept() { return kernels_.kept(); }
+
+ private:
+  SingleFlight<KernelOrigin, Kernel::State> kernels_;
+  std::shared_ptr<const Builder> builder_;  // kernels share it
+};
+
+TMAJIT_END

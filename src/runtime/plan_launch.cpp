@@ -1,0 +1,57 @@
+#include "runtime/plan_launch.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+void require_device(const Kernel::State& kernel) {
+  if (kernel.loaded) return;
+  const std::string why = why_no_gpu();
+  throw Error(ErrorCode::unavailable,
+              fmt::format("the kernel cannot be launched: its runtime has no device ({}).",
+                          why.empty() ? "pass open_gpu() as RuntimeOptions::device" : why));
+}
+
+void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
+  require_device(kernel);
+  if (!kernel.origin.is_of(plan)) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "a plan of the family {} is no launch of '{}', which was made of another plan or source; ask "
+            "the runtime for the kernel of this plan.",
+            plan.family().name, kernel.entry));
+  }
+  const Problem& problem = plan.state().problem;
+  const auto end = problem.address.begin() + problem.nest.operands;
+  if (std::find(problem.address.begin(), end, DevicePtr{0}) != end) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "a plan of the family {} was made without addresses; plan it for tensors that lie somewhere.",
+            plan.family().name));
+  }
+}
+
+std::size_t image_bytes(const KernelPlan& plan) noexcept {
+  return LaunchImage::bytes_for(plan.state().parameters);
+}
+
+LaunchImage& write_image(void* memory, const Kernel::State& kernel, const KernelPlan& plan,
+                         std::span<const LaunchImage::Part> operands) {
+  return LaunchImage::write(memory, plan.state().parameters, plan.launch_shape(),
+                            operands.first(plan.state().problem.nest.operands),
+                            {*kernel.loaded, *kernel.device});
+}
+
+OperandParts parts_of(const KernelPlan& plan) noexcept {
+  OperandParts parts;
+  for (std::uint32_t i = 0; i < parts.size(); ++i) parts[i] = {i, plan.operand_address(i)};
+  return parts;
+}
+
+TMAJIT_END

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernel/launch_image.hpp"
+#include "kernel/plan_state.hpp"
+#include "runtime/kernel_state.hpp"
+
+#include <array>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// Throws Error{unavailable} if `kernel` is not loaded on a device.
+void require_device(const Kernel::State& kernel);
+
+/// Throws Error{unavailable} without a device, Error{invalid_argument} for a plan of another kernel or one
+/// that was made without addresses.
+void require_plan(const Kernel::State& kernel, const KernelPlan& plan);
+
+/// Bytes of the image of a plan's launch.
+[[nodiscard]] std::size_t image_bytes(const KernelPlan& plan) noexcept;
+/// Writes that image for a kernel that require_plan() takes. Operand i is part of `operands[i]`.
+LaunchImage& write_image(void* memory, const Kernel::State& kernel, const KernelPlan& plan,
+                         std::span<const LaunchImage::Part> operands);
+
+/// Operands that are tensors of their own, the destination number 0.
+using OperandParts = std::array<LaunchImage::Part, max_operands>;
+[[nodiscard]] OperandParts parts_of(const KernelPlan& plan) noexcept;
+
+TMAJIT_END

@@ -1,0 +1,156 @@
+// What the kernels of a runtime take of memory: of each, and of more than are kept.
+#include "runtime/kernel_table.hpp"
+
+#include "lib/allocations.hpp"
+#include "runtime/fake_device.hpp"
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+const CompilerIdentity& no_compiler() {
+  static const CompilerIdentity identity{13, 0, "build", "/somewhere"};
+  return identity;
+}
+
+/// An artifact of the usual size.
+Artifact large_artifact(const Source& source, const CompileOptions&) {
+  Artifact artifact;
+  artifact.entry = source.entry;
+  artifact.source = source.text;
+  artifact.ptx.assign(40'000, 'p');
+  artifact.cubin.resize(50'000, std::byte{7});
+  artifact.log.assign(500, 'l');
+  artifact.resources.registers = 32;
+  return artifact;
+}
+
+constexpr Toolchain toolchain{.identity = &no_compiler, .compile = &large_artifact};
+
+struct Desk {
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+  TemporaryFolder folder;
+
+  [[nodiscard]] RuntimeOptions options(bool on_disk, std::size_t kept) const {
+    RuntimeOptions options;
+    options.device = device;
+    options.cache_directory = on_disk ? std::optional<std::filesystem::path>(folder.path()) : std::nullopt;
+    options.kernels_kept = kept;
+    return options;
+  }
+};
+
+Kernel numbered(KernelTable& table, std::size_t n) {
+  const Source source{"kernel number " + std::to_string(n), "entry", ""};
+  return table.get({.custom = &source});
+}
+
+}  // namespace
+
+TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
+  const Desk desk;
+  constexpr std::size_t count = 100;
+  const auto bytes_of_kernel = [&](bool on_disk) {
+    KernelTable table(desk.options(on_disk, 2 * count), toolchain);
+    (void)numbered(table, 0);
+    const std::size_t before = heap_bytes();
+    for (std::size_t n = 1; n <= count; ++n) (void)numbered(table, n);
+    const std::size_t bytes = (heap_bytes() - before) / count;
+    const Kernel kernel = numbered(table, 1);
+    CHECK(kernel.entry() == "entry");
+    CHECK(kernel.resources().registers == 32);
+    CHECK(kernel.artifact().source == "kernel number 1");
+    CHECK(kernel.artifact().cubin.size() == 50'000);
+    CHECK(heap_bytes() - before < (count + 1) * bytes + 20'000);  // what was asked for does not stay
+    return bytes;
+  };
+  const std::size_t with_cache = bytes_of_kernel(true);
+  const std::size_t without = bytes_of_kernel(false);
+  std::cout << "  bytes of a kernel: " << with_cache << " with a cache directory, " << without
+            << " without\n";
+  CHECK(with_cache < 2500);
+  CHECK(without > 90'000);
+}
+
+TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little beside") {
+  const Desk desk;
+  KernelTable table(desk.options(true, 100), toolchain);
+  const auto ask = [&](int number) {
+    const std::array<std::uint64_t, 2> shape{256, 64};
+    const TensorView view = TensorView::contiguous(ElementType::f32, shape);
+    const KernelPlan plan = plan_tiles({.family = "map",
+                                        .destination = {view, 0x200000},
+                                        .sources = {{view, 0x100000}},
+                                        .expression = "x + " + std::to_string(number)});
+    return table.get({.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes});
+  };
+  (void)ask(0);
+  constexpr int count = 20;
+  const std::size_t before = heap_bytes();
+  for (int n = 1; n <= count; ++n) (void)ask(n);
+  const std::size_t bytes = (heap_bytes() - before) / count;
+  std::cout << "  bytes of a kernel of a plan: " << bytes << '\n';
+  CHECK(bytes < 8000);
+  CHECK(ask(1).artifact().source.find("x + 1") != std::string::npos);
+}
+
+TEST_CASE("10,000 kernels take no more memory than those that are kept") {
+  const Desk desk;
+  constexpr std::size_t limit = 100;
+  KernelTable table(desk.options(false, limit), toolchain);
+  const Kernel held = numbered(table, 0);
+  for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered(table, n);
+  const std::size_t at_limit = heap_bytes();
+  std::size_t most = 0;
+  for (std::size_t n = 2 * limit; n < 10'000; ++n) {
+    (void)numbered(table, n);
+    most = std::max(most, heap_bytes());
+    if (desk.device->alive > static_cast<int>(limit) + 1) FAIL("more kernels are loaded than are kept");
+  }
+  CHECK(table.kept() == limit);
+  CHECK(desk.device->alive == static_cast<int>(limit) + 1);  // one is held
+  CHECK(most < at_limit + 100'000);                          // one kernel more while the next is made
+  CHECK(held.artifact().source == "kernel number 0");
+  // What left is made again.
+  const int loads = desk.device->loads;
+  (void)numbered(table, 1);
+  CHECK(desk.device->loads == loads + 1);
+}
+
+TEST_CASE("a kernel that is in use stays") {
+  const Desk desk;
+  KernelTable table(desk.options(false, 10), toolchain);
+  for (std::size_t n = 1; n < 200; ++n) {
+    (void)numbered(table, 0);
+    (void)numbered(table, n);
+  }
+  CHECK(desk.device->loads == 200);
+}
+
+TEST_CASE("kernels outlive the table that made them, and so do their artifacts") {
+  const Desk desk;
+  std::optional<Kernel> kernel;
+  {
+    KernelTable table(desk.options(true, 10), toolchain);
+    kernel = numbered(table, 5);
+  }
+  CHECK(desk.device->alive == 1);
+  CHECK(kernel->artifact().source == "kernel number 5");
+  DiskCache(desk.folder.path()).clear();
+  CHECK(kernel->artifact().source == "kernel number 5");  // made again
+  CHECK(desk.device->loads == 1);
+}

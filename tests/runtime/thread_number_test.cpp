@@ -1,0 +1,60 @@
+#include "runtime/thread_number.hpp"
+
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using tmajit::most_numbered_threads, tmajit::this_thread_number;
+
+TEST_CASE("threads that live at once have numbers of their own, and later ones have theirs") {
+  const std::size_t own = this_thread_number();
+  CHECK(own < most_numbered_threads);
+  for (int round = 0; round < 50; ++round) {
+    constexpr std::size_t count = 32;
+    std::vector<std::size_t> numbers(count);
+    std::atomic<std::size_t> there = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t& number : numbers) {
+        threads.emplace_back([&] {
+          number = this_thread_number();
+          ++there;
+          while (there < count) std::this_thread::yield();  // nobody's number is free before all have one
+          if (this_thread_number() != number) number = most_numbered_threads;
+        });
+      }
+    }
+    std::set<std::size_t> all(numbers.begin(), numbers.end());
+    all.insert(own);
+    CHECK(all.size() == count + 1);
+    CHECK(*all.rbegin() < 4 * count);  // they were given back
+  }
+  CHECK(this_thread_number() == own);
+}
+
+namespace {
+
+std::atomic<std::size_t> asked_late = 0;
+
+/// Made before the thread has a number, so that it ends after it was given back.
+struct AsksLate {
+  AsksLate() = default;
+  AsksLate(const AsksLate&) = delete;
+  AsksLate& operator=(const AsksLate&) = delete;
+  ~AsksLate() { asked_late = this_thread_number(); }
+  void begin() const { (void)this; }
+};
+
+}  // namespace
+
+TEST_CASE("what a thread does while it ends has no number") {
+  std::jthread([] {
+    static const thread_local AsksLate late;
+    late.begin();
+    CHECK(this_thread_number() < most_numbered_threads);
+  }).join();
+  CHECK(asked_late == most_numbered_threads);
+}
