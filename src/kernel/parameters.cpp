@@ -35,14 +35,14 @@ void ParameterBlock::add_map(std::string_view name, std::uint32_t operand, const
   add({"params::TensorMap"}, name, EncodedTensorMap{});
 }
 
-void ParameterBlock::encode(Device& device) {
+void ParameterBlock::encode(DeviceMaps& device) {
   for (const Map& map : maps()) {
     const EncodedTensorMap encoded = device.encode(map.spec, map.address);
     std::ranges::copy(encoded.opaque, bytes_.begin() + entries_[map.entry].offset);
   }
 }
 
-std::span<void* const> ParameterBlock::moved(std::span<const DevicePtr> by, Device& device,
+std::span<void* const> ParameterBlock::moved(std::span<const DevicePtr> by, DeviceMaps& device,
                                              Launch& launch) const {
   std::memcpy(launch.bytes.data(), bytes_.data(), size_);
   for (const Patch& patch : patches()) {

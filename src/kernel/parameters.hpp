@@ -84,7 +84,7 @@ class ParameterBlock {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::span(bytes_).first(size_); }
 
   /// Encodes every map where its parameter stands.
-  void encode(Device& device);
+  void encode(DeviceMaps& device);
 
   /// The parameters of one launch: their bytes, and a pointer to each as cuLaunchKernelEx takes them. Left
   /// uninitialised: a launch has one on its stack.
@@ -94,7 +94,7 @@ class ParameterBlock {
   };
   /// The parameters with operand i moved by `by[i]` bytes, modulo 2^64, of a block whose maps `device` has
   /// encoded. Allocates nothing.
-  [[nodiscard]] std::span<void* const> moved(std::span<const DevicePtr> by, Device& device,
+  [[nodiscard]] std::span<void* const> moved(std::span<const DevicePtr> by, DeviceMaps& device,
                                              Launch& launch) const;
 
   /// The bytes of a struct that only the kernel's side has as a type.

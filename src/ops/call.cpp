@@ -16,7 +16,7 @@ Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> desti
   key_.clear();
   if (destinations.size() + sources.size() > usual) many_.resize(destinations.size() + sources.size());
   add(static_cast<std::uint64_t>(operation));
-  add(runtime.tuning().generation());
+  add(tuning(runtime).generation());
   add(destinations);
   add(sources);
 }

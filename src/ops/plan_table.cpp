@@ -1,5 +1,7 @@
 #include "ops/plan_table.hpp"
 
+#include "ops/kept.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -38,10 +40,6 @@ class ThreadNumber {
   std::optional<std::size_t> number_;
 };
 
-std::unique_ptr<Companion> make_tables() {
-  return std::make_unique<PlanTables>();
-}
-
 }  // namespace
 
 PlanTable::Plan PlanTable::find(std::uint64_t hash, std::span<const std::byte> key) noexcept {
@@ -66,7 +64,7 @@ PlanTables::~PlanTables() {
 PlanTable* PlanTables::of_this_thread(const Runtime& runtime) {
   static const thread_local ThreadNumber thread;
   if (!thread.get()) return nullptr;
-  auto& tables = static_cast<PlanTables&>(companion_of(runtime, make_tables));
+  PlanTables& tables = kept_of(runtime).plans;
   std::atomic<PlanTable*>& table = tables.tables_[*thread.get()];
   if (table.load(std::memory_order_acquire) == nullptr) table.store(new PlanTable, std::memory_order_release);
   return table.load(std::memory_order_relaxed);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "ops/move_plan.hpp"
-#include "runtime/companion.hpp"
 
 #include <array>
 #include <atomic>
@@ -45,7 +44,7 @@ class PlanTable {
 };
 
 /// The tables of a runtime's threads.
-class PlanTables final : public Companion {
+class PlanTables {
  public:
   static constexpr std::size_t most_threads = 1024;
 
@@ -54,7 +53,9 @@ class PlanTables final : public Companion {
   [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
 
   PlanTables() = default;
-  ~PlanTables() override;
+  ~PlanTables();
+  PlanTables(const PlanTables&) = delete;
+  PlanTables& operator=(const PlanTables&) = delete;
 
  private:
   std::array<std::atomic<PlanTable*>, most_threads> tables_{};

@@ -44,12 +44,13 @@ void require_device(const BuiltKernel& kernel) {
 BoundLaunch::BoundLaunch(std::shared_ptr<const BuiltKernel> kernel, const KernelPlan& plan)
     : kernel_(std::move(kernel)), plan_(plan), parameters_(plan.state().parameters) {
   require_plan(*kernel_, plan_);
-  parameters_.encode(*kernel_->device);
+  parameters_.encode(kernel_->device->maps());
 }
 
 void BoundLaunch::operator()(std::span<const DevicePtr> by, Stream stream) const {
   ParameterBlock::Launch launch;
-  kernel_->loaded->launch(plan_.launch_shape(), parameters_.moved(by, *kernel_->device, launch), stream);
+  kernel_->loaded->launch(plan_.launch_shape(), parameters_.moved(by, kernel_->device->maps(), launch),
+                          stream);
 }
 
 TMAJIT_END

@@ -54,7 +54,7 @@ class Builder {
   explicit Builder(RuntimeOptions options, Toolchain toolchain = {},
                    std::chrono::milliseconds patience = usual_patience);
 
-  /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
+  /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
 
   [[nodiscard]] const RuntimeOptions& options() const noexcept { return options_; }

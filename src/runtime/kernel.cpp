@@ -23,7 +23,7 @@ void PreparedLaunch::operator()(Stream stream) const {
   state_->launch(state_->by, stream);
 }
 
-void PreparedLaunch::rebind(std::span<const DevicePtr> operands) {
+void PreparedLaunch::rebind(List<DevicePtr> operands) {
   const Problem& problem = state_->launch.plan().state().problem;
   if (operands.size() != problem.nest.operands) {
     throw Error(

@@ -21,11 +21,11 @@ TileSpec copy_kernel() {
 TileSpec map_kernel() {
   const std::array inputs{dense(ElementType::f32, {1024, 1024}), dense(ElementType::f16, {1024, 1024})};
   const std::array box{32U, 64U};
-  return map_spec("x0 + x1", inputs, inputs[0], {.box = box, .stages = 4, .ctas_per_sm = 1});
+  return map_spec(inputs[0], "x0 + x1", inputs, {.box = box, .stages = 4, .ctas_per_sm = 1});
 }
 
 TileSpec bulk_kernel() {
-  return bulk_spec("x + 1", ElementType::i32, ElementType::i32, {.ctas_per_sm = 1});
+  return bulk_spec(ElementType::i32, "x + 1", ElementType::i32, {.ctas_per_sm = 1});
 }
 
 TileSpec snapshot_kernel() {
@@ -150,7 +150,7 @@ TEST_CASE("the families count elements, so an interleaved layout is none of thei
   const std::array box{1U, 8U, 8U, 16U};
   const TileOptions options{.box = box, .swizzle = Swizzle::b32, .interleave = Interleave::b32};
   CHECK(rules(broken(snapshot_spec(view, options))) == Rules{"interleave.unsupported"});
-  for (const auto& spec : {copy_spec(view, view, options), map_spec("x", std::array{view}, view, options)}) {
+  for (const auto& spec : {copy_spec(view, view, options), map_spec(view, "x", {view}, options)}) {
     const auto violations = broken(spec);
     CHECK(rules(violations) == Rules{"interleave.unsupported", "interleave.unsupported"});
     CHECK(complete(violations));

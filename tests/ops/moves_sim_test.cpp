@@ -29,11 +29,13 @@ class Memory {
     }
   }
   void write(const Buffers& buffers) {
-    for (std::size_t i = 0; i < buffers.size(); ++i) device_->copy_in(addresses_[i], buffers[i], nullptr);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_in(addresses_[i], buffers[i], nullptr);
   }
   [[nodiscard]] Buffers read(const Buffers& like) const {
     Buffers buffers = like;
-    for (std::size_t i = 0; i < buffers.size(); ++i) device_->copy_out(buffers[i], addresses_[i], nullptr);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_out(buffers[i], addresses_[i], nullptr);
     return buffers;
   }
   [[nodiscard]] std::span<const DevicePtr> addresses() const { return addresses_; }
@@ -91,7 +93,7 @@ TEST_CASE("random moves on the simulated device equal the reference, and nothing
       memory.write(before);
       const MovePlan plan = tests::plan(runtime, move, memory.addresses());
       plan();
-      runtime.device()->synchronize(nullptr);
+      runtime.device()->streams().synchronize(nullptr);
       tests::count(plan, counts);
       CHECK(difference(move, expected, memory.read(before)) == "");
 
@@ -100,7 +102,7 @@ TEST_CASE("random moves on the simulated device equal the reference, and nothing
       elsewhere.write(before);
       const auto [destinations, sources] = tests::addresses(move, elsewhere.addresses());
       plan(destinations, sources);
-      runtime.device()->synchronize(nullptr);
+      runtime.device()->streams().synchronize(nullptr);
       CHECK(difference(move, expected, elsewhere.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());

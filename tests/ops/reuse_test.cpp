@@ -85,7 +85,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
     BuiltKernel built;
     built.memory_key = plan.key();
     built.device = device;
-    built.loaded = device->load({});
+    built.loaded = device->kernels().load({});
     kernels.emplace_back(std::make_shared<const Kernel::State>(Kernel::State{std::move(built)}));
   }
   return kernels;

@@ -257,6 +257,7 @@ class Draw {
   void pad() {
     move_.destinations = {destination(shape_)};
     Shape source;
+    std::vector<std::int64_t> widths;
     std::uint64_t elements = 1;
     for (const std::uint64_t extent : shape_) {
       const std::uint64_t most =
@@ -268,8 +269,9 @@ class Draw {
       const std::int64_t inside = static_cast<std::int64_t>(extent) - before - after;
       source.push_back(inside < 0 ? 0 : static_cast<std::uint64_t>(inside));
       elements *= std::max<std::uint64_t>(source.back(), 1);
-      move_.padding.before.push_back(before);
+      widths.push_back(before);
     }
+    move_.padding.before = widths;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     move_.padding.value =
         one_of(vary_, std::array{0.0, 0.0, 1.0, -1.0, 0.3, 1e9, -3.5e38, infinity, std::nan(""), 255.0});

@@ -139,7 +139,7 @@ class Dispatch {
         if (gpu_ != nullptr) gpu_->driver->make_current();
         const Own own(*this, kernel, step);
         return race([&](std::size_t i) { way(i, own.stream); }, [&] { own.raw(); },
-                    [&] { device_->synchronize(own.stream); });
+                    [&] { device_->streams().synchronize(own.stream); });
       });
       show(path, maps, threads, cost);
     };
@@ -161,10 +161,10 @@ class Dispatch {
   /// A thread's own stream, and the driver's own launch of the kernel on it.
   struct Own {
     Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
-        : device(dispatch.device_.get()), stream(device->create_stream()), parameters(*device, step) {
+        : device(dispatch.device_.get()), stream(device->streams().create()), parameters(*device, step) {
       if (dispatch.gpu_ != nullptr) launcher.emplace(*dispatch.gpu_, kernel, step.launch_shape(), stream);
     }
-    ~Own() { device->destroy_stream(stream); }
+    ~Own() { device->streams().destroy(stream); }
     Own(const Own&) = delete;
     Own& operator=(const Own&) = delete;
     void raw() const {

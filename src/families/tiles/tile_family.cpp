@@ -3,6 +3,7 @@
 #include "families/list.hpp"
 #include "families/tiles/tile_rules.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
 
 #include <algorithm>
@@ -180,7 +181,7 @@ TensorView destination_view(const TileRequest& request) {
   view = over_strides(request.sources.front().view, request.tiles.element_strides);
   if (family.info().computes && is_known(request.destination.view.type))
     view.type = request.destination.view.type;
-  if (family.info().flat) return TensorView::contiguous(view.type, std::span(view.shape).first(view.rank));
+  if (family.info().flat) return dense_view(view.type, std::span(view.shape).first(view.rank));
   return output_view(family.spec_of(guess), request.sources.front().view);
 }
 

@@ -1,6 +1,8 @@
 #include "families/tiles/tile_spec.hpp"
 
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
+#include "spec/map_view.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -46,7 +48,8 @@ OperandSpec operand_of(ElementType type, const TileSpec& spec, const TileOptions
 OperandSpec input_of(ElementType type, TileSpec& spec, const TileOptions& options) {
   auto operand = operand_of(type, spec, options);
   for (std::size_t d = 0; d < options.element_strides.size(); ++d) {
-    operand.element_strides[d] = as_byte(options.element_strides[d], spec.asked.element_strides[d]);
+    operand.element_strides[d] =
+        as_byte(as_u32(options.element_strides, d, "element_strides"), spec.asked.element_strides[d]);
   }
   return operand;
 }
@@ -60,8 +63,9 @@ std::uint32_t step_of(const TileSpec& spec, const OperandSpec& operand, std::uin
 void set_tile(TileSpec& spec, const TileOptions& options) {
   for (std::size_t d = 0; d < options.box.size(); ++d) {
     const std::uint32_t step = step_of(spec, spec.input(0), static_cast<std::uint32_t>(d));
-    spec.tile[d] = sat_cast<std::uint32_t>(ceil_div(options.box[d], step));
-    if (options.box[d] % step != 0) spec.asked.box[d] = options.box[d];
+    const std::uint32_t box = as_u32(options.box, d, "box");
+    spec.tile[d] = sat_cast<std::uint32_t>(ceil_div(box, step));
+    if (box % step != 0) spec.asked.box[d] = box;
   }
 }
 
@@ -85,17 +89,6 @@ std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint
   const std::uint64_t whole = sat_mul(spec.tile[d], step);
   const bool fits = whole > max_box && whole - (step - 1) <= max_box;
   return sat_cast<std::uint32_t>(fits ? max_box : whole);
-}
-
-/// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
-/// NumPy gives a view [1, 5] a stride that no tensor map may have.
-std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
-                           Interleave interleave) {
-  // A negative stride becomes one far above the legal limit, which validate() reports.
-  const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
-  const std::uint64_t unit = stride_unit(interleave);
-  if (extent != 1 || (bytes != 0 && bytes % unit == 0 && bytes < max_stride_bytes)) return bytes;
-  return bytes < max_stride_bytes - unit ? std::max(round_up(bytes, unit), unit) : unit;
 }
 
 }  // namespace
@@ -127,8 +120,9 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   check_length(given.element_strides.size(), spec.view_rank(), "element_strides");
   TileOptions options = given;
   const std::size_t dropped = spec.asked.outer_dimensions;
-  if (!given.box.empty()) options.box = given.box.subspan(dropped);
-  if (!given.element_strides.empty()) options.element_strides = given.element_strides.subspan(dropped);
+  if (!given.box.empty()) options.box = std::span(given.box).subspan(dropped);
+  if (!given.element_strides.empty())
+    options.element_strides = std::span(given.element_strides).subspan(dropped);
   for (std::size_t i = 0; i < inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
   spec.output() = operand_of(output.type, spec, options);
   if (traits.writes_images) {
@@ -175,23 +169,25 @@ TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const Tensor
     refuse(fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", view.rank,
                        spec.rank));
   }
-  const auto& operand = spec.operands[index];
-  const std::uint64_t size = size_of(operand.type);
   TensorMapSpec map = partial_map(spec, index);
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
-    map.shape[d] = view.shape[d];
-    map.strides[d] = d + 1U < spec.rank   ? outer_stride(view.shape[d], view.strides[d], size, map.interleave)
-                     : view.shape[d] == 1 ? size
-                                          : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
-  }
+  set_view(map, view);
   return map;
+}
+
+TensorView over_strides(TensorView view, const Dims& strides) {
+  for (std::uint32_t d = 0; d < view.rank && d < strides.size(); ++d) {
+    view.shape[d] = ceil_div(view.shape[d], as_u32(strides, d, "element_strides"));
+  }
+  return view;
 }
 
 TensorView innermost(const TileSpec& spec, const TensorView& view) {
   const std::uint32_t outer = spec.asked.outer_dimensions;
   if (outer == 0) return view;
-  return TensorView::strided(view.type, std::span(view.shape).subspan(outer, spec.rank),
-                             std::span(view.strides).subspan(outer, spec.rank));
+  TensorView inner{.type = view.type, .rank = spec.rank};
+  std::copy_n(view.shape.begin() + outer, spec.rank, inner.shape.begin());
+  std::copy_n(view.strides.begin() + outer, spec.rank, inner.strides.begin());
+  return inner;
 }
 
 TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view) {
@@ -216,10 +212,10 @@ TensorView output_view(const TileSpec& spec, const TensorView& source) {
   }
   if (spec.traits->writes_images) {
     const std::array snapshot{tiles, operand_layout(spec, spec.operands[0]).bytes};
-    return TensorView::contiguous(ElementType::u8, snapshot);
+    return dense_view(ElementType::u8, snapshot);
   }
   const auto type = spec.operands[std::min<std::uint32_t>(spec.inputs, max_inputs)].type;
-  return TensorView::contiguous(type, std::span(walked.shape).first(rank));
+  return dense_view(type, std::span(walked.shape).first(rank));
 }
 
 TMAJIT_END

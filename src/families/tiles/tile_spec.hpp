@@ -114,13 +114,7 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
 [[nodiscard]] TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index);
 
 /// A view with its shape over element strides, rounded up: what tiles walk over.
-template <class Strides>
-[[nodiscard]] TensorView over_strides(TensorView view, const Strides& strides) {
-  for (std::size_t d = 0; d < view.rank && d < strides.size(); ++d) {
-    view.shape[d] = ceil_div(view.shape[d], strides[d]);
-  }
-  return view;
-}
+[[nodiscard]] TensorView over_strides(TensorView view, const Dims& strides);
 /// A view of operand `index` with its shape over the operand's element strides: what tiles walk over.
 [[nodiscard]] TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view);
 /// The dimensions of a view that the spec is about: all, or the innermost five.

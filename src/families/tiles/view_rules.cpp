@@ -1,6 +1,7 @@
 #include "families/tiles/tile_rules.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
+#include "spec/map_view.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <algorithm>
@@ -43,32 +44,13 @@ bool check_identity(const OperandSpec& operand, std::uint32_t rank, const Tensor
   return view.type == operand.type && view.rank == rank;
 }
 
-void check_stride_sign(const TensorView& view, Violations& violations) {
-  for (std::uint32_t d = 0; d + 1 < view.rank; ++d) {
-    const auto stride = view.strides[d];
-    if (view.shape[d] <= 1 || stride >= 0) continue;  // of one element nothing is walked
-    violations.add({.rule = "view.negative-stride",
-                    .subject = violations.entry("strides", d),
-                    .found = fmt::format("{} elements", stride),
-                    .need = "not negative: a tensor map only walks upwards",
-                    .legal = "a view from the other end, its coordinates reversed",
-                    .source = "cuTensorMapEncodeTiled, globalStrides"});
-  }
-}
-
 void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
                       Violations& violations) {
   violations.about(operand_name(spec, index), spec.asked.outer_dimensions);
   const bool same = check_identity(spec.operands[index], spec.view_rank(), view, violations);
   if (same) {
     const TensorView inner = innermost(spec, view);
-    auto map = tensor_map(spec, index, inner);
-    // Those are reported as such, not as the huge strides that they become.
-    for (std::uint32_t d = 0; d + 1U < spec.rank; ++d) {
-      if (inner.strides[d] < 0) map.strides[d] = 0;
-    }
-    check_extents(map, violations);
-    check_stride_sign(inner, violations);
+    check_view(tensor_map(spec, index, inner), inner, violations);
   }
   violations.about({});
   if (!same || !is_known(view.type)) return;  // an unknown type is the spec's, and reported as such
