@@ -44,10 +44,10 @@ void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::
   const ParameterBlock& there = expected.state().parameters;
   ParameterBlock here = plan.state().parameters;
   FakeDevice device;
-  here.encode(device);
+  here.encode(device.maps());
   device.encoded.clear();
   ParameterBlock::Launch launch;
-  const auto pointers = here.moved(by, device, launch);
+  const auto pointers = here.moved(by, device.maps(), launch);
   REQUIRE(pointers.size() == there.entries().size());
   std::vector<bool> is_map(pointers.size());
   std::size_t next = 0;
@@ -94,7 +94,7 @@ TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
 
   FakeDevice device;
   ParameterBlock::Launch launch;
-  const auto pointers = block.moved(std::array<DevicePtr, 2>{}, device, launch);
+  const auto pointers = block.moved(std::array<DevicePtr, 2>{}, device.maps(), launch);
   REQUIRE(pointers.size() == entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     CHECK(static_cast<const std::byte*>(pointers[i]) == launch.bytes.data() + entries[i].offset);
@@ -118,10 +118,11 @@ TEST_CASE("an operand's addresses move together, and nothing else does") {
   block.add_map("b", 2, some_map(), 0x3000);
   block.add_pointer({.name = "u8", .pointer = Pointer::to}, "out", 0, 0x4000);
   FakeDevice device;
-  block.encode(device);
+  block.encode(device.maps());
   device.encoded.clear();
   ParameterBlock::Launch launch;
-  const auto pointers = block.moved(std::array<DevicePtr, 3>{0 - DevicePtr{0x100}, 0, 0x10}, device, launch);
+  const auto pointers =
+      block.moved(std::array<DevicePtr, 3>{0 - DevicePtr{0x100}, 0, 0x10}, device.maps(), launch);
   Wide moved{};
   std::memcpy(&moved, pointers[0], sizeof moved);
   CHECK(moved.first == 0x1000);

@@ -107,8 +107,8 @@ TileRequest request_of(std::string_view family, const TensorView& to, const Tens
 /// What the request's kernel is, with the defaults filled in.
 TileSpec spec_of(const TileTraits& traits, const TileRequest& request) {
   std::vector<TensorView> views;
-  for (const Tensor& source : request.sources) views.push_back(source.view);
   views.push_back(request.destination.view);
+  for (const Tensor& source : request.sources) views.push_back(source.view);
   return tile_spec(traits, request.expression, views, request.tiles);
 }
 
@@ -143,17 +143,17 @@ TEST_CASE("copy: two maps and the tile grid, one launch") {
   REQUIRE(bench.device->encoded.size() == 2);
   CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
   CHECK(bench.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
-  CHECK(bench.device->encoded[0].address == in_at);
+  CHECK(bench.device->encoded[0].address == out_at);
   CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view));
-  CHECK(bench.device->encoded[1].address == out_at);
+  CHECK(bench.device->encoded[1].address == in_at);
   CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
 
   const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
   CHECK(seen.stream == some_stream);
   CHECK(seen.names ==
-        std::vector<std::string>{"source", "destination", "grid"});  // rows end at whole chunks: no tail
-  CHECK(seen.word("source") == 0);                                   // the numbers of the maps
-  CHECK(seen.word("destination") == 1);
+        std::vector<std::string>{"destination", "source", "grid"});  // rows end at whole chunks: no tail
+  CHECK(seen.word("destination") == 0);                              // the numbers of the maps
+  CHECK(seen.word("source") == 1);
   CHECK(seen.tiles(2) == std::vector<std::uint32_t>{16, 13});
   CHECK(seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
   CHECK(seen.shape.block == std::array{threads(spec), 1U, 1U});
@@ -207,8 +207,8 @@ TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail n
   Bench bench;
   const TensorView view = TensorView::strided(ElementType::f32, {1000, 402}, {404, 1});
   const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
-  CHECK(bench.device->encoded.at(0).spec.shape[1] == 402);
-  CHECK(bench.device->encoded.at(1).spec.shape[1] == 400);
+  CHECK(bench.device->encoded.at(0).spec.shape[1] == 400);
+  CHECK(bench.device->encoded.at(1).spec.shape[1] == 402);
   CHECK(seen.names.back() == "tail");
   CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{out_at, 404 * 4, 4});
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
@@ -288,7 +288,7 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   const KernelPlan plan = plan_tiles(request);
   const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.empty());
-  CHECK(seen.names == std::vector<std::string>{"in", "out", "count"});
+  CHECK(seen.names == std::vector<std::string>{"out", "in", "count"});
   CHECK(seen.word("in") == in_at + 4);
   CHECK(seen.word("out") == out_at + 8);
   CHECK(seen.word("count") == 1'000'003);
@@ -347,8 +347,8 @@ TEST_CASE("operands that break a rule are refused, with every rule they break") 
   off.destination.address += 4;
   const Rules both = rules(off);
   REQUIRE(both.size() == 2);
-  CHECK_THAT(both[0], ContainsSubstring("input: "));
-  CHECK_THAT(both[1], ContainsSubstring("output: "));
+  CHECK_THAT(both[0], ContainsSubstring("output: "));
+  CHECK_THAT(both[1], ContainsSubstring("input: "));
 
   const TensorView words = dense(ElementType::u32, {256, 64});
   TileRequest nan_of_integers = request_of("copy", words, words);

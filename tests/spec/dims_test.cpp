@@ -2,11 +2,13 @@
 
 #include <tmajit/dims.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/list.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +69,17 @@ TEST_CASE("a list of integers of several types is dimensions") {
   CHECK(numbers({tokens, heads, back, 64}) == std::vector<std::int64_t>{100, 6, -1, 64});
   CHECK(numbers({}).empty());
   CHECK(numbers({7}) == std::vector<std::int64_t>{7});
+}
+
+TEST_CASE("a list is written in braces, or is any contiguous range") {
+  const auto sum = [](List<int> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); };
+  std::vector values{4, 5};
+  const std::array three{1, 2, 3};
+  CHECK(sum({1, 2, 3}) == 6);
+  CHECK(sum({}) == 0);
+  CHECK(sum(values) == 9);
+  CHECK(sum(three) == 6);
+  CHECK(sum(std::span(values).first(1)) == 4);
 }
 
 TEST_CASE("equal dimensions are equal bytes, different ones differ") {

@@ -94,7 +94,7 @@ std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint
 }  // namespace
 
 bool TileSpec::has_map(std::uint32_t index) const noexcept {
-  return !traits->by_addresses && !(traits->writes_images && index >= inputs);
+  return !traits->by_addresses && !(traits->writes_images && index == 0);
 }
 
 TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::span<const TensorView> views,
@@ -104,11 +104,11 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
     refuse(fmt::format("a {} kernel of {} inputs; {} possible", traits.name, inputs,
                        traits.max_inputs == 1 ? "one is" : fmt::format("1 to {} are", traits.max_inputs)));
   }
-  const TensorView& output = views.back();
-  const TensorView& walked = traits.writes_images ? views.front() : output;
+  const TensorView& output = views.front();
+  const TensorView& walked = traits.writes_images ? views[1] : output;
   for (std::size_t i = 0; i < inputs; ++i) {
-    if (views[i].rank == walked.rank) continue;
-    refuse(fmt::format("input {} has {} dimensions, the output {}; they must agree", i, views[i].rank,
+    if (views[i + 1].rank == walked.rank) continue;
+    refuse(fmt::format("input {} has {} dimensions, the output {}; they must agree", i, views[i + 1].rank,
                        walked.rank));
   }
   TileSpec spec;
@@ -123,7 +123,7 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   if (!given.box.empty()) options.box = std::span(given.box).subspan(dropped);
   if (!given.element_strides.empty())
     options.element_strides = std::span(given.element_strides).subspan(dropped);
-  for (std::size_t i = 0; i < inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
+  for (std::size_t i = 1; i <= inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
   spec.output() = operand_of(output.type, spec, options);
   if (traits.writes_images) {
     spec.output().swizzle = Swizzle::none;  // plain memory
@@ -152,8 +152,8 @@ TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index) {
       .swizzle = operand.swizzle,
       .l2_promotion = spec.l2_promotion,
       // A store reads nothing out of bounds.
-      .oob_fill = index < spec.inputs ? spec.oob_fill : OobFill::zero};
-  const BeyondFacts asked = index < spec.inputs ? spec.asked : BeyondFacts{};
+      .oob_fill = index > 0 ? spec.oob_fill : OobFill::zero};
+  const BeyondFacts asked = index > 0 ? spec.asked : BeyondFacts{};
   for (std::uint32_t d = 0; d < std::min<std::uint32_t>(spec.rank, max_map_rank); ++d) {
     map.element_strides[d] = std::max<std::uint32_t>(operand.element_strides[d], asked.element_strides[d]);
     map.box[d] = asked.box[d] != 0 ? asked.box[d] : box_of(spec, operand, d);
@@ -204,18 +204,17 @@ TensorView output_view(const TileSpec& spec, const TensorView& source) {
     refuse(
         fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", source.rank, rank));
   }
-  const TensorView walked = walked_view(spec, 0, source);
+  const TensorView walked = walked_view(spec, 1, source);
   std::uint64_t tiles = 1;
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t outer = spec.asked.outer_dimensions;
     tiles = sat_mul(tiles, d < outer ? walked.shape[d] : ceil_div(walked.shape[d], spec.tile[d - outer]));
   }
   if (spec.traits->writes_images) {
-    const std::array snapshot{tiles, operand_layout(spec, spec.operands[0]).bytes};
+    const std::array snapshot{tiles, operand_layout(spec, spec.input(0)).bytes};
     return dense_view(ElementType::u8, snapshot);
   }
-  const auto type = spec.operands[std::min<std::uint32_t>(spec.inputs, max_inputs)].type;
-  return dense_view(type, std::span(walked.shape).first(rank));
+  return dense_view(spec.output().type, std::span(walked.shape).first(rank));
 }
 
 TMAJIT_END

@@ -57,7 +57,7 @@ void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorVie
   const auto name = [&] { return operand_name(spec, index); };
   const std::size_t before = violations.count();
   check_view_limits(view, name, violations);
-  if (index == spec.inputs && violations.count() == before) check_written_once(view, 0, name, violations);
+  if (index == 0 && violations.count() == before) check_written_once(view, 0, name, violations);
 }
 
 void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
@@ -86,8 +86,8 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
 
 /// Every input over its element strides is as large as the output.
 void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
-  const auto& output = views.back();
-  for (std::uint32_t i = 0; i < spec.inputs; ++i) {
+  const auto& output = views.front();
+  for (std::uint32_t i = 1; i <= spec.inputs; ++i) {
     const std::uint32_t rank = spec.view_rank();
     if (views[i].rank != rank || output.rank != rank || rank > max_view_rank)
       continue;  // reported by its rank
@@ -104,12 +104,12 @@ void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Viola
 }
 
 void check_snapshot_output(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
-  if (views[0].rank != spec.view_rank() || views[0].rank > max_view_rank) return;
-  const auto expected = output_view(spec, views[0]);
-  if (views[1] == expected) return;
+  if (views[1].rank != spec.view_rank() || views[1].rank > max_view_rank) return;
+  const auto expected = output_view(spec, views[1]);
+  if (views[0] == expected) return;
   violations.add({.rule = "snapshot.shape",
                   .subject = "output",
-                  .found = fmt::format("{} {}", name(views[1].type), text(dims(views[1]))),
+                  .found = fmt::format("{} {}", name(views[0].type), text(dims(views[0]))),
                   .need = "dense bytes, a row for each tile's image",
                   .legal = fmt::format("u8 {}", text(dims(expected))),
                   .source = "tmajit, output_view"});
@@ -131,7 +131,7 @@ void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violati
     if (tensor.address == 0) continue;
     // An element is computed from the same element of each input, so that an output may replace an input.
     number[placed] = i;
-    operands[placed++] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
+    operands[placed++] = {&tensor.view, tensor.address, i == 0, 0, spec.traits->computes};
     const auto name = [&] { return operand_name(spec, i); };
     if (!spec.has_map(i)) {
       check_placed_address(tensor.view, tensor.address, address_unit(spec, tensor), name, violations);
@@ -154,13 +154,13 @@ void check_views(const TileSpec& spec, std::span<const TensorView> views, Violat
     violations.add({.rule = "view.count",
                     .subject = "views",
                     .found = fmt::format("{}", views.size()),
-                    .need = "one an input and one for the output",
+                    .need = "one for the output and one an input",
                     .legal = fmt::format("{} views", spec.inputs + 1),
                     .source = "tmajit, validate"});
     return;
   }
   const bool snapshot = spec.traits->writes_images;
-  for (std::uint32_t i = 0; i < (snapshot ? 1U : spec.inputs + 1U); ++i) {
+  for (std::uint32_t i = snapshot ? 1 : 0; i <= spec.inputs; ++i) {
     if (spec.traits->by_addresses) check_bulk_view(spec, i, views[i], violations);
     if (!spec.traits->by_addresses) check_tiled_view(spec, i, views[i], violations);
   }
