@@ -2,22 +2,21 @@
 // go back to where they came from. The array's length is no multiple of anything.
 #include "support/example.hpp"
 
-#include <array>
 #include <numeric>
 
 using namespace tmajit;
 
 static void add_one(example::Session& session) {
-  constexpr std::array<std::uint32_t, 1> chunk{1024};
-  constexpr std::array<std::uint64_t, 1> length{1'000'003};
-  const TensorView array = TensorView::contiguous(ElementType::i32, length);
-
-  TileRequest request{.family = "bulk", .destination = {array}, .sources = {{array}}, .expression = "x + 1"};
-  request.tiles.box = chunk;
+  const TensorView array = TensorView::contiguous(ElementType::i32, {1'000'003});
+  TileRequest request{.family = "bulk",
+                      .destination = array,
+                      .sources = {array},
+                      .expression = "x + 1",
+                      .tiles = {.box = {1024}}};
   const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 
-  std::vector<std::int32_t> x(length[0]);
+  std::vector<std::int32_t> x(array.elements());
   std::iota(x.begin(), x.end(), -500'000);
   const Buffer buffer = session.upload(x);
   request.destination.address = request.sources[0].address = buffer.address();  // in place

@@ -3,7 +3,6 @@
 // With --compile-only there is no device: everything up to the cubin needs neither GPU nor driver.
 #include <tmajit/tmajit.hpp>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,11 +12,10 @@
 using namespace tmajit;
 
 static int embed(const std::shared_ptr<Device>& gpu) {
-  constexpr std::array<std::uint64_t, 2> shape{1000, 1024};
-  const TensorView matrix = TensorView::contiguous(ElementType::f32, shape);
+  const TensorView matrix = TensorView::contiguous(ElementType::f32, {1000, 1024});
   Runtime runtime({.device = gpu});
   TileRequest request{
-      .family = "map", .destination = {matrix}, .sources = {{matrix}}, .expression = "x / (1 + expf(-x))"};
+      .family = "map", .destination = matrix, .sources = {matrix}, .expression = "x / (1 + expf(-x))"};
   const Kernel silu = runtime.kernel(plan_tiles(request));
   std::printf("%u registers, from %s\n", silu.resources().registers, name(silu.level()));
   if (!gpu) return EXIT_SUCCESS;
@@ -26,13 +24,13 @@ static int embed(const std::shared_ptr<Device>& gpu) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 2001) / 100 - 10;
   const Buffer input(gpu, matrix.span_bytes());
   const Buffer output(gpu, matrix.span_bytes());
-  gpu->copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
+  gpu->memory().copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
   request.sources[0].address = input.address();
   request.destination.address = output.address();
   silu.launch(plan_tiles(request));
   std::vector<float> y(x.size());
-  gpu->copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
-  gpu->synchronize(nullptr);
+  gpu->memory().copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
+  gpu->streams().synchronize(nullptr);
 
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double want = static_cast<double>(x[i]) / (1 + std::exp(-static_cast<double>(x[i])));

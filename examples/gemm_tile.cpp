@@ -85,19 +85,14 @@ void gemm_tile(example::Session& session) {
   const Buffer b_buffer = session.upload(b.bits);
   const Buffer c_buffer = session.poisoned(tile_m * tile_n * sizeof(float));
 
-  constexpr std::array<std::uint64_t, 2> a_shape{m, k};
-  constexpr std::array<std::uint64_t, 2> b_shape{k, n};
-  constexpr std::array<std::int64_t, 2> a_strides{tile_k, 1};
-  constexpr std::array<std::int64_t, 2> b_strides{tile_n, 1};
-  constexpr std::array<std::uint32_t, 2> a_box{128, 64};
-  constexpr std::array<std::uint32_t, 2> b_box{64, 64};  // a row of a swizzled box has at most 128 bytes
-  const TensorView a_view = TensorView::strided(ElementType::bf16, a_shape, a_strides);
-  const TensorView b_view = TensorView::strided(ElementType::bf16, b_shape, b_strides);
-  EncodedTensorMap a_map = session.encode(a_view, a_buffer, a_box, Swizzle::b128);
-  EncodedTensorMap b_map = session.encode(b_view, b_buffer, b_box, Swizzle::b128);
+  const Tensor a_tensor = Tensor::strided(ElementType::bf16, {m, k}, {tile_k, 1}, a_buffer.address());
+  const Tensor b_tensor = Tensor::strided(ElementType::bf16, {k, n}, {tile_n, 1}, b_buffer.address());
+  EncodedTensorMap a_map = session.encode(a_tensor, {128, 64}, Swizzle::b128);
+  // A row of a swizzled box has at most 128 bytes.
+  EncodedTensorMap b_map = session.encode(b_tensor, {64, 64}, Swizzle::b128);
 
   DevicePtr c = c_buffer.address();
-  const std::array<void*, 3> parameters{&a_map, &b_map, &c};
+  const std::array<void*, 3> parameters{&c, &a_map, &b_map};
   kernel.launch({.grid = {1, 1, 1}, .block = {256, 1, 1}, .shared_bytes = shared_bytes}, parameters);
   check(session.download<float>(c_buffer), a, b);
 }

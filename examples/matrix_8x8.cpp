@@ -4,20 +4,18 @@
 // becomes 36 38 40 42.
 #include "support/example.hpp"
 
-#include <array>
 #include <cstdio>
 #include <numeric>
 
 using namespace tmajit;
 
 static void matrix_8x8(example::Session& session) {
-  constexpr std::array<std::uint64_t, 2> shape{8, 8};
-  constexpr std::array<std::uint32_t, 2> tile{4, 4};
-  const TensorView matrix = TensorView::contiguous(ElementType::f32, shape);
-
-  TileRequest request{
-      .family = "map", .destination = {matrix}, .sources = {{matrix}}, .expression = "x + tile_index"};
-  request.tiles.box = tile;
+  const TensorView matrix = TensorView::contiguous(ElementType::f32, {8, 8});
+  TileRequest request{.family = "map",
+                      .destination = matrix,
+                      .sources = {matrix},
+                      .expression = "x + tile_index",
+                      .tiles = {.box = {4, 4}}};
   const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 

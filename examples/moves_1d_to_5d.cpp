@@ -44,9 +44,9 @@ void move(example::Session& session, const Case& c) {
   std::iota(x.begin(), x.end(), 1.0F);
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  EncodedTensorMap source = session.encode(tensor, input, c.box, Swizzle::none);
-  EncodedTensorMap destination = session.encode(tensor, output, c.box, Swizzle::none);
-  const std::array<void*, 5> parameters{&source, &destination, &slabs, &slab_extent, &slab_bytes};
+  EncodedTensorMap destination = session.encode({tensor, output.address()}, c.box);
+  EncodedTensorMap source = session.encode({tensor, input.address()}, c.box);
+  const std::array<void*, 5> parameters{&destination, &source, &slabs, &slab_extent, &slab_bytes};
   kernel.launch({.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = shared_bytes}, parameters);
 
   example::expect_equal(session.download<float>(output), x);

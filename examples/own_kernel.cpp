@@ -21,20 +21,17 @@ static void own_kernel(example::Session& session) {
   // 3. Its arguments. No extent is a multiple of 32; a row's bytes must be one of 16.
   constexpr std::uint32_t rows = 1004;
   constexpr std::uint32_t columns = 2012;
-  constexpr std::array<std::uint64_t, 2> shape{rows, columns};
-  constexpr std::array<std::uint64_t, 2> transposed{columns, rows};
-  constexpr std::array<std::uint32_t, 2> box{32, 32};
   std::vector<float> x(std::size_t{rows} * columns);
   std::iota(x.begin(), x.end(), 0.0F);
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  EncodedTensorMap source_map =
-      session.encode(TensorView::contiguous(ElementType::f32, shape), input, box, Swizzle::b128);
-  EncodedTensorMap destination_map =
-      session.encode(TensorView::contiguous(ElementType::f32, transposed), output, box, Swizzle::b128);
+  const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, output.address());
+  const Tensor matrix = Tensor::contiguous(ElementType::f32, {rows, columns}, input.address());
+  EncodedTensorMap destination_map = session.encode(destination, {32, 32}, Swizzle::b128);
+  EncodedTensorMap source_map = session.encode(matrix, {32, 32}, Swizzle::b128);
 
   // 4. The launch: pointers to the parameters, as for cuLaunchKernelEx.
-  const std::array<void*, 2> parameters{&source_map, &destination_map};
+  const std::array<void*, 2> parameters{&destination_map, &source_map};
   kernel.launch({.grid = {(columns + 31) / 32, (rows + 31) / 32, 1},
                  .block = {256, 1, 1},
                  .shared_bytes = shared_bytes},

@@ -19,11 +19,9 @@ constexpr std::uint64_t width = 64;
 
 /// A layer's keys as [heads, tokens, width], where they lie: nothing moves.
 Tensor keys_of(DevicePtr projections) {
-  constexpr std::array<std::uint64_t, 4> shape{tokens, 3, heads, width};
-  constexpr std::array<std::uint64_t, 3> without_parts{tokens, heads, width};
-  const Tensor all{TensorView::contiguous(ElementType::f32, shape), projections};
-  const Tensor keys = sliced(all, std::array{Slice{}, Slice{1, 2}});  // queries, keys, values
-  return permuted(reshaped(keys, without_parts), std::array{1U, 0U, 2U});
+  const Tensor all = Tensor::contiguous(ElementType::f32, {tokens, 3, heads, width}, projections);
+  const Tensor keys = sliced(all, {{}, {1, 2}});  // queries, keys, values
+  return permuted(reshaped(keys, {tokens, heads, width}), {1, 0, 2});
 }
 
 std::vector<float> random_projections(std::uint32_t seed) {
@@ -49,11 +47,9 @@ std::vector<std::uint16_t> expected(const std::vector<float>& projections) {
 }
 
 void permute_keys(example::Session& session) {
-  constexpr std::array<std::uint64_t, 3> shape{heads, tokens, width};
-  const TensorView dense = TensorView::contiguous(ElementType::bf16, shape);
+  const TensorView dense = TensorView::contiguous(ElementType::bf16, {heads, tokens, width});
   const auto scaled = [&](DevicePtr keys, DevicePtr projections) {
-    const Tensor source = keys_of(projections);
-    return operation::map({dense, keys}, "x * 0.125f", {&source, 1});
+    return operation::map({dense, keys}, "x * 0.125f", {keys_of(projections)});
   };
   if (session.compile_only()) {
     // A plan needs no device: any addresses do that are aligned as those to come.
@@ -69,14 +65,13 @@ void permute_keys(example::Session& session) {
   lay_out();
   example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[0]));
 
-  lay_out(std::array{keys.address()}, std::array{keys_of(projections[1].address()).address});
+  lay_out({keys.address()}, {keys_of(projections[1].address()).address});
   example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[1]));
 
   // And back to token by token, in one call.
-  constexpr std::array<std::uint64_t, 3> by_token{tokens, heads, width};
-  const TensorView back = TensorView::contiguous(ElementType::bf16, by_token);
+  const TensorView back = TensorView::contiguous(ElementType::bf16, {tokens, heads, width});
   const Buffer result = session.poisoned(back.span_bytes());
-  permute(session.runtime(), {back, result.address()}, {dense, keys.address()}, std::array{1U, 0U, 2U});
+  permute(session.runtime(), {back, result.address()}, {dense, keys.address()}, {1, 0, 2});
   const auto got = session.download<std::uint16_t>(result);
   const auto head_by_head = expected(layers[1]);
   std::vector<std::uint16_t> want(got.size());

@@ -1,19 +1,14 @@
 // A 128×64 tile of f16 copied in one box: one load, one store, 16 KiB.
 #include "support/example.hpp"
 
-#include <array>
 #include <cstdio>
 #include <numeric>
 
 using namespace tmajit;
 
 static void tile_128x64(example::Session& session) {
-  constexpr std::array<std::uint64_t, 2> shape{128, 64};
-  constexpr std::array<std::uint32_t, 2> box{128, 64};
-  const TensorView tile = TensorView::contiguous(ElementType::f16, shape);
-
-  TileRequest request{.family = "copy", .destination = {tile}, .sources = {{tile}}};
-  request.tiles.box = box;
+  const TensorView tile = TensorView::contiguous(ElementType::f16, {128, 64});
+  TileRequest request{.family = "copy", .destination = tile, .sources = {tile}, .tiles = {.box = {128, 64}}};
   const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 

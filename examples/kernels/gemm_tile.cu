@@ -25,7 +25,7 @@ __device__ float element(const u8* tile, u32 row, u32 column) {
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    gemm_tile(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map, float* c) {
+    gemm_tile(float* c, const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map) {
   __shared__ u64 storage;
   const u32 barrier = ptx::shared_address(&storage);
   u8* const a = aligned_shared_memory();

@@ -11,7 +11,7 @@ namespace mbarrier = ptx::mbarrier;
 
 // Everything here is the copy engine's work, so one thread is enough to direct it.
 template <u32 rank>
-__device__ void move(const TensorMap& source, const TensorMap& destination, u32 slabs, u32 slab_extent,
+__device__ void move(const TensorMap& destination, const TensorMap& source, u32 slabs, u32 slab_extent,
                      u32 slab_bytes) {
   __shared__ u64 storage[2];  // an mbarrier for each buffer
   const u32 barriers = ptx::shared_address(storage);
@@ -47,32 +47,32 @@ __device__ void move(const TensorMap& source, const TensorMap& destination, u32 
   mbarrier::invalidate(barriers + 8);
 }
 
-extern "C" __global__ void move_1d(const __grid_constant__ TensorMap source,
-                                   const __grid_constant__ TensorMap destination, u32 slabs, u32 slab_extent,
+extern "C" __global__ void move_1d(const __grid_constant__ TensorMap destination,
+                                   const __grid_constant__ TensorMap source, u32 slabs, u32 slab_extent,
                                    u32 slab_bytes) {
-  move<1>(source, destination, slabs, slab_extent, slab_bytes);
+  move<1>(destination, source, slabs, slab_extent, slab_bytes);
 }
 
-extern "C" __global__ void move_2d(const __grid_constant__ TensorMap source,
-                                   const __grid_constant__ TensorMap destination, u32 slabs, u32 slab_extent,
+extern "C" __global__ void move_2d(const __grid_constant__ TensorMap destination,
+                                   const __grid_constant__ TensorMap source, u32 slabs, u32 slab_extent,
                                    u32 slab_bytes) {
-  move<2>(source, destination, slabs, slab_extent, slab_bytes);
+  move<2>(destination, source, slabs, slab_extent, slab_bytes);
 }
 
-extern "C" __global__ void move_3d(const __grid_constant__ TensorMap source,
-                                   const __grid_constant__ TensorMap destination, u32 slabs, u32 slab_extent,
+extern "C" __global__ void move_3d(const __grid_constant__ TensorMap destination,
+                                   const __grid_constant__ TensorMap source, u32 slabs, u32 slab_extent,
                                    u32 slab_bytes) {
-  move<3>(source, destination, slabs, slab_extent, slab_bytes);
+  move<3>(destination, source, slabs, slab_extent, slab_bytes);
 }
 
-extern "C" __global__ void move_4d(const __grid_constant__ TensorMap source,
-                                   const __grid_constant__ TensorMap destination, u32 slabs, u32 slab_extent,
+extern "C" __global__ void move_4d(const __grid_constant__ TensorMap destination,
+                                   const __grid_constant__ TensorMap source, u32 slabs, u32 slab_extent,
                                    u32 slab_bytes) {
-  move<4>(source, destination, slabs, slab_extent, slab_bytes);
+  move<4>(destination, source, slabs, slab_extent, slab_bytes);
 }
 
-extern "C" __global__ void move_5d(const __grid_constant__ TensorMap source,
-                                   const __grid_constant__ TensorMap destination, u32 slabs, u32 slab_extent,
+extern "C" __global__ void move_5d(const __grid_constant__ TensorMap destination,
+                                   const __grid_constant__ TensorMap source, u32 slabs, u32 slab_extent,
                                    u32 slab_bytes) {
-  move<5>(source, destination, slabs, slab_extent, slab_bytes);
+  move<5>(destination, source, slabs, slab_extent, slab_bytes);
 }

@@ -19,7 +19,7 @@ __device__ float& element(u8* tile, u32 row, u32 column) {
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    transpose(const __grid_constant__ TensorMap source, const __grid_constant__ TensorMap destination) {
+    transpose(const __grid_constant__ TensorMap destination, const __grid_constant__ TensorMap source) {
   __shared__ u64 storage;
   const u32 barrier = ptx::shared_address(&storage);
   u8* const in = aligned_shared_memory();

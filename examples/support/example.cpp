@@ -89,27 +89,8 @@ tmajit::Kernel Session::kernel(const tmajit::Source& source, std::uint32_t share
 
 tmajit::Buffer Session::poisoned(std::uint64_t bytes) {
   tmajit::Buffer buffer(runtime_.device(), bytes);
-  device().fill(buffer.address(), std::byte{0xA5}, bytes, nullptr);
+  device().memory().fill(buffer.address(), std::byte{0xA5}, bytes, nullptr);
   return buffer;
-}
-
-tmajit::EncodedTensorMap Session::encode(const tmajit::TensorView& view, const tmajit::Buffer& buffer,
-                                         std::span<const std::uint32_t> box, tmajit::Swizzle swizzle) {
-  tmajit::TensorMapSpec spec;
-  spec.type = view.type;
-  spec.rank = static_cast<std::uint8_t>(view.rank);
-  spec.swizzle = swizzle;
-  spec.l2_promotion = tmajit::L2Promotion::none;
-  for (std::size_t d = 0; d < view.rank; ++d) {
-    spec.shape.at(d) = view.shape[d];
-    spec.strides.at(d) = static_cast<std::uint64_t>(view.strides[d]) * tmajit::size_of(view.type);
-    spec.box.at(d) = box[d];
-    spec.element_strides.at(d) = 1;
-  }
-  if (auto violations = tmajit::validate(spec, buffer.address()); !violations.empty()) {
-    throw tmajit::SpecError(std::move(violations));
-  }
-  return device().encode(spec, buffer.address());
 }
 
 int run(int argc, char** argv, std::string_view about, void (*body)(Session&)) {

@@ -40,14 +40,16 @@ class Session {
   /// Device memory filled with 0xA5, so that an element nobody wrote shows.
   [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
 
-  /// The tensor map of `view` at `buffer` in boxes of `box` elements (row-major). Throws tmajit::SpecError.
-  [[nodiscard]] tmajit::EncodedTensorMap encode(const tmajit::TensorView& view, const tmajit::Buffer& buffer,
-                                                std::span<const std::uint32_t> box, tmajit::Swizzle swizzle);
+  /// The tensor map of `tensor` in boxes of `box` elements (row-major). Throws tmajit::SpecError.
+  [[nodiscard]] tmajit::EncodedTensorMap encode(const tmajit::Tensor& tensor, const tmajit::Dims& box,
+                                                tmajit::Swizzle swizzle = tmajit::Swizzle::none) {
+    return device().maps().encode(tmajit::TensorMapSpec::of(tensor.view, box, swizzle), tensor.address);
+  }
 
   template <class T>
   [[nodiscard]] tmajit::Buffer upload(const std::vector<T>& values) {
     tmajit::Buffer buffer(runtime_.device(), values.size() * sizeof(T));
-    device().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    device().memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
     return buffer;
   }
 
@@ -55,8 +57,8 @@ class Session {
   template <class T>
   [[nodiscard]] std::vector<T> download(const tmajit::Buffer& buffer) {
     std::vector<T> values(buffer.bytes() / sizeof(T));
-    device().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
-    device().synchronize(nullptr);
+    device().memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    device().streams().synchronize(nullptr);
     return values;
   }
 

@@ -42,8 +42,8 @@ struct BoxElement {
 class TMAJIT_API BoxLayout {
  public:
   /// A box of 1 to 5 dimensions, row-major. Throws SpecError with every rule that a tensor map with this box
-  /// would break.
-  BoxLayout(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle = Swizzle::none,
+  /// would break, Error{invalid_argument} for a negative number or one above 2^32 - 1.
+  BoxLayout(ElementType type, const Dims& box, Swizzle swizzle = Swizzle::none,
             Interleave interleave = Interleave::none);
   /// The tile that `map` loads: ceil(box / element stride) elements a dimension. Throws SpecError likewise.
   explicit BoxLayout(const TensorMapSpec& map);
@@ -67,11 +67,12 @@ class TMAJIT_API BoxLayout {
   [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
 
   /// Bytes from the tile's beginning to an element of it; `element` must lie in the tile.
-  [[nodiscard]] std::uint32_t offset(BoxElement element) const noexcept {
+  [[nodiscard]] std::uint32_t offset_of(BoxElement element) const noexcept {
     return swizzled_offset(element.row * pitch_bytes_ + element.column * element_bytes(), swizzle_);
   }
-  /// The same by an index a dimension. Throws Error{invalid_argument} if it is not one of the tile.
-  [[nodiscard]] std::uint32_t offset(std::span<const std::uint32_t> index) const;
+  /// The same by an index a dimension: offset({3, 5}). Throws Error{invalid_argument} if it is not one of the
+  /// tile.
+  [[nodiscard]] std::uint32_t offset(const Dims& index) const;
 
   /// The element that byte `offset` is part of; none in the gaps that a swizzle wider than the row leaves,
   /// and beyond the tile.

@@ -1,32 +1,17 @@
 #pragma once
 
-#include <tmajit/compile.hpp>
-#include <tmajit/tensor_map_spec.hpp>
+#include <tmajit/device_kernels.hpp>
+#include <tmajit/device_maps.hpp>
+#include <tmajit/device_memory.hpp>
+#include <tmajit/device_streams.hpp>
+#include <tmajit/device_timing.hpp>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-struct CUstream_st;  // the driver's own type, so that a caller's CUstream or cudaStream_t is one of ours
-
 TMAJIT_BEGIN
-
-/// An address in a device's global memory; the driver's CUdeviceptr.
-using DevicePtr = std::uint64_t;
-/// The user's stream; null is the default stream.
-using Stream = ::CUstream_st*;
-
-/// The 128 opaque bytes that a kernel takes as a `__grid_constant__` tensor map. Made by a Device, read by
-/// nobody else.
-struct alignas(128) EncodedTensorMap {
-  std::array<std::byte, 128> opaque{};
-};
 
 struct DeviceInfo {
   std::string name;  ///< "NVIDIA H200"
@@ -39,68 +24,18 @@ struct DeviceInfo {
   std::uint64_t l2_bytes = 0;
 };
 
-struct LaunchShape {
-  std::array<std::uint32_t, 3> grid{1, 1, 1};
-  std::array<std::uint32_t, 3> block{1, 1, 1};
-  std::uint32_t shared_bytes = 0;  ///< dynamic
-  /// CTAs of a cluster; each divides the grid's extent. {1, 1, 1} leaves it to the kernel: without
-  /// `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
-  std::array<std::uint32_t, 3> cluster{1, 1, 1};
-};
-
-/// A kernel loaded on a device. Thread-safe. A graph that captured a launch of it keeps what it needs: the
-/// LoadedKernel may be destroyed before the graph is.
-class TMAJIT_API LoadedKernel {
- public:
-  virtual ~LoadedKernel();
-  /// Enqueues the kernel on `stream`. `parameters[i]` points to the bytes of parameter i, as for
-  /// cuLaunchKernelEx. Throws Error{device_failed}.
-  virtual void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const = 0;
-  /// Raises the kernel's limit of dynamic shared memory to `bytes`; call once, before the first launch.
-  virtual void allow_shared_bytes(std::uint32_t bytes) = 0;
-  /// Parameters that the kernel takes; nothing if the driver does not tell (before CUDA 12.4).
-  [[nodiscard]] virtual std::optional<std::uint32_t> parameter_count() const;
-  /// CTAs of this shape that fit one SM at a time.
-  [[nodiscard]] virtual std::uint32_t ctas_per_sm(std::uint32_t threads,
-                                                  std::uint32_t shared_bytes) const = 0;
-};
-
 /// Something that runs kernels: a GPU behind the driver, or the simulator. Knows nothing of kernel families.
+/// What it does stands in five interfaces, each thread-safe as it says, which live as long as the device
+/// does.
 class TMAJIT_API Device {
  public:
   virtual ~Device();
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
-
-  /// Throws Error{out_of_memory} that says how much was asked for and how much is free.
-  [[nodiscard]] virtual DevicePtr allocate(std::uint64_t bytes) = 0;
-  virtual void free(DevicePtr pointer) noexcept = 0;
-  virtual void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) = 0;
-  virtual void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) = 0;
-  /// A plain copy by the device's own means: what our kernels are measured against.
-  virtual void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) = 0;
-  virtual void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) = 0;
-  /// Waits for everything on `stream`. Throws Error{device_failed} if a kernel faulted.
-  virtual void synchronize(Stream stream) = 0;
-
-  [[nodiscard]] virtual Stream create_stream() = 0;
-  virtual void destroy_stream(Stream stream) noexcept = 0;
-  /// Runs `work` (which enqueues on `stream`) `repeats` times and returns the milliseconds of each, by
-  /// events.
-  [[nodiscard]] virtual std::vector<float> time(Stream stream, std::uint32_t repeats,
-                                                const std::function<void()>& work) = 0;
-  /// Milliseconds of `work` (which enqueues on the stream that it is given) where it is too short to be timed
-  /// by itself: a CUDA graph holds it `nodes` times, one after the other, and `repeats` runs of that are
-  /// timed. A device without graphs times it as `time` does.
-  [[nodiscard]] virtual std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
-                                                         const std::function<void(Stream)>& work);
-
-  /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
-  [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
-  /// Makes a map that encode() made of `spec` one of the same tensor at `address`.
-  virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
-  /// Throws Error{invalid_image} if the driver can make nothing of the cubin or it has no such entry,
-  /// Error{out_of_memory}, and Error{device_failed} if it is the device that fails.
-  [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
+  [[nodiscard]] virtual DeviceMemory& memory() noexcept = 0;    ///< allocations, copies
+  [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< and waiting for them
+  [[nodiscard]] virtual DeviceKernels& kernels() noexcept = 0;  ///< loads them
+  [[nodiscard]] virtual DeviceMaps& maps() noexcept = 0;        ///< encodes tensor maps
+  [[nodiscard]] virtual DeviceTiming& timing() noexcept = 0;    ///< measures work
 };
 
 /// Every GPU that the driver shows, Hopper or not. Empty without a driver; never throws for that.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/list.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/runtime.hpp>
 
@@ -30,7 +31,7 @@ struct MoveStep {
   std::uint64_t bytes_read = 0;       ///< each element once
   std::uint64_t bytes_written = 0;
   double predicted_us = 0;  ///< by the cost model
-  bool tuned = false;       ///< chosen by a measurement (Runtime::tuning), not by the model
+  bool tuned = false;       ///< chosen by a measurement (tuning()), not by the model
   struct Alternative {
     std::string choice;  ///< "transpose 256x256, 256 threads"
     double predicted_us = 0;
@@ -62,8 +63,7 @@ class TMAJIT_API MovePlan {
   /// the operation was given them. Costs little more than the launch. Addresses that are aligned otherwise
   /// than those met before are taken too: other kernels may then be made, once. Throws
   /// Error{invalid_argument} if there are not as many addresses as tensors, SpecError if tensors overlap.
-  void operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
-                  Stream stream = nullptr) const;
+  void operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream = nullptr) const;
 
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;          ///< read and written, each element once
   [[nodiscard]] std::span<const Kernel> kernels() const noexcept;    ///< of the steps, in order
@@ -87,6 +87,14 @@ class TMAJIT_API MovePlan {
 [[nodiscard]] TMAJIT_API MovePlan plan(const Runtime& runtime, const Operation& operation,
                                        std::string_view family = {});
 
+/// A runtime's choices for moves: those that are shipped, and over them those of the file `tuning.json` in
+/// its cache directory, which is read when they are first asked for. A file that is broken is logged and left
+/// alone. The table lives as long as the runtime.
+[[nodiscard]] TMAJIT_API TuningTable& tuning(const Runtime& runtime);
+/// Adds a choice to tuning(runtime) and, beside what other processes have stored meanwhile, to that file if
+/// there is a cache directory. False if the file is broken or could not be written; the reason is logged.
+TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
+
 /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
 /// without a GPU; on the simulator times mean nothing.
@@ -100,19 +108,19 @@ TMAJIT_API TuneReport tune(const Runtime& runtime, const MovePlan& plan, const T
 TMAJIT_API void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                      Stream stream = nullptr);
 TMAJIT_API void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                        std::span<const std::uint32_t> axes, Stream stream = nullptr);
+                        const Dims& axes, Stream stream = nullptr);
 TMAJIT_API void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                     const Padding& padding, Stream stream = nullptr);
 TMAJIT_API void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                      std::span<const Slice> slices, Stream stream = nullptr);
-TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources,
-                       std::uint32_t axis, Stream stream = nullptr);
-TMAJIT_API void split(const Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source,
-                      std::uint32_t axis, Stream stream = nullptr);
+                      List<Slice> slices, Stream stream = nullptr);
+TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources,
+                       std::int64_t axis, Stream stream = nullptr);
+TMAJIT_API void split(const Runtime& runtime, List<Tensor> destinations, const Tensor& source,
+                      std::int64_t axis, Stream stream = nullptr);
 TMAJIT_API void cast(const Runtime& runtime, const Tensor& destination, const Tensor& source,
                      Stream stream = nullptr);
 TMAJIT_API void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
-                    std::span<const Tensor> sources, Stream stream = nullptr);
+                    List<Tensor> sources, Stream stream = nullptr);
 /// @}
 
 TMAJIT_END

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <tmajit/list.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 /// What lies around the source of a padded move.
 struct Padding {
   /// Where the source's first element lies in the destination, a number a dimension; negative crops.
-  std::vector<std::int64_t> before;
+  Dims before = {};
   double value = 0;  ///< of destination elements that the source does not reach, converted to their type
 };
 
@@ -46,25 +46,21 @@ namespace operation {
 /// destination = source, of types of one size: bits as they are.
 [[nodiscard]] TMAJIT_API Operation copy(const Tensor& destination, const Tensor& source);
 /// Dimension d of the destination is dimension axes[d] of the source.
-[[nodiscard]] TMAJIT_API Operation permute(const Tensor& destination, const Tensor& source,
-                                           std::span<const std::uint32_t> axes);
+[[nodiscard]] TMAJIT_API Operation permute(const Tensor& destination, const Tensor& source, const Dims& axes);
 /// The source at `padding.before` in the destination, `padding.value` around it.
 [[nodiscard]] TMAJIT_API Operation pad(const Tensor& destination, const Tensor& source,
                                        const Padding& padding);
 /// destination = source[slices].
-[[nodiscard]] TMAJIT_API Operation slice(const Tensor& destination, const Tensor& source,
-                                         std::span<const Slice> slices);
+[[nodiscard]] TMAJIT_API Operation slice(const Tensor& destination, const Tensor& source, List<Slice> slices);
 /// The sources one after the other along `axis`.
-[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, std::span<const Tensor> sources,
-                                          std::uint32_t axis);
+[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis);
 /// The other way round: the source is cut along `axis`, by the destinations' extents.
-[[nodiscard]] TMAJIT_API Operation split(std::span<const Tensor> destinations, const Tensor& source,
-                                         std::uint32_t axis);
+[[nodiscard]] TMAJIT_API Operation split(List<Tensor> destinations, const Tensor& source, std::int64_t axis);
 /// Values converted to the destination's type, by the rules of expressions' results (docs/move.md).
 [[nodiscard]] TMAJIT_API Operation cast(const Tensor& destination, const Tensor& source);
 /// destination = expression(sources…): "x0 * 0.5f + x1".
 [[nodiscard]] TMAJIT_API Operation map(const Tensor& destination, std::string_view expression,
-                                       std::span<const Tensor> sources);
+                                       List<Tensor> sources);
 
 }  // namespace operation
 

@@ -3,7 +3,7 @@
 #include <tmajit/cache.hpp>
 #include <tmajit/device.hpp>
 #include <tmajit/kernel_plan.hpp>
-#include <tmajit/tuning.hpp>
+#include <tmajit/list.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +48,7 @@ class TMAJIT_API PreparedLaunch {
   /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
   /// destination's first, then the sources'. They must be aligned as those that were planned, and no source
   /// may reach into the destination's bytes that did not there; nothing is checked but their number.
-  void rebind(std::span<const DevicePtr> operands);
+  void rebind(List<DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
   /// Bytes that the launch reads and writes, each element once.
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;
@@ -120,12 +120,6 @@ class TMAJIT_API Runtime {
   /// memory that its launches will ask for.
   [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0) const;
 
-  /// Choices for moves: those that are shipped, and over them those of the file `tuning.json` in the cache
-  /// directory, which is read when they are first asked for. A file that is broken is logged and left alone.
-  [[nodiscard]] TuningTable& tuning() const noexcept;
-  /// Adds a choice to tuning() and, beside what other processes have stored meanwhile, to that file if there
-  /// is a cache directory. False if the file is broken or could not be written; the reason is logged.
-  bool remember(const TunedChoice& choice) const;
   /// What plans are made for: the device's chip or, without one, RuntimeOptions::chip.
   [[nodiscard]] const Chip& chip() const noexcept;
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;

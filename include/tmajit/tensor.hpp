@@ -1,19 +1,31 @@
 #pragma once
 
-#include <tmajit/device.hpp>
+#include <tmajit/device_memory.hpp>
+#include <tmajit/list.hpp>
 #include <tmajit/tensor_view.hpp>
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 TMAJIT_BEGIN
 
-/// A view and where its first element lies in a device's memory. The functions below give other views of the
-/// same memory; they move nothing.
+/// A view at an address of a device's memory. A TensorView is one at address 0: a tensor that does not lie
+/// anywhere yet. The functions below give other views of the same memory; they move nothing.
 struct Tensor {
   TensorView view;
   DevicePtr address = 0;  ///< of the element with all indices 0; others may lie before it (negative strides)
+
+  constexpr Tensor() noexcept = default;
+  constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly
+      : view(as), address(at) {}
+  /// TensorView::contiguous() and TensorView::strided() at an address. Throw likewise.
+  [[nodiscard]] static Tensor contiguous(ElementType type, const Dims& shape, DevicePtr address = 0) {
+    return {TensorView::contiguous(type, shape), address};
+  }
+  [[nodiscard]] static Tensor strided(ElementType type, const Dims& shape, const Dims& strides,
+                                      DevicePtr address = 0) {
+    return {TensorView::strided(type, shape, strides), address};
+  }
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
@@ -26,24 +38,26 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// Dimension d of the result is dimension axes[d] of `tensor`.
+/// Dimension d of the result is dimension axes[d] of `tensor`. Here and everywhere a negative axis counts
+/// from the end: -1 is the last dimension.
 /// Throws Error{invalid_argument} unless `axes` names every dimension once.
-[[nodiscard]] TMAJIT_API Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes);
+[[nodiscard]] TMAJIT_API Tensor permuted(const Tensor& tensor, const Dims& axes);
 
 /// `slices[d]` of dimension d; dimensions after the last slice stay whole.
 /// Throws Error{invalid_argument} for more slices than dimensions or a step of 0.
-[[nodiscard]] TMAJIT_API Tensor sliced(const Tensor& tensor, std::span<const Slice> slices);
+[[nodiscard]] TMAJIT_API Tensor sliced(const Tensor& tensor, List<Slice> slices);
 
 /// Dimension `axis` walked backwards. Throws Error{invalid_argument} if there is no such dimension.
-[[nodiscard]] TMAJIT_API Tensor flipped(const Tensor& tensor, std::uint32_t axis);
+[[nodiscard]] TMAJIT_API Tensor flipped(const Tensor& tensor, std::int64_t axis);
 
 /// Repeated to `shape` by NumPy's rules: dimensions are matched from the last, those of extent 1 and those
-/// that are missing in front repeat (stride 0). Throws Error{invalid_argument} where extents disagree.
-[[nodiscard]] TMAJIT_API Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape);
+/// that are missing in front repeat (stride 0). Throws Error{invalid_argument} where extents disagree or one
+/// is negative.
+[[nodiscard]] TMAJIT_API Tensor broadcast(const Tensor& tensor, const Dims& shape);
 
 /// The same elements, in row-major order, as another shape. Throws Error{invalid_argument} if the counts
-/// differ or no strides describe it, so that a copy would be needed.
-[[nodiscard]] TMAJIT_API Tensor reshaped(const Tensor& tensor, std::span<const std::uint64_t> shape);
+/// differ, an extent is negative, or no strides describe it, so that a copy would be needed.
+[[nodiscard]] TMAJIT_API Tensor reshaped(const Tensor& tensor, const Dims& shape);
 
 /// The same bits as elements of another type of the same size.
 /// Throws Error{invalid_argument} if the sizes differ.

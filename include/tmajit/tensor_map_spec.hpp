@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 TMAJIT_BEGIN
@@ -54,6 +53,14 @@ struct TensorMapSpec {
   std::array<std::uint32_t, max_map_rank> box{};              ///< elements of the tensor that a tile spans
   std::array<std::uint32_t, max_map_rank> element_strides{};  ///< 1 … 8; a tile loads box / element stride
 
+  /// The map of `view` in boxes of `box` elements: strides in bytes, element strides 1, not interleaved. It
+  /// is legal as it is; the other fields can be set afterwards, and validate() then looks again. The stride
+  /// of a dimension of extent 1, which is never walked, becomes one that a tensor map may have. Throws
+  /// SpecError with every rule that it breaks, Error{invalid_argument} for a negative number in `box`, or if
+  /// the box has not as many dimensions as the view.
+  [[nodiscard]] TMAJIT_API static TensorMapSpec of(const TensorView& view, const Dims& box,
+                                                   Swizzle swizzle = Swizzle::none);
+
   friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };
 
@@ -68,9 +75,9 @@ struct TileLayout {
   std::uint32_t alignment = 0;          ///< of the shared-memory address: 128, or the swizzle's period
 };
 
-/// The shared-memory layout of a tile of `tile` elements (row-major; box over element stride).
-[[nodiscard]] TMAJIT_API TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile,
-                                                Swizzle swizzle) noexcept;
+/// The shared-memory layout of a tile of `tile` elements (row-major; box over element stride). Throws
+/// Error{invalid_argument} for a negative number, or one above 2^32 - 1.
+[[nodiscard]] TMAJIT_API TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle);
 /// The layout of the tile that `spec` loads: ceil(box / element stride) elements a dimension.
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(const TensorMapSpec& spec) noexcept;
 

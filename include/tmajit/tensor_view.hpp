@@ -1,16 +1,12 @@
 #pragma once
 
+#include <tmajit/dims.hpp>
 #include <tmajit/element_type.hpp>
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 TMAJIT_BEGIN
-
-/// Dimensions a view can have. A tensor map has at most `max_map_rank` of them.
-inline constexpr std::uint32_t max_view_rank = 8;
-inline constexpr std::uint32_t max_map_rank = 5;
 
 /// How a tensor lies in memory: element type, shape and strides, no pointer. Plain data.
 /// Shape and strides are row-major, outermost dimension first, as in NumPy; strides count elements.
@@ -20,12 +16,12 @@ struct TensorView {
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<std::int64_t, max_view_rank> strides{};
 
-  /// A dense row-major view. Throws Error{invalid_argument} for more than `max_view_rank` dimensions.
-  [[nodiscard]] TMAJIT_API static TensorView contiguous(ElementType type,
-                                                        std::span<const std::uint64_t> shape);
-  /// A view with explicit strides, in elements. Throws Error{invalid_argument} if the lengths differ.
-  [[nodiscard]] TMAJIT_API static TensorView strided(ElementType type, std::span<const std::uint64_t> shape,
-                                                     std::span<const std::int64_t> strides);
+  /// A dense row-major view. Throws Error{invalid_argument} for a negative extent.
+  [[nodiscard]] TMAJIT_API static TensorView contiguous(ElementType type, const Dims& shape);
+  /// A view with explicit strides, in elements. Throws Error{invalid_argument} for a negative extent, or if
+  /// the lengths differ.
+  [[nodiscard]] TMAJIT_API static TensorView strided(ElementType type, const Dims& shape,
+                                                     const Dims& strides);
 
   /// Number of elements; 1 for rank 0. Saturates at 2^64 − 1.
   [[nodiscard]] TMAJIT_API std::uint64_t elements() const noexcept;

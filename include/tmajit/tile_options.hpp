@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 TMAJIT_BEGIN
 
@@ -13,13 +12,13 @@ inline constexpr std::uint32_t max_expression = 1023;  ///< characters of an exp
 
 /// How tiles are moved; what a caller may choose beyond the operands. Zero or empty means "the default".
 struct TileOptions {
-  std::span<const std::uint32_t> box = {};  ///< of the first input, in elements, row-major
-  /// Of the inputs, row-major; a tile takes ceil(box / element stride) elements.
-  std::span<const std::uint32_t> element_strides = {};
+  Dims box = {};  ///< of the first source, in elements, row-major
+  /// Of the sources, row-major; a tile takes ceil(box / element stride) elements.
+  Dims element_strides = {};
   Swizzle swizzle = Swizzle::none;               ///< of every operand
   Interleave interleave = Interleave::none;      ///< of every operand
   L2Promotion l2_promotion = L2Promotion::none;  ///< of every operand
-  OobFill oob_fill = OobFill::zero;              ///< of the inputs
+  OobFill oob_fill = OobFill::zero;              ///< of the sources
   std::uint32_t stages = 0;
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;

@@ -8,9 +8,16 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/device.hpp>
+#include <tmajit/device_kernels.hpp>
+#include <tmajit/device_maps.hpp>
+#include <tmajit/device_memory.hpp>
+#include <tmajit/device_streams.hpp>
+#include <tmajit/device_timing.hpp>
+#include <tmajit/dims.hpp>
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/kernel_plan.hpp>
+#include <tmajit/list.hpp>
 #include <tmajit/logging.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>

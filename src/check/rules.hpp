@@ -229,7 +229,7 @@ inline constexpr Rule rules[] = {
     {"target.version", "An instruction is later than the module's PTX version.", "a later .version",
      "raise .version, or compile with a later CUDA", "PTX ISA: PTX ISA Notes of the instruction"},
     {"tensormap.invalid", "A copy takes bytes for a tensor map that are none.",
-     "bytes that Device::encode() gave", "check which parameter the kernel takes for the map",
+     "bytes that DeviceMaps::encode() gave", "check which parameter the kernel takes for the map",
      "CUDA Driver API: cuTensorMapEncodeTiled"},
     {"tensormap.rank", "A tensor copy names more or fewer dimensions than its tensor map has.",
      "the same number", "use the instruction of the map's rank", "PTX ISA: cp.async.bulk.tensor"},

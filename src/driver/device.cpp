@@ -4,27 +4,32 @@
 
 TMAJIT_BEGIN
 
+DeviceMemory::~DeviceMemory() = default;
+DeviceStreams::~DeviceStreams() = default;
+DeviceKernels::~DeviceKernels() = default;
+DeviceMaps::~DeviceMaps() = default;
+DeviceTiming::~DeviceTiming() = default;
+Device::~Device() = default;
+
 LoadedKernel::~LoadedKernel() = default;
 std::optional<std::uint32_t> LoadedKernel::parameter_count() const {
   return std::nullopt;
 }
 
-Device::~Device() = default;
-
-void Device::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
+void DeviceMaps::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
   map = encode(spec, address);
 }
 
-std::vector<float> Device::time_in_graph(std::uint32_t repeats, std::uint32_t /*nodes*/,
-                                         const std::function<void(Stream)>& work) {
+std::vector<float> DeviceTiming::time_in_graph(std::uint32_t repeats, std::uint32_t /*nodes*/,
+                                               const std::function<void(Stream)>& work) {
   return time(nullptr, repeats, [&] { work(nullptr); });
 }
 
 Buffer::Buffer(std::shared_ptr<Device> device, std::uint64_t bytes)
-    : device_(std::move(device)), address_(device_->allocate(bytes)), bytes_(bytes) {}
+    : device_(std::move(device)), address_(device_->memory().allocate(bytes)), bytes_(bytes) {}
 
 Buffer::~Buffer() {
-  if (device_) device_->free(address_);
+  if (device_) device_->memory().free(address_);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

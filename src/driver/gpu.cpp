@@ -12,14 +12,14 @@ namespace {
 /// A stream of its own, for as long as it lives.
 class OwnStream {
  public:
-  explicit OwnStream(Device& device) : device_(device), stream_(device.create_stream()) {}
-  ~OwnStream() { device_.destroy_stream(stream_); }
+  explicit OwnStream(DeviceStreams& streams) : streams_(streams), stream_(streams.create()) {}
+  ~OwnStream() { streams_.destroy(stream_); }
   OwnStream(const OwnStream&) = delete;
   OwnStream& operator=(const OwnStream&) = delete;
   [[nodiscard]] Stream get() const { return stream_; }
 
  private:
-  Device& device_;
+  DeviceStreams& streams_;
   Stream stream_;
 };
 
@@ -144,7 +144,7 @@ void Gpu::synchronize(Stream stream) {
   check(context_->api(), context_->api().stream_synchronize(stream), "cuStreamSynchronize");
 }
 
-Stream Gpu::create_stream() {
+Stream Gpu::create() {
   const ContextScope scope(*context_);
   CUstream stream = nullptr;
   // Non-blocking: work on it does not wait for the default stream.
@@ -152,7 +152,7 @@ Stream Gpu::create_stream() {
   return stream;
 }
 
-void Gpu::destroy_stream(Stream stream) noexcept {
+void Gpu::destroy(Stream stream) noexcept {
   if (stream != nullptr) release(*context_, context_->api().stream_destroy, stream);
 }
 

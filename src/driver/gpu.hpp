@@ -10,13 +10,25 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// A GPU behind the driver.
-class Gpu final : public Device {
+/// A GPU behind the driver. Holds nothing that changes: the driver's calls are thread-safe.
+class Gpu final : public Device,
+                  private DeviceMemory,
+                  private DeviceStreams,
+                  private DeviceKernels,
+                  private DeviceMaps,
+                  private DeviceTiming {
  public:
   /// Throws Error{device_failed}.
   Gpu(const Api& api, DeviceInfo info);
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] DeviceMemory& memory() noexcept override { return *this; }
+  [[nodiscard]] DeviceStreams& streams() noexcept override { return *this; }
+  [[nodiscard]] DeviceKernels& kernels() noexcept override { return *this; }
+  [[nodiscard]] DeviceMaps& maps() noexcept override { return *this; }
+  [[nodiscard]] DeviceTiming& timing() noexcept override { return *this; }
+
+ private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override;
   void free(DevicePtr pointer) noexcept override;
   /// Copies are in the stream's order, and return before they are done where the host memory is pinned; from
@@ -25,9 +37,9 @@ class Gpu final : public Device {
   void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override;
   void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override;
   void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) override;
+  [[nodiscard]] Stream create() override;
+  void destroy(Stream stream) noexcept override;
   void synchronize(Stream stream) override;
-  [[nodiscard]] Stream create_stream() override;
-  void destroy_stream(Stream stream) noexcept override;
   [[nodiscard]] std::vector<float> time(Stream stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override;
   [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
@@ -39,7 +51,6 @@ class Gpu final : public Device {
   /// a stream of this thread is captured.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
- private:
   DeviceInfo info_;
   std::shared_ptr<const Context> context_;  // shared with the kernels loaded here
 };

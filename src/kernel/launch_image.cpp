@@ -13,7 +13,7 @@ std::size_t LaunchImage::bytes_for(const ParameterBlock& parameters) noexcept {
 
 LaunchImage::LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape, const Target& target)
     : kernel_(&target.kernel),
-      device_(&target.device),
+      encoder_(&target.maps),
       shape_(shape),
       size_(static_cast<std::uint16_t>(bytes_for(parameters))),
       parameter_bytes_(static_cast<std::uint16_t>(parameters.bytes().size())),
@@ -56,14 +56,14 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
     const std::uint32_t at = parameters.entries()[one.entry].offset;
     *map++ = {one.address - part.as_planned, one.address, at, part.tensor};
     *spec++ = one.spec;
-    const EncodedTensorMap encoded = target.device.encode(one.spec, one.address);
+    const EncodedTensorMap encoded = target.maps.encode(one.spec, one.address);
     std::ranges::copy(encoded.opaque, bytes + at);
   }
   return image;
 }
 
 void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
-  device_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
+  encoder_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
                        address);
 }
 

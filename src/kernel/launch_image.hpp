@@ -50,7 +50,7 @@ class alignas(8) LaunchImage {
   /// What to launch, and on what.
   struct Target {
     const LoadedKernel& kernel;
-    Device& device;
+    DeviceMaps& maps;
   };
   /// The parameters of one launch as cuLaunchKernelEx takes them. Left uninitialised: a launch has one on its
   /// stack.
@@ -68,7 +68,7 @@ class alignas(8) LaunchImage {
   [[nodiscard]] static std::size_t bytes_for(const ParameterBlock& parameters) noexcept;
   static constexpr std::size_t max_bytes = 4096;
 
-  /// Writes an image to memory that is aligned to 8 bytes; `device` encodes its maps. What `target` names
+  /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. What `target` names
   /// must live as long as the image.
   static LaunchImage& write(void* memory, const ParameterBlock& parameters, const LaunchShape& shape,
                             std::span<const Part> operands, const Target& target);
@@ -151,7 +151,7 @@ class alignas(8) LaunchImage {
   void place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const;
 
   const LoadedKernel* kernel_;
-  Device* device_;
+  DeviceMaps* encoder_;
   LaunchShape shape_;
   std::uint16_t size_;  ///< of the whole image
   std::uint16_t parameter_bytes_;

@@ -10,7 +10,7 @@ Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> desti
   if (destinations.size() + sources.size() > usual) many_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
   key_.add(sources.size());
-  key_.add(runtime.tuning().generation());
+  key_.add(tuning(runtime).generation());
   add(destinations);
   add(sources);
 }

@@ -5,6 +5,7 @@
 #include <tmajit/move.hpp>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -17,15 +18,16 @@ namespace {
 }
 
 /// Throws unless `whole` has the dimension `axis`, and every part as many dimensions whose extents along the
-/// axis add up to its.
-void check_parts(const Tensor& whole, std::string_view whole_name, std::span<const Tensor> parts,
-                 std::string_view part_name, std::uint32_t axis) {
+/// axis add up to its. Returns the axis, counted from the front.
+std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std::span<const Tensor> parts,
+                          std::string_view part_name, std::int64_t given_axis) {
   const std::size_t rank = extents(whole.view, whole_name).size();
-  if (axis >= rank) {
-    refuse(fmt::format("axis {} of {}, which has {} dimensions; {}", axis, whole_name, rank,
-                       rank == 0 ? std::string("one of none cannot be put together of parts")
-                                 : fmt::format("0 to {} exist", rank - 1)));
+  const std::optional<std::uint32_t> dimension = dimension_of(given_axis, rank);
+  if (!dimension) {
+    refuse(fmt::format("axis {} of {}, which has {} dimensions; {}", given_axis, whole_name, rank,
+                       rank == 0 ? "one of none cannot be put together of parts" : legal_axes(rank)));
   }
+  const std::uint32_t axis = *dimension;
   if (parts.empty()) refuse(fmt::format("no {}; at least one is needed", part_name));
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -43,6 +45,7 @@ void check_parts(const Tensor& whole, std::string_view whole_name, std::span<con
     refuse(fmt::format("the {}s have {} elements along axis {}, {} has {}; both must be the same", part_name,
                        sum, axis, whole_name, whole.view.shape[axis]));
   }
+  return axis;
 }
 
 /// What lies in `whole` from `first` on along `axis`, `count` elements of it.
@@ -83,7 +86,7 @@ Operation copy(const Tensor& destination, const Tensor& source) {
   return one_move({destination, {broadcast(source, shape_of(destination), the_source)}}, {&source, 1});
 }
 
-Operation permute(const Tensor& destination, const Tensor& source, std::span<const std::uint32_t> axes) {
+Operation permute(const Tensor& destination, const Tensor& source, const Dims& axes) {
   const Tensor turned = permuted(source, axes, the_source);
   return one_move({destination, {broadcast(turned, shape_of(destination), "the permuted source")}},
                   {&source, 1});
@@ -93,7 +96,7 @@ Operation pad(const Tensor& destination, const Tensor& source, const Padding& pa
   return one_move({.destination = destination, .sources = {source}, .padding = padding}, {&source, 1});
 }
 
-Operation slice(const Tensor& destination, const Tensor& source, std::span<const Slice> slices) {
+Operation slice(const Tensor& destination, const Tensor& source, List<Slice> slices) {
   const Tensor part = sliced(source, slices, the_source);
   return one_move({destination, {broadcast(part, shape_of(destination), "the sliced source")}}, {&source, 1});
 }
@@ -103,11 +106,10 @@ Operation cast(const Tensor& destination, const Tensor& source) {
   const ElementType type = destination.view.type;
   const bool rounds = type == ElementType::tf32 || type == ElementType::tf32_ftz;
   if (type == source.view.type && !rounds) return copy(destination, source);
-  const std::array sources{source};
-  return map(destination, "x", sources);
+  return map(destination, "x", {source});
 }
 
-Operation map(const Tensor& destination, std::string_view expression, std::span<const Tensor> sources) {
+Operation map(const Tensor& destination, std::string_view expression, List<Tensor> sources) {
   if (expression.empty()) {
     refuse("a map without an expression; \"x0 + x1\" is one, and a copy needs none");
   }
@@ -119,8 +121,8 @@ Operation map(const Tensor& destination, std::string_view expression, std::span<
   return one_move(std::move(move), sources);
 }
 
-Operation concat(const Tensor& destination, std::span<const Tensor> sources, std::uint32_t axis) {
-  check_parts(destination, "the destination", sources, "source", axis);
+Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t along) {
+  const std::uint32_t axis = check_parts(destination, "the destination", sources, "source", along);
   Operation joined{.moves = {}, .destinations = {destination}, .sources = {sources.begin(), sources.end()}};
   std::uint64_t first = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -132,8 +134,8 @@ Operation concat(const Tensor& destination, std::span<const Tensor> sources, std
   return joined;
 }
 
-Operation split(std::span<const Tensor> destinations, const Tensor& source, std::uint32_t axis) {
-  check_parts(source, "the source", destinations, "destination", axis);
+Operation split(List<Tensor> destinations, const Tensor& source, std::int64_t along) {
+  const std::uint32_t axis = check_parts(source, "the source", destinations, "destination", along);
   Operation cut{.moves = {}, .destinations = {destinations.begin(), destinations.end()}, .sources = {source}};
   std::uint64_t first = 0;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
@@ -157,11 +159,11 @@ void copy(const Runtime& runtime, const Tensor& destination, const Tensor& sourc
   });
 }
 
-void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-             std::span<const std::uint32_t> axes, Stream stream) {
-  Call(runtime, 'p', {&destination, 1}, {&source, 1}).with(axes).run(stream, [&] {
-    return operation::permute(destination, source, axes);
-  });
+void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Dims& axes,
+             Stream stream) {
+  Call(runtime, 'p', {&destination, 1}, {&source, 1})
+      .with(std::span<const std::int64_t>(axes))
+      .run(stream, [&] { return operation::permute(destination, source, axes); });
 }
 
 void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
@@ -172,8 +174,8 @@ void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source
   });
 }
 
-void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-           std::span<const Slice> slices, Stream stream) {
+void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Slice> slices,
+           Stream stream) {
   Call call(runtime, 's', {&destination, 1}, {&source, 1});
   for (const Slice& one : slices) {
     call.with(std::array{one.start.has_value() ? std::int64_t{1} : 0, one.start.value_or(0),
@@ -182,15 +184,15 @@ void slice(const Runtime& runtime, const Tensor& destination, const Tensor& sour
   call.run(stream, [&] { return operation::slice(destination, source, slices); });
 }
 
-void concat(const Runtime& runtime, const Tensor& destination, std::span<const Tensor> sources,
-            std::uint32_t axis, Stream stream) {
+void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources, std::int64_t axis,
+            Stream stream) {
   Call(runtime, 'j', {&destination, 1}, sources).with(axis).run(stream, [&] {
     return operation::concat(destination, sources, axis);
   });
 }
 
-void split(const Runtime& runtime, std::span<const Tensor> destinations, const Tensor& source,
-           std::uint32_t axis, Stream stream) {
+void split(const Runtime& runtime, List<Tensor> destinations, const Tensor& source, std::int64_t axis,
+           Stream stream) {
   Call(runtime, 'l', destinations, {&source, 1}).with(axis).run(stream, [&] {
     return operation::split(destinations, source, axis);
   });
@@ -202,8 +204,8 @@ void cast(const Runtime& runtime, const Tensor& destination, const Tensor& sourc
   });
 }
 
-void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
-         std::span<const Tensor> sources, Stream stream) {
+void map(const Runtime& runtime, const Tensor& destination, std::string_view expression, List<Tensor> sources,
+         Stream stream) {
   const std::span<const char> text(expression);
   Call(runtime, 'm', {&destination, 1}, sources).with(text).run(stream, [&] {
     return operation::map(destination, expression, sources);

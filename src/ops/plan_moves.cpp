@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 
 PlanOptions plan_options(const Runtime& runtime, std::string_view family) {
-  return {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = family};
+  return {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = family};
 }
 
 namespace {
@@ -93,8 +93,7 @@ void MovePlan::operator()(Stream stream) const {
   launch(runtime_, *state_, {addresses_of(operation.destinations), addresses_of(operation.sources)}, stream);
 }
 
-void MovePlan::operator()(std::span<const DevicePtr> destinations, std::span<const DevicePtr> sources,
-                          Stream stream) const {
+void MovePlan::operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream) const {
   launch(runtime_, *state_, {destinations, sources}, stream);
 }
 

@@ -1,17 +1,11 @@
 #include "ops/plan_table.hpp"
 
+#include "ops/kept.hpp"
+
 #include <algorithm>
 #include <utility>
 
 TMAJIT_BEGIN
-namespace {
-
-std::unique_ptr<Companion> make_tables() {
-  return std::make_unique<PlanTables>();
-}
-
-}  // namespace
-
 PlanTable::Entry::Entry(std::span<const std::uint64_t> key, Plan its_plan)
     : plan(std::move(its_plan)), words(key.size()) {
   std::ranges::copy(key, reinterpret_cast<std::uint64_t*>(behind()));
@@ -34,8 +28,7 @@ PlanTables::~PlanTables() {
 PlanTable* PlanTables::of_this_thread(const Runtime& runtime) {
   const std::size_t thread = this_thread_number();
   if (thread >= most_numbered_threads) return nullptr;
-  auto& tables = static_cast<PlanTables&>(companion_of(runtime, make_tables));
-  std::atomic<PlanTable*>& table = tables.tables_[thread];
+  std::atomic<PlanTable*>& table = kept_of(runtime).plans.tables_[thread];
   if (table.load(std::memory_order_acquire) == nullptr) table.store(new PlanTable, std::memory_order_release);
   return table.load(std::memory_order_relaxed);
 }

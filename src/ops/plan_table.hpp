@@ -1,7 +1,6 @@
 #pragma once
 
 #include "ops/move_plan.hpp"
-#include "runtime/companion.hpp"
 #include "runtime/thread_number.hpp"
 
 #include <array>
@@ -62,14 +61,16 @@ class PlanTable {
 };
 
 /// The tables of a runtime's threads.
-class PlanTables final : public Companion {
+class PlanTables {
  public:
   /// The calling thread's in this runtime; null if more threads than `most_numbered_threads` live, which then
   /// plan each time.
   [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
 
   PlanTables() = default;
-  ~PlanTables() override;
+  ~PlanTables();
+  PlanTables(const PlanTables&) = delete;
+  PlanTables& operator=(const PlanTables&) = delete;
 
  private:
   std::array<std::atomic<PlanTable*>, most_numbered_threads> tables_{};

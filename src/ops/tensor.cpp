@@ -139,7 +139,18 @@ std::span<const std::uint64_t> extents(const TensorView& view, std::string_view 
   return std::span(view.shape).first(view.rank);
 }
 
-Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes, std::string_view what) {
+std::optional<std::uint32_t> dimension_of(std::int64_t axis, std::size_t rank) noexcept {
+  const auto count = static_cast<std::int64_t>(rank);
+  if (axis >= count || axis < -count) return std::nullopt;
+  return static_cast<std::uint32_t>(axis < 0 ? axis + count : axis);
+}
+
+std::string legal_axes(std::size_t rank) {
+  if (rank == 0) return "it has none";
+  return fmt::format("0 to {} exist, or from the end -1 to -{}", rank - 1, rank);
+}
+
+Tensor permuted(const Tensor& tensor, const Dims& axes, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (axes.size() != rank) {
     refuse(
@@ -148,19 +159,19 @@ Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes, std::
   std::array<bool, max_view_rank> seen{};
   Tensor result = tensor;
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::uint32_t axis = axes[d];
-    if (axis >= rank || seen[axis]) {
+    const std::optional<std::uint32_t> axis = dimension_of(axes[d], rank);
+    if (!axis || seen[*axis]) {
       refuse(fmt::format("axes {} of {}: axis {} {}; each of 0 to {} is needed once", fmt::join(axes, ","),
-                         what, axis, axis >= rank ? "does not exist" : "is there twice", rank - 1));
+                         what, axes[d], axis ? "is there twice" : "does not exist", rank - 1));
     }
-    seen[axis] = true;
-    result.view.shape[d] = tensor.view.shape[axis];
-    result.view.strides[d] = tensor.view.strides[axis];
+    seen[*axis] = true;
+    result.view.shape[d] = tensor.view.shape[*axis];
+    result.view.strides[d] = tensor.view.strides[*axis];
   }
   return result;
 }
 
-Tensor permuted(const Tensor& tensor, std::span<const std::uint32_t> axes) {
+Tensor permuted(const Tensor& tensor, const Dims& axes) {
   return permuted(tensor, axes, the_tensor);
 }
 
@@ -185,19 +196,19 @@ Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_v
   return result;
 }
 
-Tensor sliced(const Tensor& tensor, std::span<const Slice> slices) {
+Tensor sliced(const Tensor& tensor, List<Slice> slices) {
   return sliced(tensor, slices, the_tensor);
 }
 
-Tensor flipped(const Tensor& tensor, std::uint32_t axis) {
+Tensor flipped(const Tensor& tensor, std::int64_t axis) {
   const std::size_t rank = extents(tensor.view, the_tensor).size();
-  if (axis >= rank) {
-    refuse(fmt::format("axis {} of a tensor of {} dimensions; {}", axis, rank,
-                       rank == 0 ? std::string("it has none") : fmt::format("0 to {} exist", rank - 1)));
+  const std::optional<std::uint32_t> dimension = dimension_of(axis, rank);
+  if (!dimension) {
+    refuse(fmt::format("axis {} of a tensor of {} dimensions; {}", axis, rank, legal_axes(rank)));
   }
   std::array<Slice, max_view_rank> slices{};
-  slices[axis].step = -1;
-  return sliced(tensor, std::span(slices).first(axis + 1));
+  slices[*dimension].step = -1;
+  return sliced(tensor, std::span(slices).first(*dimension + 1));
 }
 
 Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std::string_view what) {
@@ -206,8 +217,7 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
     refuse(fmt::format("{} of shape {} cannot be broadcast to {}, of {} dimensions; {} to {} are possible",
                        what, shape_text(from), shape_text(shape), shape.size(), from.size(), max_view_rank));
   }
-  Tensor result{.view = {.type = tensor.view.type, .rank = static_cast<std::uint32_t>(shape.size())},
-                .address = tensor.address};
+  Tensor result({.type = tensor.view.type, .rank = static_cast<std::uint32_t>(shape.size())}, tensor.address);
   const std::size_t missing = shape.size() - from.size();
   for (std::size_t d = 0; d < shape.size(); ++d) {
     result.view.shape[d] = shape[d];
@@ -226,13 +236,16 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
   return result;
 }
 
-Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape) {
-  return broadcast(tensor, shape, the_tensor);
+Tensor broadcast(const Tensor& tensor, const Dims& shape) {
+  const TensorView wanted = TensorView::contiguous(tensor.view.type, shape);
+  return broadcast(tensor, extents(wanted, the_tensor), the_tensor);
 }
 
-Tensor reshaped(const Tensor& tensor, std::span<const std::uint64_t> shape) {
+Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
   const auto from = extents(tensor.view, the_tensor);
-  Tensor result{.view = TensorView::contiguous(tensor.view.type, shape), .address = tensor.address};
+  Tensor result = Tensor::contiguous(tensor.view.type, wanted, tensor.address);
+  const TensorView dense = result.view;
+  const auto shape = extents(dense, the_tensor);
   const std::uint64_t count = count_of(from);
   if (count != count_of(shape)) {
     refuse(fmt::format("a tensor of shape {} cannot become {}: it has {} elements, not {}", shape_text(from),

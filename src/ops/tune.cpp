@@ -17,12 +17,13 @@ constexpr std::uint32_t nodes = 50;  // of such a graph
 constexpr unsigned most_threads = 16;
 constexpr std::uint32_t rounds = 3;  // what slows the chip for a while then slows no candidate alone
 
-void measure(Device& device, std::uint32_t repeats, const PreparedLaunch& launch, std::vector<float>& times) {
-  const auto run = [&](std::uint32_t count) { return device.time(nullptr, count, [&] { launch(nullptr); }); };
+void measure(DeviceTiming& timing, std::uint32_t repeats, const PreparedLaunch& launch,
+             std::vector<float>& times) {
+  const auto run = [&](std::uint32_t count) { return timing.time(nullptr, count, [&] { launch(nullptr); }); };
   const std::uint32_t count = std::max(repeats / rounds, 1U);
   const std::vector<float> measured =
       run(2).back() >= short_ms ? run(count)
-                                : device.time_in_graph(count, nodes, [&](Stream stream) { launch(stream); });
+                                : timing.time_in_graph(count, nodes, [&](Stream stream) { launch(stream); });
   times.insert(times.end(), measured.begin(), measured.end());
 }
 
@@ -79,7 +80,7 @@ TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions&
   std::vector<std::vector<float>> times(count);
   for (std::uint32_t n = 0; n < rounds * count; ++n) {
     if (options.progress) options.progress(n / rounds, count, candidates[n % count].choice().text());
-    measure(*runtime.device(), options.repeats, launches[n % count], times[n % count]);
+    measure(runtime.device()->timing(), options.repeats, launches[n % count], times[n % count]);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     report.candidates.push_back({.choice = candidates[i].choice(),
@@ -89,10 +90,10 @@ TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions&
   std::ranges::stable_sort(report.candidates, {}, &TuneReport::Candidate::microseconds);
   if (options.store) {
     const TuneReport::Candidate& winner = report.candidates.front();
-    runtime.remember({.chip = runtime.chip().name,
-                      .shape_class = report.shape_class,
-                      .choice = winner.choice,
-                      .microseconds = winner.microseconds});
+    remember(runtime, {.chip = runtime.chip().name,
+                       .shape_class = report.shape_class,
+                       .choice = winner.choice,
+                       .microseconds = winner.microseconds});
   }
   return report;
 }

@@ -154,7 +154,7 @@ void Builder::compile(const Source& source, const CompilerIdentity& compiler, Bu
 void Builder::load(BuiltKernel& kernel) const {
   if (!options_.device) return;
   const Stopwatch watch(kernel.times.load);
-  kernel.loaded = options_.device->load(kernel.artifact);
+  kernel.loaded = options_.device->kernels().load(kernel.artifact);
   kernel.loaded->allow_shared_bytes(kernel.shared_bytes);
   kernel.device = options_.device;
 }

@@ -44,7 +44,7 @@ class Builder {
   explicit Builder(RuntimeOptions options, Toolchain toolchain = {},
                    std::chrono::milliseconds patience = usual_patience);
 
-  /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
+  /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
   /// The artifact of a kernel that was built before, from the disk cache or, where its entry has gone, made
   /// again. Throws CompileError, Error{unavailable}.

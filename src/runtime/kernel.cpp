@@ -38,7 +38,7 @@ void PreparedLaunch::operator()(Stream stream) const {
   state_->image()(state_->operands, stream);
 }
 
-void PreparedLaunch::rebind(std::span<const DevicePtr> operands) {
+void PreparedLaunch::rebind(List<DevicePtr> operands) {
   const std::uint32_t needed = state_->plan.state().problem.nest.operands;
   if (operands.size() != needed) {
     throw Error(

@@ -45,7 +45,7 @@ LaunchImage& write_image(void* memory, const Kernel::State& kernel, const Kernel
                          std::span<const LaunchImage::Part> operands) {
   return LaunchImage::write(memory, plan.state().parameters, plan.launch_shape(),
                             operands.first(plan.state().problem.nest.operands),
-                            {*kernel.loaded, *kernel.device});
+                            {*kernel.loaded, kernel.device->maps()});
 }
 
 OperandParts parts_of(const KernelPlan& plan) noexcept {

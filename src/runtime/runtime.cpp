@@ -1,6 +1,5 @@
 #include "runtime/companion.hpp"
 #include "runtime/kernel_table.hpp"
-#include "runtime/tuning_store.hpp"
 
 #include <atomic>
 #include <memory>
@@ -10,28 +9,30 @@ TMAJIT_BEGIN
 
 struct Runtime::State {
   explicit State(RuntimeOptions options)
-      : tuning(options.cache_directory),
-        kernels(std::move(options)),
+      : kernels(std::move(options)),
         chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info())
                                         : kernels.builder().options().chip) {}
   ~State() { delete companion.load(std::memory_order_acquire); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  TuningStore tuning;
   KernelTable kernels;
   Chip chip;
   std::atomic<Companion*> companion{nullptr};
 };
 
-Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*make)()) {
+Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*make)(const Runtime&)) {
   std::atomic<Companion*>& companion = runtime.state().companion;
   Companion* known = companion.load(std::memory_order_acquire);
   if (known != nullptr) return *known;
-  std::unique_ptr<Companion> made = make();
+  std::unique_ptr<Companion> made = make(runtime);
   // Another thread may have been first: its companion stays, and this one goes.
   if (companion.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
   return *known;
+}
+
+const std::optional<std::filesystem::path>& cache_directory_of(const Runtime& runtime) {
+  return runtime.state().kernels.builder().options().cache_directory;
 }
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>(std::move(options))) {}
@@ -50,14 +51,6 @@ Runtime::State& Runtime::state() const noexcept {
 
 const Chip& Runtime::chip() const noexcept {
   return state_->chip;
-}
-
-TuningTable& Runtime::tuning() const noexcept {
-  return state_->tuning.table();
-}
-
-bool Runtime::remember(const TunedChoice& choice) const {
-  return state_->tuning.remember(choice);
 }
 
 const std::shared_ptr<Device>& Runtime::device() const noexcept {

@@ -206,7 +206,12 @@ class SimKernel final : public LoadedKernel {
   std::uint32_t allowed_ = 48 * 1024;
 };
 
-class Simulator final : public SimDevice {
+class Simulator final : public SimDevice,
+                        private DeviceMemory,
+                        private DeviceStreams,
+                        private DeviceKernels,
+                        private DeviceMaps,
+                        private DeviceTiming {
  public:
   explicit Simulator(const SimOptions& options) : state_(std::make_shared<State>(options)) {
     info_.name = "simulated Hopper";
@@ -218,10 +223,30 @@ class Simulator final : public SimDevice {
   }
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
+  [[nodiscard]] DeviceMemory& memory() noexcept override { return *this; }
+  [[nodiscard]] DeviceStreams& streams() noexcept override { return *this; }
+  [[nodiscard]] DeviceKernels& kernels() noexcept override { return *this; }
+  [[nodiscard]] DeviceMaps& maps() noexcept override { return *this; }
+  [[nodiscard]] DeviceTiming& timing() noexcept override { return *this; }
+  [[nodiscard]] std::vector<Report> reports() const override {
+    const std::lock_guard lock(state_->mutex);
+    return state_->reports;
+  }
+  void clear_reports() override {
+    const std::lock_guard lock(state_->mutex);
+    state_->reports.clear();
+    state_->pending.clear();
+  }
+  [[nodiscard]] std::uint64_t thread_instructions() const override {
+    const std::lock_guard lock(state_->mutex);
+    return state_->thread_instructions;
+  }
   [[nodiscard]] DevicePtr allocate_between(std::uint64_t bytes, std::uint64_t past) {
     return state_->memory.allocate(bytes, past);
   }
+
+ private:
+  [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
   void free(DevicePtr pointer) noexcept override { state_->memory.free(pointer); }
   void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream) override {
     if (!source.empty())
@@ -256,12 +281,12 @@ class Simulator final : public SimDevice {
     throw Error(ErrorCode::device_failed, text);
   }
 
-  [[nodiscard]] Stream create_stream() override {
+  [[nodiscard]] Stream create() override {
     const std::lock_guard lock(state_->mutex);
     // A stream is a name only: every launch runs at once.
     return reinterpret_cast<Stream>(++streams_ * 16);
   }
-  void destroy_stream(Stream) noexcept override {}
+  void destroy(Stream) noexcept override {}
   [[nodiscard]] std::vector<float> time(Stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override {
     std::vector<float> times;
@@ -290,21 +315,6 @@ class Simulator final : public SimDevice {
     return std::make_unique<SimKernel>(state_, std::move(program));
   }
 
-  [[nodiscard]] std::vector<Report> reports() const override {
-    const std::lock_guard lock(state_->mutex);
-    return state_->reports;
-  }
-  void clear_reports() override {
-    const std::lock_guard lock(state_->mutex);
-    state_->reports.clear();
-    state_->pending.clear();
-  }
-  [[nodiscard]] std::uint64_t thread_instructions() const override {
-    const std::lock_guard lock(state_->mutex);
-    return state_->thread_instructions;
-  }
-
- private:
   std::shared_ptr<State> state_;
   DeviceInfo info_;
   std::uintptr_t streams_ = 0;

@@ -92,7 +92,7 @@ std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::
                               std::uint32_t number) noexcept {
   const auto a_row = box.row_bytes() / width;
   const auto at = [&](std::uint32_t row, std::uint32_t piece) {
-    return box.offset({.row = row, .column = piece * width / box.element_bytes()});
+    return box.offset_of({.row = row, .column = piece * width / box.element_bytes()});
   };
   const auto matrix = number / matrix_rows;
   const auto row = number % matrix_rows;

@@ -1,3 +1,4 @@
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -17,16 +18,15 @@ namespace {
 constexpr std::uint32_t line_bytes = 128;
 
 /// A map whose box may break rules, and nothing else.
-TensorMapSpec map_of_box(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle,
-                         Interleave interleave) {
+TensorMapSpec map_of_box(ElementType type, const Dims& box, Swizzle swizzle, Interleave interleave) {
   TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
   map.rank = sat_cast<std::uint8_t>(box.size());
   // Of too many dimensions the map holds the first, none of which is the innermost.
   std::uint64_t stride = box.size() > max_map_rank ? stride_unit(interleave) : inner_unit(type, interleave);
   for (auto d = std::min<std::size_t>(box.size(), max_map_rank); d-- > 0;) {
-    map.box[d] = box[d];
+    map.box[d] = as_u32(box, d, "box");
     map.element_strides[d] = 1;
-    map.shape[d] = std::clamp(box[d], 1U, max_box);
+    map.shape[d] = std::clamp(map.box[d], 1U, max_box);
     map.strides[d] = stride;
     stride = round_up(stride * map.shape[d], stride_unit(interleave));
   }
@@ -51,8 +51,7 @@ std::uint32_t swizzled_end(std::uint32_t bytes, Swizzle swizzle) noexcept {
 
 }  // namespace
 
-BoxLayout::BoxLayout(ElementType type, std::span<const std::uint32_t> box, Swizzle swizzle,
-                     Interleave interleave)
+BoxLayout::BoxLayout(ElementType type, const Dims& box, Swizzle swizzle, Interleave interleave)
     : BoxLayout(map_of_box(type, box, swizzle, interleave)) {}
 
 BoxLayout::BoxLayout(const TensorMapSpec& map)
@@ -70,21 +69,22 @@ BoxLayout::BoxLayout(const TensorMapSpec& map)
   alignment_ = tile_layout(map).alignment;
 }
 
-std::uint32_t BoxLayout::offset(std::span<const std::uint32_t> index) const {
+std::uint32_t BoxLayout::offset(const Dims& index) const {
   if (index.size() != rank_) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("an index of {} numbers into a tile of {} dimensions", index.size(), rank_));
   }
   BoxElement element;
   for (std::uint32_t d = 0; d < rank_; ++d) {
-    if (index[d] >= extents_[d]) {
+    if (index[d] < 0 || index[d] >= std::int64_t{extents_[d]}) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("index {} of dimension {}: the tile has {}", index[d], d, extents_[d]));
     }
-    if (d + 1 < rank_) element.row = element.row * extents_[d] + index[d];
+    const auto at = static_cast<std::uint32_t>(index[d]);
+    if (d + 1 < rank_) element.row = element.row * extents_[d] + at;
+    element.column = at;
   }
-  element.column = index[rank_ - 1];
-  return offset(element);
+  return offset_of(element);
 }
 
 std::optional<BoxElement> BoxLayout::element(std::uint32_t offset) const noexcept {

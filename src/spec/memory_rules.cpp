@@ -1,5 +1,6 @@
 #include "spec/memory_rules.hpp"
 
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -97,7 +98,7 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
                     .subject = fmt::format("{}: address", name()),
                     .found = "0",
                     .need = "an address of the device's memory",
-                    .legal = "what Device::allocate() returned, or any other pointer to device memory",
+                    .legal = "what DeviceMemory::allocate() returned, or any other pointer to device memory",
                     .source = source});
     return;
   }
@@ -113,7 +114,7 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
                         Violations& violations) {
   const Overlap answer = self_overlap({view, address});
   if (answer == Overlap::none) return;
-  const auto dense = TensorView::contiguous(view.type, std::span(view.shape).first(view.rank));
+  const auto dense = dense_view(view.type, std::span(view.shape).first(view.rank));
   violations.add(
       {.rule = "view.overlap",
        .subject = fmt::format("{}: strides", name()),

@@ -1,3 +1,4 @@
+#include "spec/dims.hpp"
 #include "spec/enum_names.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 TMAJIT_BEGIN
 namespace {
@@ -43,6 +45,12 @@ TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, st
   return layout;
 }
 
+TileLayout dense_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {
+  TileLayout layout = layout_of(tile, size_of(type), is_known(swizzle) ? span_bytes(swizzle) : 0);
+  layout.alignment = required_alignment(swizzle);
+  return layout;
+}
+
 }  // namespace
 
 std::string_view name(Swizzle swizzle) noexcept {
@@ -71,10 +79,10 @@ OobFill parse_oob_fill(std::string_view text) {
   return fills.parse(text);
 }
 
-TileLayout tile_layout(ElementType type, std::span<const std::uint32_t> tile, Swizzle swizzle) noexcept {
-  auto layout = layout_of(tile, size_of(type), is_known(swizzle) ? span_bytes(swizzle) : 0);
-  layout.alignment = required_alignment(swizzle);
-  return layout;
+TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle) {
+  std::array<std::uint32_t, max_view_rank> extents{};
+  for (std::size_t d = 0; d < tile.size(); ++d) extents[d] = as_u32(tile, d, "tile");
+  return dense_layout(type, std::span(extents).first(tile.size()), swizzle);
 }
 
 TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
@@ -86,7 +94,7 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
     const bool ignored = d + 1 == rank && !interleaved;
     tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));
   }
-  if (!interleaved) return tile_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
+  if (!interleaved) return dense_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
   // Slices lie one after the other, whatever the swizzle.
   auto layout = layout_of(std::span(tile).first(rank), inner_unit(spec.type, spec.interleave), 0);
   layout.alignment = required_alignment(spec.swizzle);

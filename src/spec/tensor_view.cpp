@@ -1,3 +1,4 @@
+#include "spec/dims.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -5,18 +6,26 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
 
-std::uint32_t checked_rank(std::size_t rank) {
-  if (rank > max_view_rank) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("a view of {} dimensions; at most {} are possible", rank, max_view_rank));
+/// The numbers as extents. Throws Error{invalid_argument} that names the first that is negative.
+std::array<std::uint64_t, max_view_rank> extents_of(const Dims& shape) {
+  std::array<std::uint64_t, max_view_rank> extents{};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] < 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("dimension {} of the shape {} is {}; an extent is 0 or more", d,
+                              fmt::join(shape, ","), shape[d]));
+    }
+    extents[d] = static_cast<std::uint64_t>(shape[d]);
   }
-  return static_cast<std::uint32_t>(rank);
+  return extents;
 }
 
 std::uint32_t readable_rank(const TensorView& view) noexcept {
@@ -25,8 +34,8 @@ std::uint32_t readable_rank(const TensorView& view) noexcept {
 
 }  // namespace
 
-TensorView TensorView::contiguous(ElementType type, std::span<const std::uint64_t> shape) {
-  TensorView view{.type = type, .rank = checked_rank(shape.size())};
+TensorView dense_view(ElementType type, std::span<const std::uint64_t> shape) noexcept {
+  TensorView view{.type = type, .rank = static_cast<std::uint32_t>(shape.size())};
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::uint64_t stride = 1;
   for (std::uint32_t d = view.rank; d-- > 0;) {
@@ -37,15 +46,18 @@ TensorView TensorView::contiguous(ElementType type, std::span<const std::uint64_
   return view;
 }
 
-TensorView TensorView::strided(ElementType type, std::span<const std::uint64_t> shape,
-                               std::span<const std::int64_t> strides) {
+TensorView TensorView::contiguous(ElementType type, const Dims& shape) {
+  const auto extents = extents_of(shape);
+  return dense_view(type, std::span(extents).first(shape.size()));
+}
+
+TensorView TensorView::strided(ElementType type, const Dims& shape, const Dims& strides) {
   if (shape.size() != strides.size()) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("{} strides for {} dimensions; one a dimension is needed", strides.size(), shape.size()));
   }
-  TensorView view{.type = type, .rank = checked_rank(shape.size())};
-  std::ranges::copy(shape, view.shape.begin());
+  TensorView view{.type = type, .rank = static_cast<std::uint32_t>(shape.size()), .shape = extents_of(shape)};
   std::ranges::copy(strides, view.strides.begin());
   return view;
 }

@@ -24,7 +24,7 @@ using tmajit::ElementType;
 
 namespace {
 
-Case slice_case(ElementType type, const Shape& from, const Shape& to, std::vector<tmajit::Slice> slices) {
+Case slice_case(ElementType type, const Shape& to, const Shape& from, std::vector<tmajit::Slice> slices) {
   Case c;
   c.kind = Kind::slice;
   c.sources = {{type, from}};
@@ -44,14 +44,14 @@ Case labelled(const std::string& label) {
 
 TEST_CASE("sectors of slices") {
   // Rows of 64 bytes, from byte 4 to byte 36: two sectors each.
-  const Case shifted = slice_case(ElementType::f32, {4, 16}, {2, 8}, {{0, 2, 1}, {1, 9, 1}});
+  const Case shifted = slice_case(ElementType::f32, {2, 8}, {4, 16}, {{0, 2, 1}, {1, 9, 1}});
   CHECK(traffic(shifted).bytes() == 2 * 2 * 8 * 4);
   CHECK(traffic(shifted).sectors == 2 * 64 + 2 * 8 * 4);
   // Every second element of a row of 16: both sectors of it.
-  const Case steps = slice_case(ElementType::f32, {4, 16}, {4, 8}, {{0, 4, 1}, {0, 16, 2}});
+  const Case steps = slice_case(ElementType::f32, {4, 8}, {4, 16}, {{0, 4, 1}, {0, 16, 2}});
   CHECK(traffic(steps).sectors == 4 * 64 + 4 * 8 * 4);
   // Elements 128 bytes apart: a sector each.
-  const Case apart = slice_case(ElementType::f32, {1, 128}, {1, 4}, {{0, 1, 1}, {0, 128, 32}});
+  const Case apart = slice_case(ElementType::f32, {1, 4}, {1, 128}, {{0, 1, 1}, {0, 128, 32}});
   CHECK(traffic(apart).sectors == 4 * 32 + 4 * 4);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("the check finds one wrong element") {
     std::memcpy(&result[i * size], pattern.at(from), size);
   }
   const auto checked = [&] {
-    device->copy_in(destination.address(), result, nullptr);
+    device->memory().copy_in(destination.address(), result, nullptr);
     return check(c, pattern, *device, destination.address(), 1, nullptr);
   };
   CHECK(checked().empty());
@@ -116,7 +116,7 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
     result[i] = std::nextafter(static_cast<float>(a / (1 + std::exp(-a)) * value(1, i) + 1), 0.0F);
   }
   const auto checked = [&] {
-    device->copy_in(destination.address(), std::as_bytes(std::span(result)), nullptr);
+    device->memory().copy_in(destination.address(), std::as_bytes(std::span(result)), nullptr);
     return check(c, pattern, *device, destination.address(), 1, nullptr);
   };
   CHECK(checked().empty());
@@ -131,7 +131,7 @@ TEST_CASE("memory is filled with the pattern") {
   const tmajit::Buffer buffer(device, bytes);
   fill(*device, pattern, buffer.address(), bytes, nullptr);
   std::vector<std::byte> found(bytes);
-  device->copy_out(found, buffer.address(), nullptr);
+  device->memory().copy_out(found, buffer.address(), nullptr);
   for (const std::uint64_t at :
        {std::uint64_t{0}, pattern.period().size() - 2, pattern.period().size(), bytes - 2}) {
     CAPTURE(at);

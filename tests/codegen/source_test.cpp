@@ -23,7 +23,7 @@ namespace {
 /// [64, 64] in tiles of [16, 32], to be changed.
 TileRequest map_request() {
   static constexpr std::array<std::uint32_t, 2> box{16, 32};
-  const auto view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{64, 64});
+  const auto view = TensorView::contiguous(ElementType::f32, {64, 64});
   return {.family = "map",
           .destination = {view},
           .sources = {{view}},
@@ -189,7 +189,7 @@ TEST_CASE("a generated text includes nothing, holds no directive, and of other r
 
 TEST_CASE("a generated text is short, and has no coordinates where the expression reads none") {
   const auto text_of = [](std::string_view expression) {
-    const auto view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{16384, 16384});
+    const auto view = TensorView::contiguous(ElementType::f32, {16384, 16384});
     const std::array<std::uint32_t, 2> box{32, 32};
     return source(plan_tiles({.family = "map",
                               .destination = {view},

@@ -28,7 +28,7 @@ Artifact artifact_of(const char* entry) {
 TEST_CASE("a graph that captured a launch keeps the code after the kernel is gone") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  auto kernel = gpu->load(artifact_of("captured"));
+  auto kernel = gpu->kernels().load(artifact_of("captured"));
   fake.captured = graph;
   kernel->launch({}, {}, stream);
   fake.captured = nullptr;
@@ -41,13 +41,13 @@ TEST_CASE("a graph that captured a launch keeps the code after the kernel is gon
   const std::size_t calls = fake.calls.size();
   destroy(data);
   CHECK(fake.calls.size() == calls);
-  (void)gpu->load(artifact_of("another"));
+  (void)gpu->kernels().load(artifact_of("another"));
   CHECK(fake.count("cuLibraryUnload") == 2);
 }
 
 TEST_CASE("a launch outside of a capture makes no user object") {
   FakeDriver fake;
-  const auto kernel = driver::open_gpu(fake.api, 0)->load(artifact_of("plain"));
+  const auto kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("plain"));
   kernel->launch({}, {}, nullptr);
   kernel->launch({}, {}, stream);
   CHECK(fake.user_objects.empty());
@@ -60,7 +60,7 @@ TEST_CASE("a launch outside of a capture makes no user object") {
 TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  auto kernel = gpu->load(artifact_of("captured"));
+  auto kernel = gpu->kernels().load(artifact_of("captured"));
   fake.captured = graph;
   fake.failures["cuGraphRetainUserObject"] = CUDA_ERROR_INVALID_VALUE;
   CHECK_THROWS_AS(kernel->launch({}, {}, stream), Error);
@@ -68,7 +68,7 @@ TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
   CHECK(fake.user_objects.empty());
   fake.captured = nullptr;
   kernel.reset();
-  (void)gpu->load(artifact_of("another"));
+  (void)gpu->kernels().load(artifact_of("another"));
   CHECK(fake.count("cuLibraryUnload") == 2);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("code is loaded while a stream is captured, and the thread's mode is a
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.captured = graph;
-  CHECK_NOTHROW(gpu->load(artifact_of("cold")));
+  CHECK_NOTHROW(gpu->kernels().load(artifact_of("cold")));
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
@@ -84,11 +84,11 @@ TEST_CASE("a kernel's parameters are counted once, by the driver") {
   FakeDriver fake;
   fake.kernel_parameters = 5;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  CHECK(gpu->load(artifact_of("five"))->parameter_count() == 5U);
+  CHECK(gpu->kernels().load(artifact_of("five"))->parameter_count() == 5U);
 
   driver::Api old = fake.api;  // a driver before CUDA 12.4
   old.kernel_get_param_info = nullptr;
-  CHECK_FALSE(driver::open_gpu(old, 0)->load(artifact_of("five"))->parameter_count().has_value());
+  CHECK_FALSE(driver::open_gpu(old, 0)->kernels().load(artifact_of("five"))->parameter_count().has_value());
 }
 
 TEST_CASE("a map is moved by the driver's own means") {
@@ -96,11 +96,11 @@ TEST_CASE("a map is moved by the driver's own means") {
   const auto gpu = driver::open_gpu(fake.api, 0);
   TensorMapSpec spec;
   spec.rank = 1;
-  EncodedTensorMap map = gpu->encode(spec, 0x1000);
-  gpu->set_address(map, spec, 0x2000);
+  EncodedTensorMap map = gpu->maps().encode(spec, 0x1000);
+  gpu->maps().set_address(map, spec, 0x2000);
   CHECK(fake.encoded.size() == 1);
   CHECK(fake.replaced == std::vector{reinterpret_cast<void*>(std::uintptr_t{0x2000})});
   fake.failures["cuTensorMapReplaceAddress"] = CUDA_ERROR_INVALID_VALUE;
-  gpu->set_address(map, spec, 0x3000);  // encoded anew
+  gpu->maps().set_address(map, spec, 0x3000);  // encoded anew
   CHECK(fake.encoded.size() == 2);
 }

@@ -72,7 +72,7 @@ TEST_CASE("without a current context the primary one is used, kept and given bac
     const auto gpu = driver::open_gpu(fake.api, 0);
     CHECK(fake.retained[0] == 1);
     CHECK(fake.contexts.empty());  // nothing is left current
-    gpu->synchronize(nullptr);
+    gpu->streams().synchronize(nullptr);
     CHECK(fake.count("cuCtxPushCurrent") == 1);
     CHECK(fake.contexts.empty());
   }
@@ -84,7 +84,7 @@ TEST_CASE("a user's current context is used, and no primary one is made") {
   fake.contexts = {FakeDriver::user_context(0)};
   const auto gpu = driver::open_gpu(fake.api, 0);
   CHECK(fake.count("cuDevicePrimaryCtxRetain") == 0);
-  const auto kernel = gpu->load(artifact());
+  const auto kernel = gpu->kernels().load(artifact());
   kernel->launch({}, {}, nullptr);
   CHECK(fake.launched.at(0).context == FakeDriver::user_context(0));
   CHECK(fake.count("cuCtxPushCurrent") == 0);  // free where it is current
@@ -102,7 +102,7 @@ TEST_CASE("a user's context beside an active primary one leaves that alone") {
   const auto gpu = driver::open_gpu(fake.api, 0);
   CHECK(fake.retained[0] == 1);
   fake.contexts.clear();
-  gpu->load(artifact())->launch({}, {}, nullptr);
+  gpu->kernels().load(artifact())->launch({}, {}, nullptr);
   CHECK(fake.launched.at(0).context == FakeDriver::user_context(0));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a context of another device is not used") {
   fake.gpus = {{}, {}};
   fake.contexts = {FakeDriver::user_context(1)};
   const auto gpu = driver::open_gpu(fake.api, 0);
-  gpu->load(artifact())->launch({}, {}, nullptr);
+  gpu->kernels().load(artifact())->launch({}, {}, nullptr);
   CHECK(fake.launched.at(0).context == FakeDriver::primary(0));
   CHECK(fake.contexts == std::vector{FakeDriver::user_context(1)});
 }
@@ -130,7 +130,7 @@ TEST_CASE("a context of another device is not used") {
 TEST_CASE("a launch passes shape, parameters and stream on, in one call") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  const auto kernel = gpu->load(artifact());
+  const auto kernel = gpu->kernels().load(artifact());
   kernel->allow_shared_bytes(100'000);
   CHECK(fake.count("cuKernelSetAttribute") == 1);
   CHECK(kernel->ctas_per_sm(128, 1000) == 3);
@@ -155,7 +155,7 @@ TEST_CASE("a launch passes shape, parameters and stream on, in one call") {
 
 TEST_CASE("a cluster's dimensions are a launch attribute") {
   FakeDriver fake;
-  const auto kernel = driver::open_gpu(fake.api, 0)->load(artifact());
+  const auto kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact());
   kernel->launch({.grid = {8, 2, 1}, .block = {32, 1, 1}, .cluster = {4, 2, 1}}, {}, nullptr);
   const FakeDriver::Launched& got = fake.launched.at(0);
   REQUIRE(got.attributes.size() == 1);
@@ -167,7 +167,7 @@ TEST_CASE("a cluster's dimensions are a launch attribute") {
 
 TEST_CASE("a kernel outlives the Device it was loaded on") {
   FakeDriver fake;
-  std::unique_ptr<LoadedKernel> kernel = driver::open_gpu(fake.api, 0)->load(artifact());
+  std::unique_ptr<LoadedKernel> kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact());
   CHECK(fake.retained[0] == 1);
   kernel->launch({}, {}, nullptr);
   kernel.reset();
@@ -178,7 +178,7 @@ TEST_CASE("a kernel outlives the Device it was loaded on") {
 TEST_CASE("out of memory says how much was asked for and how much is free") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  const Error error = error_of([&] { (void)gpu->allocate(std::uint64_t{3} << 30); });
+  const Error error = error_of([&] { (void)gpu->memory().allocate(std::uint64_t{3} << 30); });
   CHECK(error.code() == ErrorCode::out_of_memory);
   CHECK_THAT(error.what(), ContainsSubstring("3.0 GiB (3221225472 bytes)") &&
                                ContainsSubstring("1000 bytes free") && ContainsSubstring("NVIDIA H200"));
@@ -188,13 +188,13 @@ TEST_CASE("a fault says that the context is dead, another error does not") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.failures["cuStreamSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
-  const Error fault = error_of([&] { gpu->synchronize(nullptr); });
+  const Error fault = error_of([&] { gpu->streams().synchronize(nullptr); });
   CHECK(fault.code() == ErrorCode::device_failed);
   CHECK_THAT(fault.what(), ContainsSubstring("cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS") &&
                                ContainsSubstring("the driver's words") &&
                                ContainsSubstring("context is dead"));
 
-  const auto kernel = gpu->load(artifact());
+  const auto kernel = gpu->kernels().load(artifact());
   fake.failures["cuLaunchKernelEx"] = CUDA_ERROR_INVALID_VALUE;
   const Error refused = error_of([&] { kernel->launch({{0, 1, 1}, {32, 1, 1}, 5}, {}, nullptr); });
   CHECK(refused.code() == ErrorCode::device_failed);
@@ -214,14 +214,14 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.failures["cuKernelGetFunction"] = CUDA_ERROR_INVALID_IMAGE;
-  const Error error = error_of([&] { (void)gpu->load(artifact()); });
+  const Error error = error_of([&] { (void)gpu->kernels().load(artifact()); });
   CHECK(error.code() == ErrorCode::invalid_image);
   CHECK_THAT(error.what(), ContainsSubstring("cuKernelGetFunction('tmajit_copy')"));
   CHECK(fake.count("cuLibraryUnload") == 1);
 
   fake.failures = {{"cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU}};
   CHECK_THAT(
-      error_of([&] { (void)gpu->load(artifact()); }).what(),
+      error_of([&] { (void)gpu->kernels().load(artifact()); }).what(),
       ContainsSubstring("cuLibraryLoadData(64 bytes of cubin") && ContainsSubstring("another architecture"));
   CHECK(fake.count("cuLibraryUnload") == 1);  // there was nothing to unload
 }
@@ -231,7 +231,7 @@ TEST_CASE("only what the code itself is to blame for is an invalid image") {
   const auto gpu = driver::open_gpu(fake.api, 0);
   const auto code_of = [&](const char* call, CUresult result) {
     fake.failures = {{call, result}};
-    return error_of([&] { (void)gpu->load(artifact()); }).code();
+    return error_of([&] { (void)gpu->kernels().load(artifact()); }).code();
   };
   for (const CUresult result :
        {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_SOURCE,
@@ -256,7 +256,7 @@ TEST_CASE("time in a graph captures every node once, and divides what its runs t
   const auto gpu = driver::open_gpu(fake.api, 0);
   std::vector<Stream> streams;
   const auto work = [&](Stream stream) { streams.push_back(stream); };
-  CHECK(gpu->time_in_graph(3, 4, work) == std::vector{0.25F, 0.5F, 0.75F});
+  CHECK(gpu->timing().time_in_graph(3, 4, work) == std::vector{0.25F, 0.5F, 0.75F});
   CHECK(streams.size() == 4);
   CHECK(streams.front() != nullptr);
   CHECK(fake.count("cuGraphLaunch") == 4);  // one to begin with
@@ -270,7 +270,7 @@ TEST_CASE("time in a graph captures every node once, and divides what its runs t
 TEST_CASE("a graph whose making fails leaves no capture, stream or graph behind") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
-  CHECK_THROWS_AS((void)gpu->time_in_graph(1, 2, [](Stream) { throw std::runtime_error("work"); }),
+  CHECK_THROWS_AS((void)gpu->timing().time_in_graph(1, 2, [](Stream) { throw std::runtime_error("work"); }),
                   std::runtime_error);
   CHECK(fake.count("cuStreamEndCapture") == 1);
   CHECK(fake.count("cuGraphDestroy") == 1);
@@ -278,7 +278,7 @@ TEST_CASE("a graph whose making fails leaves no capture, stream or graph behind"
   for (const char* call : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
     INFO(call);
     fake.failures = {{call, CUDA_ERROR_INVALID_VALUE}};
-    CHECK_THROWS_AS((void)gpu->time_in_graph(1, 2, [](Stream) {}), Error);
+    CHECK_THROWS_AS((void)gpu->timing().time_in_graph(1, 2, [](Stream) {}), Error);
   }
   CHECK(fake.count("cuGraphExecDestroy") == 0);
   CHECK(fake.count("cuStreamDestroy") == 4);
@@ -289,13 +289,14 @@ TEST_CASE("time puts events around each repeat and waits once") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   int runs = 0;
-  CHECK(gpu->time(nullptr, 3, [&] { ++runs; }) == std::vector{1.0F, 2.0F, 3.0F});
+  CHECK(gpu->timing().time(nullptr, 3, [&] { ++runs; }) == std::vector{1.0F, 2.0F, 3.0F});
   CHECK(runs == 3);
   CHECK(fake.count("cuEventRecord") == 6);
   CHECK(fake.count("cuEventSynchronize") == 1);
-  CHECK(gpu->time(nullptr, 0, [] {}).empty());
+  CHECK(gpu->timing().time(nullptr, 0, [] {}).empty());
 
-  CHECK_THROWS_AS(gpu->time(nullptr, 2, [] { throw std::runtime_error("work"); }), std::runtime_error);
+  CHECK_THROWS_AS(gpu->timing().time(nullptr, 2, [] { throw std::runtime_error("work"); }),
+                  std::runtime_error);
   CHECK(fake.count("cuEventDestroy") == fake.count("cuEventCreate"));
 }
 
@@ -303,12 +304,12 @@ TEST_CASE("empty transfers and allocations call nothing") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.calls.clear();
-  CHECK(gpu->allocate(0) == 0);
-  gpu->free(0);
-  gpu->copy_in(0, {}, nullptr);
-  gpu->copy_out({}, 0, nullptr);
-  gpu->copy(0, 0, 0, nullptr);
-  gpu->fill(0, std::byte{1}, 0, nullptr);
+  CHECK(gpu->memory().allocate(0) == 0);
+  gpu->memory().free(0);
+  gpu->memory().copy_in(0, {}, nullptr);
+  gpu->memory().copy_out({}, 0, nullptr);
+  gpu->memory().copy(0, 0, 0, nullptr);
+  gpu->memory().fill(0, std::byte{1}, 0, nullptr);
   CHECK(fake.calls.empty());
 }
 
@@ -334,8 +335,8 @@ TEST_CASE("freeing never throws, not even with a destroyed context") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.failures["cuCtxPushCurrent"] = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  gpu->free(0x10000);
-  gpu->destroy_stream(reinterpret_cast<Stream>(std::uintptr_t{0x5000}));
-  CHECK_THROWS_AS(gpu->synchronize(nullptr), Error);
+  gpu->memory().free(0x10000);
+  gpu->streams().destroy(reinterpret_cast<Stream>(std::uintptr_t{0x5000}));
+  CHECK_THROWS_AS(gpu->streams().synchronize(nullptr), Error);
   CHECK(fake.count("cuMemFree") == 0);
 }

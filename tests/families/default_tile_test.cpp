@@ -22,7 +22,7 @@ TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
   CHECK(spec.stages == 2);
   CHECK(spec.tiles_per_cta == 2);
   CHECK(spec.ctas_per_sm == 3);  // 48 KiB in flight
-  const auto map = map_spec("x", std::array{big}, big);
+  const auto map = map_spec(big, "x", {big});
   CHECK(map.tile == Tile{8, 256});
   CHECK(map.stages == 2);
   CHECK(map.ctas_per_sm == 4);
@@ -50,7 +50,7 @@ TEST_CASE("outer dimensions take the rows that inner ones leave") {
 
 TEST_CASE("16 bytes hold for the smallest type of a map") {
   const std::array inputs{dense(ElementType::f64, {100, 3}), dense(ElementType::u8, {100, 3})};
-  const auto spec = map_spec("x0 + x1", inputs, dense(ElementType::f32, {100, 3}));
+  const auto spec = map_spec(dense(ElementType::f32, {100, 3}), "x0 + x1", inputs);
   CHECK(spec.tile[1] == 16);
   CHECK(broken(spec).empty());
 }
@@ -58,7 +58,7 @@ TEST_CASE("16 bytes hold for the smallest type of a map") {
 TEST_CASE("a map of many inputs takes smaller tiles and still fits") {
   const auto view = dense(ElementType::f64, {4096, 4096});
   const std::vector<TensorView> inputs(8, view);
-  const auto spec = map_spec("x0 + x7", inputs, view);
+  const auto spec = map_spec(view, "x0 + x7", inputs);
   CHECK(broken(spec).empty());
   CHECK(spec.stages >= 2);
   CHECK(spec.warps == 4);
@@ -84,10 +84,10 @@ TEST_CASE("stages that are given decide the tile") {
 
 TEST_CASE("warps that are left open leave room for the CTAs that are asked for") {
   const auto view = dense(ElementType::f32, {4096, 4096});
-  const auto spec = map_spec("x", std::array{view}, view, {.ctas_per_sm = 8});
+  const auto spec = map_spec(view, "x", {view}, {.ctas_per_sm = 8});
   CHECK(broken(spec).empty());
   CHECK(spec.warps == 4);
-  const auto many = map_spec("x", std::array{view}, view, {.ctas_per_sm = 16});
+  const auto many = map_spec(view, "x", {view}, {.ctas_per_sm = 16});
   CHECK(broken(many).empty());
   CHECK(many.warps == 3);
 }
@@ -128,7 +128,7 @@ TEST_CASE("defaults are legal wherever something is") {
     // 16 bytes of the smallest type must fit the span of the largest.
     if (options.swizzle != Swizzle::none && 16 / smallest * largest > span_bytes(options.swizzle)) continue;
 
-    const auto spec = map_spec("x0", inputs, output, options);
+    const auto spec = map_spec(output, "x0", inputs, options);
     const auto violations = broken(spec);
     // The least that can be asked for takes a period of each operand a stage; that may be too much.
     auto least = spec;
@@ -142,6 +142,6 @@ TEST_CASE("defaults are legal wherever something is") {
 
     const auto copy = copy_spec(inputs[0], inputs[0], {.swizzle = options.swizzle, .stages = options.stages});
     REQUIRE(broken(copy).empty());
-    REQUIRE(broken(bulk_spec("x", inputs[0].type, output.type, {.stages = options.stages})).empty());
+    REQUIRE(broken(bulk_spec(output.type, "x", inputs[0].type, {.stages = options.stages})).empty());
   }
 }

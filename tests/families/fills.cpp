@@ -123,10 +123,10 @@ std::string run_fill(Runtime& runtime, const RandomFill& fill) {
   std::vector<std::byte> got(guard + fill.shift * size + bytes + guard);
   for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
     if (plan.family().name != "fill") return fmt::format("{} was planned", plan.choice().text());
-    device.fill(memory.address(), poison, got.size(), nullptr);
+    device.memory().fill(memory.address(), poison, got.size(), nullptr);
     runtime.kernel(plan).launch(plan);
-    device.synchronize(nullptr);
-    device.copy_out(got, memory.address(), nullptr);
+    device.streams().synchronize(nullptr);
+    device.memory().copy_out(got, memory.address(), nullptr);
     const std::size_t begin = guard + fill.shift * size;
     for (std::size_t i = 0; i < got.size(); ++i) {
       const std::byte right = i >= begin && i < begin + bytes ? want[i - begin] : poison;

@@ -2,6 +2,7 @@
 
 #include "families/tiles.hpp"
 #include "reference/random_maps.hpp"
+#include "spec/dims.hpp"
 
 #include <algorithm>
 #include <map>
@@ -194,8 +195,7 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
   } else if (remedy.field == "shape" && remedy.index) {
     view.shape.at(*remedy.index) = one;
   } else if (remedy.field == "shape") {
-    view = TensorView::contiguous(violation.legal.starts_with("u8") ? ElementType::u8 : view.type,
-                                  remedy.numbers);
+    view = dense_view(violation.legal.starts_with("u8") ? ElementType::u8 : view.type, remedy.numbers);
   } else if (remedy.field == "rows") {
     if (wish.rank() == 1) return false;
     std::fill(wish.box.begin(), wish.box.end() - 1, 1);

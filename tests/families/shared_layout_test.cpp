@@ -18,9 +18,9 @@ TileSpec map_kernel() {
   spec.warps = 8;
   spec.ctas_per_sm = 1;
   spec.tile = {8, 16};
-  spec.operands[0] = {.type = ElementType::f32, .swizzle = Swizzle::b64, .element_strides = {1, 1}};
-  spec.operands[1] = {.type = ElementType::u8, .element_strides = {1, 1}};
-  spec.operands[2] = {.type = ElementType::f64, .swizzle = Swizzle::b128, .element_strides = {1, 1}};
+  spec.output() = {.type = ElementType::f64, .swizzle = Swizzle::b128, .element_strides = {1, 1}};
+  spec.operands[1] = {.type = ElementType::f32, .swizzle = Swizzle::b64, .element_strides = {1, 1}};
+  spec.operands[2] = {.type = ElementType::u8, .element_strides = {1, 1}};
   return spec;
 }
 
@@ -70,8 +70,8 @@ TEST_CASE("bulk chunks are plain, in both rings") {
   spec.warps = 4;
   spec.ctas_per_sm = 1;
   spec.tile = {100};
-  spec.operands[0] = {.type = ElementType::f32, .swizzle = Swizzle::b128, .element_strides = {1}};
-  spec.operands[1] = {.type = ElementType::f16, .element_strides = {1}};
+  spec.output() = {.type = ElementType::f16, .element_strides = {1}};
+  spec.operands[1] = {.type = ElementType::f32, .swizzle = Swizzle::b128, .element_strides = {1}};
   const auto layout = shared_layout(spec);
   CHECK(layout.inputs[0].tile_bytes == 400);
   CHECK(layout.inputs[0].stage_bytes == 512);

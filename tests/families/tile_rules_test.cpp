@@ -21,11 +21,11 @@ TileSpec copy_kernel() {
 TileSpec map_kernel() {
   const std::array inputs{dense(ElementType::f32, {1024, 1024}), dense(ElementType::f16, {1024, 1024})};
   const std::array box{32U, 64U};
-  return map_spec("x0 + x1", inputs, inputs[0], {.box = box, .stages = 4, .ctas_per_sm = 1});
+  return map_spec(inputs[0], "x0 + x1", inputs, {.box = box, .stages = 4, .ctas_per_sm = 1});
 }
 
 TileSpec bulk_kernel() {
-  return bulk_spec("x + 1", ElementType::i32, ElementType::i32, {.ctas_per_sm = 1});
+  return bulk_spec(ElementType::i32, "x + 1", ElementType::i32, {.ctas_per_sm = 1});
 }
 
 TileSpec snapshot_kernel() {
@@ -81,7 +81,7 @@ TEST_CASE("counts have their ranges") {
 
 TEST_CASE("what is not used is zero") {
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.tile[2] = 1; }).subject == "tile[2]");
-  CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[0].element_strides[4] = 1; }).subject ==
+  CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[1].element_strides[4] = 1; }).subject ==
         "input: element_strides[4]");
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[5].swizzle = Swizzle::b64; }).subject ==
         "operands[5]");
@@ -104,23 +104,23 @@ TEST_CASE("expressions: one printable line where something is computed, none els
 }
 
 TEST_CASE("tiles meet each operand's rules, named by operand") {
-  CHECK(only(copy_kernel(), "box.range", [](auto& s) { s.operands[0].element_strides[0] = 5; }).subject ==
+  CHECK(only(copy_kernel(), "box.range", [](auto& s) { s.operands[1].element_strides[0] = 5; }).subject ==
         "input: box[0]");
   const auto odd = only(map_kernel(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
   CHECK(odd.subject == "input 1: box[1]");
   CHECK(odd.found == "120 bytes (60 × f16)");
   CHECK(odd.legal == "box[1] = 64");
-  const auto wide = only(map_kernel(), "box.swizzle", [](auto& s) { s.operands[0].swizzle = Swizzle::b128; });
+  const auto wide = only(map_kernel(), "box.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
   CHECK(wide.subject == "input 0: box[1]");
-  legal(map_kernel(), [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
+  legal(map_kernel(), [](auto& s) { s.operands[2].swizzle = Swizzle::b128; });
   CHECK(only(map_kernel(), "box.swizzle", [](auto& s) { s.output().swizzle = Swizzle::b64; }).subject ==
         "output: box[1]");
   CHECK(only(map_kernel(), "type.known", [](auto& s) {
           s.output().type = static_cast<ElementType>(99);
         }).subject == "output: type");
-  only(map_kernel(), "element-strides.innermost", [](auto& s) { s.operands[1].element_strides[1] = 2; });
+  only(map_kernel(), "element-strides.innermost", [](auto& s) { s.operands[2].element_strides[1] = 2; });
   only(map_kernel(), "element-strides.range",
-       [](auto& s) { s.operands[1].element_strides[0] = 9, s.tile[0] = 16; });
+       [](auto& s) { s.operands[2].element_strides[0] = 9, s.tile[0] = 16; });
   only(map_kernel(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
 }
 
@@ -131,17 +131,17 @@ TEST_CASE("bulk chunks are whole 16 bytes and not swizzled") {
   const auto violations = broken(spec);
   CHECK(rules(violations) == Rules{"chunk.bytes", "chunk.bytes"});  // of the input and the output
   CHECK(violations[0].legal == "tile[0] = 1004");
-  only(bulk_kernel(), "swizzle.bulk", [](auto& s) { s.operands[0].swizzle = Swizzle::b32; });
-  only(bulk_kernel(), "element-strides.innermost", [](auto& s) { s.operands[0].element_strides[0] = 2; });
+  only(bulk_kernel(), "swizzle.bulk", [](auto& s) { s.operands[1].swizzle = Swizzle::b32; });
+  only(bulk_kernel(), "element-strides.innermost", [](auto& s) { s.operands[1].element_strides[0] = 2; });
 }
 
 TEST_CASE("a copy stores what it loaded: same bits and swizzle on both sides") {
-  legal(copy_kernel(), [](auto& s) { s.operands[0].type = ElementType::tf32; });
+  legal(copy_kernel(), [](auto& s) { s.operands[1].type = ElementType::tf32; });
   legal(copy_kernel(),
-        [](auto& s) { s.operands[0].type = ElementType::i32, s.output().type = ElementType::u32; });
+        [](auto& s) { s.operands[1].type = ElementType::i32, s.output().type = ElementType::u32; });
   const auto type = only(copy_kernel(), "copy.type", [](auto& s) { s.output().type = ElementType::i32; });
   CHECK_THAT(type.legal, ContainsSubstring("map kernel"));
-  only(copy_kernel(), "copy.swizzle", [](auto& s) { s.operands[0].swizzle = Swizzle::b128; });
+  only(copy_kernel(), "copy.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
   only(snapshot_kernel(), "snapshot.output", [](auto& s) { s.output().type = ElementType::f32; });
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("the families count elements, so an interleaved layout is none of thei
   const std::array box{1U, 8U, 8U, 16U};
   const TileOptions options{.box = box, .swizzle = Swizzle::b32, .interleave = Interleave::b32};
   CHECK(rules(broken(snapshot_spec(view, options))) == Rules{"interleave.unsupported"});
-  for (const auto& spec : {copy_spec(view, view, options), map_spec("x", std::array{view}, view, options)}) {
+  for (const auto& spec : {copy_spec(view, view, options), map_spec(view, "x", {view}, options)}) {
     const auto violations = broken(spec);
     CHECK(rules(violations) == Rules{"interleave.unsupported", "interleave.unsupported"});
     CHECK(complete(violations));

@@ -17,7 +17,7 @@ TEST_CASE("a copy takes its tile, element strides and modes from the options") {
   const auto destination = dense(ElementType::f16, {50, 256});
   const std::array box{32U, 64U};
   const std::array steps{2U, 1U};
-  const auto spec = copy_spec(source, destination,
+  const auto spec = copy_spec(destination, source,
                               {.box = box, .element_strides = steps, .swizzle = Swizzle::b128, .stages = 5});
   CHECK(spec.traits == &copy_traits);
   CHECK(spec.rank == 2);
@@ -28,14 +28,14 @@ TEST_CASE("a copy takes its tile, element strides and modes from the options") {
   CHECK(spec.input(0).element_strides[0] == 2);
   CHECK(spec.output().element_strides[0] == 1);
   CHECK(spec.output().swizzle == Swizzle::b128);
-  CHECK(broken(spec, std::array{source, destination}).empty());
+  CHECK(broken(spec, std::array{destination, source}).empty());
 
-  const auto map = tensor_map(spec, 0, source);
+  const auto map = tensor_map(spec, 1, source);
   CHECK(map.box == std::array<std::uint32_t, max_map_rank>{32, 64});
   CHECK(map.strides == std::array<std::uint64_t, max_map_rank>{512, 2});
   CHECK(map.shape == std::array<std::uint64_t, max_map_rank>{100, 256});
   CHECK(map.l2_promotion == L2Promotion::none);
-  CHECK(tensor_map(spec, 1, destination).box == std::array<std::uint32_t, max_map_rank>{16, 64});
+  CHECK(tensor_map(spec, 0, destination).box == std::array<std::uint32_t, max_map_rank>{16, 64});
 }
 
 TEST_CASE("what a spec does not use is as it was made") {
@@ -54,14 +54,14 @@ TEST_CASE("the tail of rows is a fact where rows end within 16 bytes, and only t
   CHECK(tails(dense(ElementType::u8, {64, 48})) == 0);
   // It is the output's that counts, not the input's.
   const auto odd = dense(ElementType::u8, {64, 40});
-  CHECK(map_spec("x", std::array{odd}, dense(ElementType::f32, {64, 40})).row_tails == 0);
-  CHECK(bulk_spec("x", ElementType::u8, ElementType::u8).row_tails == 0);
+  CHECK(map_spec(dense(ElementType::f32, {64, 40}), "x", {odd}).row_tails == 0);
+  CHECK(bulk_spec(ElementType::u8, "x", ElementType::u8).row_tails == 0);
   CHECK(snapshot_spec(odd).row_tails == 0);
 }
 
 TEST_CASE("a map may have eight inputs of different types") {
   const std::array inputs{dense(ElementType::f32, {64, 64}), dense(ElementType::u8, {64, 64})};
-  const auto spec = map_spec("x0 * x1", inputs, dense(ElementType::bf16, {64, 64}));
+  const auto spec = map_spec(dense(ElementType::bf16, {64, 64}), "x0 * x1", inputs);
   CHECK(spec.inputs == 2);
   CHECK(spec.input(1).type == ElementType::u8);
   CHECK(spec.output().type == ElementType::bf16);
@@ -69,7 +69,7 @@ TEST_CASE("a map may have eight inputs of different types") {
 }
 
 TEST_CASE("a bulk kernel has one dimension and no tensor maps") {
-  const auto spec = bulk_spec("x + 1", ElementType::i32, ElementType::i32);
+  const auto spec = bulk_spec(ElementType::i32, "x + 1", ElementType::i32);
   CHECK(spec.rank == 1);
   CHECK(spec.tile[0] == 1024);
   CHECK(broken(spec).empty());
@@ -84,7 +84,7 @@ TEST_CASE("a snapshot writes u8 rows, one a tile") {
   CHECK(spec.output().type == ElementType::u8);
   const auto output = output_view(spec, source);
   CHECK(output == dense(ElementType::u8, {9, 4 * 128}));
-  CHECK(broken(spec, std::array{source, output}).empty());
+  CHECK(broken(spec, std::array{output, source}).empty());
 }
 
 TEST_CASE("a copy's output is the source's shape over its element strides, rounded up") {
@@ -98,7 +98,7 @@ TEST_CASE("a copy's output is the source's shape over its element strides, round
 TEST_CASE("the stride of a dimension that is never walked becomes a legal one") {
   const auto row = dense(ElementType::f32, {1, 5});
   const auto spec = copy_spec(row, row);
-  CHECK(tensor_map(spec, 0, row).strides[0] == 32);
+  CHECK(tensor_map(spec, 1, row).strides[0] == 32);
   CHECK(broken(spec, std::array{row, row}).empty());
 
   auto odd = dense(ElementType::f32, {8, 1});
@@ -113,11 +113,11 @@ TEST_CASE("where no spec can be built, the reason is given") {
   nine.rank = 9;
   const std::array odd{10U, 64U};
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
-  CHECK_THROWS_MATCHES(copy_spec(a, b), Error, says("2 dimensions, the output 1"));
+  CHECK_THROWS_MATCHES(copy_spec(b, a), Error, says("2 dimensions, the output 1"));
   CHECK_THROWS_MATCHES(copy_spec(nine, nine), Error, says("a view has at most 8"));
-  CHECK_THROWS_MATCHES(map_spec("x", {}, a), Error, says("1 to 8"));
-  CHECK_THROWS_MATCHES(map_spec("x", std::vector<TensorView>(9, a), a), Error, says("1 to 8"));
-  CHECK_THROWS_MATCHES(map_spec("x", std::array{a, b}, a), Error, says("input 1 has 1"));
+  CHECK_THROWS_MATCHES(map_spec(a, "x", {}), Error, says("1 to 8"));
+  CHECK_THROWS_MATCHES(map_spec(a, "x", std::vector<TensorView>(9, a)), Error, says("1 to 8"));
+  CHECK_THROWS_MATCHES(map_spec(a, "x", {a, b}), Error, says("input 1 has 1"));
   CHECK_THROWS_MATCHES(copy_spec(b, b, {.box = odd}), Error, says("box has 2 entries"));
   CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 2, a), Error,
                        says("operand 2 of a copy kernel has no tensor map"));
@@ -130,17 +130,17 @@ TEST_CASE("a box that the element strides do not divide loads what it spans, rou
   const std::array steps{3U, 1U};
   const auto rows_of = [&](std::uint32_t rows) {
     const std::array box{rows, 32U};
-    return copy_spec(source, destination, {.box = box, .element_strides = steps});
+    return copy_spec(destination, source, {.box = box, .element_strides = steps});
   };
   for (const std::uint32_t rows : {4U, 5U, 6U}) {
     const auto spec = rows_of(rows);
     CHECK(spec.tile == std::array<std::uint32_t, max_map_rank>{2, 32});
-    CHECK(tensor_map(spec, 0, source).box[0] == rows);
-    CHECK(tile_layout(tensor_map(spec, 0, source)).rows == 2);
-    CHECK(broken(spec, std::array{source, destination}).empty());
+    CHECK(tensor_map(spec, 1, source).box[0] == rows);
+    CHECK(tile_layout(tensor_map(spec, 1, source)).rows == 2);
+    CHECK(broken(spec, std::array{destination, source}).empty());
   }
   // 86 rows, of which the last is the 255th: the longest box, though three times 86 would be longer.
-  CHECK(broken(rows_of(256), std::array{source, destination}).empty());
+  CHECK(broken(rows_of(256), std::array{destination, source}).empty());
   CHECK(rules(broken(rows_of(257))) == Rules{"box.range"});
   CHECK(find(broken(rows_of(257)), "box.range").found == "257");
 }

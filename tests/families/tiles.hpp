@@ -4,38 +4,40 @@
 #include "families/tiles/tile_spec.hpp"
 #include "spec/rules.hpp"
 
+#include <tmajit/list.hpp>
+
 #include <array>
-#include <initializer_list>
 #include <span>
 #include <vector>
 
 // Short words for specs of tiles, and for what is wrong with them.
 
-inline tmajit::TensorView dense(tmajit::ElementType type, std::initializer_list<std::uint64_t> shape) {
-  return tmajit::TensorView::contiguous(type, {shape.begin(), shape.size()});
+inline tmajit::TensorView dense(tmajit::ElementType type, const tmajit::Dims& shape) {
+  return tmajit::TensorView::contiguous(type, shape);
 }
 
-inline tmajit::TileSpec copy_spec(const tmajit::TensorView& source, const tmajit::TensorView& destination,
+inline tmajit::TileSpec copy_spec(const tmajit::TensorView& destination, const tmajit::TensorView& source,
                                   const tmajit::TileOptions& options = {}) {
-  return tile_spec(tmajit::copy_traits, {}, std::array{source, destination}, options);
+  return tile_spec(tmajit::copy_traits, {}, std::array{destination, source}, options);
 }
 
-inline tmajit::TileSpec map_spec(std::string_view expression, std::span<const tmajit::TensorView> inputs,
-                                 const tmajit::TensorView& output, const tmajit::TileOptions& options = {}) {
-  std::vector<tmajit::TensorView> views(inputs.begin(), inputs.end());
-  views.push_back(output);
+inline tmajit::TileSpec map_spec(const tmajit::TensorView& output, std::string_view expression,
+                                 tmajit::List<tmajit::TensorView> inputs,
+                                 const tmajit::TileOptions& options = {}) {
+  std::vector<tmajit::TensorView> views{output};
+  views.insert(views.end(), inputs.begin(), inputs.end());
   return tile_spec(tmajit::map_traits, expression, views, options);
 }
 
-inline tmajit::TileSpec bulk_spec(std::string_view expression, tmajit::ElementType input,
-                                  tmajit::ElementType output, const tmajit::TileOptions& options = {}) {
-  return tile_spec(tmajit::bulk_traits, expression, std::array{dense(input, {64}), dense(output, {64})},
+inline tmajit::TileSpec bulk_spec(tmajit::ElementType output, std::string_view expression,
+                                  tmajit::ElementType input, const tmajit::TileOptions& options = {}) {
+  return tile_spec(tmajit::bulk_traits, expression, std::array{dense(output, {64}), dense(input, {64})},
                    options);
 }
 
 inline tmajit::TileSpec snapshot_spec(const tmajit::TensorView& source,
                                       const tmajit::TileOptions& options = {}) {
-  return tile_spec(tmajit::snapshot_traits, {}, std::array{source, dense(tmajit::ElementType::u8, {1, 1})},
+  return tile_spec(tmajit::snapshot_traits, {}, std::array{dense(tmajit::ElementType::u8, {1, 1}), source},
                    options);
 }
 
@@ -46,7 +48,7 @@ inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec) {
   return violations.take();
 }
 
-/// And over these views, the output last.
+/// And over these views, the output first.
 inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec,
                                              std::span<const tmajit::TensorView> views) {
   tmajit::Violations violations;

@@ -23,8 +23,8 @@ namespace {
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 
-TensorView dense(ElementType type, std::initializer_list<std::uint64_t> shape) {
-  return TensorView::contiguous(type, {shape.begin(), shape.size()});
+TensorView dense(ElementType type, const Dims& shape) {
+  return TensorView::contiguous(type, shape);
 }
 
 /// A kernel of any family of tiles, over tensors that lie somewhere.
@@ -244,8 +244,7 @@ TEST_CASE("memory: what is written is apart from what is read, to the byte") {
   CHECK(broken(request) == Rules{});
 
   // The left half of the columns to the right half: their bytes interleave, and nothing is shared.
-  const auto half = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 2>{256, 64},
-                                        std::array<std::int64_t, 2>{128, 1});
+  const auto half = TensorView::strided(ElementType::f32, {256, 64}, {128, 1});
   request.sources = {{half, in_at}};
   request.destination = {half, in_at + 64 * 4};
   CHECK(broken(request) == Rules{});
@@ -274,8 +273,7 @@ TEST_CASE("an output of which several indices are one element is refused, an inp
   CHECK(broken(request) == Rules{"view.overlap"});
 
   // Strides that descend or interleave without sharing anything pass: the rule is exact.
-  const auto interleaved = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 3>{2, 3, 8},
-                                               std::array<std::int64_t, 3>{8, 16, 1});
+  const auto interleaved = TensorView::strided(ElementType::f32, {2, 3, 8}, {8, 16, 1});
   request.destination.view = interleaved;
   request.sources[0].view = dense(ElementType::f32, {2, 3, 8});
   CHECK(broken(request) == Rules{});

@@ -18,11 +18,11 @@ constexpr auto f32 = ElementType::f32;
 TileSpec map_kernel() {
   const auto view = dense(f32, {64, 64});
   const std::array box{8U, 16U};
-  return map_spec("x", std::array{view}, view, {.box = box});
+  return map_spec(view, "x", {view}, {.box = box});
 }
 
-Rules broken_by(const TensorView& input, const TensorView& output) {
-  const auto violations = broken(map_kernel(), std::array{input, output});
+Rules broken_by(const TensorView& output, const TensorView& input) {
+  const auto violations = broken(map_kernel(), std::array{output, input});
   CHECK(complete(violations));
   return rules(violations);
 }
@@ -39,23 +39,23 @@ TensorView changed(const std::function<void(TensorView&)>& change) {
 TEST_CASE("views that agree are legal, padded ones too") {
   const auto view = dense(f32, {64, 64});
   CHECK(broken_by(view, view) == Rules{});
-  CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = 68; })) == Rules{});
+  CHECK(broken_by(changed([](auto& v) { v.strides[0] = 68; }), view) == Rules{});
 }
 
 TEST_CASE("one view an operand, of its type and rank") {
   const auto view = dense(f32, {64, 64});
   CHECK(rules(broken(map_kernel(), std::array{view})) == Rules{"view.count"});
   CHECK(rules(broken(map_kernel(), std::span<const TensorView>{})) == Rules{"view.count"});
-  CHECK(broken_by(dense(ElementType::i32, {64, 64}), view) == Rules{"view.type"});
-  CHECK(broken_by(view, dense(f32, {64})) == Rules{"view.rank"});
+  CHECK(broken_by(view, dense(ElementType::i32, {64, 64})) == Rules{"view.type"});
+  CHECK(broken_by(dense(f32, {64}), view) == Rules{"view.rank"});
   auto absurd = view;
   absurd.rank = 4000000000;
-  CHECK(broken_by(view, absurd) == Rules{"view.rank"});
+  CHECK(broken_by(absurd, view) == Rules{"view.rank"});
 }
 
 TEST_CASE("shapes agree") {
   const auto view = dense(f32, {64, 64});
-  const auto violations = broken(map_kernel(), std::array{view, dense(f32, {60, 64})});
+  const auto violations = broken(map_kernel(), std::array{dense(f32, {60, 64}), view});
   CHECK(rules(violations) == Rules{"view.shape"});
   CHECK(violations[0].found == "[60, 64]");
   CHECK(violations[0].legal == "[64, 64]");
@@ -66,25 +66,25 @@ TEST_CASE("a copy with element strides needs the thinned shape, rounded up") {
   const std::array steps{4U, 1U};
   const auto spec = copy_spec(source, source, {.element_strides = steps});
   CHECK(rules(broken(spec, std::array{source, source})) == Rules{"view.shape"});
-  CHECK(rules(broken(spec, std::array{source, dense(f32, {17, 64})})) == Rules{});
+  CHECK(rules(broken(spec, std::array{dense(f32, {17, 64}), source})) == Rules{});
 }
 
 TEST_CASE("strides: whole 16 bytes, upwards, the innermost 1") {
   const auto view = dense(f32, {64, 64});
-  CHECK(broken_by(changed([](auto& v) { v.strides[0] = 65; }), view) == Rules{"strides.multiple"});
-  CHECK(broken_by(changed([](auto& v) { v.strides[0] = -64; }), view) == Rules{"view.negative-stride"});
-  CHECK(broken_by(changed([](auto& v) { v.strides[1] = 2; }), view) == Rules{"strides.innermost"});
-  CHECK(broken_by(changed([](auto& v) { v.strides[0] = 1LL << 38; }), view) == Rules{"strides.range"});
+  CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = 65; })) == Rules{"strides.multiple"});
+  CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = -64; })) == Rules{"view.negative-stride"});
+  CHECK(broken_by(view, changed([](auto& v) { v.strides[1] = 2; })) == Rules{"strides.innermost"});
+  CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = 1LL << 38; })) == Rules{"strides.range"});
 }
 
 TEST_CASE("an input may overlap itself, an output may not") {
   const auto view = dense(f32, {64, 64});
   const auto broadcast = changed([](auto& v) { v.strides[0] = 0; });
-  CHECK(broken_by(broadcast, view) == Rules{});
-  CHECK(broken_by(view, broadcast) == Rules{"view.overlap"});
+  CHECK(broken_by(view, broadcast) == Rules{});
+  CHECK(broken_by(broadcast, view) == Rules{"view.overlap"});
   const auto windows = changed([](auto& v) { v.strides[0] = 4; });
-  CHECK(broken_by(windows, view) == Rules{});
-  const auto violations = broken(map_kernel(), std::array{view, windows});
+  CHECK(broken_by(view, windows) == Rules{});
+  const auto violations = broken(map_kernel(), std::array{windows, view});
   CHECK(rules(violations) == Rules{"view.overlap"});
   CHECK(violations[0].subject == "output: strides");
   CHECK(violations[0].legal == "strides 64,1");
@@ -142,9 +142,9 @@ TEST_CASE("extents: not empty, coordinates in 32 signed bits") {
 }
 
 TEST_CASE("a bulk kernel takes dense 1-D views of any length and nothing else") {
-  const auto spec = bulk_spec("x", f32, ElementType::f16);
-  const auto with = [&](const TensorView& a, const TensorView& b) {
-    return rules(broken(spec, std::array{a, b}));
+  const auto spec = bulk_spec(ElementType::f16, "x", f32);
+  const auto with = [&](const TensorView& input, const TensorView& output) {
+    return rules(broken(spec, std::array{output, input}));
   };
   CHECK(with(dense(f32, {1000003}), dense(ElementType::f16, {1000003})) == Rules{});
   CHECK(with(dense(f32, {1ULL << 34}), dense(ElementType::f16, {1ULL << 34})) == Rules{});
@@ -159,8 +159,8 @@ TEST_CASE("a bulk kernel takes dense 1-D views of any length and nothing else") 
 TEST_CASE("a snapshot writes to what output_view() says") {
   const auto source = dense(f32, {64, 64});
   const auto spec = snapshot_spec(source);
-  CHECK(rules(broken(spec, std::array{source, output_view(spec, source)})) == Rules{});
-  const auto violations = broken(spec, std::array{source, dense(ElementType::u8, {1, 5})});
+  CHECK(rules(broken(spec, std::array{output_view(spec, source), source})) == Rules{});
+  const auto violations = broken(spec, std::array{dense(ElementType::u8, {1, 5}), source});
   CHECK(rules(violations) == Rules{"snapshot.shape"});
   CHECK_THAT(violations[0].legal, ContainsSubstring("u8 [2, 8192]"));
 }

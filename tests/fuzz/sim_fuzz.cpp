@@ -23,10 +23,10 @@ void run_kernel(std::string_view text, const std::string& entry, SimOptions::Mod
   Artifact artifact;
   artifact.entry = entry;
   artifact.ptx = std::string(text);
-  const auto kernel = device->load(artifact);
+  const auto kernel = device->kernels().load(artifact);
   const sim::Program program = sim::decode(text, entry);
   const Buffer buffer(device, buffer_bytes);
-  device->fill(buffer.address(), std::byte{1}, buffer_bytes, nullptr);
+  device->memory().fill(buffer.address(), std::byte{1}, buffer_bytes, nullptr);
   // Each parameter is the buffer's address, and that again.
   std::vector<std::uint64_t> words(sim::max_parameter_bytes / 8 + 1, buffer.address());
   std::vector<void*> parameters(program.parameters.size(), words.data());

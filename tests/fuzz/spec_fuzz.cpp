@@ -97,8 +97,8 @@ void fuzz_kernel(Input input) {
   check_texts(violations.take());
   require(shared_layout(spec).bytes >= 1024);
   require(threads(spec) >= 32);
-  try_to([&] { (void)output_view(spec, tensors[0].view); });
-  try_to([&] { check_texts(validate(tensor_map(spec, 0, tensors[0].view))); });
+  try_to([&] { (void)output_view(spec, tensors[1].view); });
+  try_to([&] { check_texts(validate(tensor_map(spec, 1, tensors[1].view))); });
 }
 
 /// Requests that are made of sense as often as the bytes happen to be: refused, or planned and written.

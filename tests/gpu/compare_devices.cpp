@@ -37,7 +37,7 @@ struct DeviceTensor {
   DevicePtr address;
   DeviceTensor(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes, std::uint64_t offset)
       : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
-    device->copy_in(address, bytes, nullptr);
+    device->memory().copy_in(address, bytes, nullptr);
   }
 };
 
@@ -58,9 +58,9 @@ reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesyst
   request.chip = runtime.chip();
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);
-  device->synchronize(nullptr);
-  device->copy_out(output.bytes, target.address, nullptr);
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
+  device->memory().copy_out(output.bytes, target.address, nullptr);
+  device->streams().synchronize(nullptr);
   return output;
 }
 

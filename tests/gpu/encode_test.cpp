@@ -26,7 +26,7 @@ namespace {
 
 bool accepts(Device& device, const TensorMapSpec& map, DevicePtr address) {
   try {
-    (void)device.encode(map, address);
+    (void)device.maps().encode(map, address);
     return true;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::illegal_spec) throw;
@@ -180,12 +180,7 @@ TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing",
 namespace {
 
 TensorMapSpec plain() {
-  return {.type = ElementType::f32,
-          .rank = 3,
-          .shape = {8, 64, 64},
-          .strides = {16384, 256, 4},
-          .box = {1, 8, 32},
-          .element_strides = {1, 1, 1}};
+  return TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {8, 64, 64}), {1, 8, 32});
 }
 
 TensorMapSpec interleaved(Interleave interleave) {

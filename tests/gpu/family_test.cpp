@@ -27,7 +27,7 @@ struct DeviceCopy {
   DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes,
              std::uint64_t offset = 0)
       : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
-    device->copy_in(address, bytes, nullptr);
+    device->memory().copy_in(address, bytes, nullptr);
   }
 };
 
@@ -48,9 +48,9 @@ reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
   request.chip = runtime.chip();
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);
-  device.synchronize(nullptr);
-  device.copy_out(output.bytes, target.address, nullptr);
-  device.synchronize(nullptr);
+  device.streams().synchronize(nullptr);
+  device.memory().copy_out(output.bytes, target.address, nullptr);
+  device.streams().synchronize(nullptr);
   return output;
 }
 
@@ -122,9 +122,9 @@ TEST_CASE("bulk works in place", "[gpu]") {
                                           .expression = "(int)((unsigned)x + 1)"});
       runtime.kernel(plan).launch(plan);
       reference::Tensor output(view);
-      device->synchronize(nullptr);
-      device->copy_out(output.bytes, copy.address, nullptr);
-      device->synchronize(nullptr);
+      device->streams().synchronize(nullptr);
+      device->memory().copy_out(output.bytes, copy.address, nullptr);
+      device->streams().synchronize(nullptr);
       std::uint64_t wrong = 0;
       for (std::uint64_t i = 0; i < count; ++i) {
         std::uint32_t before = 0;
@@ -148,9 +148,9 @@ TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
   const Buffer source(device, rows * columns);
   const Buffer middle(device, rows * columns);
   const Buffer result(device, rows * columns);
-  device->fill(source.address(), std::byte{1}, rows * columns, nullptr);
-  device->fill(middle.address(), poison, rows * columns, nullptr);
-  device->fill(result.address(), poison, rows * columns, nullptr);
+  device->memory().fill(source.address(), std::byte{1}, rows * columns, nullptr);
+  device->memory().fill(middle.address(), poison, rows * columns, nullptr);
+  device->memory().fill(result.address(), poison, rows * columns, nullptr);
 
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const tmajit::Tensor in{view, source.address()};
@@ -167,8 +167,9 @@ TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
   std::uint64_t wrong = 0;
   for (std::uint64_t row = 0; row < rows; row += 50'000) {
     const std::uint64_t count = std::min<std::uint64_t>(50'000, rows - row);
-    device->copy_out(std::span(window).first(count * columns), result.address() + row * columns, nullptr);
-    device->synchronize(nullptr);
+    device->memory().copy_out(std::span(window).first(count * columns), result.address() + row * columns,
+                              nullptr);
+    device->streams().synchronize(nullptr);
     for (std::uint64_t r = 0; r < count; ++r) {
       for (std::uint64_t c = 0; c < columns; ++c) {
         wrong += window[r * columns + c] != static_cast<std::byte>(1 + (row + r) * 7 + c);
@@ -185,8 +186,8 @@ TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
             .expression = "x + (g[0] >> 20)"});
     constexpr std::uint64_t tail = 100'000'000;
     std::vector<std::byte> end(tail);
-    device->copy_out(end, result.address() + rows * columns - tail, nullptr);
-    device->synchronize(nullptr);
+    device->memory().copy_out(end, result.address() + rows * columns - tail, nullptr);
+    device->streams().synchronize(nullptr);
     for (std::uint64_t i = 0; i < tail; ++i) {
       wrong += end[i] != static_cast<std::byte>(1 + ((rows * columns - tail + i) >> 20));
     }

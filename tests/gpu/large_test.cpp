@@ -27,14 +27,14 @@ using Index = std::array<std::uint64_t, max_view_rank>;
 void fill_with(Device& device, const reference::Pattern& pattern, DevicePtr at, std::uint64_t bytes) {
   const std::span<const std::byte> period = pattern.period();
   std::uint64_t done = std::min<std::uint64_t>(period.size(), bytes);
-  device.copy_in(at, period.first(done), nullptr);
+  device.memory().copy_in(at, period.first(done), nullptr);
   // What is there already is doubled: whole periods, so that the pattern goes on.
   while (done < bytes) {
     const std::uint64_t more = std::min(done, bytes - done);
-    device.copy(at + done, at, more, nullptr);
+    device.memory().copy(at + done, at, more, nullptr);
     done += more;
   }
-  device.synchronize(nullptr);
+  device.streams().synchronize(nullptr);
 }
 
 /// Elements of a destination that differ from the source's, at its ends, around 2^31 and 2^32 bytes and at
@@ -61,8 +61,8 @@ std::uint64_t count_wrong(Device& device, const Tensor& destination, const refer
         index[d] = rest % view.shape[d];
         at += static_cast<std::int64_t>(index[d]) * view.strides[d];
       }
-      device.copy_out(element, destination.address + static_cast<DevicePtr>(at) * size, nullptr);
-      device.synchronize(nullptr);
+      device.memory().copy_out(element, destination.address + static_cast<DevicePtr>(at) * size, nullptr);
+      device.streams().synchronize(nullptr);
       if (std::memcmp(element.data(), pattern.at(source_offset(index)), size) != 0) ++wrong;
     }
   }
@@ -88,15 +88,15 @@ TEST_CASE("moves of more than 4 GiB", "[gpu]") {
     const Tensor source{TensorView::contiguous(type, shape), from.address()};
     {
       const Tensor destination{TensorView::contiguous(type, std::array{shape[1], shape[0]}), to.address()};
-      device->fill(to.address(), std::byte{0xA5}, memory, nullptr);
-      permute(runtime, destination, source, std::array{1U, 0U});
+      device->memory().fill(to.address(), std::byte{0xA5}, memory, nullptr);
+      permute(runtime, destination, source, {1, 0});
       CHECK(count_wrong(
                 *device, destination, pattern,
                 [&](const Index& i) { return (i[1] * shape[1] + i[0]) * size; }, random) == 0);
     }
     {
       const Tensor destination{TensorView::contiguous(type, shape), to.address()};
-      device->fill(to.address(), std::byte{0xA5}, memory, nullptr);
+      device->memory().fill(to.address(), std::byte{0xA5}, memory, nullptr);
       copy(runtime, destination, flipped(source, 0));
       CHECK(count_wrong(
                 *device, destination, pattern,
@@ -121,13 +121,12 @@ TEST_CASE("small tensors whose rows lie more than 2^31 and 2^32 elements and byt
       const auto stride = static_cast<std::int64_t>(apart / size);
       INFO(name(type) << ", rows " << apart << " bytes apart");
       const std::array<std::uint64_t, 3> shape{3, 64, 96};
-      const Tensor source{TensorView::strided(type, shape, std::array<std::int64_t, 3>{stride, 128, 1}),
-                          from.address()};
+      const Tensor source{TensorView::strided(type, shape, {stride, 128, 1}), from.address()};
       for (const std::array<std::uint32_t, 3>& axes :
            {std::array{0U, 1U, 2U}, std::array{0U, 2U, 1U}, std::array{2U, 1U, 0U}, std::array{1U, 2U, 0U}}) {
         const std::array<std::uint64_t, 3> turned{shape[axes[0]], shape[axes[1]], shape[axes[2]]};
         const Tensor destination{TensorView::contiguous(type, turned), to.address()};
-        device->fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
+        device->memory().fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
         permute(runtime, destination, source, axes);
         const auto offset = [&](const Index& i) {
           Index of_source{};

@@ -94,8 +94,8 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
                                    0xA5);
     const Buffer in(device, source.size());
     const Buffer out(device, want.size());
-    device->copy_in(in.address(), std::as_bytes(std::span(source)), nullptr);
-    device->copy_in(out.address(), std::as_bytes(std::span(want)), nullptr);
+    device->memory().copy_in(in.address(), std::as_bytes(std::span(source)), nullptr);
+    device->memory().copy_in(out.address(), std::as_bytes(std::span(want)), nullptr);
     const std::uint64_t in_first = static_cast<std::uint64_t>(-from_low) + shift;
     const std::uint64_t out_first = static_cast<std::uint64_t>(-to_low) + margin;
 
@@ -106,7 +106,7 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
     ++kernels[explanation.steps.front().kernel];
     CAPTURE(explanation.steps.front().choice);
     plan();
-    device->synchronize(nullptr);
+    device->streams().synchronize(nullptr);
     std::vector<std::uint64_t> at(to.rank, 0);
     for (;;) {
       std::int64_t a = 0;
@@ -123,8 +123,8 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
       if (d == 0) break;
     }
     std::vector<std::uint8_t> got(want.size());
-    device->copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
-    device->synchronize(nullptr);
+    device->memory().copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
+    device->streams().synchronize(nullptr);
     const auto wrong = static_cast<std::uint64_t>(std::ranges::mismatch(got, want).in1 - got.begin());
     INFO("first wrong byte " << wrong << " of " << got.size());
     REQUIRE(wrong == got.size());
@@ -140,12 +140,12 @@ TEST_CASE("fp8 results that are all equal are all stored", "[gpu]") {
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   const Buffer in(device, 2);
   const Buffer out(device, 3072);
-  device->fill(in.address(), std::byte{0}, 2, nullptr);
+  device->memory().fill(in.address(), std::byte{0}, 2, nullptr);
   const Tensor from{TensorView::contiguous(ElementType::bf16, Shape{1, 1}), in.address()};
   const Tensor to{TensorView::contiguous(ElementType::e5m2, Shape{192, 16}), out.address()};
   map(runtime, to, "x > 7 ? 1.5f : -2.0f", std::span(&from, 1));
   std::vector<std::uint8_t> got(3072);
-  device->copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
-  device->synchronize(nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(got)), out.address(), nullptr);
+  device->streams().synchronize(nullptr);
   CHECK(got == std::vector<std::uint8_t>(3072, 0xC0));
 }

@@ -44,19 +44,19 @@ class Transposition {
       : device_(device), rows_(rows), columns_(columns), from_(device, bytes()), to_(device, bytes()) {
     std::vector<float> values(rows * columns);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-    device_->copy_in(from_.address(), std::as_bytes(std::span(values)), nullptr);
+    device_->memory().copy_in(from_.address(), std::as_bytes(std::span(values)), nullptr);
     poison();
   }
   [[nodiscard]] Tensor source() const { return tensor(rows_, columns_, from_); }
   [[nodiscard]] Tensor destination() const { return tensor(columns_, rows_, to_); }
   void poison() {
-    device_->fill(to_.address(), std::byte{0xA5}, bytes(), nullptr);
-    device_->synchronize(nullptr);
+    device_->memory().fill(to_.address(), std::byte{0xA5}, bytes(), nullptr);
+    device_->streams().synchronize(nullptr);
   }
   [[nodiscard]] bool is_right() const {
     std::vector<float> got(rows_ * columns_);
-    device_->copy_out(std::as_writable_bytes(std::span(got)), to_.address(), nullptr);
-    device_->synchronize(nullptr);
+    device_->memory().copy_out(std::as_writable_bytes(std::span(got)), to_.address(), nullptr);
+    device_->streams().synchronize(nullptr);
     for (std::uint64_t i = 0; i < got.size(); ++i) {
       if (got[i] != static_cast<float>(i % rows_ * columns_ + i / rows_)) return false;
     }
@@ -78,7 +78,7 @@ class Transposition {
 TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu]") {
   REQUIRE_HOPPER(device);
   const CurrentContext context(*device);
-  const Stream stream = device->create_stream();
+  const Stream stream = device->streams().create();
   Transposition matrix(device, 300, 500);
   CUgraphExec exec = nullptr;
   {
@@ -96,17 +96,17 @@ TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu
   for (int i = 0; i < 3; ++i) {
     matrix.poison();
     REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
-    device->synchronize(stream);
+    device->streams().synchronize(stream);
     CHECK(matrix.is_right());
   }
   CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
-  device->destroy_stream(stream);
+  device->streams().destroy(stream);
 }
 
 TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]") {
   REQUIRE_HOPPER(device);
   const CurrentContext context(*device);
-  const Stream stream = device->create_stream();
+  const Stream stream = device->streams().create();
   for (const CUstreamCaptureMode mode :
        {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
     INFO("mode " << mode);
@@ -115,11 +115,11 @@ TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]")
     const CUgraphExec exec = captured(
         stream, mode, [&] { permute(runtime, matrix.destination(), matrix.source(), turned, stream); });
     REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
-    device->synchronize(stream);
+    device->streams().synchronize(stream);
     CHECK(matrix.is_right());
     CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
   }
-  device->destroy_stream(stream);
+  device->streams().destroy(stream);
 }
 
 TEST_CASE("calls of operations from many threads, each with its stream, on memory of its own", "[gpu]") {
@@ -129,15 +129,15 @@ TEST_CASE("calls of operations from many threads, each with its stream, on memor
   std::vector<std::jthread> threads;
   for (std::size_t t = 0; t < right.size(); ++t) {
     threads.emplace_back([&, t] {
-      const Stream stream = device->create_stream();
+      const Stream stream = device->streams().create();
       bool all = true;
       for (std::uint64_t i = 0; i < 20; ++i) {
         Transposition matrix(device, 100 + i % 3, 260 + 4 * (t % 2));
         permute(runtime, matrix.destination(), matrix.source(), turned, stream);
-        device->synchronize(stream);
+        device->streams().synchronize(stream);
         all = all && matrix.is_right();
       }
-      device->destroy_stream(stream);
+      device->streams().destroy(stream);
       right[t] = all;
     });
   }
@@ -158,5 +158,5 @@ TEST_CASE("a launch with too few or too many parameters is refused before the dr
   CHECK_NOTHROW(kernel.launch(shape, std::span(parameters).first(2)));
   CHECK_THROWS_AS(kernel.launch(shape, std::span(parameters).first(1)), Error);
   CHECK_THROWS_AS(kernel.launch(shape, parameters), Error);
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
 }

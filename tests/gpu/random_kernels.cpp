@@ -243,11 +243,11 @@ reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<
   if (kernel.family.writes_images) return reference::snapshot(tiling, inputs[0], std::byte{0xcd});
   reference::Tensor output(kernel.output, poison);
   if (!kernel.family.computes) {
-    reference::copy(tiling, inputs[0], output);
+    reference::copy(tiling, output, inputs[0]);
   } else if (kernel.family.flat) {
-    reference::bulk(tiling, inputs[0], output, kernel.function);
+    reference::bulk(tiling, output, inputs[0], kernel.function);
   } else {
-    reference::map(tiling, inputs, output, kernel.function);
+    reference::map(tiling, output, inputs, kernel.function);
   }
   return output;
 }

@@ -57,7 +57,7 @@ class Doubling {
   explicit Doubling(const std::shared_ptr<Device>& device)
       : device_(device), in_(device, bytes), out_(device, bytes), values_(elements) {
     std::iota(values_.begin(), values_.end(), 0.0F);
-    device_->copy_in(in_.address(), bytes_of(values_), nullptr);
+    device_->memory().copy_in(in_.address(), bytes_of(values_), nullptr);
     clear();
   }
 
@@ -73,13 +73,13 @@ class Doubling {
   }
 
   void clear() {
-    device_->fill(out_.address(), std::byte{0xff}, bytes, nullptr);
-    device_->synchronize(nullptr);
+    device_->memory().fill(out_.address(), std::byte{0xff}, bytes, nullptr);
+    device_->streams().synchronize(nullptr);
   }
   [[nodiscard]] bool is_done(Stream stream = nullptr) const {
     std::vector<float> result(elements);
-    device_->copy_out(std::as_writable_bytes(std::span(result)), out_.address(), stream);
-    device_->synchronize(stream);
+    device_->memory().copy_out(std::as_writable_bytes(std::span(result)), out_.address(), stream);
+    device_->streams().synchronize(stream);
     return std::ranges::equal(result, values_, [](float got, float x) { return got == 2 * x; });
   }
 
@@ -87,8 +87,7 @@ class Doubling {
   static constexpr std::uint64_t elements = 256 * 64;
   static constexpr std::uint64_t bytes = elements * sizeof(float);
   static const TensorView& view() {
-    static const TensorView dense =
-        TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 64});
+    static const TensorView dense = TensorView::contiguous(ElementType::f32, {256, 64});
     return dense;
   }
 
@@ -126,7 +125,7 @@ TEST_CASE("the GPU is listed, and its kernels compute", "[gpu]") {
   CHECK_FALSE(work.is_done());
   launch();
   CHECK(work.is_done());
-  for (const float milliseconds : device->time(nullptr, 10, [&] { launch(); })) {
+  for (const float milliseconds : device->timing().time(nullptr, 10, [&] { launch(); })) {
     CHECK(milliseconds > 0);
     CHECK(milliseconds < 100);
   }
@@ -146,22 +145,22 @@ TEST_CASE("a launch goes to its stream and to no other", "[gpu]") {
       })",
                                                    "wait_for"));
   const Buffer flag(device, sizeof(int));
-  device->fill(flag.address(), std::byte{0}, flag.bytes(), nullptr);
-  device->synchronize(nullptr);
+  device->memory().fill(flag.address(), std::byte{0}, flag.bytes(), nullptr);
+  device->streams().synchronize(nullptr);
   DevicePtr address = flag.address();
   const std::array<void*, 1> parameters{&address};
 
-  const Stream held = device->create_stream();
-  const Stream other = device->create_stream();
+  const Stream held = device->streams().create();
+  const Stream other = device->streams().create();
   wait.launch(LaunchShape{}, parameters, held);
   launch(held);
   CHECK_FALSE(work.is_done(other));  // stuck behind wait_for
-  device->fill(flag.address(), std::byte{1}, flag.bytes(), other);
-  device->synchronize(other);
-  device->synchronize(held);
+  device->memory().fill(flag.address(), std::byte{1}, flag.bytes(), other);
+  device->streams().synchronize(other);
+  device->streams().synchronize(held);
   CHECK(work.is_done(other));
-  device->destroy_stream(held);
-  device->destroy_stream(other);
+  device->streams().destroy(held);
+  device->streams().destroy(other);
 }
 
 TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]") {
@@ -190,7 +189,7 @@ TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]"
     CUcontext after = mine;
     std::jthread([&] {
       launch();
-      own->synchronize(nullptr);
+      own->streams().synchronize(nullptr);
       api.ctx_get_current(&after);
     }).join();
     CHECK(after == nullptr);  // the other thread had no context, and has none
@@ -217,7 +216,7 @@ TEST_CASE("a prepared launch can be captured into a graph", "[gpu]") {
   Runtime runtime = runtime_on(device);
   Doubling work(device);
   const PreparedLaunch launch = work.prepare(runtime);
-  const Stream stream = device->create_stream();
+  const Stream stream = device->streams().create();
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
   REQUIRE(begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) ==
@@ -233,7 +232,7 @@ TEST_CASE("a prepared launch can be captured into a graph", "[gpu]") {
   }
   destroy_executable(executable);
   destroy_graph(graph);
-  device->destroy_stream(stream);
+  device->streams().destroy(stream);
 }
 
 TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") {
@@ -247,13 +246,13 @@ TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") 
         Doubling work(device);
         const KernelPlan plan = work.plan();
         const Kernel kernel = runtime.kernel(plan);
-        const Stream stream = device->create_stream();
+        const Stream stream = device->streams().create();
         for (int i = 0; i < 50; ++i) {
           work.clear();
           kernel.launch(plan, stream);
           right += work.is_done(stream);
         }
-        device->destroy_stream(stream);
+        device->streams().destroy(stream);
       });
     }
   }
@@ -262,7 +261,7 @@ TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") 
 
 TEST_CASE("running out of device memory says what was asked for and what is free", "[gpu]") {
   REQUIRE_HOPPER(device);
-  const auto error = error_of([&] { (void)device->allocate(std::uint64_t{1} << 50); });
+  const auto error = error_of([&] { (void)device->memory().allocate(std::uint64_t{1} << 50); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::out_of_memory);
   CHECK_THAT(error->what(), ContainsSubstring("1024.0 TiB") &&
@@ -281,7 +280,7 @@ TEST_CASE("a launch that the driver refuses says so and harms nothing", "[gpu]")
   CHECK(error->code() == ErrorCode::device_failed);
   CHECK_THAT(error->what(), ContainsSubstring("block 2048x1x1") && !ContainsSubstring("context is dead"));
   kernel.launch(LaunchShape{}, {});
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
 }
 
 TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
@@ -292,7 +291,7 @@ TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
   const Kernel first = Runtime(options).kernel(work.plan());
   Artifact broken = first.artifact();
   std::ranges::fill(broken.cubin, std::byte{0x5a});
-  const auto refused = error_of([&] { (void)device->load(broken); });
+  const auto refused = error_of([&] { (void)device->kernels().load(broken); });
   REQUIRE(refused);
   CHECK(refused->code() == ErrorCode::invalid_image);
 
@@ -316,7 +315,7 @@ TEST_CASE("faults in a process of its own", "[.faulting-process]") {
   std::uint64_t address = 0x123456789000;
   const std::array<void*, 1> parameters{&address};
   wild.launch(LaunchShape{}, parameters);
-  const auto fault = error_of([&] { device->synchronize(nullptr); });
+  const auto fault = error_of([&] { device->streams().synchronize(nullptr); });
   REQUIRE(fault);
   CHECK(fault->code() == ErrorCode::device_failed);
   CHECK_THAT(fault->what(),
@@ -331,8 +330,8 @@ TEST_CASE("a faulting kernel is reported and ends in nothing worse", "[gpu]") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   CHECK(std::system(("'" + self + "' '[.faulting-process]'").c_str()) == 0);
   const Buffer buffer(device, 1024);  // this process is untouched
-  device->fill(buffer.address(), std::byte{1}, buffer.bytes(), nullptr);
-  device->synchronize(nullptr);
+  device->memory().fill(buffer.address(), std::byte{1}, buffer.bytes(), nullptr);
+  device->streams().synchronize(nullptr);
 }
 
 TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
@@ -342,7 +341,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   const KernelPlan plan = work.plan();
   const Kernel kernel = runtime.kernel(plan);
   const PreparedLaunch prepared = kernel.prepare(plan);
-  const Stream stream = device->create_stream();
+  const Stream stream = device->streams().create();
 
   // The same kernel and parameters by hand, the context current.
   const driver::Api& api = *driver::library().api;
@@ -363,8 +362,8 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
     const Parameter& parameter = described[i];
     parameters.push_back(bytes.data() + parameter.offset);
     if (!parameter.map) continue;
-    maps[i] =
-        device->encode(*parameter.map, plan.operand_address(static_cast<std::uint32_t>(parameter.map_of)));
+    maps[i] = device->maps().encode(*parameter.map,
+                                    plan.operand_address(static_cast<std::uint32_t>(parameter.map_of)));
     parameters.back() = &maps[i];
   }
   CUlaunchConfig config{};
@@ -386,7 +385,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < launches; ++i) ways[way]();
       const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-      device->synchronize(stream);
+      device->streams().synchronize(stream);
       best[way] = std::min(best[way], took.count() / launches);
     }
   }
@@ -398,5 +397,5 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   CHECK(best[2] < best[0] + 2.0);
 #endif
   api.library_unload(library);
-  device->destroy_stream(stream);
+  device->streams().destroy(stream);
 }

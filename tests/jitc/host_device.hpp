@@ -8,9 +8,19 @@
 namespace jitc::test {
 
 /// A device whose memory is the host's: enough to see what is copied where. It runs no kernels.
-class HostDevice final : public tmajit::Device {
+class HostDevice final : public tmajit::Device,
+                         private tmajit::DeviceMemory,
+                         private tmajit::DeviceStreams,
+                         private tmajit::DeviceKernels,
+                         private tmajit::DeviceMaps,
+                         private tmajit::DeviceTiming {
  public:
   [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
   [[nodiscard]] tmajit::DevicePtr allocate(std::uint64_t /*bytes*/) override { refuse(); }
   void free(tmajit::DevicePtr /*pointer*/) noexcept override {}
   void copy_in(tmajit::DevicePtr destination, std::span<const std::byte> source,
@@ -32,8 +42,8 @@ class HostDevice final : public tmajit::Device {
     std::memset(pointer(destination), std::to_integer<int>(value), bytes);
   }
   void synchronize(tmajit::Stream /*stream*/) override {}
-  [[nodiscard]] tmajit::Stream create_stream() override { return nullptr; }
-  void destroy_stream(tmajit::Stream /*stream*/) noexcept override {}
+  [[nodiscard]] tmajit::Stream create() override { return nullptr; }
+  void destroy(tmajit::Stream /*stream*/) noexcept override {}
   [[nodiscard]] std::vector<float> time(tmajit::Stream /*stream*/, std::uint32_t /*repeats*/,
                                         const std::function<void()>& /*work*/) override {
     refuse();

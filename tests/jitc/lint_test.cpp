@@ -38,7 +38,7 @@ WAIT:
 TEST_CASE("operations lint clean: exit code 0") {
   const auto arguments = GENERATE(from_range(std::vector<std::vector<std::string>>{
       {"lint", "copy", "--box", "64x64", "--dtype", "bf16", "--swizzle", "128B"},
-      {"lint", "map", "--expr", "x0 * x1 + t[0]", "--dtype", "f16,f16,f32"},
+      {"lint", "map", "--expr", "x0 * x1 + t[0]", "--dtype", "f32,f16,f16"},
       {"lint", "bulk", "--expr", "x + 1", "--dtype", "i32"},
       {"lint", "snapshot", "--shape", "64x64", "--box", "8x32", "--dtype", "u8"},
       {"lint", "rows", "--shape", "512x512"},

@@ -13,6 +13,7 @@
 #include <set>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace jitc;
 using namespace std::string_literals;
@@ -128,18 +129,20 @@ TEST_CASE("types: copies keep bits, casts convert, a map says what its own is") 
   CHECK(describe(problem) == "map --expr 'x0+x1': f32 4x8 and f32 4x8 -> f16 4x8");
 }
 
-TEST_CASE("types: one for all, or the inputs' and then the output's") {
+TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'") {
   const auto types = [](std::vector<std::string> dtypes, std::string out = {}) {
     const auto problem = look(
         {.word = "map", .dtypes = std::move(dtypes), .out_dtype = std::move(out), .expression = "x0+x1"});
-    return std::vector{problem.inputs.at(0).view.type, problem.inputs.at(1).view.type,
-                       problem.outputs.at(0).view.type};
+    return std::vector{problem.outputs.at(0).view.type, problem.inputs.at(0).view.type,
+                       problem.inputs.at(1).view.type};
   };
   using enum ElementType;
   CHECK(types({"f16"}) == std::vector{f16, f16, f16});
-  CHECK(types({"f16,bf16"}) == std::vector{f16, bf16, f16});
-  CHECK(types({"f16", "bf16", "f32"}) == std::vector{f16, bf16, f32});
-  CHECK(types({"f16,bf16"}, "u8") == std::vector{f16, bf16, u8});
+  CHECK(types({"f16,bf16"}) == std::vector{f16, f16, bf16});
+  CHECK(types({"f32", "f16", "bf16"}) == std::vector{f32, f16, bf16});
+  CHECK_THROWS_WITH(types({"f32", "f16", "bf16"}, "u8"),
+                    Catch::Matchers::ContainsSubstring("--dtype begins with f32"));
+  CHECK(types({"f16,bf16"}, "u8") == std::vector{u8, f16, bf16});
 }
 
 TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller's choice") {

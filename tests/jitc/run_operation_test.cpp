@@ -55,7 +55,7 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
       {"concat", "--axis", "1", "--parts", "3,4,5", "--shape", "2x1"},
       {"split", "--axis", "0", "--parts", "1,0,4", "--shape", "5x6"},
       {"cast", "--out-dtype", "bf16", "--shape", "33x65"},
-      {"map", "--expr", "x", "--dtype", "f32,f16", "--shape", "5x9"},
+      {"map", "--expr", "x", "--dtype", "f16,f32", "--shape", "5x9"},
       // Tiles of the caller's choice, and families.
       {"copy", "--shape", "33x77", "--type", "u8", "--box", "8x16"},
       {"copy", "--shape", "33x64", "--type", "bf16", "--swizzle", "128B", "--box", "16x64"},

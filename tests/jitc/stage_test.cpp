@@ -17,7 +17,7 @@ namespace {
 /// One kernel of each family that has tiles of the caller's choice.
 const std::vector<std::vector<std::string>> families{
     {"copy", "--shape", "300x256", "--dtype", "bf16", "--box", "64x64", "--swizzle", "128B"},
-    {"map", "--expr", "x0 * x1 + t[0]", "--dtype", "f16,f16,f32"},
+    {"map", "--expr", "x0 * x1 + t[0]", "--dtype", "f32,f16,f16"},
     {"bulk", "--expr", "x + 1", "--dtype", "i32"},
     {"snapshot", "--shape", "64x64", "--box", "8x32", "--swizzle", "32B", "--dtype", "u8"},
 };

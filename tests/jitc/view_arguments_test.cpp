@@ -105,3 +105,9 @@ TEST_CASE("any slices and paddings are read again as they were written") {
     CHECK(parse_padding(format(widths)) == widths);
   }
 }
+
+TEST_CASE("an extent is at most 2^63 - 1") {
+  CHECK(parse_extents("2x9223372036854775807", "--shape").back() == 0x7fff'ffff'ffff'ffff);
+  CHECK_THROWS_WITH(parse_extents("2x9223372036854775808", "--shape"),
+                    ContainsSubstring("--shape 2x9223372036854775808: ") && ContainsSubstring("2^63 - 1"));
+}

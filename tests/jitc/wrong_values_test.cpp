@@ -154,7 +154,7 @@ TEST_CASE("bits of different types are not mixed") {
   CHECK_THAT(
       refusal(simulated({"concat", "--axis", "0", "--in", folder / "f.npy", "--in", folder / "i.npy"})),
       ContainsSubstring("concat moves bits, but inputs have the types f32 and i32; cast converts values"));
-  CHECK_THAT(refusal(simulated({"concat", "--axis", "0", "--shape", "4", "--dtype", "f32,u32,f32"})),
+  CHECK_THAT(refusal(simulated({"concat", "--axis", "0", "--shape", "4", "--dtype", "f32,f32,u32"})),
              ContainsSubstring("inputs have the types f32 and u32"));
   for (const auto* word : {"pad", "copy"}) {
     CHECK_THAT(refusal(simulated(

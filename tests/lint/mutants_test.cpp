@@ -18,8 +18,8 @@ namespace {
 enum class Base { copy, swizzled, map, two_inputs, bulk, snapshot, transpose, gemm, moves, pipeline };
 
 Module make(Base base) {
-  const auto matrix = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{160, 96});
-  const auto row = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 1>{20'000});
+  const auto matrix = TensorView::contiguous(ElementType::f32, {160, 96});
+  const auto row = TensorView::contiguous(ElementType::f32, {20'000});
   const std::array<std::uint32_t, 2> box{16, 32};
   const std::array<std::uint32_t, 1> chunk{512};
   TileOptions options;
@@ -57,7 +57,7 @@ Module make(Base base) {
     case Base::transpose:
       return example("transpose.cu", "transpose", {map("0", 4096, 2, 1024), map("1", 4096, 2, 1024)});
     case Base::gemm:
-      return example("gemm_tile.cu", "gemm_tile", {map("0", 16384, 2, 1024), map("1", 8192, 2, 1024)});
+      return example("gemm_tile.cu", "gemm_tile", {map("1", 16384, 2, 1024), map("2", 8192, 2, 1024)});
     case Base::pipeline: return pipeline();
     default: return example("moves.cu", "move_3d", {});
   }

@@ -146,16 +146,16 @@ std::vector<std::uint32_t> execute(const std::string& ptx, std::uint32_t rows) {
   Artifact artifact;
   artifact.entry = std::string("k");
   artifact.ptx = ptx;
-  const auto kernel = sim->load(artifact);
+  const auto kernel = sim->kernels().load(artifact);
   std::vector<std::uint32_t> held(std::size_t{rows} * lanes, unset);
   const Buffer buffer(sim, held.size() * 4);
-  sim->copy_in(buffer.address(), std::as_bytes(std::span(held)), nullptr);
+  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(held)), nullptr);
   std::uint64_t address = buffer.address();
   std::uint32_t parameter = 20'000;
   void* const parameters[] = {&address, &parameter};
   kernel->launch({.grid = {1, 1, 1}, .block = {lanes, 1, 1}, .shared_bytes = 512}, parameters, nullptr);
-  sim->synchronize(nullptr);
-  sim->copy_out(std::as_writable_bytes(std::span(held)), buffer.address(), nullptr);
+  sim->streams().synchronize(nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(held)), buffer.address(), nullptr);
   return held;
 }
 

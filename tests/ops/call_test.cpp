@@ -48,8 +48,8 @@ TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory
   };
   call(0);
   call(1 << 20);
-  const TensorView to = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{64, 96});
-  const TensorView from = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{96, 64});
+  const TensorView to = TensorView::contiguous(ElementType::f32, {64, 96});
+  const TensorView from = TensorView::contiguous(ElementType::f32, {96, 64});
   const std::size_t before = allocations();
   for (DevicePtr i = 0; i < 50; ++i) {
     permute(desk.runtime, {to, here + 4096 * i}, {from, there + 4096 * i}, axes);
@@ -160,10 +160,9 @@ TEST_CASE("keys are what was added, in few words or many, and their hashes tell 
 
 TEST_CASE("a changed tuning table has another generation, by which calls are told apart") {
   Desk desk;
-  const std::uint64_t before = desk.runtime.tuning().generation();
-  desk.runtime.tuning().add(
-      {.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
-  CHECK(desk.runtime.tuning().generation() > before);
+  const std::uint64_t before = tuning(desk.runtime).generation();
+  tuning(desk.runtime).add({.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
+  CHECK(tuning(desk.runtime).generation() > before);
 }
 
 TEST_CASE("threads come and go, runtimes too") {

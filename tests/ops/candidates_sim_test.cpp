@@ -65,11 +65,11 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
     reference::apply(drawn, expected);
     try {
       for (std::size_t i = 0; i < buffers.size(); ++i)
-        device->copy_in(buffers[i].address(), bytes[i], nullptr);
+        device->memory().copy_in(buffers[i].address(), bytes[i], nullptr);
       tests::launch(runtime, problem, candidate);
-      device->synchronize(nullptr);
+      device->streams().synchronize(nullptr);
       for (std::size_t i = 0; i < buffers.size(); ++i)
-        device->copy_out(bytes[i], buffers[i].address(), nullptr);
+        device->memory().copy_out(bytes[i], buffers[i].address(), nullptr);
       CHECK(difference(drawn, expected, bytes) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());

@@ -64,12 +64,12 @@ reference::HostView EveryCandidate::host(std::size_t i) {
 
 std::string EveryCandidate::run(const Candidate& candidate) {
   Device& device = *runtime_.device();
-  device.copy_in(buffers_[0].address(), std::vector(host_[0].size(), fill), nullptr);
+  device.memory().copy_in(buffers_[0].address(), std::vector(host_[0].size(), fill), nullptr);
   launch(runtime_, problem_, candidate);
-  device.synchronize(nullptr);
+  device.streams().synchronize(nullptr);
   std::vector<std::byte> found(host_[0].size());
-  device.copy_out(found, buffers_[0].address(), nullptr);
-  device.synchronize(nullptr);
+  device.memory().copy_out(found, buffers_[0].address(), nullptr);
+  device.streams().synchronize(nullptr);
   const auto [at, expected] = std::ranges::mismatch(found, host_[0]);
   if (at == found.end()) return {};
   std::ostringstream out;
@@ -86,7 +86,7 @@ Tensor EveryCandidate::place(const MoveOperand& operand) {
   // Sources hold what no two places near each other share; small, so that floats of them are finite.
   if (i > 0) {
     for (std::size_t n = 0; n < host_[i].size(); ++n) host_[i][n] = std::byte(n * 37 % 113);
-    runtime_.device()->copy_in(buffers_[i].address(), host_[i], nullptr);
+    runtime_.device()->memory().copy_in(buffers_[i].address(), host_[i], nullptr);
   }
   return {operand.view, buffers_[i].address() + operand.shift + extent.first};
 }

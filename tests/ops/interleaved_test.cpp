@@ -169,7 +169,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
       try {
         memory.write(before);
         tests::launch(runtime, problem, *candidate);
-        runtime.device()->synchronize(nullptr);
+        runtime.device()->streams().synchronize(nullptr);
         CHECK(difference(drawn, expected, memory.read(before)) == "");
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
@@ -202,7 +202,7 @@ TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothin
       const MovePlan plan = tests::plan(runtime, apart, elsewhere.addresses());
       const auto [destinations, sources] = tests::addresses(drawn, memory.addresses());
       plan(destinations, sources);
-      runtime.device()->synchronize(nullptr);
+      runtime.device()->streams().synchronize(nullptr);
       CHECK(difference(drawn, expected, memory.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
@@ -221,8 +221,8 @@ TEST_CASE("a kernel that loads what lies between a source's elements races where
   };
   const Buffer matrix(device, 32 * 150);
   const Buffer other(device, 32 * 150);
-  device->fill(matrix.address(), std::byte{1}, matrix.bytes(), nullptr);
-  device->fill(other.address(), std::byte{1}, other.bytes(), nullptr);
+  device->memory().fill(matrix.address(), std::byte{1}, matrix.bytes(), nullptr);
+  device->memory().fill(other.address(), std::byte{1}, other.bytes(), nullptr);
   const auto plan_from = [&](DevicePtr address) {
     return plan(operation::copy(columns(matrix.address()), columns(address))).front();
   };

@@ -36,16 +36,16 @@ class KeptElements {
     Bytes given(source.span_bytes());
     for (std::size_t n = 0; n < given.size(); ++n) given[n] = std::byte(n * 37 % 251);
     Bytes expected(before + destination.span_bytes(), std::byte{0xee});
-    device_->copy_in(source_buffer.address(), given, nullptr);
-    device_->copy_in(buffer.address(), expected, nullptr);
+    device_->memory().copy_in(source_buffer.address(), given, nullptr);
+    device_->memory().copy_in(buffer.address(), expected, nullptr);
     reference::permute({destination, expected.data() + before}, {source, given.data()}, axes);
 
     const MovePlan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
                                                             {source, source_buffer.address()}, axes));
     turn();
-    device_->synchronize(nullptr);
+    device_->streams().synchronize(nullptr);
     Bytes found(expected.size());
-    device_->copy_out(found, buffer.address(), nullptr);
+    device_->memory().copy_out(found, buffer.address(), nullptr);
     CHECK(found == expected);
 
     const std::uint64_t width = kept * size_of(type);

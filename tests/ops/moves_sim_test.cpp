@@ -53,7 +53,7 @@ TEST_CASE("random moves on the simulated device equal the reference, and nothing
       memory.write(before);
       const MovePlan plan = tests::plan(runtime, move, memory.addresses());
       plan();
-      runtime.device()->synchronize(nullptr);
+      runtime.device()->streams().synchronize(nullptr);
       tests::count(plan, counts);
       CHECK(difference(move, expected, memory.read(before)) == "");
 
@@ -62,7 +62,7 @@ TEST_CASE("random moves on the simulated device equal the reference, and nothing
       elsewhere.write(before);
       const auto [destinations, sources] = tests::addresses(move, elsewhere.addresses());
       plan(destinations, sources);
-      runtime.device()->synchronize(nullptr);
+      runtime.device()->streams().synchronize(nullptr);
       CHECK(difference(move, expected, elsewhere.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());

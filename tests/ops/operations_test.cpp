@@ -48,11 +48,12 @@ struct Ints {
         values(dense(shape, 0).view.elements()),
         tensor(dense(shape, buffer.address(), ElementType::i32)) {
     std::iota(values.begin(), values.end(), first);
-    runtime().device()->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    runtime().device()->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
   }
   std::vector<std::int32_t> read() {
-    runtime().device()->synchronize(nullptr);
-    runtime().device()->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    runtime().device()->streams().synchronize(nullptr);
+    runtime().device()->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(),
+                                          nullptr);
     return values;
   }
 };
@@ -91,8 +92,8 @@ TEST_CASE("shapes that do not agree are refused, with the tensor, the dimension 
 
 TEST_CASE("paddings that do not fit are refused") {
   const Tensor to = dense({3, 4}, here);
-  const auto rules = [&](const Tensor& source, std::vector<std::int64_t> before) {
-    return planned_rules(operation::pad(to, source, {.before = std::move(before)}));
+  const auto rules = [&](const Tensor& source, const Dims& before) {
+    return planned_rules(operation::pad(to, source, {.before = before}));
   };
   CHECK(rules(dense({3, 4}, there), {1}) == Rules{"padding.count of padding of the destination"});
   CHECK(rules(dense({4}, there), {0, 0}) == Rules{"view.rank of the source: rank"});
@@ -106,6 +107,17 @@ TEST_CASE("paddings that do not fit are refused") {
                return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {0, INT64_MIN}}));
              }),
              ContainsSubstring("within 2^62 of 0"));
+}
+
+TEST_CASE("the parts' axis may count from the end") {
+  const Tensor whole = dense({3, 4}, here);
+  const Tensors parts{dense({3, 1}, there), dense({3, 3}, elsewhere)};
+  CHECK(operation::concat(whole, parts, -1).moves[1].destination ==
+        operation::concat(whole, parts, 1).moves[1].destination);
+  CHECK(operation::split(parts, whole, -1).moves[1].sources ==
+        operation::split(parts, whole, 1).moves[1].sources);
+  CHECK_THROWS_WITH(operation::concat(whole, parts, -3),
+                    ContainsSubstring("axis -3 of the destination, which has 2 dimensions"));
 }
 
 TEST_CASE("parts that do not make the whole are refused") {
@@ -133,7 +145,11 @@ TEST_CASE("tensors that reach further than offsets do are refused") {
   };
   const auto tensor = [](const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& strides,
                          DevicePtr address) {
-    return Tensor{TensorView::strided(ElementType::f32, shape, strides), address};
+    // TensorView::strided() would refuse the largest extents.
+    TensorView view{.type = ElementType::f32, .rank = static_cast<std::uint32_t>(shape.size())};
+    std::ranges::copy(shape, view.shape.begin());
+    std::ranges::copy(strides, view.strides.begin());
+    return Tensor{view, address};
   };
   const Tensor to = dense({2, 4}, here);
   CHECK(rules(to, tensor({2, 4}, {INT64_MAX, 1}, there)) == Rules{"view.bytes of the source: dimension 0"});
@@ -284,11 +300,11 @@ TEST_CASE("a cast to the same type keeps every bit") {
   const Buffer from(runtime().device(), 4);
   const Buffer to(runtime().device(), 4);
   const std::array<std::uint8_t, 4> bits{0xff, 0x7f, 0x80, 0x01};
-  runtime().device()->copy_in(from.address(), std::as_bytes(std::span(bits)), nullptr);
+  runtime().device()->memory().copy_in(from.address(), std::as_bytes(std::span(bits)), nullptr);
   cast(runtime(), dense({4}, to.address(), ElementType::e4m3), dense({4}, from.address(), ElementType::e4m3));
-  runtime().device()->synchronize(nullptr);
+  runtime().device()->streams().synchronize(nullptr);
   std::array<std::uint8_t, 4> found{};
-  runtime().device()->copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
+  runtime().device()->memory().copy_out(std::as_writable_bytes(std::span(found)), to.address(), nullptr);
   CHECK(found == bits);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("parts of one array that share no element may be moved between") {
   CHECK_NOTHROW(check(part({{{}, {}, 2}}), part({{1, {}, 2}})));
   CHECK_NOTHROW(check(part({{{}, {}, -2}, {{}, {}, -2}}), part({{{}, {}, 2}, {1, {}, 2}})));
   // Blocks off the diagonal, and one turned around.
-  CHECK_NOTHROW(check(part({{0, 8}, {0, 8}}), permuted(part({{8, 16}, {8, 16}}), std::array{1U, 0U})));
+  CHECK_NOTHROW(check(part({{0, 8}, {0, 8}}), permuted(part({{8, 16}, {8, 16}}), {1, 0})));
   // Bytes of other elements' columns.
   CHECK_NOTHROW(check(tensor({16, 8}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})));
   CHECK_THROWS_AS(check(tensor({16, 9}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})), SpecError);
@@ -131,7 +131,7 @@ TEST_CASE("what shares memory is refused, by name, with the bytes and what is po
                         ContainsSubstring("the source (f32 16x32 with strides 64,1, bytes 0x1007c to ") &&
                         ContainsSubstring("memory that they share") &&
                         ContainsSubstring("memory of its own for the destination"));
-  CHECK_THROWS_AS(check(array, permuted(dense({64, 16}), std::array{1U, 0U})), SpecError);
+  CHECK_THROWS_AS(check(array, permuted(dense({64, 16}), {1, 0})), SpecError);
   CHECK_THROWS_AS(check(array, broadcast(sliced(array, Slices{{3, 4}, {3, 4}}), Shape{16, 64})), SpecError);
 
   const std::vector<Move> two_written{
@@ -165,7 +165,7 @@ TEST_CASE("in place: the same elements at the same indices, and an expression") 
   CHECK_NOTHROW(check(t, t, "x + 1"));
   CHECK_NOTHROW(check(t, reinterpreted(t, ElementType::i32), "x"));
   CHECK_THROWS_AS(check(t, t), SpecError);
-  CHECK_THROWS_WITH(check(t, permuted(t, std::array{1U, 0U}), "x + 1"),
+  CHECK_THROWS_WITH(check(t, permuted(t, {1, 0}), "x + 1"),
                     ContainsSubstring("must be exactly the destination's view"));
   CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), SpecError);
   CHECK_THROWS_AS(check(t, dense({4, 4}, base + 4), "x"), SpecError);

@@ -55,7 +55,7 @@ TEST_CASE("random candidates of random moves read nothing but their sources' own
       ++counts[candidate.family->name()];
       try {
         tests::launch(runtime, problem, candidate);
-        runtime.device()->synchronize(nullptr);
+        runtime.device()->streams().synchronize(nullptr);
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }

@@ -39,12 +39,12 @@ OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::RandomMove
 }
 
 OwnMemory::~OwnMemory() {
-  for (const DevicePtr address : allocations_) device_->free(address);
+  for (const DevicePtr address : allocations_) device_->memory().free(address);
 }
 
 void OwnMemory::write(const reference::Buffers& buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    device_->copy_in(allocations_[i], std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
+    device_->memory().copy_in(allocations_[i], std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
                      nullptr);
   }
 }
@@ -52,7 +52,7 @@ void OwnMemory::write(const reference::Buffers& buffers) {
 reference::Buffers OwnMemory::read(const reference::Buffers& like) const {
   reference::Buffers buffers = like;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    device_->copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes), allocations_[i],
+    device_->memory().copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes), allocations_[i],
                       nullptr);
   }
   return buffers;

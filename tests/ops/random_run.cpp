@@ -31,8 +31,8 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t n) {
 class Arena {
  public:
   Arena(std::shared_ptr<Device> device, std::uint64_t bytes)
-      : device_(std::move(device)), memory_(device_, bytes), stream_(device_->create_stream()) {}
-  ~Arena() { device_->destroy_stream(stream_); }
+      : device_(std::move(device)), memory_(device_, bytes), stream_(device_->streams().create()) {}
+  ~Arena() { device_->streams().destroy(stream_); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -48,13 +48,15 @@ class Arena {
     return addresses;
   }
   void write(const Buffers& buffers, std::span<const DevicePtr> addresses) {
-    for (std::size_t i = 0; i < buffers.size(); ++i) device_->copy_in(addresses[i], buffers[i], stream_);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_in(addresses[i], buffers[i], stream_);
   }
   [[nodiscard]] Buffers read(const Buffers& like, std::span<const DevicePtr> addresses) {
     Buffers buffers = like;
-    device_->synchronize(stream_);
-    for (std::size_t i = 0; i < buffers.size(); ++i) device_->copy_out(buffers[i], addresses[i], stream_);
-    device_->synchronize(stream_);
+    device_->streams().synchronize(stream_);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_out(buffers[i], addresses[i], stream_);
+    device_->streams().synchronize(stream_);
     return buffers;
   }
   [[nodiscard]] Stream stream() const { return stream_; }

@@ -86,7 +86,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
   for (const KernelPlan& plan : plans) {
     BuiltKernel built;
     built.device = device;
-    built.loaded = device->load({});
+    built.loaded = device->kernels().load({});
     kernels.emplace_back(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
   }
   return kernels;

@@ -25,7 +25,7 @@ Operation operation_of(const RandomMove& move, std::span<const DevicePtr> buffer
     case MoveKind::permute: return operation::permute(to[0], from[0], move.axes);
     case MoveKind::flip: return operation::copy(to[0], flipped(from[0], move.axis));
     case MoveKind::slice: return operation::slice(to[0], from[0], move.slices);
-    case MoveKind::pad: return operation::pad(to[0], from[0], move.padding);
+    case MoveKind::pad: return operation::pad(to[0], from[0], {.before = move.before, .value = move.value});
     case MoveKind::concat: return operation::concat(to[0], from, move.axis);
     case MoveKind::split: return operation::split(to, from[0], move.axis);
     case MoveKind::cast: return operation::cast(to[0], from[0]);

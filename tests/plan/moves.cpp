@@ -226,11 +226,9 @@ Move random_move(std::uint64_t seed, std::uint64_t most_extent) {
   } else {
     move.sources.push_back(tensor(type, from_address, true));
     if (kind == 1) {
-      Padding padding{.before = {}, .value = 1};
-      for (std::uint32_t d = 0; d < rank; ++d) {
-        padding.before.push_back(static_cast<std::int64_t>(between(random, 0, 8)) - 4);
-      }
-      move.padding = padding;
+      std::vector<std::int64_t> before(rank);
+      for (std::int64_t& width : before) width = static_cast<std::int64_t>(between(random, 0, 8)) - 4;
+      move.padding = Padding{.before = before, .value = 1};
     }
   }
   return move;

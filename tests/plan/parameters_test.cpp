@@ -41,10 +41,10 @@ TensorMapSpec some_map() {
 class Image {
  public:
   Image(const ParameterBlock& block, FakeDevice& device, std::size_t operands)
-      : kernel_(device.load({})), memory_(LaunchImage::bytes_for(block) / 8) {
+      : kernel_(device.kernels().load({})), memory_(LaunchImage::bytes_for(block) / 8) {
     std::vector<LaunchImage::Part> parts(operands);
     for (std::uint32_t i = 0; i < operands; ++i) parts[i].tensor = i;
-    image_ = &LaunchImage::write(memory_.data(), block, {}, parts, {*kernel_, device});
+    image_ = &LaunchImage::write(memory_.data(), block, {}, parts, {*kernel_, device.maps()});
     CHECK(reinterpret_cast<const std::uint64_t*>(&image_->next()) == memory_.data() + memory_.size());
     device.encoded.clear();
   }

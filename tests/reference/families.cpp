@@ -94,14 +94,14 @@ const std::byte* Tensor::at(std::span<const std::uint64_t> index) const {
   return bytes.data() + byte_offset(view, index);
 }
 
-void copy(const Tiling& tiling, const Tensor& source, Tensor& output) {
+void copy(const Tiling& tiling, Tensor& output, const Tensor& source) {
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     const auto element = loaded(tiling, source, index);
     std::memcpy(output.at(index), element.data(), size_of(output.view.type));
   });
 }
 
-void map(const Tiling& tiling, std::span<const Tensor> inputs, Tensor& output, const Function& f) {
+void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, const Function& f) {
   std::vector<Scalar> x(inputs.size());
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -111,7 +111,7 @@ void map(const Tiling& tiling, std::span<const Tensor> inputs, Tensor& output, c
   });
 }
 
-void bulk(const Tiling& tiling, const Tensor& input, Tensor& output, const Function& f) {
+void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f) {
   // Bulk copies move bytes: no tensor map converts anything on the way.
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     const Scalar x = decode(input.view.type, input.at(index));

@@ -70,10 +70,10 @@ template <typename F>
 // What a whole kernel leaves in its output. Elements of `output` that the kernel does not write stay as they
 // are.
 
-void copy(const Tiling& tiling, const Tensor& source, Tensor& output);
-void map(const Tiling& tiling, std::span<const Tensor> inputs, Tensor& output, const Function& f);
+void copy(const Tiling& tiling, Tensor& output, const Tensor& source);
+void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, const Function& f);
 /// For one input and output of one dimension; `element` counts chunks from the first element.
-void bulk(const Tiling& tiling, const Tensor& input, Tensor& output, const Function& f);
+void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f);
 /// u8 [tiles, bytes of a tile]: every tile's image in shared memory that held `poison` before the load.
 [[nodiscard]] Tensor snapshot(const Tiling& tiling, const Tensor& source, std::byte poison);
 

@@ -38,7 +38,7 @@ TEST_CASE("map: each element plus its number in the tile") {
   const Tiling tiling{.tile = {4, 4}};
   const std::array inputs{counting<float>(dense(ElementType::f32, 8, 8))};
   Tensor output(inputs[0].view);
-  map(tiling, inputs, output, [](std::span<const Scalar> x, const Element& e) {
+  map(tiling, output, inputs, [](std::span<const Scalar> x, const Element& e) {
     return scalar(std::get<float>(x[0]) + static_cast<float>(e.tile_index));
   });
   // The first row of the last tile: 36 37 38 39 and 0 1 2 3.
@@ -51,11 +51,11 @@ TEST_CASE("map: two inputs of different types, coordinates of the output") {
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<float>(dense(ElementType::f32, 4, 4))};
   Tensor output(inputs[0].view);
-  map(tiling, inputs, output, [](std::span<const Scalar> x, const Element&) {
+  map(tiling, output, inputs, [](std::span<const Scalar> x, const Element&) {
     return scalar(static_cast<float>(std::get<std::int32_t>(x[0])) + std::get<float>(x[1]));
   });
   CHECK(value<std::int32_t>(output, 3, 3) == 30);
-  map(tiling, inputs, output,
+  map(tiling, output, inputs,
       [](std::span<const Scalar>, const Element& e) { return scalar(e.g[0] * 100 + e.t[0]); });
   CHECK(value<std::int32_t>(output, 3, 0) == 301);
 }
@@ -65,7 +65,7 @@ TEST_CASE("map: two inputs of one type") {
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<std::int32_t>(dense(ElementType::i32, 4, 4))};
   Tensor output(inputs[0].view);
-  map(tiling, inputs, output, binary([](auto a, auto b) { return a * b; }));
+  map(tiling, output, inputs, binary([](auto a, auto b) { return a * b; }));
   CHECK(value<std::int32_t>(output, 3, 3) == 225);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("copy: element strides thin the source out, views may be padded") {
   auto view = dense(ElementType::i32, 3, 4);
   view.strides[0] = 8;
   Tensor output(view, std::byte{0xff});
-  copy(tiling, source, output);
+  copy(tiling, output, source);
   CHECK(value<std::int32_t>(output, 2, 3) == 19);
   std::int32_t padding = 0;
   std::memcpy(&padding, output.bytes.data() + 16, 4);
@@ -87,7 +87,7 @@ TEST_CASE("bulk: one dimension, any length") {
   const TensorView view{.type = ElementType::i32, .rank = 1, .shape = {7}, .strides = {1}};
   const auto input = counting<std::int32_t>(view);
   Tensor output(view);
-  bulk(tiling, input, output, unary([](auto x) { return x + 1; }));
+  bulk(tiling, output, input, unary([](auto x) { return x + 1; }));
   std::vector<std::int32_t> values(7);
   std::memcpy(values.data(), output.bytes.data(), 28);
   CHECK(values == std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7});

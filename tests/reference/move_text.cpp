@@ -86,8 +86,8 @@ std::string describe(const RandomMove& move) {
       for (std::size_t d = 0; d < move.slices.size(); ++d) print(out << (d == 0 ? ' ' : ','), move.slices[d]);
       break;
     case MoveKind::pad:
-      print(out << " before ", move.padding.before, move.padding.before.size());
-      out << " value " << move.padding.value;
+      print(out << " before ", move.before, move.before.size());
+      out << " value " << move.value;
       break;
     case MoveKind::map: out << " \"" << move.expression << '"'; break;
     default: break;

@@ -268,10 +268,10 @@ class Draw {
       const std::int64_t inside = static_cast<std::int64_t>(extent) - before - after;
       source.push_back(inside < 0 ? 0 : static_cast<std::uint64_t>(inside));
       elements *= std::max<std::uint64_t>(source.back(), 1);
-      move_.padding.before.push_back(before);
+      move_.before.push_back(before);
     }
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    move_.padding.value =
+    move_.value =
         one_of(vary_, std::array{0.0, 0.0, 1.0, -1.0, 0.3, 1e9, -3.5e38, infinity, std::nan(""), 255.0});
     move_.sources = {place(draw_view(same_size_type(), source, true))};
   }
@@ -371,7 +371,7 @@ void apply(const RandomMove& move, Buffers& buffers) {
     case MoveKind::permute: return permute(to[0], from[0], move.axes);
     case MoveKind::flip: return flip(to[0], from[0], move.axis);
     case MoveKind::slice: return slice(to[0], from[0], move.slices);
-    case MoveKind::pad: return pad(to[0], from[0], move.padding.before, move.padding.value);
+    case MoveKind::pad: return pad(to[0], from[0], move.before, move.value);
     case MoveKind::concat: return concat(to[0], from, move.axis);
     case MoveKind::split: return split(to, from[0], move.axis);
     case MoveKind::cast: return cast(to[0], from[0]);

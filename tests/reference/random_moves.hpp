@@ -35,7 +35,8 @@ struct RandomMove {
   std::uint32_t axis = 0;              ///< flip, concat, split
   std::vector<std::uint32_t> axes;     ///< permute
   std::vector<tmajit::Slice> slices;   ///< slice
-  tmajit::Padding padding;             ///< pad
+  std::vector<std::int64_t> before;    ///< pad: a number a dimension
+  double value = 0;                    ///< pad
   std::string expression;              ///< map
   MoveFunction function;               ///< what the expression computes
 };

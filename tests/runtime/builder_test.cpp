@@ -209,7 +209,7 @@ TEST_CASE("a folder that cannot be written does not fail a compile") {
 
 TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
   const Bench bench;
-  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 64});
+  const TensorView view = TensorView::contiguous(ElementType::f32, {256, 64});
   const KernelPlan plan =
       plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
   const KernelRequest request{.plan = &plan, .shared_bytes = plan.launch_shape().shared_bytes};

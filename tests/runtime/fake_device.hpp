@@ -12,7 +12,12 @@
 #include <vector>
 
 /// A device that runs nothing and remembers what it was asked to do. Thread-safe where a Device is.
-class FakeDevice final : public tmajit::Device {
+class FakeDevice final : public tmajit::Device,
+                         private tmajit::DeviceMemory,
+                         private tmajit::DeviceStreams,
+                         private tmajit::DeviceKernels,
+                         private tmajit::DeviceMaps,
+                         private tmajit::DeviceTiming {
  public:
   struct Encoded {
     tmajit::TensorMapSpec spec;
@@ -41,6 +46,11 @@ class FakeDevice final : public tmajit::Device {
   std::atomic<int> launches = 0;
 
   [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
 
   // Map number n holds the bytes of n, from 0.
   tmajit::EncodedTensorMap encode(const tmajit::TensorMapSpec& spec, tmajit::DevicePtr address) override {
@@ -71,8 +81,8 @@ class FakeDevice final : public tmajit::Device {
   void copy(tmajit::DevicePtr, tmajit::DevicePtr, std::uint64_t, tmajit::Stream) override {}
   void fill(tmajit::DevicePtr, std::byte, std::uint64_t, tmajit::Stream) override {}
   void synchronize(tmajit::Stream) override {}
-  tmajit::Stream create_stream() override { return nullptr; }
-  void destroy_stream(tmajit::Stream) noexcept override {}
+  tmajit::Stream create() override { return nullptr; }
+  void destroy(tmajit::Stream) noexcept override {}
   std::vector<float> time(tmajit::Stream, std::uint32_t, const std::function<void()>&) override { return {}; }
 
  private:

@@ -1,9 +1,9 @@
 // A child that is forked while other threads are at work has none of them, and waits for none of them.
 #include "captured_log.hpp"
+#include "ops/tuning_store.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/single_flight.hpp"
 #include "runtime/temporary_folder.hpp"
-#include "runtime/tuning_store.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/logging.hpp>

@@ -98,7 +98,7 @@ TensorView dense(ElementType type, const Shape& shape) {
   return TensorView::contiguous(type, shape);
 }
 
-TileRequest request_of(std::string_view family, const TensorView& from, const TensorView& to,
+TileRequest request_of(std::string_view family, const TensorView& to, const TensorView& from,
                        std::string_view expression = {}) {
   return {
       .family = family, .destination = {to, out_at}, .sources = {{from, in_at}}, .expression = expression};
@@ -107,8 +107,8 @@ TileRequest request_of(std::string_view family, const TensorView& from, const Te
 /// What the request's kernel is, with the defaults filled in.
 TileSpec spec_of(const TileTraits& traits, const TileRequest& request) {
   std::vector<TensorView> views;
-  for (const Tensor& source : request.sources) views.push_back(source.view);
   views.push_back(request.destination.view);
+  for (const Tensor& source : request.sources) views.push_back(source.view);
   return tile_spec(traits, request.expression, views, request.tiles);
 }
 
@@ -143,17 +143,17 @@ TEST_CASE("copy: two maps and the tile grid, one launch") {
   REQUIRE(bench.device->encoded.size() == 2);
   CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
   CHECK(bench.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
-  CHECK(bench.device->encoded[0].address == in_at);
+  CHECK(bench.device->encoded[0].address == out_at);
   CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view));
-  CHECK(bench.device->encoded[1].address == out_at);
+  CHECK(bench.device->encoded[1].address == in_at);
   CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
 
   const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
   CHECK(seen.stream == some_stream);
   CHECK(seen.names ==
-        std::vector<std::string>{"source", "destination", "grid"});  // rows end at whole chunks: no tail
-  CHECK(seen.word("source") == 0);                                   // the numbers of the maps
-  CHECK(seen.word("destination") == 1);
+        std::vector<std::string>{"destination", "source", "grid"});  // rows end at whole chunks: no tail
+  CHECK(seen.word("destination") == 0);                              // the numbers of the maps
+  CHECK(seen.word("source") == 1);
   CHECK(seen.tiles(2) == std::vector<std::uint32_t>{16, 13});
   CHECK(seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
   CHECK(seen.shape.block == std::array{threads(spec), 1U, 1U});
@@ -205,11 +205,10 @@ TEST_CASE("a grid that is not persistent asks for the shared memory that keeps f
 
 TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail names the rest") {
   Bench bench;
-  const TensorView view = TensorView::strided(ElementType::f32, std::array<std::uint64_t, 2>{1000, 402},
-                                              std::array<std::int64_t, 2>{404, 1});
+  const TensorView view = TensorView::strided(ElementType::f32, {1000, 402}, {404, 1});
   const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
-  CHECK(bench.device->encoded.at(0).spec.shape[1] == 402);
-  CHECK(bench.device->encoded.at(1).spec.shape[1] == 400);
+  CHECK(bench.device->encoded.at(0).spec.shape[1] == 400);
+  CHECK(bench.device->encoded.at(1).spec.shape[1] == 402);
   CHECK(seen.names.back() == "tail");
   CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{out_at, 404 * 4, 4});
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
@@ -233,7 +232,7 @@ TEST_CASE("map: every input's map, and the output's") {
   Bench bench;
   const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
                          dense(ElementType::f16, {9, 70, 64})};
-  TileRequest request = request_of("map", views[0], dense(ElementType::bf16, {9, 70, 64}), "x0 * x1 + x2");
+  TileRequest request = request_of("map", dense(ElementType::bf16, {9, 70, 64}), views[0], "x0 * x1 + x2");
   request.sources.push_back({views[1], in_at + (1 << 20)});
   request.sources.push_back({views[2], in_at + (1 << 24)});
   request.tiles.oob_fill = OobFill::nan;
@@ -289,7 +288,7 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   const KernelPlan plan = plan_tiles(request);
   const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.empty());
-  CHECK(seen.names == std::vector<std::string>{"in", "out", "count"});
+  CHECK(seen.names == std::vector<std::string>{"out", "in", "count"});
   CHECK(seen.word("in") == in_at + 4);
   CHECK(seen.word("out") == out_at + 8);
   CHECK(seen.word("count") == 1'000'003);
@@ -341,15 +340,15 @@ TEST_CASE("operands that break a rule are refused, with every rule they break") 
   CHECK((error_of([&] { return plan_tiles(none); }).code() == ErrorCode::invalid_argument ||
          !rules(none).empty()));
 
-  CHECK_FALSE(rules(request_of("copy", dense(ElementType::f16, {256, 64}), view)).empty());
+  CHECK_FALSE(rules(request_of("copy", view, dense(ElementType::f16, {256, 64}))).empty());
 
   TileRequest off = request_of("copy", view, view);
   off.sources[0].address += 8;
   off.destination.address += 4;
   const Rules both = rules(off);
   REQUIRE(both.size() == 2);
-  CHECK_THAT(both[0], ContainsSubstring("input: "));
-  CHECK_THAT(both[1], ContainsSubstring("output: "));
+  CHECK_THAT(both[0], ContainsSubstring("output: "));
+  CHECK_THAT(both[1], ContainsSubstring("input: "));
 
   const TensorView words = dense(ElementType::u32, {256, 64});
   TileRequest nan_of_integers = request_of("copy", words, words);
@@ -382,12 +381,12 @@ TEST_CASE("a plan of another kernel is refused") {
 
 TEST_CASE("a planner's kernel is launched with its views, and bound again to other memory") {
   Bench bench;
-  const auto turned = [](DevicePtr from, DevicePtr to) {
+  const auto turned = [](DevicePtr to, DevicePtr from) {
     const Tensor source{dense(ElementType::f32, {512, 1024}), from};
     return Move{.destination = {dense(ElementType::f32, {1024, 512}), to},
-                .sources = {permuted(source, std::array{1U, 0U})}};
+                .sources = {permuted(source, {1, 0})}};
   };
-  for (const KernelPlan& plan : plan_candidates(turned(in_at, out_at))) {
+  for (const KernelPlan& plan : plan_candidates(turned(out_at, in_at))) {
     INFO(plan.choice().text());
     PreparedLaunch launch = bench.runtime.kernel(plan).prepare(plan);
     const auto bytes_of = [&](const FakeDevice::Launch& one) {
@@ -413,7 +412,7 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
     const auto maps = std::move(bench.device->encoded);
     bench.device->encoded = {};
     // The same kernel, planned there.
-    const std::vector<KernelPlan> there = plan_candidates(turned(in_at - 8192, out_at + 4096));
+    const std::vector<KernelPlan> there = plan_candidates(turned(out_at + 4096, in_at - 8192));
     const auto same = std::ranges::find(there, plan.key(), &KernelPlan::key);
     REQUIRE(same != there.end());
     const auto expected = launched([&] { bench.runtime.kernel(*same).launch(*same, some_stream); });

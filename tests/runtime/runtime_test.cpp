@@ -27,7 +27,7 @@ constexpr DevicePtr in_at = 0x100000;
 constexpr DevicePtr out_at = 0x200000;
 
 KernelPlan sample(std::string_view expression = "x + 1", DevicePtr in = in_at, DevicePtr out = out_at) {
-  const TensorView view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{256, 256});
+  const TensorView view = TensorView::contiguous(ElementType::f32, {256, 256});
   return plan_tiles(
       {.family = "map", .destination = {view, out}, .sources = {{view, in}}, .expression = expression});
 }

@@ -27,7 +27,7 @@ std::uint32_t differences(const BoxLayout& layout, const TensorMapSpec& map, std
       continue;
     }
     const auto index = layout.index(*element);
-    std::uint64_t from = offset - layout.offset(*element);
+    std::uint64_t from = offset - layout.offset_of(*element);
     bool inside = true;
     for (std::uint32_t d = 0; d < map.rank; ++d) {
       const auto at = index[d] * map.element_strides[d];
@@ -56,12 +56,12 @@ TEST_CASE("a snapshot of shared memory shows every element where BoxLayout has i
     Runtime runtime({.device = device, .cache_directory = std::nullopt});
     const Buffer source(device, tensor.bytes.size());
     const Buffer images(device, kernel.output.span_bytes());
-    device->copy_in(source.address(), tensor.bytes, nullptr);
+    device->memory().copy_in(source.address(), tensor.bytes, nullptr);
     const KernelPlan plan = plan_tiles(kernel.request({images.address(), {source.address()}}));
     runtime.kernel(plan).launch(plan);
     std::vector<std::byte> bytes(kernel.output.span_bytes());
-    device->copy_out(bytes, images.address(), nullptr);
-    device->synchronize(nullptr);
+    device->memory().copy_out(bytes, images.address(), nullptr);
+    device->streams().synchronize(nullptr);
 
     const std::vector<Parameter> parameters = plan.parameters();
     const auto of_source = std::ranges::find(parameters, 1, &Parameter::map_of);

@@ -111,7 +111,7 @@ extern "C" __global__ void k(int* out) {
 
 TEST_CASE("parameters and results in registers") {
   const auto sim = make_sim_device({.threads = 1});
-  const auto kernel = sim->load(tests::module_of(
+  const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .b32 %r<9>;\n.reg .b64 %rd<3>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, "
       "%tid.x;\n"
       "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd1, %rd1, %rd2;\n"
@@ -128,9 +128,9 @@ TEST_CASE("parameters and results in registers") {
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {1, 1, 1}, .block = {32, 1, 1}}, parameters, nullptr);
-  sim->synchronize(nullptr);
+  sim->streams().synchronize(nullptr);
   std::vector<std::uint32_t> words(32);
-  sim->copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(words[i] == (i < 4 ? i * (i + 1) / 2 : 7 * i));
 }
 
@@ -164,7 +164,7 @@ extern "C" __global__ void k(int* out) {
 TEST_CASE("calls that are refused when the kernel is loaded") {
   const auto refusal = [](const std::string& body, const std::string& before) {
     try {
-      (void)make_sim_device()->load(tests::module_of(body, 1, before));
+      (void)make_sim_device()->kernels().load(tests::module_of(body, 1, before));
     } catch (const Error& error) {
       CHECK(error.code() == ErrorCode::unsupported);
       return std::string(error.what());

@@ -29,11 +29,11 @@ Outcome run(const std::string& body, Shape shape = {}, const std::string& before
   shape.options.threads = 1;
   const auto sim = make_sim_device(shape.options);
   const auto kernel =
-      sim->load(tests::module_of(body, 1, ".extern .shared .align 128 .b8 smem[];\n" + before));
+      sim->kernels().load(tests::module_of(body, 1, ".extern .shared .align 128 .b8 smem[];\n" + before));
   std::vector<std::uint32_t> words(1024);
   std::iota(words.begin(), words.end(), 0U);
   const Buffer buffer(sim, 4 * words.size());
-  sim->copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
+  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {shape.grid, 1, 1},
@@ -41,7 +41,7 @@ Outcome run(const std::string& body, Shape shape = {}, const std::string& before
                   .shared_bytes = 4096,
                   .cluster = {shape.cluster, 1, 1}},
                  parameters, nullptr);
-  sim->copy_out(std::as_writable_bytes(std::span(words)), buffer.address(), nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), buffer.address(), nullptr);
   return {words, sim->reports()};
 }
 
@@ -77,7 +77,7 @@ SimOptions::Mode any_mode() {
 
 TEST_CASE("special registers of clusters") {
   const auto sim = make_sim_device({.threads = 2});
-  const auto kernel = sim->load(tests::module_of(
+  const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\n"
       "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ctaid.y;\nmov.u32 %r3, %nctaid.x;\nmad.lo.u32 %r4, %r2, %r3, "
       "%r1;\n"
@@ -94,9 +94,9 @@ TEST_CASE("special registers of clusters") {
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {6, 4, 1}, .block = {1, 1, 1}, .cluster = {3, 2, 1}}, parameters, nullptr);
-  sim->synchronize(nullptr);
+  sim->streams().synchronize(nullptr);
   std::vector<std::uint32_t> words(ctas * 16);
-  sim->copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
   for (std::uint32_t cta = 0; cta < ctas; ++cta) {
     const std::uint32_t x = cta % 6;
     const std::uint32_t y = cta / 6;
@@ -113,7 +113,7 @@ TEST_CASE("a kernel's own cluster dimensions, and launches that do not fit them"
     artifact.entry = std::string("k");
     artifact.ptx = ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n" + directive +
                    "\n{\n.reg .b32 %r<3>; mov.u32 %r1, %cluster_nctarank; ret;\n}\n";
-    return sim->load(artifact);
+    return sim->kernels().load(artifact);
   };
   const auto refusal = [&](const LoadedKernel& kernel, const LaunchShape& shape) {
     try {

@@ -17,15 +17,15 @@ CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debu
   const Artifact artifact = compile(custom_source(source, "k", "test.cu"), compile_options);
   options.threads = 1;
   const auto device = make_sim_device(options);
-  const auto kernel = device->load(artifact);
+  const auto kernel = device->kernels().load(artifact);
   CudaOutcome outcome;
   outcome.words.resize(4096);
   const Buffer buffer(device, outcome.words.size() * 4);
-  device->fill(buffer.address(), std::byte{0}, buffer.bytes(), nullptr);
+  device->memory().fill(buffer.address(), std::byte{0}, buffer.bytes(), nullptr);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}}, parameters, nullptr);
-  device->copy_out(std::as_writable_bytes(std::span(outcome.words)), buffer.address(), nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(outcome.words)), buffer.address(), nullptr);
   outcome.reports = device->reports();
   for (const Report& report : outcome.reports) outcome.text += report.text() + '\n';
   return outcome;

@@ -9,7 +9,7 @@ namespace tests {
 Words evaluate(const std::string& body, const Words& a, const Words& b, const Words& c) {
   const auto sim = make_sim_device({.threads = 1});
   const std::size_t n = a.size();
-  const auto kernel = sim->load(tests::module_of(
+  const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b32 %t<10>;\n.reg .f32 %f<10>;\n.reg "
       ".f64 %fd<10>;\n"
       ".reg .b64 %rd<30>;\n"
@@ -36,14 +36,14 @@ Words evaluate(const std::string& body, const Words& a, const Words& b, const Wo
     addresses[i] = buffers.back().address();
     Words values = i < 3 ? *inputs[i] : Words{};
     values.resize(n);
-    sim->copy_in(addresses[i], std::as_bytes(std::span(values)), nullptr);
+    sim->memory().copy_in(addresses[i], std::as_bytes(std::span(values)), nullptr);
   }
   std::uint64_t count = n;
   void* const parameters[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3], &count};
   kernel->launch({.grid = {static_cast<std::uint32_t>((n + 31) / 32), 1, 1}, .block = {32, 1, 1}}, parameters,
                  nullptr);
-  sim->synchronize(nullptr);
-  sim->copy_out(std::as_writable_bytes(std::span(result)), addresses[3], nullptr);
+  sim->streams().synchronize(nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(result)), addresses[3], nullptr);
   return result;
 }
 

@@ -22,33 +22,21 @@ Artifact compile_example(const std::string& file, const std::string& entry) {
   return compile(custom_source(text.str(), entry, file));
 }
 
-TensorMapSpec dense_map(ElementType type, const std::vector<std::uint64_t>& shape,
-                        const std::vector<std::uint32_t>& box, Swizzle swizzle) {
-  TensorMapSpec map;
-  map.type = type;
-  map.rank = static_cast<std::uint8_t>(shape.size());
-  map.swizzle = swizzle;
-  std::uint64_t stride = size_of(type);
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    map.shape[d] = shape[d];
-    map.box[d] = box[d];
-    map.element_strides[d] = 1;
-    map.strides[d] = stride;
-    stride *= shape[d];
-  }
-  return map;
+EncodedTensorMap map_of(SimDevice& device, const Tensor& tensor, const Dims& box,
+                        Swizzle swizzle = Swizzle::none) {
+  return device.maps().encode(TensorMapSpec::of(tensor.view, box, swizzle), tensor.address);
 }
 
 template <typename T>
 Buffer upload(const std::shared_ptr<SimDevice>& device, const std::vector<T>& values) {
   Buffer buffer(device, values.size() * sizeof(T));
-  device->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+  device->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
   return buffer;
 }
 template <typename T>
 std::vector<T> download(const std::shared_ptr<SimDevice>& device, const Buffer& buffer) {
   std::vector<T> values(buffer.bytes() / sizeof(T));
-  device->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+  device->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
   return values;
 }
 
@@ -66,16 +54,16 @@ TEST_CASE("the transpose example") {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   const Buffer in = upload(device, values);
   const Buffer out(device, in.bytes());
-  const auto kernel = device->load(compile_example("transpose.cu", "transpose"));
-  auto from =
-      device->encode(dense_map(ElementType::f32, {rows, columns}, {32, 32}, Swizzle::b128), in.address());
-  auto to =
-      device->encode(dense_map(ElementType::f32, {columns, rows}, {32, 32}, Swizzle::b128), out.address());
-  void* const parameters[] = {&from, &to};
+  const auto kernel = device->kernels().load(compile_example("transpose.cu", "transpose"));
+  const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, out.address());
+  const Tensor source = Tensor::contiguous(ElementType::f32, {rows, columns}, in.address());
+  auto to = map_of(*device, destination, {32, 32}, Swizzle::b128);
+  auto from = map_of(*device, source, {32, 32}, Swizzle::b128);
+  void* const parameters[] = {&to, &from};
   kernel->launch(
       {.grid = {columns / 32, rows / 32, 1}, .block = {256, 1, 1}, .shared_bytes = 1024 + 2 * 4096},
       parameters, nullptr);
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
   const std::vector<float> result = download<float>(device, out);
   std::size_t wrong = 0;
   for (std::size_t r = 0; r < rows; ++r) {
@@ -101,17 +89,17 @@ TEST_CASE("the matrix product example") {
   const Buffer a_buffer = upload(device, a);
   const Buffer b_buffer = upload(device, b);
   const Buffer c_buffer(device, m * n * 4);
-  const auto kernel = device->load(compile_example("gemm_tile.cu", "gemm_tile"));
-  auto a_map =
-      device->encode(dense_map(ElementType::bf16, {m, k}, {m, k}, Swizzle::b128), a_buffer.address());
-  auto b_map =
-      device->encode(dense_map(ElementType::bf16, {k, n}, {k, 64}, Swizzle::b128), b_buffer.address());
+  const auto kernel = device->kernels().load(compile_example("gemm_tile.cu", "gemm_tile"));
+  auto a_map = map_of(*device, Tensor::contiguous(ElementType::bf16, {m, k}, a_buffer.address()), {m, k},
+                      Swizzle::b128);
+  auto b_map = map_of(*device, Tensor::contiguous(ElementType::bf16, {k, n}, b_buffer.address()), {k, 64},
+                      Swizzle::b128);
   std::uint64_t c = c_buffer.address();
-  void* const parameters[] = {&a_map, &b_map, &c};
+  void* const parameters[] = {&c, &a_map, &b_map};
   kernel->allow_shared_bytes(1024 + 2 * (m * k + k * n));
   kernel->launch({.grid = {1, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 1024 + 2 * (m * k + k * n)},
                  parameters, nullptr);
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
   const std::vector<float> result = download<float>(device, c_buffer);
   std::size_t wrong = 0;
   for (std::size_t row = 0; row < m; ++row) {
@@ -145,24 +133,25 @@ TEST_CASE("the moves example, one to five dimensions") {
     for (std::size_t i = 0; i < elements; ++i) values[i] = static_cast<std::uint32_t>(i * 2654435761U);
     const Buffer in = upload(device, values);
     const Buffer out(device, in.bytes());
-    const auto kernel = device->load(compile_example("moves.cu", "move_" + std::to_string(rank) + "d"));
-    auto from = device->encode(dense_map(ElementType::u32, c.shape, c.box, Swizzle::none), in.address());
-    auto to = device->encode(dense_map(ElementType::u32, c.shape, c.box, Swizzle::none), out.address());
+    const auto kernel =
+        device->kernels().load(compile_example("moves.cu", "move_" + std::to_string(rank) + "d"));
+    auto to = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, out.address()), c.box);
+    auto from = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, in.address()), c.box);
     std::uint32_t extent = c.box[0];
     auto slabs = static_cast<std::uint32_t>((c.shape[0] + extent - 1) / extent);
-    void* const parameters[] = {&from, &to, &slabs, &extent, &slab_bytes};
+    void* const parameters[] = {&to, &from, &slabs, &extent, &slab_bytes};
     kernel->launch(
         {.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128)},
         parameters, nullptr);
     CAPTURE(rank);
-    device->synchronize(nullptr);
+    device->streams().synchronize(nullptr);
     CHECK(download<std::uint32_t>(device, out) == values);
   }
 }
 
 TEST_CASE("the embedding example") {
   const auto device = make_sim_device({.mode = any_mode()});
-  const auto matrix = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{100, 1024});
+  const auto matrix = TensorView::contiguous(ElementType::f32, {100, 1024});
   std::vector<float> x(matrix.elements());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 2001) / 100 - 10;
   const Buffer in = upload(device, x);
@@ -173,7 +162,7 @@ TEST_CASE("the embedding example") {
                                       .sources = {{matrix, in.address()}},
                                       .expression = "x / (1 + expf(-x))"});
   runtime.kernel(plan).launch(plan);
-  device->synchronize(nullptr);
+  device->streams().synchronize(nullptr);
   const std::vector<float> y = download<float>(device, out);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -25,7 +25,7 @@ struct DeviceCopy {
 
   DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes, std::uint64_t offset)
       : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
-    device->copy_in(address, bytes, nullptr);
+    device->memory().copy_in(address, bytes, nullptr);
   }
 };
 
@@ -43,8 +43,8 @@ reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
   places.output = target.address;
   const KernelPlan plan = plan_tiles(kernel.request(places));
   runtime.kernel(plan).launch(plan);
-  device.synchronize(nullptr);
-  device.copy_out(output.bytes, target.address, nullptr);
+  device.streams().synchronize(nullptr);
+  device.memory().copy_out(output.bytes, target.address, nullptr);
   return output;
 }
 

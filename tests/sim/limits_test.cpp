@@ -10,7 +10,7 @@ namespace {
 
 std::string refusal(const std::string& before, const std::string& body = "ret;") {
   try {
-    (void)make_sim_device({.memory_bytes = 1 << 20})->load(tests::module_of(body, 1, before));
+    (void)make_sim_device({.memory_bytes = 1 << 20})->kernels().load(tests::module_of(body, 1, before));
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::unsupported);
     return error.what();

@@ -13,7 +13,7 @@ namespace {
 /// is in them then.
 std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words) {
   const auto sim = make_sim_device({.threads = 1});
-  const auto kernel = sim->load(tests::module_of(
+  const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .pred %p<9>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<9>;\n.shared .align 16 .b8 tile[1024];\n"
       "ld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 64;\nadd.u64 %rd1, %rd1, "
       "%rd2;\n" +
@@ -21,12 +21,12 @@ std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_
       1));
   words.resize(32 * 16);
   const Buffer buffer(sim, words.size() * 4);
-  sim->copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
+  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {1, 1, 1}, .block = {32, 1, 1}}, parameters, nullptr);
-  sim->synchronize(nullptr);
-  sim->copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
+  sim->streams().synchronize(nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), address, nullptr);
   return words;
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("shapes and types that no mma has are refused") {
                                   "{%r1, %r2}, {%r1, %r2}, {%r1, %r2, "
                                   "%r3, %r4};"}) {
     try {
-      (void)make_sim_device()->load(
+      (void)make_sim_device()->kernels().load(
           tests::module_of(std::string(".reg .b32 %r<9>;\n") + instruction + "\nret;", 1));
       FAIL("it loads");
     } catch (const Error& error) {

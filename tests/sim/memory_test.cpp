@@ -8,7 +8,7 @@ using namespace tmajit;
 
 TEST_CASE("variables of a module keep their initial values and what launches write") {
   const auto sim = make_sim_device();
-  const auto kernel = sim->load(tests::module_of(
+  const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"
       "atom.global.add.u32 %r2, [counter], 1;\n"
       "mov.u64 %rd2, table;\nand.b32 %r3, %r1, 1;\nmul.wide.u32 %rd3, %r3, 4;\nadd.u64 %rd2, %rd2, %rd3;\n"
@@ -21,34 +21,34 @@ TEST_CASE("variables of a module keep their initial values and what launches wri
       "total;\n"
       ".local .align 4 .b8 mine[8];\n"));
   const Buffer sum(sim, 4);
-  sim->fill(sum.address(), std::byte{0}, 4, nullptr);
+  sim->memory().fill(sum.address(), std::byte{0}, 4, nullptr);
   std::uint64_t address = sum.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {50, 1, 1}, .block = {64, 1, 1}}, parameters, nullptr);
   std::array<std::uint32_t, 1> result{};
-  sim->copy_out(std::as_writable_bytes(std::span(result)), sum.address(), nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(result)), sum.address(), nullptr);
   // Nobody has initialised `total`, which shared atomics read.
   CHECK(tests::rules(*sim) == std::vector<std::string>{"shared.uninitialised"});
-  CHECK_THROWS_AS(sim->synchronize(nullptr), Error);
+  CHECK_THROWS_AS(sim->streams().synchronize(nullptr), Error);
   CHECK(result[0] == 50 * 32 * 110);
 }
 
 TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
   const auto sim = make_sim_device({.threads = 2});
-  const auto kernel = sim->load(
+  const auto kernel = sim->kernels().load(
       tests::module_of(".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"
                        "atom.global.add.u32 %r2, [%rd1], 1;\natom.global.max.u32 %r3, [%rd1+4], %r1;\n"
                        "atom.global.inc.u32 %r4, [%rd1+8], 2;\natom.global.cas.b32 %r5, [%rd1+12], 0, 7;\n"
                        "atom.global.exch.b64 %rd2, [%rd1+16], %rd1;\nred.global.xor.b32 [%rd1+24], 1;\nret;",
                        1));
   const Buffer buffer(sim, 32);
-  sim->fill(buffer.address(), std::byte{0}, 32, nullptr);
+  sim->memory().fill(buffer.address(), std::byte{0}, 32, nullptr);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {100, 1, 1}, .block = {128, 1, 1}}, parameters, nullptr);
-  sim->synchronize(nullptr);
+  sim->streams().synchronize(nullptr);
   std::array<std::uint32_t, 8> result{};
-  sim->copy_out(std::as_writable_bytes(std::span(result)), buffer.address(), nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(result)), buffer.address(), nullptr);
   CHECK(result[0] == 12'800);
   CHECK(result[1] == 127);
   CHECK(result[2] == 12'800 % 3);
@@ -62,7 +62,7 @@ TEST_CASE("a cp.async from outside of all allocations is reported") {
     SimOptions options;
     options.mode = mode;
     const auto sim = make_sim_device(options);
-    const auto kernel = sim->load(
+    const auto kernel = sim->kernels().load(
         tests::module_of(".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, image;\n"
                          "cp.async.ca.shared.global [%r1], [%rd1], 4;\ncp.async.wait_all;\nret;",
                          1, ".shared .align 16 .b8 image[16];\n"));
@@ -80,7 +80,7 @@ TEST_CASE("an allocation between boundaries has just its bytes, and races in it 
   for (const std::uint64_t past : {0, 1, 7, 130, 511}) {
     INFO(past << " bytes past a boundary");
     const auto sim = make_sim_device();
-    const auto kernel = sim->load(tests::module_of(
+    const auto kernel = sim->kernels().load(tests::module_of(
         ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nld.global.u8 %r1, [%rd1];\nret;", 1));
     const DevicePtr begin = sim::allocate_between(*sim, 3, past);
     CHECK(begin % 512 == past);
@@ -95,7 +95,7 @@ TEST_CASE("an allocation between boundaries has just its bytes, and races in it 
     CHECK_FALSE(read(begin - 1).empty());
     CHECK_FALSE(read(begin + 3).empty());
 
-    const auto racing = sim->load(tests::module_of(
+    const auto racing = sim->kernels().load(tests::module_of(
         ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %ctaid.x;\n"
         "st.global.u8 [%rd1+2], %r1;\nret;",
         1));
@@ -104,7 +104,7 @@ TEST_CASE("an allocation between boundaries has just its bytes, and races in it 
     void* const parameters[] = {&address};
     racing->launch({.grid = {2, 1, 1}, .block = {1, 1, 1}}, parameters, nullptr);
     CHECK_FALSE(tests::rules(*sim).empty());
-    sim->free(begin);
+    sim->memory().free(begin);
     CHECK_THROWS_AS(sim::allocate_between(*sim, 3, 512), Error);
   }
 }

@@ -14,8 +14,8 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
       {.mode = mode, .seed = seed, .threads = 1, .instruction_limit = 2'000'000, .sm_count = 2});
   Runtime runtime({.device = std::make_shared<EditingDevice>(sim, edit), .cache_directory = std::nullopt});
   const bool flat = kind == Base::bulk;
-  const auto view = flat ? TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 1>{20'000})
-                         : TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{160, 96});
+  const auto view = flat ? TensorView::contiguous(ElementType::f32, {20'000})
+                         : TensorView::contiguous(ElementType::f32, {160, 96});
   const std::array<std::uint32_t, 2> box{16, 32};
   const std::array<std::uint32_t, 1> chunk{512};
   TileOptions options;
@@ -25,7 +25,7 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
   if (kind == Base::swizzled) options.swizzle = Swizzle::b128;
   const Buffer in(sim, view.span_bytes());
   const Buffer out(sim, view.span_bytes());
-  sim->fill(in.address(), std::byte{1}, view.span_bytes(), nullptr);
+  sim->memory().fill(in.address(), std::byte{1}, view.span_bytes(), nullptr);
   TileRequest request{.family = "copy",
                       .destination = {view, out.address()},
                       .sources = {{view, in.address()}},
@@ -38,7 +38,7 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
   const KernelPlan plan = plan_tiles(request);
   runtime.kernel(plan).launch(plan);
   try {
-    sim->synchronize(nullptr);
+    sim->streams().synchronize(nullptr);
   } catch (const Error&) {
     finished = false;
   }

@@ -11,19 +11,19 @@ TEST_CASE("a launch tells how far it has come") {
   options.threads = 2;
   options.progress = [&](const SimProgress& so_far) { told.push_back(so_far); };
   const auto sim = make_sim_device(options);
-  const auto kernel = sim->load(tests::module_of(R"(
+  const auto kernel = sim->kernels().load(tests::module_of(R"(
 .reg .pred %p; .reg .b32 %n; .reg .b64 %rd; .reg .b32 %limit;
 ld.param.u64 %rd, [p0]; cvt.u32.u64 %limit, %rd;
 mov.u32 %n, 0;
 L: add.u32 %n, %n, 1; setp.lt.u32 %p, %n, %limit; @%p bra L;
 ret;)",
-                                                 1));
+                                                           1));
   // Longer and longer, until it takes the fifth of a second that the first call comes after.
   std::uint64_t turns = 1'000'000;
   for (; told.empty() && turns < 1'000'000'000; turns *= 4) {
     void* const parameters[] = {&turns};
     kernel->launch({.grid = {6, 1, 1}, .block = {32, 1, 1}}, parameters, nullptr);
-    sim->synchronize(nullptr);
+    sim->streams().synchronize(nullptr);
   }
   REQUIRE_FALSE(told.empty());
   for (std::size_t i = 0; i < told.size(); ++i) {

@@ -83,11 +83,11 @@ void run_all(const std::string& body, const Shape& shape,
     for (const std::uint64_t seed : {1, 2, 3}) {
       const auto sim = make_sim_device(
           {.mode = mode, .seed = seed, .races = races, .threads = 1, .instruction_limit = 1'000'000});
-      const auto kernel = sim->load(artifact);
+      const auto kernel = sim->kernels().load(artifact);
       const Buffer in(sim, bytes);
       const Buffer out(sim, bytes);
-      sim->fill(in.address(), std::byte{0}, bytes, nullptr);
-      sim->fill(out.address(), std::byte{0}, bytes, nullptr);
+      sim->memory().fill(in.address(), std::byte{0}, bytes, nullptr);
+      sim->memory().fill(out.address(), std::byte{0}, bytes, nullptr);
       std::uint64_t from = in.address();
       std::uint64_t to = out.address();
       void* const parameters[] = {&from, &to};

@@ -20,20 +20,20 @@ Outcome run(const std::string& body, std::uint32_t threads = 32, const std::stri
             SimOptions options = {}) {
   options.threads = 1;
   const auto sim = make_sim_device(options);
-  const auto kernel = sim->load(tests::module_of(body, 1, before));
+  const auto kernel = sim->kernels().load(tests::module_of(body, 1, before));
   const Buffer buffer(sim, 4096);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
   kernel->launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = 1024}, parameters, nullptr);
   Outcome outcome{sim->reports(), {}};
   try {
-    sim->synchronize(nullptr);
+    sim->streams().synchronize(nullptr);
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::device_failed);
     outcome.error = error.what();
   }
   // Told once.
-  CHECK_NOTHROW(sim->synchronize(nullptr));
+  CHECK_NOTHROW(sim->streams().synchronize(nullptr));
   return outcome;
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("PTX that is not run is refused when it is loaded") {
   const auto sim = make_sim_device();
   const auto refuse = [&](const Artifact& artifact, ErrorCode code, const std::string& text) {
     try {
-      (void)sim->load(artifact);
+      (void)sim->kernels().load(artifact);
       FAIL("was loaded");
     } catch (const Error& error) {
       CHECK(error.code() == code);
@@ -220,7 +220,7 @@ TEST_CASE("PTX that is not run is refused when it is loaded") {
 
 TEST_CASE("launches that cannot be") {
   const auto sim = make_sim_device();
-  const auto kernel = sim->load(tests::module_of("ret;", 1));
+  const auto kernel = sim->kernels().load(tests::module_of("ret;", 1));
   std::uint64_t value = 0;
   void* const parameters[] = {&value};
   CHECK_THROWS_AS(kernel->launch({.block = {1025, 1, 1}}, parameters, nullptr), Error);
@@ -236,14 +236,14 @@ TEST_CASE("launches that cannot be") {
 
 TEST_CASE("memory of the device") {
   const auto sim = make_sim_device({.memory_bytes = 1 << 20});
-  const DevicePtr a = sim->allocate(1000);
+  const DevicePtr a = sim->memory().allocate(1000);
   CHECK(a % 256 == 0);
-  CHECK_THROWS_AS(sim->allocate(1 << 20), Error);
-  sim->fill(a, std::byte{7}, 1000, nullptr);
+  CHECK_THROWS_AS(sim->memory().allocate(1 << 20), Error);
+  sim->memory().fill(a, std::byte{7}, 1000, nullptr);
   std::array<std::byte, 4> bytes{};
-  sim->copy_out(bytes, a + 996, nullptr);
+  sim->memory().copy_out(bytes, a + 996, nullptr);
   CHECK(bytes[3] == std::byte{7});
-  CHECK_THROWS_AS(sim->copy_out(bytes, a + 997, nullptr), Error);
-  sim->free(a);
-  CHECK_THROWS_AS(sim->copy_out(bytes, a, nullptr), Error);
+  CHECK_THROWS_AS(sim->memory().copy_out(bytes, a + 997, nullptr), Error);
+  sim->memory().free(a);
+  CHECK_THROWS_AS(sim->memory().copy_out(bytes, a, nullptr), Error);
 }

@@ -36,12 +36,13 @@ ret;)";
 TEST_CASE("speed of a copy kernel with all checks on, and without looking for races") {
   const bool races = GENERATE(true, false);
   const auto sim = make_sim_device({.races = races, .threads = 1});
-  const auto kernel = sim->load(tests::module_of(copy_body, 3, ".extern .shared .align 16 .b8 smem[];\n"));
+  const auto kernel =
+      sim->kernels().load(tests::module_of(copy_body, 3, ".extern .shared .align 16 .b8 smem[];\n"));
   constexpr std::uint64_t bytes = 16 << 20;
   const Buffer from(sim, bytes);
   const Buffer to(sim, bytes);
-  sim->fill(from.address(), std::byte{3}, bytes, nullptr);
-  sim->fill(to.address(), std::byte{4}, bytes, nullptr);  // or the host's page faults would be timed
+  sim->memory().fill(from.address(), std::byte{3}, bytes, nullptr);
+  sim->memory().fill(to.address(), std::byte{4}, bytes, nullptr);  // or the host's page faults would be timed
   std::uint64_t a = from.address();
   std::uint64_t b = to.address();
   std::uint64_t count = bytes / 16;
@@ -49,7 +50,7 @@ TEST_CASE("speed of a copy kernel with all checks on, and without looking for ra
   const auto start = std::chrono::steady_clock::now();
   kernel->launch({.grid = {8, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 4096}, parameters, nullptr);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  sim->synchronize(nullptr);
+  sim->streams().synchronize(nullptr);
   const double rate = static_cast<double>(sim->thread_instructions()) / seconds / 1e6;
   std::cout << "copy by threads" << (races ? ": " : ", races not looked for: ") << rate
             << " million thread-instructions a second on one core, "
@@ -61,10 +62,10 @@ TEST_CASE("speed of our own kernels") {
   const bool races = GENERATE(true, false);
   const auto sim = make_sim_device({.races = races, .threads = 1});
   Runtime runtime({.device = sim, .cache_directory = std::nullopt});
-  const auto view = TensorView::contiguous(ElementType::f32, std::array<std::uint64_t, 2>{1024, 1024});
+  const auto view = TensorView::contiguous(ElementType::f32, {1024, 1024});
   const Buffer in(sim, view.span_bytes());
   const Buffer out(sim, view.span_bytes());
-  sim->fill(in.address(), std::byte{0}, view.span_bytes(), nullptr);
+  sim->memory().fill(in.address(), std::byte{0}, view.span_bytes(), nullptr);
   TileRequest copying{
       .family = "copy", .destination = {view, out.address()}, .sources = {{view, in.address()}}};
   TileRequest computing = copying;
@@ -77,7 +78,7 @@ TEST_CASE("speed of our own kernels") {
     const auto start = std::chrono::steady_clock::now();
     kernel.launch(plan);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    sim->synchronize(nullptr);
+    sim->streams().synchronize(nullptr);
     const double rate = static_cast<double>(sim->thread_instructions() - before) / seconds / 1e6;
     std::cout << request.family << " of 4 MiB" << (races ? ": " : ", races not looked for: ") << seconds * 1e3
               << " ms, " << rate << " million thread-instructions a second on one core" << std::endl;

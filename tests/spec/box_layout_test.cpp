@@ -88,7 +88,7 @@ TEST_CASE("elements lie where the copy engine puts them, and nothing else is cla
       const auto index = std::span(at).first(layout.extents().size());
       const auto begin = layout.offset(index);
       const bool inverse =
-          begin == layout.offset(*element) && begin <= offset && offset < begin + layout.element_bytes();
+          begin == layout.offset_of(*element) && begin <= offset && offset < begin + layout.element_bytes();
       const auto from = place_in_tensor(map, index, layout.element_bytes()) + (offset - begin);
       if (!inverse || image[offset] != tensor[from]) ++wrong;
     }

@@ -170,7 +170,7 @@ class Dispatch {
         OtherWork other_work;
         const auto ours = [&](std::size_t i) { way(i, own.stream); };
         const auto raw = [&] { own.raw(); };
-        const auto wait = [&] { device_->synchronize(own.stream); };
+        const auto wait = [&] { device_->streams().synchronize(own.stream); };
         return cold_ ? race(cold_rounds, ours, raw, other_work, wait)
                      : race(
                            warm_rounds, ours, raw, [] {}, wait);
@@ -195,10 +195,10 @@ class Dispatch {
   /// A thread's own stream, and the driver's own launch of the kernel on it.
   struct Own {
     Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
-        : device(dispatch.device_.get()), stream(device->create_stream()), parameters(*device, step) {
+        : device(dispatch.device_.get()), stream(device->streams().create()), parameters(*device, step) {
       if (dispatch.gpu_ != nullptr) launcher.emplace(*dispatch.gpu_, kernel, step.launch_shape(), stream);
     }
-    ~Own() { device->destroy_stream(stream); }
+    ~Own() { device->streams().destroy(stream); }
     Own(const Own&) = delete;
     Own& operator=(const Own&) = delete;
     void raw() const {

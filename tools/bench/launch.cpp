@@ -46,7 +46,7 @@ void race_host(const Options& options, Machine& machine, Report& report, const c
       const auto start = Clock::now();
       for (std::size_t i = 0; i < count; ++i) ways[way].launch();
       const double microseconds = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-      machine.device->synchronize(machine.stream);
+      machine.device->streams().synchronize(machine.stream);
       if (round > 0) values[way].push_back(microseconds / static_cast<double>(count));  // round 0 warms up
     }
   }
@@ -129,7 +129,7 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   const reference::Pattern pattern(c.sources[0].type, options.seed);
   fill(*machine.device, pattern, at.first.source, at.bytes, machine.stream);
   raw(parameters.pointers());
-  machine.device->synchronize(machine.stream);
+  machine.device->streams().synchronize(machine.stream);
   require_right(c, pattern, *machine.device, at.first.destination, options.seed, machine.stream);
 
   race_host(options, machine, report, "copy, one tile",

@@ -63,7 +63,7 @@ class RawParameters {
       pointers_.push_back(&bytes_[parameter.offset]);
       if (!parameter.map) continue;
       const auto operand = static_cast<std::uint32_t>(parameter.map_of);
-      maps_.push_back(device.encode(*parameter.map, plan.operand_address(operand)));
+      maps_.push_back(device.maps().encode(*parameter.map, plan.operand_address(operand)));
       pointers_.back() = &maps_.back();
     }
   }

@@ -60,7 +60,8 @@ Addresses DeviceArrays::addresses() const {
 }
 
 void DeviceArrays::clear_outputs() const {
-  for (const auto& buffer : outputs_) device_->fill(buffer.address(), untouched, buffer.bytes(), nullptr);
+  for (const auto& buffer : outputs_)
+    device_->memory().fill(buffer.address(), untouched, buffer.bytes(), nullptr);
 }
 
 std::vector<std::byte> DeviceArrays::read_output(std::size_t index) const {

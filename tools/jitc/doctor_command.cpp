@@ -80,10 +80,8 @@ Check check_trial() {
   constexpr auto remedy =
       "take NVRTC 12.4 or later; if it is, report this with the output of jitc doctor --json";
   return examine("trial kernel", Health::absent, remedy, [](Check& check) {
-    const std::array<std::uint64_t, 2> shape{1024, 1024};
-    const auto view = TensorView::contiguous(tmajit::ElementType::f32, shape);
-    const auto plan =
-        tmajit::plan_tiles({.family = "copy", .destination = {.view = view}, .sources = {{.view = view}}});
+    const auto view = TensorView::contiguous(tmajit::ElementType::f32, {1024, 1024});
+    const auto plan = tmajit::plan_tiles({.family = "copy", .destination = view, .sources = {view}});
     const auto source = tmajit::source(plan);
     const auto start = std::chrono::steady_clock::now();
     const auto artifact = tmajit::compile(source);
@@ -122,15 +120,15 @@ Check check_simulator() {
     std::array<std::uint32_t, 256> values{};
     for (std::uint32_t i = 0; i < values.size(); ++i) values.at(i) = i;
     const tmajit::Buffer buffer(device, sizeof values);
-    device->copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    device->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
     tmajit::Artifact artifact;
     artifact.entry = "doubling";
     artifact.ptx = doubling;
     auto address = buffer.address();
     void* const parameters[] = {&address};
-    device->load(artifact)->launch({.block = {256, 1, 1}}, parameters, nullptr);
-    device->synchronize(nullptr);
-    device->copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    device->kernels().load(artifact)->launch({.block = {256, 1, 1}}, parameters, nullptr);
+    device->streams().synchronize(nullptr);
+    device->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
     for (std::uint32_t i = 0; i < values.size(); ++i) {
       if (values.at(i) != 2 * i) throw tmajit::Error(tmajit::ErrorCode::internal, "a wrong result");
     }

@@ -37,26 +37,27 @@ NamedTypes read_types(const ProblemOptions& options) {
 OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
   const auto& named = names.all;
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
-    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's",
+    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's first",
            named.size(), count, count + 1);
   }
   OperandTypes types;
+  const bool names_output = named.size() == count + 1;  // before the inputs'
   for (std::size_t i = 0; i < count; ++i) {
-    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i]
+    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
                            : files.empty() ? ElementType::f32
                                            : files[i].type());
     if (!files.empty()) files[i].check(types.inputs.back());
   }
   if (!names.output) {
-    types.output = named.size() == count + 1 ? named.back()
-                   : types.inputs.empty()    ? ElementType::f32
-                                             : types.inputs.front();
+    types.output = names_output           ? named.front()
+                   : types.inputs.empty() ? ElementType::f32
+                                          : types.inputs.front();
     return types;
   }
   types.output = *names.output;
-  if (named.size() == count + 1 && named.back() != types.output) {
-    refuse("--out-dtype {}, but --dtype ends with {} for the output", tmajit::name(types.output),
-           tmajit::name(named.back()));
+  if (names_output && named.front() != types.output) {
+    refuse("--out-dtype {}, but --dtype begins with {} for the output", tmajit::name(types.output),
+           tmajit::name(named.front()));
   }
   return types;
 }
@@ -346,7 +347,7 @@ class Builder {
   void make_outputs() {
     if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
     std::vector<Tensor> sources;
-    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of({.view = input.view}));
+    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view));
     if (operation().has_axis) read_axis(sources.front().view.rank);
     if (!options_.pad.empty()) read_padding(sources.front().view);
     const auto shapes = operation().shapes(sources, problem_.given);

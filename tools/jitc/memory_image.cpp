@@ -28,7 +28,7 @@ void in_pieces(const char* label, tmajit::Device& device, std::span<Byte> bytes,
   for (std::size_t at = 0; at < bytes.size(); at += piece_bytes) {
     const auto piece = bytes.subspan(at, std::min(piece_bytes, bytes.size() - at));
     copy(piece, at);
-    device.synchronize(nullptr);
+    device.streams().synchronize(nullptr);
     progress.advance(piece.size());
   }
 }
@@ -167,12 +167,12 @@ MemoryImage MemoryImage::of(const MemorySpan& span, const TensorView& view, std:
 
 void copy_in(tmajit::Device& device, tmajit::DevicePtr to, std::span<const std::byte> bytes) {
   in_pieces("copying to the device", device, bytes,
-            [&](auto piece, std::size_t at) { device.copy_in(to + at, piece, nullptr); });
+            [&](auto piece, std::size_t at) { device.memory().copy_in(to + at, piece, nullptr); });
 }
 
 void copy_out(tmajit::Device& device, std::span<std::byte> bytes, tmajit::DevicePtr from) {
   in_pieces("copying from the device", device, bytes,
-            [&](auto piece, std::size_t at) { device.copy_out(piece, from + at, nullptr); });
+            [&](auto piece, std::size_t at) { device.memory().copy_out(piece, from + at, nullptr); });
 }
 
 }  // namespace jitc

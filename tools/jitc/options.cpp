@@ -27,7 +27,8 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add_list("--in", values.in, "FILE", "An input as .npy; repeat it for x0, x1 …");
   group.add_list(
       "--dtype,--type", values.dtypes, "TYPE[,TYPE…]",
-      "Element types: one for all, or the inputs' and then the output's. Types that NumPy lacks travel as "
+      "Element types: one for all, the inputs', or the output's and then the inputs'. Types that NumPy lacks "
+      "travel as "
       "bit patterns: bf16 as u2, e4m3 and e5m2 as u1, f32_ftz, tf32 and tf32_ftz as f4. Default: the "
       "files', else f32");
   group.add("--out-dtype,--out-type", values.out_dtype, "TYPE",

@@ -95,7 +95,13 @@ Slice parse_slice(std::string_view part, std::string_view text) {
 }  // namespace
 
 std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option) {
-  return parse_numbers<std::uint64_t>(text, option);
+  auto extents = parse_numbers<std::uint64_t>(text, option);
+  for (const std::uint64_t extent : extents) {
+    if (extent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      refuse("{} {}: {} is past 2^63 - 1, the largest extent", option, text, extent);
+    }
+  }
+  return extents;
 }
 
 std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option) {

@@ -6,7 +6,7 @@
 #include "terminal.hpp"
 #include "usage.hpp"
 
-#include <tmajit/plan.hpp>
+#include <tmajit/move.hpp>
 
 #include <array>
 #include <limits>
@@ -40,7 +40,7 @@ std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addre
   if (problem.request.has_tile) return {tmajit::plan_tiles(problem.tile_request(at, runtime.chip()))};
   return tmajit::plan(
       problem.operation(at),
-      {.chip = runtime.chip(), .tuning = &runtime.tuning(), .family = problem.request.family_name()});
+      {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = problem.request.family_name()});
 }
 
 const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& plans, std::uint32_t step) {

@@ -16,14 +16,14 @@ using tmajit::Tensor;
 std::vector<Tensor> placed(std::span<const Array> arrays, std::span<const std::uint64_t> at) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    tensors.push_back({.view = arrays[i].view, .address = at[i] + arrays[i].memory.first});
+    tensors.emplace_back(arrays[i].view, at[i] + arrays[i].memory.first);
   }
   return tensors;
 }
 
 /// Makes a dense tensor one long row.
 void flatten(Tensor& tensor) {
-  if (tensor.view.rank != 1) tensor = tmajit::reshaped(tensor, std::array{tensor.view.elements()});
+  if (tensor.view.rank != 1) tensor = tmajit::reshaped(tensor, {tensor.view.elements()});
 }
 
 }  // namespace

@@ -162,9 +162,10 @@ void LaunchBuffers::upload(const std::shared_ptr<tmajit::Device>& device) {
       const auto period = scalar_bytes({.type = entry.view.type, .bits = entry.description.values});
       std::vector<std::byte> bytes(entry.memory.bytes());
       for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = period[i % period.size()];
-      device->copy_in(at, bytes, nullptr);
+      device->memory().copy_in(at, bytes, nullptr);
     } else {
-      device->fill(at, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(), nullptr);
+      device->memory().fill(at, static_cast<std::byte>(entry.description.fill), entry.memory.bytes(),
+                            nullptr);
     }
   }
 }
@@ -252,7 +253,7 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
       result.push_back(value_bytes(address(*pointer, path)));
     } else if (const auto* map = std::get_if<TensorMapParameter>(&parameter)) {
       const auto at = path + ".tensor_map";
-      result.push_back(value_bytes(device_->encode(tensor_map(*map, at), address(map->at, at))));
+      result.push_back(value_bytes(device_->maps().encode(tensor_map(*map, at), address(map->at, at))));
     } else {
       const auto& fields = std::get<StructParameter>(parameter);
       const auto offsets = field_offsets(fields);

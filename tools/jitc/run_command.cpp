@@ -51,7 +51,7 @@ int run_ptx(const RunOptions& options, bool json) {
 
   const auto choice = select_device(options.device, options.simulation, true);
   const auto& device = choice.device;
-  const auto kernel = naming(options.ptx, [&] { return device->load(artifact); });
+  const auto kernel = naming(options.ptx, [&] { return device->kernels().load(artifact); });
   const tmajit::LaunchShape shape{.grid = description.grid,
                                   .block = description.block,
                                   .shared_bytes = description.shared_bytes,

@@ -109,8 +109,8 @@ Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t r
                     const std::function<void()>& work) {
   const Progress progress("timing");
   work();
-  device.synchronize(nullptr);
-  auto times = device.time(nullptr, repeats, work);
+  device.streams().synchronize(nullptr);
+  auto times = device.timing().time(nullptr, repeats, work);
   std::sort(times.begin(), times.end());
   const std::size_t middle = times.size() / 2;
   const double median =
@@ -137,7 +137,7 @@ Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& laun
     const auto& to = arrays.outputs().front();
     const auto size = std::min({from.bytes(), to.bytes(), std::max<std::uint64_t>(bytes / 2, 1)});
     return measure(device, 2 * size, repeat,
-                   [&] { device.copy(to.address(), from.address(), size, nullptr); });
+                   [&] { device.memory().copy(to.address(), from.address(), size, nullptr); });
   }();
   arrays.clear_outputs();
   const auto measured = measure(device, bytes, repeat, [&] {

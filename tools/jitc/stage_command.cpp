@@ -137,7 +137,7 @@ void add_stage_commands(CLI::App& app, Session& session) {
   add_stage(app, session, Stage::source, "source", "Print the CUDA C++ of a kernel",
             "Examples:\n"
             "  jitc source copy --shape 4096x4096 --dtype bf16 --box 64x64 --swizzle 128B\n"
-            "  jitc source map --expr 'x0 * x1 + 1' --dtype f16,f16,f32 -o kernel.cu\n"
+            "  jitc source map --expr 'x0 * x1 + 1' --dtype f32,f16,f16 -o kernel.cu\n"
             "  nvcc -arch=sm_90a -cubin kernel.cu\n"
             "  jitc source permute --axes 0,2,1,3 --shape 32x2048x32x128 --dtype bf16");
   add_stage(app, session, Stage::ptx, "ptx", "Compile a kernel and print its PTX",

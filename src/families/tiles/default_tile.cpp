@@ -23,8 +23,8 @@ constexpr std::uint32_t default_warps = 4;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
-  const auto count = spec.inputs + (spec.traits->writes_images ? 0U : 1U);
-  return std::span(spec.operands).first(count);
+  const auto with_output = std::span(spec.operands).first(spec.inputs + 1U);
+  return spec.traits->writes_images ? with_output.subspan(1) : with_output;
 }
 
 struct InnerLimits {

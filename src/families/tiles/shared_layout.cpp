@@ -44,8 +44,8 @@ SharedLayout shared_layout(const TileSpec& spec) noexcept {
     return ring;
   };
 
-  for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.operands[i], stages);
-  if (spec.traits->computes) layout.output = place(spec.operands[inputs], output_stages);
+  for (std::uint32_t i = 0; i < inputs; ++i) layout.inputs[i] = place(spec.input(i), stages);
+  if (spec.traits->computes) layout.output = place(spec.output(), output_stages);
   layout.barriers = sat_cast<std::uint32_t>(offset);  // rings end on 128 bytes, so 8-byte aligned
   layout.bytes = sat_add(sat_add(offset, 2ULL * stages * barrier_bytes), base_slack);
   return layout;
@@ -67,7 +67,7 @@ std::uint32_t threads(const TileSpec& spec) noexcept {
 std::uint64_t stage_transaction_bytes(const TileSpec& spec) noexcept {
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < std::min<std::uint32_t>(spec.inputs, max_inputs); ++i) {
-    bytes = sat_add(bytes, operand_layout(spec, spec.operands[i]).transaction_bytes);
+    bytes = sat_add(bytes, operand_layout(spec, spec.input(i)).transaction_bytes);
   }
   return bytes;
 }

@@ -59,7 +59,7 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
       {.rule = "unused.zero",
        .subject = fmt::format("operands[{}]", index),
        .found = "set",
-       .need = fmt::format("zero beyond the output, operand {}, so that equal kernels are equal bytes",
+       .need = fmt::format("zero beyond the last input, operand {}, so that equal kernels are equal bytes",
                            spec.inputs),
        .legal = fmt::format("operands[{}] left as it is made", index),
        .source = tiles_source});
@@ -213,7 +213,7 @@ void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violat
   check_interleave(operand, violations);
   if (spec.traits->by_addresses) {
     check_bulk_operand(spec, operand, violations);
-    if (index == 0 && operand.element_strides[0] != 1) {
+    if (index == 1 && operand.element_strides[0] != 1) {
       violations.add({.rule = "element-strides.innermost",
                       .subject = "element_strides[0]",
                       .found = fmt::format("{}", map.element_strides[0]),
@@ -274,12 +274,12 @@ void check_snapshot_output(const TileSpec& spec, Violations& violations) {
 }
 
 void check_operands(const TileSpec& spec, Violations& violations) {
-  for (std::uint32_t i = 0; i < spec.inputs; ++i) check_operand(spec, i, violations);
   if (spec.traits->writes_images) {
     check_snapshot_output(spec, violations);
   } else {
-    check_operand(spec, spec.inputs, violations);
+    check_operand(spec, 0, violations);
   }
+  for (std::uint32_t i = 1; i <= spec.inputs; ++i) check_operand(spec, i, violations);
   violations.about("output");
   check_output_strides(spec, violations);
   violations.about({});
@@ -315,7 +315,7 @@ std::optional<std::string> smaller(TileSpec spec) {
   if (!fits_shared(spec)) return std::nullopt;
   // As a caller says it: the first input's box, with the elements that its strides skip.
   spec.asked = {};
-  const auto box = partial_map(spec, 0).box;
+  const auto box = partial_map(spec, 1).box;
   return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(box).first(rank), "x"),
                      spec.stages);
 }
@@ -389,8 +389,8 @@ bool has_operands(const TileSpec& spec) noexcept {
 }
 
 std::string operand_name(const TileSpec& spec, std::uint32_t index) {
-  if (index == spec.inputs) return "output";
-  return spec.inputs == 1 ? "input" : fmt::format("input {}", index);
+  if (index == 0) return "output";
+  return spec.inputs == 1 ? "input" : fmt::format("input {}", index - 1);
 }
 
 void check_spec(const TileSpec& spec, Violations& violations) {

@@ -22,16 +22,10 @@ std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t work, 
   return grid_of(std::clamp<std::uint64_t>(work, 1, resident));
 }
 
-/// Operand `index` of a spec (inputs, then the output) among those of a problem, whose destination comes
-/// first.
-std::uint32_t operand_of(const TileSpec& spec, std::uint32_t index) {
-  return index < spec.inputs ? index + 1U : 0U;
-}
-
 constexpr std::array input_names{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
 
 std::string_view name_of(const TileSpec& spec, std::uint32_t index) {
-  if (index < spec.inputs) return spec.traits->computes ? input_names.at(index) : "source";
+  if (index > 0) return spec.traits->computes ? input_names.at(index - 1) : "source";
   return spec.traits->computes ? "out" : spec.traits->writes_images ? "images" : "destination";
 }
 
@@ -67,8 +61,8 @@ void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& par
     return ParameterType{
         .name = element, .first = 0, .second = 0, .pointer = constant ? Pointer::to_const : Pointer::to};
   };
-  parameters.add_pointer(pointer(device_type(spec.input(0).type), true), "in", 1, problem.address[1]);
   parameters.add_pointer(pointer(device_type(spec.output().type), false), "out", 0, problem.address[0]);
+  parameters.add_pointer(pointer(device_type(spec.input(0).type), true), "in", 1, problem.address[1]);
   parameters.add({"u64"}, "count", elements);
   shape.grid = grid_for(spec, ceil_div(elements, spec.tile[0]), problem.sm_count);
 }
@@ -99,18 +93,16 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
   const bool has_tail = spec.row_tails != 0;
   TensorMapSpec output;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
-    const std::uint32_t operand = operand_of(spec, i);
-    const DevicePtr address = problem.address[operand];
+    const DevicePtr address = problem.address[i];
     if (!spec.has_map(i)) {
-      parameters.add_pointer({.name = "u8", .pointer = Pointer::to}, name_of(spec, i), operand, address);
+      parameters.add_pointer({.name = "u8", .pointer = Pointer::to}, name_of(spec, i), i, address);
       continue;
     }
-    TensorView view = problem.view(operand);
+    TensorView view = problem.view(i);
     view.type = spec.operands[i].type;
     const TensorMapSpec map = tensor_map(spec, i, view);
-    if (i == spec.inputs) output = map;
-    parameters.add_map(name_of(spec, i), operand, i == spec.inputs && has_tail ? without_tail(map) : map,
-                       address);
+    if (i == 0) output = map;
+    parameters.add_map(name_of(spec, i), i, i == 0 && has_tail ? without_tail(map) : map, address);
   }
   with_rank(spec.rank, [&](auto rank) {
     params::TileGrid<rank> grid{};

@@ -3,6 +3,7 @@
 #include "families/list.hpp"
 #include "families/tiles/tile_rules.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
 
 #include <algorithm>
@@ -60,8 +61,7 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   if (problem.reads.g && !keeps_coordinates(problem.nest)) return;
   if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
   std::vector<TensorView> views;
-  for (std::uint32_t k = 1; k <= problem.nest.operands; ++k)
-    views.push_back(problem.view(k % problem.nest.operands));
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
   if (!traits_.computes) {
     for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
   }
@@ -118,9 +118,8 @@ std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*pro
 }
 
 TileSpec TileFamily::spec_of(const TileRequest& request) const {
-  std::vector<TensorView> views;
+  std::vector<TensorView> views{request.destination.view};
   for (const Tensor& source : request.sources) views.push_back(source.view);
-  views.push_back(request.destination.view);
   return tile_spec(traits_, request.expression, views, request.tiles);
 }
 
@@ -136,7 +135,7 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
   nest.operands = static_cast<std::uint32_t>(problem.views.size());
   nest.rank = spec.rank;
   // What one walk over all tiles visits: of an output that is images, the source's elements.
-  const TensorView walked = traits_.writes_images ? walked_view(spec, 0, problem.views[1]) : problem.views[0];
+  const TensorView walked = traits_.writes_images ? walked_view(spec, 1, problem.views[1]) : problem.views[0];
   std::copy_n(walked.shape.begin(), spec.rank, nest.shape.begin());
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     const TensorView& view = problem.views[i];
@@ -167,8 +166,8 @@ KernelPlan plan_tiles(const TileRequest& request) {
 
 std::vector<Violation> validate(const TileRequest& request) {
   const TileSpec spec = tile_family_for(request.family).spec_of(request);
-  std::vector<Tensor> tensors = request.sources;
-  tensors.push_back(request.destination);
+  std::vector<Tensor> tensors{request.destination};
+  tensors.insert(tensors.end(), request.sources.begin(), request.sources.end());
   Violations violations;
   check_tiles(spec, tensors, violations);
   return violations.take();
@@ -182,7 +181,7 @@ TensorView destination_view(const TileRequest& request) {
   view = over_strides(request.sources.front().view, request.tiles.element_strides);
   if (family.info().computes && is_known(request.destination.view.type))
     view.type = request.destination.view.type;
-  if (family.info().flat) return TensorView::contiguous(view.type, std::span(view.shape).first(view.rank));
+  if (family.info().flat) return dense_view(view.type, std::span(view.shape).first(view.rank));
   return output_view(family.spec_of(guess), request.sources.front().view);
 }
 

@@ -13,9 +13,9 @@ TMAJIT_BEGIN
 
 /// Counts, unused bytes, the expression, each operand's tile, and what an SM has.
 void check_spec(const TileSpec& spec, Violations& violations);
-/// Views against the spec and against each other, the output last.
+/// Views against the spec and against each other, the output first.
 void check_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations);
-/// All of them, and those of memory where addresses are not 0. The output is last.
+/// All of them, and those of memory where addresses are not 0. The output is first.
 void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations);
 
 /// Whether there are operands to look at: a number of inputs in range, and no more dimensions than facts have

@@ -1,6 +1,8 @@
 #include "families/tiles/tile_spec.hpp"
 
+#include "spec/dims.hpp"
 #include "spec/limits.hpp"
+#include "spec/map_view.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -46,7 +48,8 @@ OperandSpec operand_of(ElementType type, const TileSpec& spec, const TileOptions
 OperandSpec input_of(ElementType type, TileSpec& spec, const TileOptions& options) {
   auto operand = operand_of(type, spec, options);
   for (std::size_t d = 0; d < options.element_strides.size(); ++d) {
-    operand.element_strides[d] = as_byte(options.element_strides[d], spec.asked.element_strides[d]);
+    operand.element_strides[d] =
+        as_byte(as_u32(options.element_strides, d, "element_strides"), spec.asked.element_strides[d]);
   }
   return operand;
 }
@@ -60,8 +63,9 @@ std::uint32_t step_of(const TileSpec& spec, const OperandSpec& operand, std::uin
 void set_tile(TileSpec& spec, const TileOptions& options) {
   for (std::size_t d = 0; d < options.box.size(); ++d) {
     const std::uint32_t step = step_of(spec, spec.input(0), static_cast<std::uint32_t>(d));
-    spec.tile[d] = sat_cast<std::uint32_t>(ceil_div(options.box[d], step));
-    if (options.box[d] % step != 0) spec.asked.box[d] = options.box[d];
+    const std::uint32_t box = as_u32(options.box, d, "box");
+    spec.tile[d] = sat_cast<std::uint32_t>(ceil_div(box, step));
+    if (box % step != 0) spec.asked.box[d] = box;
   }
 }
 
@@ -87,21 +91,10 @@ std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint
   return sat_cast<std::uint32_t>(fits ? max_box : whole);
 }
 
-/// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
-/// NumPy gives a view [1, 5] a stride that no tensor map may have.
-std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
-                           Interleave interleave) {
-  // A negative stride becomes one far above the legal limit, which validate() reports.
-  const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
-  const std::uint64_t unit = stride_unit(interleave);
-  if (extent != 1 || (bytes != 0 && bytes % unit == 0 && bytes < max_stride_bytes)) return bytes;
-  return bytes < max_stride_bytes - unit ? std::max(round_up(bytes, unit), unit) : unit;
-}
-
 }  // namespace
 
 bool TileSpec::has_map(std::uint32_t index) const noexcept {
-  return !traits->by_addresses && !(traits->writes_images && index >= inputs);
+  return !traits->by_addresses && !(traits->writes_images && index == 0);
 }
 
 TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::span<const TensorView> views,
@@ -111,11 +104,11 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
     refuse(fmt::format("a {} kernel of {} inputs; {} possible", traits.name, inputs,
                        traits.max_inputs == 1 ? "one is" : fmt::format("1 to {} are", traits.max_inputs)));
   }
-  const TensorView& output = views.back();
-  const TensorView& walked = traits.writes_images ? views.front() : output;
+  const TensorView& output = views.front();
+  const TensorView& walked = traits.writes_images ? views[1] : output;
   for (std::size_t i = 0; i < inputs; ++i) {
-    if (views[i].rank == walked.rank) continue;
-    refuse(fmt::format("input {} has {} dimensions, the output {}; they must agree", i, views[i].rank,
+    if (views[i + 1].rank == walked.rank) continue;
+    refuse(fmt::format("input {} has {} dimensions, the output {}; they must agree", i, views[i + 1].rank,
                        walked.rank));
   }
   TileSpec spec;
@@ -127,9 +120,10 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   check_length(given.element_strides.size(), spec.view_rank(), "element_strides");
   TileOptions options = given;
   const std::size_t dropped = spec.asked.outer_dimensions;
-  if (!given.box.empty()) options.box = given.box.subspan(dropped);
-  if (!given.element_strides.empty()) options.element_strides = given.element_strides.subspan(dropped);
-  for (std::size_t i = 0; i < inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
+  if (!given.box.empty()) options.box = std::span(given.box).subspan(dropped);
+  if (!given.element_strides.empty())
+    options.element_strides = std::span(given.element_strides).subspan(dropped);
+  for (std::size_t i = 1; i <= inputs; ++i) spec.operands[i] = input_of(views[i].type, spec, options);
   spec.output() = operand_of(output.type, spec, options);
   if (traits.writes_images) {
     spec.output().swizzle = Swizzle::none;  // plain memory
@@ -158,8 +152,8 @@ TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index) {
       .swizzle = operand.swizzle,
       .l2_promotion = spec.l2_promotion,
       // A store reads nothing out of bounds.
-      .oob_fill = index < spec.inputs ? spec.oob_fill : OobFill::zero};
-  const BeyondFacts asked = index < spec.inputs ? spec.asked : BeyondFacts{};
+      .oob_fill = index > 0 ? spec.oob_fill : OobFill::zero};
+  const BeyondFacts asked = index > 0 ? spec.asked : BeyondFacts{};
   for (std::uint32_t d = 0; d < std::min<std::uint32_t>(spec.rank, max_map_rank); ++d) {
     map.element_strides[d] = std::max<std::uint32_t>(operand.element_strides[d], asked.element_strides[d]);
     map.box[d] = asked.box[d] != 0 ? asked.box[d] : box_of(spec, operand, d);
@@ -175,23 +169,25 @@ TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const Tensor
     refuse(fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", view.rank,
                        spec.rank));
   }
-  const auto& operand = spec.operands[index];
-  const std::uint64_t size = size_of(operand.type);
   TensorMapSpec map = partial_map(spec, index);
-  for (std::uint32_t d = 0; d < spec.rank; ++d) {
-    map.shape[d] = view.shape[d];
-    map.strides[d] = d + 1U < spec.rank   ? outer_stride(view.shape[d], view.strides[d], size, map.interleave)
-                     : view.shape[d] == 1 ? size
-                                          : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
-  }
+  set_view(map, view);
   return map;
+}
+
+TensorView over_strides(TensorView view, const Dims& strides) {
+  for (std::uint32_t d = 0; d < view.rank && d < strides.size(); ++d) {
+    view.shape[d] = ceil_div(view.shape[d], as_u32(strides, d, "element_strides"));
+  }
+  return view;
 }
 
 TensorView innermost(const TileSpec& spec, const TensorView& view) {
   const std::uint32_t outer = spec.asked.outer_dimensions;
   if (outer == 0) return view;
-  return TensorView::strided(view.type, std::span(view.shape).subspan(outer, spec.rank),
-                             std::span(view.strides).subspan(outer, spec.rank));
+  TensorView inner{.type = view.type, .rank = spec.rank};
+  std::copy_n(view.shape.begin() + outer, spec.rank, inner.shape.begin());
+  std::copy_n(view.strides.begin() + outer, spec.rank, inner.strides.begin());
+  return inner;
 }
 
 TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view) {
@@ -208,18 +204,17 @@ TensorView output_view(const TileSpec& spec, const TensorView& source) {
     refuse(
         fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", source.rank, rank));
   }
-  const TensorView walked = walked_view(spec, 0, source);
+  const TensorView walked = walked_view(spec, 1, source);
   std::uint64_t tiles = 1;
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t outer = spec.asked.outer_dimensions;
     tiles = sat_mul(tiles, d < outer ? walked.shape[d] : ceil_div(walked.shape[d], spec.tile[d - outer]));
   }
   if (spec.traits->writes_images) {
-    const std::array snapshot{tiles, operand_layout(spec, spec.operands[0]).bytes};
-    return TensorView::contiguous(ElementType::u8, snapshot);
+    const std::array snapshot{tiles, operand_layout(spec, spec.input(0)).bytes};
+    return dense_view(ElementType::u8, snapshot);
   }
-  const auto type = spec.operands[std::min<std::uint32_t>(spec.inputs, max_inputs)].type;
-  return TensorView::contiguous(type, std::span(walked.shape).first(rank));
+  return dense_view(spec.output().type, std::span(walked.shape).first(rank));
 }
 
 TMAJIT_END

@@ -61,7 +61,7 @@ struct TileFacts {
   std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
   std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; of bulk the elements of a chunk
-  std::array<OperandSpec, max_inputs + 1> operands{};  ///< the inputs, then the output
+  std::array<OperandSpec, max_inputs + 1> operands{};  ///< the output, then the inputs
 };
 
 /// What a caller asked for where the facts cannot hold it, so that the rules can say so; 0 where they do.
@@ -87,17 +87,17 @@ struct TileSpec : TileFacts {
   L2Promotion l2_promotion = L2Promotion::none;  ///< of the launch's tensor maps, as the next
   OobFill oob_fill = OobFill::zero;
 
-  [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i]; }
-  [[nodiscard]] const OperandSpec& output() const { return operands[inputs]; }
-  [[nodiscard]] OperandSpec& output() { return operands[inputs]; }
-  /// Whether operand `index` (inputs, then the output) goes through a tensor map; else the kernel takes its
-  /// address.
+  [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i + 1]; }
+  [[nodiscard]] const OperandSpec& output() const { return operands[0]; }
+  [[nodiscard]] OperandSpec& output() { return operands[0]; }
+  /// Whether operand `index` (the output, then the inputs) goes through a tensor map; else the kernel takes
+  /// its address.
   [[nodiscard]] bool has_map(std::uint32_t index) const noexcept;
   /// Of the views: `rank`, and the dimensions that a tensor map has no room for.
   [[nodiscard]] std::uint32_t view_rank() const noexcept { return rank + asked.outer_dimensions; }
 };
 
-/// Builds the spec of a kernel that moves or computes on views like these, the output last; fills the
+/// Builds the spec of a kernel that moves or computes on views like these, the output first; fills the
 /// defaults in. Does not judge: the rules report what is wrong with the result. Throws
 /// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, lists of other lengths.
 [[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
@@ -108,19 +108,13 @@ struct TileSpec : TileFacts {
 /// allows it.
 void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents);
 
-/// The tensor map of operand `index` (inputs, then the output) of a kernel over `view`.
+/// The tensor map of operand `index` (the output, then the inputs) of a kernel over `view`.
 [[nodiscard]] TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const TensorView& view);
 /// The part of it that is known before there is a tensor.
 [[nodiscard]] TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index);
 
 /// A view with its shape over element strides, rounded up: what tiles walk over.
-template <class Strides>
-[[nodiscard]] TensorView over_strides(TensorView view, const Strides& strides) {
-  for (std::size_t d = 0; d < view.rank && d < strides.size(); ++d) {
-    view.shape[d] = ceil_div(view.shape[d], strides[d]);
-  }
-  return view;
-}
+[[nodiscard]] TensorView over_strides(TensorView view, const Dims& strides);
 /// A view of operand `index` with its shape over the operand's element strides: what tiles walk over.
 [[nodiscard]] TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view);
 /// The dimensions of a view that the spec is about: all, or the innermost five.

@@ -1,6 +1,7 @@
 #include "families/tiles/tile_rules.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
+#include "spec/map_view.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <algorithm>
@@ -43,39 +44,20 @@ bool check_identity(const OperandSpec& operand, std::uint32_t rank, const Tensor
   return view.type == operand.type && view.rank == rank;
 }
 
-void check_stride_sign(const TensorView& view, Violations& violations) {
-  for (std::uint32_t d = 0; d + 1 < view.rank; ++d) {
-    const auto stride = view.strides[d];
-    if (view.shape[d] <= 1 || stride >= 0) continue;  // of one element nothing is walked
-    violations.add({.rule = "view.negative-stride",
-                    .subject = violations.entry("strides", d),
-                    .found = fmt::format("{} elements", stride),
-                    .need = "not negative: a tensor map only walks upwards",
-                    .legal = "a view from the other end, its coordinates reversed",
-                    .source = "cuTensorMapEncodeTiled, globalStrides"});
-  }
-}
-
 void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
                       Violations& violations) {
   violations.about(operand_name(spec, index), spec.asked.outer_dimensions);
   const bool same = check_identity(spec.operands[index], spec.view_rank(), view, violations);
   if (same) {
     const TensorView inner = innermost(spec, view);
-    auto map = tensor_map(spec, index, inner);
-    // Those are reported as such, not as the huge strides that they become.
-    for (std::uint32_t d = 0; d + 1U < spec.rank; ++d) {
-      if (inner.strides[d] < 0) map.strides[d] = 0;
-    }
-    check_extents(map, violations);
-    check_stride_sign(inner, violations);
+    check_view(tensor_map(spec, index, inner), inner, violations);
   }
   violations.about({});
   if (!same || !is_known(view.type)) return;  // an unknown type is the spec's, and reported as such
   const auto name = [&] { return operand_name(spec, index); };
   const std::size_t before = violations.count();
   check_view_limits(view, name, violations);
-  if (index == spec.inputs && violations.count() == before) check_written_once(view, 0, name, violations);
+  if (index == 0 && violations.count() == before) check_written_once(view, 0, name, violations);
 }
 
 void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView& view,
@@ -104,8 +86,8 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
 
 /// Every input over its element strides is as large as the output.
 void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
-  const auto& output = views.back();
-  for (std::uint32_t i = 0; i < spec.inputs; ++i) {
+  const auto& output = views.front();
+  for (std::uint32_t i = 1; i <= spec.inputs; ++i) {
     const std::uint32_t rank = spec.view_rank();
     if (views[i].rank != rank || output.rank != rank || rank > max_view_rank)
       continue;  // reported by its rank
@@ -122,12 +104,12 @@ void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Viola
 }
 
 void check_snapshot_output(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
-  if (views[0].rank != spec.view_rank() || views[0].rank > max_view_rank) return;
-  const auto expected = output_view(spec, views[0]);
-  if (views[1] == expected) return;
+  if (views[1].rank != spec.view_rank() || views[1].rank > max_view_rank) return;
+  const auto expected = output_view(spec, views[1]);
+  if (views[0] == expected) return;
   violations.add({.rule = "snapshot.shape",
                   .subject = "output",
-                  .found = fmt::format("{} {}", name(views[1].type), text(dims(views[1]))),
+                  .found = fmt::format("{} {}", name(views[0].type), text(dims(views[0]))),
                   .need = "dense bytes, a row for each tile's image",
                   .legal = fmt::format("u8 {}", text(dims(expected))),
                   .source = "tmajit, output_view"});
@@ -149,7 +131,7 @@ void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violati
     if (tensor.address == 0) continue;
     // An element is computed from the same element of each input, so that an output may replace an input.
     number[placed] = i;
-    operands[placed++] = {&tensor.view, tensor.address, i == spec.inputs, 0, spec.traits->computes};
+    operands[placed++] = {&tensor.view, tensor.address, i == 0, 0, spec.traits->computes};
     const auto name = [&] { return operand_name(spec, i); };
     if (!spec.has_map(i)) {
       check_placed_address(tensor.view, tensor.address, address_unit(spec, tensor), name, violations);
@@ -172,13 +154,13 @@ void check_views(const TileSpec& spec, std::span<const TensorView> views, Violat
     violations.add({.rule = "view.count",
                     .subject = "views",
                     .found = fmt::format("{}", views.size()),
-                    .need = "one an input and one for the output",
+                    .need = "one for the output and one an input",
                     .legal = fmt::format("{} views", spec.inputs + 1),
                     .source = "tmajit, validate"});
     return;
   }
   const bool snapshot = spec.traits->writes_images;
-  for (std::uint32_t i = 0; i < (snapshot ? 1U : spec.inputs + 1U); ++i) {
+  for (std::uint32_t i = snapshot ? 1 : 0; i <= spec.inputs; ++i) {
     if (spec.traits->by_addresses) check_bulk_view(spec, i, views[i], violations);
     if (!spec.traits->by_addresses) check_tiled_view(spec, i, views[i], violations);
   }

@@ -42,38 +42,30 @@ static void errors() {
 }
 
 static void views() {
-  constexpr std::array<std::uint64_t, 2> shape{4, 6};
-  constexpr std::array<std::int64_t, 2> wide{8, 1};
-  constexpr std::array<std::uint32_t, 2> turned{1, 0};
-  constexpr std::array<std::uint64_t, 3> repeated{2, 4, 6};
-  constexpr std::array<std::uint64_t, 1> flat{24};
-  const Tensor tensor{TensorView::contiguous(ElementType::f32, shape), 4096};
-  expect(TensorView::strided(ElementType::f32, shape, wide).span_bytes() == (3 * 8 + 6) * 4, "span_bytes()");
+  const std::vector<std::uint64_t> shape{4, 6};
+  const Tensor tensor = Tensor::contiguous(ElementType::f32, shape, 4096);
+  expect_error(ErrorCode::invalid_argument,
+               [] { static_cast<void>(Dims(std::vector<std::uint64_t>{1ULL << 63})); });
+  expect(TensorView::strided(ElementType::f32, {4, 6}, {8, 1}).span_bytes() == (3 * 8 + 6) * 4,
+         "span_bytes()");
   expect(tensor.view.elements() == 24, "elements()");
-  expect(permuted(tensor, turned).view.shape[0] == 6, "permuted()");
+  expect(permuted(tensor, {1, 0}).view.shape[0] == 6, "permuted()");
   expect(sliced(tensor, std::array{Slice{.start = 1}}).address == 4096 + 24, "sliced()");
   expect(flipped(tensor, 1).view.strides[1] == -1, "flipped()");
-  expect(broadcast(tensor, repeated).view.strides[0] == 0, "broadcast()");
-  expect(reshaped(tensor, flat).view.rank == 1, "reshaped()");
+  expect(broadcast(tensor, {2, 4, 6}).view.strides[0] == 0, "broadcast()");
+  expect(reshaped(tensor, {24}).view.rank == 1, "reshaped()");
   expect(reinterpreted(tensor, ElementType::u32).view.type == ElementType::u32, "reinterpreted()");
 }
 
 static void tiles() {
-  const TensorMapSpec map{.type = ElementType::f32,
-                          .rank = 2,
-                          .swizzle = Swizzle::b128,
-                          .shape = {64, 64},
-                          .strides = {256, 4},
-                          .box = {8, 32},
-                          .element_strides = {1, 1}};
+  const TensorView matrix = TensorView::contiguous(ElementType::f32, {64, 64});
+  const auto map = TensorMapSpec::of(matrix, {8, 32}, Swizzle::b128);
   expect(validate(map).empty() && !validate(map, 8).empty(), "validate() of a tensor map");
   expect(tile_layout(map).bytes == 1024, "tile_layout() of a tensor map");
-  expect(tile_layout(ElementType::f32, std::span(map.box).first(2), Swizzle::b128).bytes == 1024,
-         "tile_layout()");
+  expect(tile_layout(ElementType::f32, {8, 32}, Swizzle::b128).bytes == 1024, "tile_layout()");
 
   const BoxLayout box(map);
-  constexpr std::array<std::uint32_t, 2> index{3, 5};
-  const auto offset = BoxLayout(ElementType::f32, std::span(map.box).first(2), Swizzle::b128).offset(index);
+  const auto offset = BoxLayout(ElementType::f32, {8, 32}, Swizzle::b128).offset({3, 5});
   expect(box.element(offset) == BoxElement{3, 5}, "element() is offset()'s inverse");
   expect(box.index({3, 5})[1] == 5, "index()");
 

@@ -14,7 +14,7 @@ namespace {
 
 Tensor matrix(std::uint64_t rows, std::uint64_t columns, DevicePtr address,
               ElementType type = ElementType::f32) {
-  return {TensorView::contiguous(type, std::array{rows, columns}), address};
+  return {TensorView::contiguous(type, {rows, columns}), address};
 }
 
 void ask_of_everything(const KernelPlan& plan) {
@@ -37,18 +37,15 @@ void plan_moves() {
   const Tensor from = matrix(64, 128, 2 << 20);
   const Tensor half = matrix(32, 128, 3 << 20);
   const std::array halves{half, matrix(32, 128, 4 << 20)};
-  const std::array<std::uint32_t, 2> axes{1, 0};
-  const std::array<Slice, 1> upper{Slice{.stop = 32}};
-  const std::array one{from};
   const std::array operations{
       operation::copy(to, from),
-      operation::permute(to, matrix(128, 64, 2 << 20), axes),
+      operation::permute(to, matrix(128, 64, 2 << 20), {1, 0}),
       operation::pad(to, half, {.before = {16, 0}, .value = 1}),
-      operation::slice(half, from, upper),
+      operation::slice(half, from, {{.stop = 32}}),
       operation::concat(to, halves, 0),
       operation::split(halves, from, 0),
       operation::cast(to, matrix(64, 128, 2 << 20, ElementType::bf16)),
-      operation::map(to, "x * 2", one),
+      operation::map(to, "x * 2", {from}),
       Operation::of({{.destination = to, .sources = {from}}}),
   };
   for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
@@ -61,15 +58,13 @@ void plan_moves() {
 }
 
 void plan_tiles_of_ones_own() {
-  const std::array<std::uint32_t, 2> legal{32, 64};
-  const std::array<std::uint32_t, 2> illegal{32, 3};  // 3 floats are 12 bytes, which no tensor map takes
   TileRequest request{.family = "map",
                       .destination = matrix(1000, 4096, 0),
                       .sources = {matrix(1000, 4096, 0)},
                       .expression = "x * 2 + 1"};
-  request.tiles.box = illegal;
+  request.tiles.box = {32, 3};  // 3 floats are 12 bytes, which no tensor map takes
   expect(!validate(request).empty(), "an illegal box is refused");
-  request.tiles.box = legal;
+  request.tiles.box = {32, 64};
   expect(validate(request).empty(), "a legal box is taken");
   expect(destination_view(request) == request.destination.view, "destination_view()");
   expect(plan_tiles(request).expression() == request.expression, "plan_tiles()");

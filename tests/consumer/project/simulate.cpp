@@ -22,22 +22,22 @@ namespace {
 
 constexpr std::uint64_t rows = 64;
 constexpr std::uint64_t columns = 96;
-constexpr std::array<std::uint64_t, 2> shape{rows, columns};
-constexpr std::array<std::uint64_t, 2> transposed{columns, rows};
+constexpr Dims shape{rows, columns};
+constexpr Dims transposed{columns, rows};
 
 struct Matrices {
   explicit Matrices(const std::shared_ptr<Device>& gpu)
       : device(gpu), input(gpu, rows * columns * 4), output(gpu, rows * columns * 4), x(rows * columns) {
     std::iota(x.begin(), x.end(), 0.0F);
-    gpu->copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
+    gpu->memory().copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
   }
 
   /// What lies in `output`, which is overwritten for the next time.
   std::vector<float> result() {
-    device->synchronize(nullptr);
+    device->streams().synchronize(nullptr);
     std::vector<float> y(rows * columns);
-    device->copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
-    device->fill(output.address(), std::byte{0xff}, output.bytes(), nullptr);
+    device->memory().copy_out(std::as_writable_bytes(std::span(y)), output.address(), nullptr);
+    device->memory().fill(output.address(), std::byte{0xff}, output.bytes(), nullptr);
     return y;
   }
 
@@ -47,31 +47,27 @@ struct Matrices {
   std::vector<float> x;
 };
 
-Tensor matrix(const std::array<std::uint64_t, 2>& extents, DevicePtr address) {
-  return {TensorView::contiguous(ElementType::f32, extents), address};
+Tensor matrix(const Dims& extents, DevicePtr address) {
+  return Tensor::contiguous(ElementType::f32, extents, address);
 }
 
 void move(Runtime& runtime, Matrices& matrices) {
-  const std::array<std::uint32_t, 2> axes{1, 0};
   const MovePlan plan =
       tmajit::plan(runtime, operation::permute(matrix(transposed, matrices.output.address()),
-                                               matrix(shape, matrices.input.address()), axes));
+                                               matrix(shape, matrices.input.address()), {1, 0}));
   plan();
   expect(matrices.result()[1] == matrices.x[columns], "a matrix is transposed");
-  const std::array destinations{matrices.output.address()};
-  const std::array sources{matrices.input.address()};
-  plan(destinations, sources);
+  plan({matrices.output.address()}, {matrices.input.address()});
   expect(matrices.result()[rows] == matrices.x[1], "a matrix is transposed by its addresses");
 }
 
 /// Returns the PTX of the kernel that it ran.
 std::string launch(Runtime& runtime, Matrices& matrices) {
-  const std::array<std::uint32_t, 2> box{32, 32};
   TileRequest request{.family = "map",
                       .destination = matrix(shape, matrices.output.address()),
                       .sources = {matrix(shape, matrices.input.address())},
-                      .expression = "x * 2"};
-  request.tiles.box = box;
+                      .expression = "x * 2",
+                      .tiles = {.box = {32, 32}}};
   const KernelPlan plan = plan_tiles(request);
   const Kernel kernel = runtime.kernel(plan);
   PreparedLaunch prepared = kernel.prepare(plan);
@@ -81,18 +77,14 @@ std::string launch(Runtime& runtime, Matrices& matrices) {
          "a prepared launch is its plan's");
   prepared();
   expect(matrices.result()[5] == 10, "a prepared launch");
-  const std::array operands{matrices.output.address(), matrices.input.address()};
-  prepared.rebind(operands);
-  const auto milliseconds =
-      matrices.device->Device::time_in_graph(2, 1, [&prepared](Stream stream) { prepared(stream); });
+  prepared.rebind({matrices.output.address(), matrices.input.address()});
+  const auto milliseconds = matrices.device->timing().DeviceTiming::time_in_graph(
+      2, 1, [&prepared](Stream stream) { prepared(stream); });
   expect(milliseconds.size() == 2 && matrices.result()[7] == 14, "time_in_graph()");
 
-  TensorMapSpec spec{.rank = 1};
-  spec.shape[0] = spec.box[0] = 64;
-  spec.strides[0] = sizeof(float);
-  spec.element_strides[0] = 1;
+  const auto spec = TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {64}), {64});
   EncodedTensorMap map;
-  matrices.device->Device::set_address(map, spec, 4096);
+  matrices.device->maps().DeviceMaps::set_address(map, spec, 4096);
   expect(map.opaque != EncodedTensorMap{}.opaque, "set_address()");
   return kernel.artifact().ptx;
 }
@@ -116,9 +108,9 @@ void report(SimDevice& device) {
   Artifact artifact;
   artifact.entry = "racing";
   artifact.ptx = racing;
-  const auto kernel = device.load(artifact);
+  const auto kernel = device.kernels().load(artifact);
   kernel->launch({.block = {64, 1, 1}}, {}, nullptr);
-  expect_error(ErrorCode::device_failed, [&device] { device.synchronize(nullptr); });
+  expect_error(ErrorCode::device_failed, [&device] { device.streams().synchronize(nullptr); });
   const std::vector<Report> reports = device.reports();
   expect(!reports.empty() && find_rule(reports[0].rule) != nullptr, "a report's rule is listed");
   expect(reports[0].text().find(find_rule(reports[0].rule)->remedy) != std::string::npos, "Report::text()");
@@ -128,7 +120,7 @@ void report(SimDevice& device) {
 
 void lint(const std::string& ptx) {
   expect(lint_ptx(ptx).findings.empty(), "a kernel of tmajit has no findings");
-  const TensorMapSpec map{.rank = 1, .shape = {64}, .strides = {4}, .box = {32}, .element_strides = {1}};
+  const auto map = TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {64}), {32});
   const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
   expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");
 }

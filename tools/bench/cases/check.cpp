@@ -104,7 +104,7 @@ class Origins {
       tile /= tiles;
       if (from[d] >= shape[d]) return {};
     }
-    return {{tmajit::ElementType::u8, place(0, from).offset + byte - image_->offset(*element)}};
+    return {{tmajit::ElementType::u8, place(0, from).offset + byte - image_->offset_of(*element)}};
   }
 
   const Case& case_;
@@ -191,8 +191,8 @@ std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Devi
     const std::uint64_t size = tmajit::size_of(type);
     for (const Window& window : windows(c.destinations[array].elements(), seed + array)) {
       std::vector<std::byte> found(window.count * size);
-      device.copy_out(found, destination + to.offsets[array] + window.first * size, stream);
-      device.synchronize(stream);
+      device.memory().copy_out(found, destination + to.offsets[array] + window.first * size, stream);
+      device.streams().synchronize(stream);
       for (std::uint64_t i = 0; i < window.count; ++i) {
         const Shape index = unflatten(shape, window.first + i);
         const Element wanted = expectation.element(array, index);

@@ -79,7 +79,7 @@ ContestPlan Contest::plan(std::uint64_t bytes, unsigned rounds, Memory memory) c
 void Contest::space() const {
   if (scratch_.bytes() == 0) return;
   for (int i = 0; i < scratch_fills; ++i) {
-    device_->fill(scratch_.address(), std::byte{0x5A}, scratch_.bytes(), stream_);
+    device_->memory().fill(scratch_.address(), std::byte{0x5A}, scratch_.bytes(), stream_);
   }
 }
 
@@ -89,7 +89,7 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
   graphs.reserve(contestants.size());
   for (const Contestant& contestant : contestants) {
     contestant(0);  // what happens only once happens outside the graph
-    device_->synchronize(stream_);
+    device_->streams().synchronize(stream_);
     const auto enqueue = [&contestant, &plan] {
       for (std::size_t i = 0; i < plan.launches; ++i) contestant(i % plan.sets);
     };
@@ -101,14 +101,14 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
     }
     for (int i = 0; i < 2; ++i) work.back()();
   }
-  device_->synchronize(stream_);
+  device_->streams().synchronize(stream_);
 
   std::vector<std::vector<double>> microseconds(contestants.size());
   for (unsigned round = 0; round < plan.rounds; ++round) {
     for (std::size_t i = 0; i < work.size(); ++i) {
       const std::size_t turn = (i + round) % work.size();  // nobody always follows the same one
       space();
-      const float milliseconds = device_->time(stream_, 1, work[turn]).front();
+      const float milliseconds = device_->timing().time(stream_, 1, work[turn]).front();
       microseconds[turn].push_back(1e3 * static_cast<double>(milliseconds) /
                                    static_cast<double>(plan.launches));
     }

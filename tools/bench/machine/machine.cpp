@@ -78,12 +78,12 @@ std::string nvrtc_version() {
 Machine::Machine(std::shared_ptr<tmajit::Device> opened)
     : device(std::move(opened)),
       runtime({.device = device}),
-      stream(device->create_stream()),
+      stream(device->streams().create()),
       driver(device->info().ordinal < 0 ? nullptr : std::make_unique<RawDriver>(device->info().ordinal)),
       contest(device, stream, driver.get()) {}
 
 Machine::~Machine() {
-  device->destroy_stream(stream);
+  device->streams().destroy(stream);
 }
 
 }  // namespace bench

@@ -8,13 +8,23 @@
 namespace bench {
 
 /// A device that does nothing, as fast as that can be: what is left of a launch's time is the library's own.
-class NullDevice final : public tmajit::Device {
+class NullDevice final : public tmajit::Device,
+                         private tmajit::DeviceMemory,
+                         private tmajit::DeviceStreams,
+                         private tmajit::DeviceKernels,
+                         private tmajit::DeviceMaps,
+                         private tmajit::DeviceTiming {
  public:
   NullDevice() {
     info_.name = "nothing";
     info_.sm_count = 132;
   }
   [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
+  [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
   tmajit::DevicePtr allocate(std::uint64_t bytes) override {
     next_ += (bytes + 511) / 512 * 512;
     return next_ - (bytes + 511) / 512 * 512;
@@ -25,8 +35,8 @@ class NullDevice final : public tmajit::Device {
   void copy(tmajit::DevicePtr, tmajit::DevicePtr, std::uint64_t, tmajit::Stream) override {}
   void fill(tmajit::DevicePtr, std::byte, std::uint64_t, tmajit::Stream) override {}
   void synchronize(tmajit::Stream) override {}
-  tmajit::Stream create_stream() override { return nullptr; }
-  void destroy_stream(tmajit::Stream) noexcept override {}
+  tmajit::Stream create() override { return nullptr; }
+  void destroy(tmajit::Stream) noexcept override {}
   std::vector<float> time(tmajit::Stream, std::uint32_t repeats, const std::function<void()>& work) override {
     for (std::uint32_t i = 0; i < repeats; ++i) work();
     return std::vector<float>(repeats);

@@ -53,13 +53,13 @@ void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::Dev
           std::uint64_t bytes, tmajit::Stream stream) {
   const std::span<const std::byte> period = pattern.period();
   std::uint64_t filled = std::min<std::uint64_t>(bytes, period.size());
-  device.copy_in(address, period.first(filled), stream);
+  device.memory().copy_in(address, period.first(filled), stream);
   while (filled < bytes) {
     const std::uint64_t more = std::min(filled, bytes - filled);
-    device.copy(address + filled, address, more, stream);
+    device.memory().copy(address + filled, address, more, stream);
     filled += more;
   }
-  device.synchronize(stream);
+  device.streams().synchronize(stream);
 }
 
 Workload::Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed)
@@ -88,15 +88,15 @@ std::vector<PreparedCase> Workload::prepare(const Case& c) const {
 }
 
 void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
-  machine_.device->fill(destinations_.address(), poison, destination_bytes_, machine_.stream);
+  machine_.device->memory().fill(destinations_.address(), poison, destination_bytes_, machine_.stream);
   prepared(machine_.stream);
-  machine_.device->synchronize(machine_.stream);
+  machine_.device->streams().synchronize(machine_.stream);
   bench::require_right(c, pattern_, *machine_.device, destinations_.address(), seed_, machine_.stream);
 }
 
 void Workload::copy(std::size_t set) const {
-  machine_.device->copy(destinations_.address() + set * destination_bytes_,
-                        sources_.address() + set * source_bytes_, copied_bytes_, machine_.stream);
+  machine_.device->memory().copy(destinations_.address() + set * destination_bytes_,
+                                 sources_.address() + set * source_bytes_, copied_bytes_, machine_.stream);
 }
 
 Workload::Times Workload::beside_driver(const std::vector<PreparedCase>& prepared,

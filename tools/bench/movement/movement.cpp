@@ -147,31 +147,33 @@ void tmajit_movement_free_plan(tmajit_movement_plan* plan) {
 /// cuMemcpyDtoDAsync.
 int tmajit_movement_copy(tmajit_movement_session* session, uint64_t destination, uint64_t source,
                          uint64_t bytes, void* stream) {
-  return perform(
-      [&] { session->device->copy(destination, source, bytes, static_cast<tmajit::Stream>(stream)); });
+  return perform([&] {
+    session->device->memory().copy(destination, source, bytes, static_cast<tmajit::Stream>(stream));
+  });
 }
 
 /// Memory for callers that have no other library to get it from. 0 on failure.
 uint64_t tmajit_movement_allocate(tmajit_movement_session* session, uint64_t bytes) {
-  return guard<uint64_t>(0, [&] { return session->device->allocate(bytes); });
+  return guard<uint64_t>(0, [&] { return session->device->memory().allocate(bytes); });
 }
 
 void tmajit_movement_free(tmajit_movement_session* session, uint64_t address) {
-  session->device->free(address);
+  session->device->memory().free(address);
 }
 
 int tmajit_movement_write(tmajit_movement_session* session, uint64_t address, const void* bytes,
                           uint64_t count) {
   return perform([&] {
-    session->device->copy_in(address, std::span(static_cast<const std::byte*>(bytes), count), nullptr);
-    session->device->synchronize(nullptr);
+    session->device->memory().copy_in(address, std::span(static_cast<const std::byte*>(bytes), count),
+                                      nullptr);
+    session->device->streams().synchronize(nullptr);
   });
 }
 
 int tmajit_movement_read(tmajit_movement_session* session, void* bytes, uint64_t address, uint64_t count) {
   return perform([&] {
-    session->device->copy_out(std::span(static_cast<std::byte*>(bytes), count), address, nullptr);
-    session->device->synchronize(nullptr);
+    session->device->memory().copy_out(std::span(static_cast<std::byte*>(bytes), count), address, nullptr);
+    session->device->streams().synchronize(nullptr);
   });
 }
 

@@ -1,9 +1,9 @@
 #include "captured_log.hpp"
+#include "ops/tuning_store.hpp"
 #include "runtime/temporary_folder.hpp"
-#include "runtime/tuning_store.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/runtime.hpp>
+#include <tmajit/move.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -49,12 +49,12 @@ TEST_CASE("a choice that one runtime remembers the next one finds") {
   const TemporaryFolder folder;
   const auto cache = folder.path() / "deep" / "cache";
   auto first = runtime_over(cache);
-  CHECK_FALSE(first.tuning().find("NVIDIA H200", class_number(1)).has_value());
+  CHECK_FALSE(tuning(first).find("NVIDIA H200", class_number(1)).has_value());
   CHECK_FALSE(std::filesystem::exists(cache));
-  CHECK(first.remember(sample(1)));
-  CHECK(first.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
+  CHECK(remember(first, sample(1)));
+  CHECK(tuning(first).find("NVIDIA H200", class_number(1)) == sample(1));
   auto next = runtime_over(cache);
-  CHECK(next.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
+  CHECK(tuning(next).find("NVIDIA H200", class_number(1)) == sample(1));
   // Only what was measured here is in the file, not what is shipped.
   TuningTable file;
   file.load(cache / "tuning.json");
@@ -75,17 +75,17 @@ TEST_CASE("the file is read when choices are first asked for, and goes over what
   }
   file.add(sample(1));
   file.save(folder.path() / "tuning.json");
-  CHECK(runtime.tuning().all() == file.all());
+  CHECK(tuning(runtime).all() == file.all());
   file.add(sample(2));
   file.save(folder.path() / "tuning.json");
-  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", class_number(2)).has_value());
+  CHECK_FALSE(tuning(runtime).find("NVIDIA H200", class_number(2)).has_value());
 }
 
 TEST_CASE("a runtime without a cache directory keeps choices in memory") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
-  CHECK(runtime.tuning().all() == TuningTable::shipped().all());
-  CHECK(runtime.remember(sample(1)));
-  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
+  CHECK(tuning(runtime).all() == TuningTable::shipped().all());
+  CHECK(remember(runtime, sample(1)));
+  CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)) == sample(1));
 }
 
 TEST_CASE("a broken file is logged, ignored and left as it is") {
@@ -96,12 +96,12 @@ TEST_CASE("a broken file is logged, ignored and left as it is") {
   std::ofstream(path) << broken;
   auto runtime = runtime_over(folder.path());
   const CapturedLog log;
-  CHECK(runtime.tuning().all() == TuningTable::shipped().all());
+  CHECK(tuning(runtime).all() == TuningTable::shipped().all());
   CHECK_THAT(log.text(), ContainsSubstring("tuned choices are not read: ") &&
                              ContainsSubstring("tuning.json: choices[0]"));
-  CHECK_FALSE(runtime.remember(sample(1)));
+  CHECK_FALSE(remember(runtime, sample(1)));
   CHECK_THAT(log.text(), ContainsSubstring("a tuned choice is not stored: "));
-  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)) == sample(1));
+  CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)) == sample(1));
   CHECK(text_of(path) == broken);
 }
 
@@ -110,20 +110,20 @@ TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
   std::ofstream(folder.path() / "file") << "no folder";
   auto runtime = runtime_over(folder.path() / "file");
   const CapturedLog log;
-  CHECK_FALSE(runtime.remember(sample(1)));
+  CHECK_FALSE(remember(runtime, sample(1)));
   CHECK_THAT(log.text(), ContainsSubstring("Not a directory"));
-  CHECK(runtime.tuning().find("NVIDIA H200", class_number(1)).has_value());
+  CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)).has_value());
 }
 
 TEST_CASE("choices are neither read from nor stored in a folder that others may write to") {
   const TemporaryFolder folder;
-  REQUIRE(runtime_over(folder.path()).remember(sample(1)));
+  REQUIRE(remember(runtime_over(folder.path()), sample(1)));
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
   auto runtime = runtime_over(folder.path());
   const CapturedLog log;
-  CHECK_FALSE(runtime.tuning().find("NVIDIA H200", class_number(1)).has_value());
-  CHECK_FALSE(runtime.remember(sample(2)));
-  CHECK(runtime.tuning().find("NVIDIA H200", class_number(2)) == sample(2));
+  CHECK_FALSE(tuning(runtime).find("NVIDIA H200", class_number(1)).has_value());
+  CHECK_FALSE(remember(runtime, sample(2)));
+  CHECK(tuning(runtime).find("NVIDIA H200", class_number(2)) == sample(2));
   CHECK_THAT(log.text(), ContainsSubstring("others may write to it") && ContainsSubstring("chmod go-w"));
   TuningTable file;
   file.load(folder.path() / "tuning.json");

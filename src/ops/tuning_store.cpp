@@ -1,4 +1,4 @@
-#include "runtime/tuning_store.hpp"
+#include "ops/tuning_store.hpp"
 
 #include "cache/layout.hpp"
 #include "files/file_lock.hpp"

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+#include <tmajit/device_memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+TMAJIT_BEGIN
+
+struct LaunchShape {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t shared_bytes = 0;  ///< dynamic
+  /// CTAs of a cluster; each divides the grid's extent. {1, 1, 1} leaves it to the kernel: without
+  /// `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+};
+
+/// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch of it keeps what it
+/// needs: the LoadedKernel may be destroyed before the graph is.
+class TMAJIT_API LoadedKernel {
+ public:
+  virtual ~LoadedKernel();
+  /// Enqueues the kernel on `stream`. `parameters[i]` points to the bytes of parameter i, as for
+  /// cuLaunchKernelEx. Throws Error{device_failed}.
+  virtual void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const = 0;
+  /// Raises the kernel's limit of dynamic shared memory to `bytes`; call once, before the first launch.
+  virtual void allow_shared_bytes(std::uint32_t bytes) = 0;
+  /// Parameters that the kernel takes; nothing if the driver does not tell (before CUDA 12.4).
+  [[nodiscard]] virtual std::optional<std::uint32_t> parameter_count() const;
+  /// CTAs of this shape that fit one SM at a time.
+  [[nodiscard]] virtual std::uint32_t ctas_per_sm(std::uint32_t threads,
+                                                  std::uint32_t shared_bytes) const = 0;
+};
+
+/// What loads kernels on a device. Thread-safe. A loaded kernel is destroyed before its device.
+class TMAJIT_API DeviceKernels {
+ public:
+  virtual ~DeviceKernels();
+  /// Throws Error{invalid_image} if the driver can make nothing of the cubin or it has no such entry,
+  /// Error{out_of_memory}, and Error{device_failed} if it is the device that fails.
+  [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
+};
+
+TMAJIT_END

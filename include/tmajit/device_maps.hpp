@@ -1,0 +1,27 @@
+#pragma once
+
+#include <tmajit/device_memory.hpp>
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <array>
+#include <cstddef>
+
+TMAJIT_BEGIN
+
+/// The 128 opaque bytes that a kernel takes as a `__grid_constant__` tensor map. Made by a device, read by
+/// nobody else.
+struct alignas(128) EncodedTensorMap {
+  std::array<std::byte, 128> opaque{};
+};
+
+/// What encodes tensor maps for a device. Thread-safe; a map is changed by one thread at a time.
+class TMAJIT_API DeviceMaps {
+ public:
+  virtual ~DeviceMaps();
+  /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
+  [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
+  /// Makes a map that encode() made of `spec` one of the same tensor at `address`. Throws likewise.
+  virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
+};
+
+TMAJIT_END

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <tmajit/device_memory.hpp>
+
+TMAJIT_BEGIN
+
+/// A device's streams. Thread-safe.
+class TMAJIT_API DeviceStreams {
+ public:
+  virtual ~DeviceStreams();
+  /// A stream whose work does not wait for the default stream's.
+  [[nodiscard]] virtual Stream create() = 0;
+  /// Nobody may use the stream any more. What is enqueued on it is still done.
+  virtual void destroy(Stream stream) noexcept = 0;
+  /// Waits for everything on `stream`. Throws Error{device_failed} if a kernel faulted.
+  virtual void synchronize(Stream stream) = 0;
+};
+
+TMAJIT_END

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <initializer_list>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// What functions take several things as: a std::span<const T> that can also be written as `{a, b}`, which
+/// std::span learns with C++26. It holds nothing, so it is for parameters alone.
+template <class T>
+class List : public std::span<const T> {
+ public:
+  using std::span<const T>::span;
+  constexpr List(std::span<const T> items) noexcept
+      : std::span<const T>(items) {}  // NOLINT: converts implicitly
+  constexpr List(std::initializer_list<T> items) noexcept : std::span<const T>(items.begin(), items.size()) {}
+};
+
+TMAJIT_END

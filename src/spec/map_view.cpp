@@ -1,0 +1,86 @@
+#include "spec/map_view.hpp"
+
+#include "spec/dims.hpp"
+#include "spec/limits.hpp"
+#include "spec/map_rules.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
+/// NumPy gives a view [1, 5] a stride that no tensor map may have.
+std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
+                           Interleave interleave) noexcept {
+  const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
+  const std::uint64_t unit = stride_unit(interleave);
+  if (extent != 1 || (bytes != 0 && bytes % unit == 0 && bytes < max_stride_bytes)) return bytes;
+  return bytes < max_stride_bytes - unit ? std::max(round_up(bytes, unit), unit) : unit;
+}
+
+/// Whether walking dimension d of the view goes down in memory.
+bool goes_down(const TensorView& view, std::uint32_t d) noexcept {
+  return view.strides[d] < 0 && view.shape[d] > 1;
+}
+
+}  // namespace
+
+void set_view(TensorMapSpec& map, const TensorView& view) noexcept {
+  const std::uint64_t size = size_of(map.type);
+  for (std::uint32_t d = 0; d < std::min<std::uint32_t>(map.rank, max_map_rank); ++d) {
+    map.shape[d] = view.shape[d];
+    map.strides[d] = d + 1U < map.rank    ? outer_stride(view.shape[d], view.strides[d], size, map.interleave)
+                     : view.shape[d] == 1 ? size
+                                          : sat_mul(static_cast<std::uint64_t>(view.strides[d]), size);
+  }
+}
+
+void check_view(const TensorMapSpec& map, const TensorView& view, Violations& violations) {
+  const std::uint32_t rank = std::min<std::uint32_t>(map.rank, max_map_rank);
+  TensorMapSpec upwards = map;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (goes_down(view, d)) upwards.strides[d] = d + 1U < map.rank ? 0 : size_of(map.type);
+  }
+  check_extents(upwards, violations);
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (!goes_down(view, d)) continue;
+    violations.add({.rule = "view.negative-stride",
+                    .subject = violations.entry("strides", d),
+                    .found = fmt::format("{} elements", view.strides[d]),
+                    .need = "not negative: a tensor map only walks upwards",
+                    .legal = "a view from the other end, its coordinates reversed",
+                    .source = "cuTensorMapEncodeTiled, globalStrides"});
+  }
+}
+
+TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle swizzle) {
+  if (box.size() != view.rank) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a box of {} dimensions for a view of {}; as many are needed", box.size(), view.rank));
+  }
+  TensorMapSpec map{.type = view.type, .rank = static_cast<std::uint8_t>(view.rank), .swizzle = swizzle};
+  // Of too many dimensions the map holds the first, none of which is the innermost.
+  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) {
+    map.box[d] = as_u32(box, d, "box");
+    map.element_strides[d] = 1;
+  }
+  Violations violations;
+  check_form(map, violations);
+  check_kind(map, violations);
+  if (is_known(view.type)) {
+    set_view(map, view);
+    check_view(map, view, violations);
+  }
+  check_box(map, violations);
+  if (violations.count() > 0) throw SpecError(violations.take());
+  return map;
+}
+
+TMAJIT_END
