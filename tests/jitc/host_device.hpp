@@ -1,6 +1,7 @@
 #pragma once
 
-#include <tmajit/device.hpp>
+#include "lib/null_device.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <cstring>
@@ -8,11 +9,9 @@
 namespace jitc::test {
 
 /// A device whose memory is the host's: enough to see what is copied where. It runs no kernels.
-class HostDevice final : public tmajit::Device {
+class HostDevice final : public tools::NullDevice {
  public:
-  [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] tmajit::DevicePtr allocate(std::uint64_t /*bytes*/) override { refuse(); }
-  void free(tmajit::DevicePtr /*pointer*/) noexcept override {}
   void copy_in(tmajit::DevicePtr destination, std::span<const std::byte> source,
                tmajit::Stream /*stream*/) override {
     if (!source.empty()) std::memcpy(pointer(destination), source.data(), source.size());
@@ -31,9 +30,6 @@ class HostDevice final : public tmajit::Device {
             tmajit::Stream /*stream*/) override {
     std::memset(pointer(destination), std::to_integer<int>(value), bytes);
   }
-  void synchronize(tmajit::Stream /*stream*/) override {}
-  [[nodiscard]] tmajit::Stream create_stream() override { return nullptr; }
-  void destroy_stream(tmajit::Stream /*stream*/) noexcept override {}
   [[nodiscard]] std::vector<float> time(tmajit::Stream /*stream*/, std::uint32_t /*repeats*/,
                                         const std::function<void()>& /*work*/) override {
     refuse();
@@ -57,7 +53,6 @@ class HostDevice final : public tmajit::Device {
     throw tmajit::Error(tmajit::ErrorCode::unsupported, "the host's memory runs no kernels");
   }
 
-  tmajit::DeviceInfo info_;
   int copies_ = 0;
 };
 

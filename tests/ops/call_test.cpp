@@ -129,9 +129,9 @@ TEST_CASE("threads come and go, runtimes too") {
   }
   CHECK(desk->device->launches == 161);
   const std::shared_ptr<FakeDevice> device = desk->device;
-  CHECK(device->alive == 1);
+  CHECK(device->kernels_alive() == 1);
   desk.reset();
-  CHECK(device->alive == 0);  // the tables kept nothing
+  CHECK(device->kernels_alive() == 0);  // the tables kept nothing
 }
 
 TEST_CASE("a call that is refused leaves nothing behind") {

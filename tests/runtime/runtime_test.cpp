@@ -155,11 +155,11 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one"
     held = runtime.kernel(sample());
     (void)runtime.kernel(sample("x + 2"));
     Runtime moved = std::move(runtime);
-    CHECK(device->alive == 2);
+    CHECK(device->kernels_alive() == 2);
   }
-  CHECK(device->alive == 1);
+  CHECK(device->kernels_alive() == 1);
   held.reset();
-  CHECK(device->alive == 0);
+  CHECK(device->kernels_alive() == 0);
 }
 
 TEST_CASE("a memory hit takes well below a microsecond") {
