@@ -7,11 +7,13 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A small number of the calling thread's own, for as long as it lives. Taken and given back without a lock,
-/// so that a process that forks leaves none locked in its child.
+constexpr std::size_t no_number = PlanTables::most_threads;
+
+/// Sets a small number that is the calling thread's own for as long as this lives, and then `no_number`. Taken
+/// and given back without a lock, so that a process that forks leaves none locked in its child.
 class ThreadNumber {
  public:
-  ThreadNumber() noexcept {
+  explicit ThreadNumber(std::size_t& number) noexcept : number_(number) {
     for (std::size_t word = 0; word < taken.size(); ++word) {
       std::uint64_t bits = taken[word].load(std::memory_order_relaxed);
       while (bits != ~std::uint64_t{0}) {
@@ -26,16 +28,16 @@ class ThreadNumber {
     }
   }
   ~ThreadNumber() {
-    if (number_)
-      taken[*number_ / 64].fetch_and(~(std::uint64_t{1} << *number_ % 64), std::memory_order_release);
+    const std::size_t number = std::exchange(number_, no_number);
+    if (number == no_number) return;
+    taken[number / 64].fetch_and(~(std::uint64_t{1} << number % 64), std::memory_order_release);
   }
   ThreadNumber(const ThreadNumber&) = delete;
   ThreadNumber& operator=(const ThreadNumber&) = delete;
-  [[nodiscard]] const std::optional<std::size_t>& get() const noexcept { return number_; }
 
  private:
   static inline std::array<std::atomic<std::uint64_t>, PlanTables::most_threads / 64> taken{};
-  std::optional<std::size_t> number_;
+  std::size_t& number_;
 };
 
 std::unique_ptr<Companion> make_tables() {
@@ -64,10 +66,12 @@ PlanTables::~PlanTables() {
 }
 
 PlanTable* PlanTables::of_this_thread(const Runtime& runtime) {
-  static const thread_local ThreadNumber thread;
-  if (!thread.get()) return nullptr;
+  // Apart from the object that gives it back: a thread's own objects may make calls when that has ended.
+  thread_local std::size_t number = no_number;
+  static const thread_local ThreadNumber taken(number);
+  if (number == no_number) return nullptr;
   auto& tables = static_cast<PlanTables&>(companion_of(runtime, make_tables));
-  std::atomic<PlanTable*>& table = tables.tables_[*thread.get()];
+  std::atomic<PlanTable*>& table = tables.tables_[number];
   if (table.load(std::memory_order_acquire) == nullptr) table.store(new PlanTable, std::memory_order_release);
   return table.load(std::memory_order_relaxed);
 }

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,8 +48,8 @@ class PlanTables final : public Companion {
  public:
   static constexpr std::size_t most_threads = 1024;
 
-  /// The calling thread's in this runtime; null if more threads than `most_threads` live, which then plan
-  /// each time.
+  /// The calling thread's in this runtime. Null if more threads than `most_threads` live, or if the thread
+  /// ends and has given its own up: calls then plan each time.
   [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
 
   PlanTables() = default;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -132,6 +133,37 @@ TEST_CASE("threads come and go, runtimes too") {
   CHECK(device->kernels_alive() == 1);
   desk.reset();
   CHECK(device->kernels_alive() == 0);  // the tables kept nothing
+}
+
+namespace {
+
+/// Calls a function when its thread ends.
+struct AtThreadEnd {
+  std::function<void()> run;
+  ~AtThreadEnd() {
+    if (run) run();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a call of a thread that ends, by an object of its own, shares no table with a new thread") {
+  const Desk desk;
+  PlanTable* of_new = nullptr;
+  PlanTable* of_ending = nullptr;
+  std::jthread([&] {
+    // Made before what the library keeps for the thread, so that it ends after that.
+    thread_local AtThreadEnd last;
+    last.run = [&] {
+      std::jthread([&] { of_new = PlanTables::of_this_thread(desk.runtime); }).join();
+      of_ending = PlanTables::of_this_thread(desk.runtime);
+      copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+    };
+    copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+  }).join();
+  CHECK(of_new != nullptr);
+  CHECK(of_ending == nullptr);
+  CHECK(desk.device->launches == 2);
 }
 
 TEST_CASE("a call that is refused leaves nothing behind") {
