@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t no_number = PlanTables::most_threads;
 
-/// Sets a small number that is the calling thread's own for as long as this lives, and then `no_number`. Taken
-/// and given back without a lock, so that a process that forks leaves none locked in its child.
+/// Sets a small number that is the calling thread's own for as long as this lives, and then `no_number`.
+/// Taken and given back without a lock, so that a process that forks leaves none locked in its child.
 class ThreadNumber {
  public:
   explicit ThreadNumber(std::size_t& number) noexcept : number_(number) {

@@ -99,7 +99,8 @@ class GpuGraph final : public Graph {
 
 class GpuBackend final : public Backend {
  public:
-  explicit GpuBackend(int ordinal) : ordinal_(ordinal), first_(open_gpu(ordinal)), driver_(*new bench::RawDriver(ordinal)) {}
+  explicit GpuBackend(int ordinal)
+      : ordinal_(ordinal), first_(open_gpu(ordinal)), driver_(*new bench::RawDriver(ordinal)) {}
 
   std::shared_ptr<Device> open() override { return open_gpu(ordinal_); }
   [[nodiscard]] bool computes() const override { return true; }

@@ -43,7 +43,8 @@ Case tiled(std::string_view family, bool computes, std::vector<std::uint64_t> sh
   move.buffers = {view.span_bytes(), view.span_bytes()};
   if (computes) {
     move.expression = "-x0";
-    move.function = [](std::span<const reference::Scalar> x, std::span<const std::uint64_t>) { return reference::scalar(-std::get<float>(x[0]));
+    move.function = [](std::span<const reference::Scalar> x, std::span<const std::uint64_t>) {
+      return reference::scalar(-std::get<float>(x[0]));
     };
   }
   return finished(std::move(move), family);
@@ -52,7 +53,8 @@ Case tiled(std::string_view family, bool computes, std::vector<std::uint64_t> sh
 }  // namespace
 
 std::vector<Case> make_cases() {
-  std::vector<Case> cases{tiled("copy", false, {32, 48}), tiled("map", true, {32, 48}), tiled("bulk", true, {1500})};
+  std::vector<Case> cases{tiled("copy", false, {32, 48}), tiled("map", true, {32, 48}),
+                          tiled("bulk", true, {1500})};
   std::array<std::size_t, reference::all_move_kinds.size()> found{};
   std::size_t missing = found.size() * of_each_kind;
   for (std::uint64_t pattern = 0; missing > 0; ++pattern) {
@@ -90,7 +92,8 @@ std::vector<DevicePtr> Placement::sources() const {
 }
 
 void Placement::write(Stream stream) const {
-  for (std::size_t i = 0; i < addresses_.size(); ++i) device_->copy_in(addresses_[i], what_.before[i], stream);
+  for (std::size_t i = 0; i < addresses_.size(); ++i)
+    device_->copy_in(addresses_[i], what_.before[i], stream);
 }
 
 void Placement::check(Stream stream) const {

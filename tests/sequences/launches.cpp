@@ -80,7 +80,8 @@ void Sequence::rebind() {
   const Placement& from = *prepared->at;
   // Aligned alike is all that kernels ask for.
   const bool far = from.shift() % 16 == 0 && one_in(2);
-  auto at = std::make_shared<Placement>(from.device(), from.what(), far ? 16 - from.shift() % 32 : from.shift());
+  auto at =
+      std::make_shared<Placement>(from.device(), from.what(), far ? 16 - from.shift() % 32 : from.shift());
   note("rebind a launch from " + std::to_string(from.shift()) + " to " + std::to_string(at->shift()) +
        " bytes after a multiple of 256, and launch it");
   const auto addresses = operands(*at, kernel_plans(*at, prepared->chip));

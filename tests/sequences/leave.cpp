@@ -32,14 +32,18 @@ constexpr auto statics = all_kept(std::make_index_sequence<8>());
 }  // namespace
 
 Leave Sequence::any_way_out() {
-  constexpr std::array all{Leave::by_return, Leave::by_return_with_all, Leave::by_exit_with_all,
+  constexpr std::array all{Leave::by_return, Leave::by_return_with_all,  Leave::by_exit_with_all,
                            Leave::by_exit,   Leave::by_exit_with_thread, Leave::at_once};
   return all[below(all.size())];
 }
 
 void Sequence::leave(Leave how) {
-  constexpr std::array texts{"return",          "return with static objects", "exit with static objects",
-                             "exit as it stands", "exit while a thread goes on", "_exit"};
+  constexpr std::array texts{"return",
+                             "return with static objects",
+                             "exit with static objects",
+                             "exit as it stands",
+                             "exit while a thread goes on",
+                             "_exit"};
   note(std::string("leave the process: ") + texts[static_cast<std::size_t>(how)]);
   // Threads may still be at work when a process ends, but not with a GPU: its driver ends with the process.
   if (!surroundings_.backend.survives_fork()) {

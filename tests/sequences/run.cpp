@@ -28,20 +28,20 @@ struct Everything {
   RunOptions options;
   std::vector<Case> cases = make_cases();
   Journal journal{options.aloud};
-  std::filesystem::path folder = std::filesystem::temp_directory_path() /
-                                 ("tmajit-sequences-" + std::to_string(::getpid()));
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tmajit-sequences-" + std::to_string(::getpid()));
 };
 
 /// How a process ended: returned from it, or why it failed.
 struct Ended {
-  bool here = false;    ///< this is that process
-  int status = 0;       ///< what it returns, or its exit status
+  bool here = false;         ///< this is that process
+  int status = 0;            ///< what it returns, or its exit status
   std::string failure = {};  ///< empty if there is none
 };
 
 std::size_t open_files() {
-  return static_cast<std::size_t>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                                std::filesystem::directory_iterator()));
 }
 
 /// The cases' kernels, aligned in every way, so that sequences find them in the cache.
@@ -76,7 +76,8 @@ int run_sequences(Everything& all, Backend& backend, std::uint64_t seed, std::ui
       backend.check_nothing_left();
       const std::size_t now = open_files();
       if (files == 0) files = now;
-      if (now > files) throw Failure("open files: " + std::to_string(now) + ", there were " + std::to_string(files));
+      if (now > files)
+        throw Failure("open files: " + std::to_string(now) + ", there were " + std::to_string(files));
     } catch (const std::exception& error) {
       all.journal.note(std::string("FAILED: ") + error.what());
       ::_exit(1);
@@ -113,9 +114,11 @@ Ended in_process(Everything& all, Work work) {
     if (Clock::now() - since < patience_with_steps) continue;
     ::kill(id, SIGKILL);
     ::waitpid(id, &status, 0);
-    return {.failure = "the last step did not end within " + std::to_string(patience_with_steps.count()) + " s"};
+    return {.failure =
+                "the last step did not end within " + std::to_string(patience_with_steps.count()) + " s"};
   }
-  if (WIFSIGNALED(status)) return {.failure = "the process ended by signal " + std::to_string(WTERMSIG(status))};
+  if (WIFSIGNALED(status))
+    return {.failure = "the process ended by signal " + std::to_string(WTERMSIG(status))};
   if (WEXITSTATUS(status) == 0) return {};
   return {.status = WEXITSTATUS(status),
           .failure = "the process ended with " + std::to_string(WEXITSTATUS(status))};
@@ -124,9 +127,9 @@ Ended in_process(Everything& all, Work work) {
 int failed(const Everything& all, const Ended& ended, std::uint64_t first) {
   const std::uint64_t seed = all.journal.seed();
   std::cout << ended.failure << "; the steps of sequence " << seed << ":\n"
-            << all.journal.text() << "run it again alone: --device " << all.options.device << " --seed " << seed
-            << "\nor with those before it in its process: --device " << all.options.device << " --first "
-            << first << " --count " << seed - first + 1 << std::endl;
+            << all.journal.text() << "run it again alone: --device " << all.options.device << " --seed "
+            << seed << "\nor with those before it in its process: --device " << all.options.device
+            << " --first " << first << " --count " << seed - first + 1 << std::endl;
   return 1;
 }
 

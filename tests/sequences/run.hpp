@@ -13,9 +13,9 @@ struct RunOptions {
   std::uint64_t first = 1;  ///< the first sequence's seed; the others follow
   std::uint64_t count = 100;
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
-  std::uint64_t in_process = 25;  ///< sequences of one process, at most
-  std::filesystem::path cache;    ///< where the cases' kernels are kept from run to run
-  bool aloud = false;             ///< steps on standard error
+  std::uint64_t in_process = 25;                             ///< sequences of one process, at most
+  std::filesystem::path cache;  ///< where the cases' kernels are kept from run to run
+  bool aloud = false;           ///< steps on standard error
 };
 
 /// Runs sequences in processes of their own, watches them, and says on standard output what they did.

@@ -20,10 +20,10 @@ namespace sequences {
 
 /// How a process leaves.
 enum class Leave : std::uint8_t {
-  by_return,           ///< everything is destroyed, main() returns
-  by_return_with_all,  ///< main() returns while everything lives in static objects
-  by_exit_with_all,    ///< likewise, by exit()
-  by_exit,             ///< exit() in the midst of things, which nobody destroys
+  by_return,            ///< everything is destroyed, main() returns
+  by_return_with_all,   ///< main() returns while everything lives in static objects
+  by_exit_with_all,     ///< likewise, by exit()
+  by_exit,              ///< exit() in the midst of things, which nobody destroys
   by_exit_with_thread,  ///< likewise, while a thread goes on with calls
   at_once,              ///< _exit()
 };

@@ -4,8 +4,8 @@
 
 #include <tmajit/runtime.hpp>
 
-#include <exception>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // Steps that several threads, graphs or processes have a part in.
-#include "sequences/leaks.hpp"
+#include "sequences/sanitizer.hpp"
 #include "sequences/sequence.hpp"
 
 #include <array>
@@ -135,6 +135,7 @@ void Sequence::drop_graph() {
 
 void Sequence::fork_child() {
   if (child_) return;
+  while (has_address_sanitizer && !callers_.empty()) join_thread();
   note("fork; threads: " + std::to_string(callers_.size()));
   const ::pid_t id = ::fork();
   if (id < 0) throw Failure("no process could be forked");

@@ -1,4 +1,4 @@
-#include "sequences/leaks.hpp"
+#include "sequences/sanitizer.hpp"
 
 namespace sequences {
 namespace {

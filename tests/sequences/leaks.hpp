@@ -1,8 +1,0 @@
-#pragma once
-
-namespace sequences {
-
-/// From now on this process is not asked at its end what it leaked.
-void forget_leaks() noexcept;
-
-}  // namespace sequences
