@@ -47,10 +47,14 @@ std::string load_builtins(const CompilerIdentity& nvrtc) {
   return fmt::format("; {} was not loaded: {}", file.string(), last_dl_error());
 }
 
-/// Lets any number of threads in, but none while a fork waits for those inside to leave.
-struct ForkGate {
+/// Lets any number of threads in, but none while a fork waits for those inside to leave, and none any more
+/// when the process ends.
+struct Gate {
   void enter() {
     const std::lock_guard lock(entrance);
+    if (closed_for_good) {
+      throw Error(ErrorCode::unavailable, "nothing is compiled any more: the process is ending");
+    }
     ++inside;
   }
   void leave() {
@@ -61,20 +65,33 @@ struct ForkGate {
     for (int count = inside; count != 0; count = inside) inside.wait(count);
   }
 
+  void close_for_good() {
+    close();
+    closed_for_good = true;
+    entrance.unlock();
+  }
+
   std::mutex entrance;
+  bool closed_for_good = false;
   std::atomic<int> inside = 0;
   ForkGuard fork_guard{[this] { close(); }, [this](ForkSide) { entrance.unlock(); }};
 };
 
-ForkGate& fork_gate() {
-  // Never destroyed: a thread may still compile while the process ends.
-  static auto& gate = *new ForkGate;
+Gate& the_gate() {
+  // Never destroyed: a thread may still ask while the process ends.
+  static auto& gate = *new Gate;
   return gate;
 }
 
 // Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the
 // child.
-[[maybe_unused]] const ForkGate& gate_at_load = fork_gate();
+[[maybe_unused]] const Gate& gate_at_load = the_gate();
+
+/// Has the process, when it ends, wait for the threads inside NVRTC before it destroys what NVRTC has made so
+/// far: compiling goes wrong without it, or crashes.
+void close_gate_at_exit() {
+  std::atexit([] { the_gate().close_for_good(); });
+}
 
 /// Newest first. The plain name is there in toolkits and development packages only.
 constexpr std::array file_names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -127,11 +144,14 @@ NvrtcApi::Address NvrtcApi::find(const char* name) {
 }
 
 NvrtcUse::NvrtcUse() {
-  fork_gate().enter();
+  the_gate().enter();
 }
 
 NvrtcUse::~NvrtcUse() {
-  fork_gate().leave();
+  // NVRTC makes some of what it keeps when it is loaded, and the rest when it first compiles.
+  static std::atomic<int> uses = 0;
+  if (uses.load(std::memory_order_relaxed) < 2 && ++uses <= 2) close_gate_at_exit();
+  the_gate().leave();
 }
 
 const Nvrtc& Nvrtc::instance() {

@@ -67,7 +67,8 @@ class Nvrtc {
 
 /// Held by a thread while it is inside NVRTC, or loads it. A fork waits until there is no such thread: NVRTC
 /// and the loader have locks of their own, which a child that is forked meanwhile would wait for without end.
-/// No user's callback may run while it is held, and it is not held twice.
+/// So does the end of the process, after which making one throws Error{unavailable}. No user's callback may
+/// run while it is held, and it is not held twice.
 class NvrtcUse {
  public:
   NvrtcUse();

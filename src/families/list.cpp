@@ -36,11 +36,12 @@ const Family& family_named(std::string_view name) {
 }
 
 std::span<const FamilyInfo> families() noexcept {
-  static const auto infos = [] {
+  // Never destroyed, as the families themselves.
+  static const auto& infos = *new auto([] {
     std::vector<FamilyInfo> list;
     for (const Family* family : all_families()) list.push_back(family->info());
     return list;
-  }();
+  }());
   return infos;
 }
 

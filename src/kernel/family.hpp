@@ -103,13 +103,13 @@ struct SourceParts {
   }
 };
 
-/// One kernel family: all that is known of it, in its own folder. Stateless.
+/// One kernel family: all that is known of it, in its own folder. Stateless, and static: nothing destroys it,
+/// for threads and static objects may make kernels while the process ends.
 class Family {
  public:
   explicit Family(const FamilyInfo& info) : info_(info) {}
   Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
-  virtual ~Family() = default;
 
   [[nodiscard]] const FamilyInfo& info() const noexcept { return info_; }
   [[nodiscard]] std::string_view name() const noexcept { return info_.name; }
@@ -137,6 +137,7 @@ class Family {
                         ShapeClass& /*shape*/) const {}
 
  protected:
+  ~Family() = default;
   /// A candidate of this family. Facts are plain data without padding: equal facts are equal bytes.
   template <class Facts>
   [[nodiscard]] Candidate candidate(const Facts& facts, const CanonicalNest& nest,

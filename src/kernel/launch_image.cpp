@@ -64,7 +64,7 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
 
 void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
   encoder_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
-                       address);
+                        address);
 }
 
 TMAJIT_END

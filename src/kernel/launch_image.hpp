@@ -68,8 +68,8 @@ class alignas(8) LaunchImage {
   [[nodiscard]] static std::size_t bytes_for(const ParameterBlock& parameters) noexcept;
   static constexpr std::size_t max_bytes = 4096;
 
-  /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. What `target` names
-  /// must live as long as the image.
+  /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. What `target`
+  /// names must live as long as the image.
   static LaunchImage& write(void* memory, const ParameterBlock& parameters, const LaunchShape& shape,
                             std::span<const Part> operands, const Target& target);
 

@@ -195,7 +195,8 @@ inline Placement PlacedLaunches::placement(const TensorAddresses& addresses) con
     const TensorReach& reach = all[i].reach;
     const DevicePtr address = addresses[i];
     if (reach.empty()) continue;
-    if (address <= reach.below || address + reach.above < address) return Placement::unsure;  // null, or it wraps
+    if (address <= reach.below || address + reach.above < address)
+      return Placement::unsure;  // null, or it wraps
     for (std::size_t j = 0; j < std::min<std::size_t>(i, written_); ++j) {
       const TensorReach& other = all[j].reach;
       if (other.empty()) continue;

@@ -63,8 +63,8 @@ class PlanTable {
 /// The tables of a runtime's threads.
 class PlanTables {
  public:
-  /// The calling thread's in this runtime; null if more threads than `most_numbered_threads` live, which then
-  /// plan each time.
+  /// The calling thread's in this runtime. Null if more threads than `most_numbered_threads` live, or if the
+  /// thread ends and has given its number up: calls then plan each time.
   [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
 
   PlanTables() = default;

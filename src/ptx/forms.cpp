@@ -271,13 +271,14 @@ bool writes_first_operand(Opcode opcode) noexcept {
 }
 
 FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands) {
-  /// The forms of every operation by its first word.
-  static const auto table = [] {
+  /// The forms of every operation by its first word. Never destroyed: threads and static objects may parse
+  /// while the process ends.
+  static const auto& table = *new auto([] {
     llvm::StringMap<std::vector<Form>> forms;
     for (const FormRow& row : form_rows())
       forms[llvm::StringRef(row.name).split('.').first].push_back(compile_row(row));
     return forms;
-  }();
+  }());
   const auto forms = table.find(words.front());
   if (forms == table.end()) return {FormMatch::Fault::opcode, Opcode::exit, 0, {}};
   Matcher matcher(words, operands);

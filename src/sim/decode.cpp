@@ -389,7 +389,8 @@ Arg Decoder::convert_special(const std::string& name, const std::string& compone
 }
 
 Selectors selectors() {
-  static const std::vector<Selector> all = [] {
+  // Never destroyed: threads and static objects may use a device while the process ends.
+  static const auto& all = *new auto([] {
     std::vector<Selector> tables;
     for (const Selectors& table :
          {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, memory_selectors,
@@ -397,7 +398,7 @@ Selectors selectors() {
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;
-  }();
+  }());
   return all;
 }
 

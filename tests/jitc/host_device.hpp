@@ -1,6 +1,7 @@
 #pragma once
 
-#include <tmajit/device.hpp>
+#include "lib/null_device.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <cstring>
@@ -8,21 +9,9 @@
 namespace jitc::test {
 
 /// A device whose memory is the host's: enough to see what is copied where. It runs no kernels.
-class HostDevice final : public tmajit::Device,
-                         private tmajit::DeviceMemory,
-                         private tmajit::DeviceStreams,
-                         private tmajit::DeviceKernels,
-                         private tmajit::DeviceMaps,
-                         private tmajit::DeviceTiming {
+class HostDevice final : public tools::NullDevice {
  public:
-  [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
   [[nodiscard]] tmajit::DevicePtr allocate(std::uint64_t /*bytes*/) override { refuse(); }
-  void free(tmajit::DevicePtr /*pointer*/) noexcept override {}
   void copy_in(tmajit::DevicePtr destination, std::span<const std::byte> source,
                tmajit::Stream /*stream*/) override {
     if (!source.empty()) std::memcpy(pointer(destination), source.data(), source.size());
@@ -41,9 +30,6 @@ class HostDevice final : public tmajit::Device,
             tmajit::Stream /*stream*/) override {
     std::memset(pointer(destination), std::to_integer<int>(value), bytes);
   }
-  void synchronize(tmajit::Stream /*stream*/) override {}
-  [[nodiscard]] tmajit::Stream create() override { return nullptr; }
-  void destroy(tmajit::Stream /*stream*/) noexcept override {}
   [[nodiscard]] std::vector<float> time(tmajit::Stream /*stream*/, std::uint32_t /*repeats*/,
                                         const std::function<void()>& /*work*/) override {
     refuse();
@@ -67,7 +53,6 @@ class HostDevice final : public tmajit::Device,
     throw tmajit::Error(tmajit::ErrorCode::unsupported, "the host's memory runs no kernels");
   }
 
-  tmajit::DeviceInfo info_;
   int copies_ = 0;
 };
 

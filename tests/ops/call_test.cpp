@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -175,9 +176,40 @@ TEST_CASE("threads come and go, runtimes too") {
   }
   CHECK(desk->device->launches == 161);
   const std::shared_ptr<FakeDevice> device = desk->device;
-  CHECK(device->alive == 1);
+  CHECK(device->kernels_alive() == 1);
   desk.reset();
-  CHECK(device->alive == 0);  // the tables kept nothing
+  CHECK(device->kernels_alive() == 0);  // the tables kept nothing
+}
+
+namespace {
+
+/// Calls a function when its thread ends.
+struct AtThreadEnd {
+  std::function<void()> run;
+  ~AtThreadEnd() {
+    if (run) run();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a call of a thread that ends, by an object of its own, shares no table with a new thread") {
+  const Desk desk;
+  PlanTable* of_new = nullptr;
+  PlanTable* of_ending = nullptr;
+  std::jthread([&] {
+    // Made before what the library keeps for the thread, so that it ends after that.
+    thread_local AtThreadEnd last;
+    last.run = [&] {
+      std::jthread([&] { of_new = PlanTables::of_this_thread(desk.runtime); }).join();
+      of_ending = PlanTables::of_this_thread(desk.runtime);
+      copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+    };
+    copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+  }).join();
+  CHECK(of_new != nullptr);
+  CHECK(of_ending == nullptr);
+  CHECK(desk.device->launches == 2);
 }
 
 TEST_CASE("a call that is refused leaves nothing behind") {

@@ -44,16 +44,16 @@ OwnMemory::~OwnMemory() {
 
 void OwnMemory::write(const reference::Buffers& buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    device_->memory().copy_in(allocations_[i], std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
-                     nullptr);
+    device_->memory().copy_in(allocations_[i],
+                              std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes), nullptr);
   }
 }
 
 reference::Buffers OwnMemory::read(const reference::Buffers& like) const {
   reference::Buffers buffers = like;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    device_->memory().copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes), allocations_[i],
-                      nullptr);
+    device_->memory().copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
+                               allocations_[i], nullptr);
   }
   return buffers;
 }

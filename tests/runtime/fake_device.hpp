@@ -1,6 +1,7 @@
 #pragma once
 
-#include <tmajit/device.hpp>
+#include "lib/null_device.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <atomic>
@@ -11,13 +12,8 @@
 #include <utility>
 #include <vector>
 
-/// A device that runs nothing and remembers what it was asked to do. Thread-safe where a Device is.
-class FakeDevice final : public tmajit::Device,
-                         private tmajit::DeviceMemory,
-                         private tmajit::DeviceStreams,
-                         private tmajit::DeviceKernels,
-                         private tmajit::DeviceMaps,
-                         private tmajit::DeviceTiming {
+/// A device that does nothing and remembers what it was asked to do. Thread-safe where a Device is.
+class FakeDevice final : public tools::NullDevice {
  public:
   struct Encoded {
     tmajit::TensorMapSpec spec;
@@ -29,11 +25,6 @@ class FakeDevice final : public tmajit::Device,
     tmajit::Stream stream;
   };
 
-  FakeDevice() {
-    info_.name = "fake";
-    info_.sm_count = 132;
-  }
-
   // What loading the next cubins throws, in order.
   std::vector<tmajit::Error> refusals;
   // Called on every launch, while its parameters can be read.
@@ -42,15 +33,7 @@ class FakeDevice final : public tmajit::Device,
   std::vector<Encoded> encoded;
   std::vector<std::uint32_t> allowed;  ///< shared bytes
   std::atomic<int> loads = 0;
-  std::atomic<int> alive = 0;  ///< kernels that are loaded
   std::atomic<int> launches = 0;
-
-  [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
-  [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
 
   // Map number n holds the bytes of n, from 0.
   tmajit::EncodedTensorMap encode(const tmajit::TensorMapSpec& spec, tmajit::DevicePtr address) override {
@@ -60,6 +43,10 @@ class FakeDevice final : public tmajit::Device,
     std::memcpy(map.opaque.data(), &number, sizeof number);
     encoded.push_back({spec, address});
     return map;
+  }
+  void set_address(tmajit::EncodedTensorMap& map, const tmajit::TensorMapSpec& spec,
+                   tmajit::DevicePtr address) override {
+    map = encode(spec, address);
   }
 
   std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact&) override {
@@ -73,23 +60,10 @@ class FakeDevice final : public tmajit::Device,
     return std::make_unique<Kernel>(*this);
   }
 
-  // Nothing that runtime needs.
-  tmajit::DevicePtr allocate(std::uint64_t) override { return 0; }
-  void free(tmajit::DevicePtr) noexcept override {}
-  void copy_in(tmajit::DevicePtr, std::span<const std::byte>, tmajit::Stream) override {}
-  void copy_out(std::span<std::byte>, tmajit::DevicePtr, tmajit::Stream) override {}
-  void copy(tmajit::DevicePtr, tmajit::DevicePtr, std::uint64_t, tmajit::Stream) override {}
-  void fill(tmajit::DevicePtr, std::byte, std::uint64_t, tmajit::Stream) override {}
-  void synchronize(tmajit::Stream) override {}
-  tmajit::Stream create() override { return nullptr; }
-  void destroy(tmajit::Stream) noexcept override {}
-  std::vector<float> time(tmajit::Stream, std::uint32_t, const std::function<void()>&) override { return {}; }
-
  private:
-  class Kernel final : public tmajit::LoadedKernel {
+  class Kernel final : public NullDevice::Kernel {
    public:
-    explicit Kernel(FakeDevice& device) : device_(device) { ++device_.alive; }
-    ~Kernel() override { --device_.alive; }
+    explicit Kernel(FakeDevice& device) : NullDevice::Kernel(device), device_(device) {}
     void launch(const tmajit::LaunchShape& shape, std::span<void* const> parameters,
                 tmajit::Stream stream) const override {
       ++device_.launches;
@@ -99,12 +73,10 @@ class FakeDevice final : public tmajit::Device,
       const std::lock_guard lock(device_.mutex_);
       device_.allowed.push_back(bytes);
     }
-    std::uint32_t ctas_per_sm(std::uint32_t, std::uint32_t) const override { return 1; }
 
    private:
     FakeDevice& device_;
   };
 
-  tmajit::DeviceInfo info_;
   std::mutex mutex_;
 };

@@ -436,7 +436,7 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
     const KernelPlan plan = plan_tiles(request_of("copy", view, view));
     return runtime.kernel(plan).prepare(plan);
   }();
-  CHECK(bench.device->alive == 1);  // the launch keeps its kernel
+  CHECK(bench.device->kernels_alive() == 1);  // the launch keeps its kernel
   PreparedLaunch launch = std::move(prepared);
 
   bench.device->encoded.reserve(64);

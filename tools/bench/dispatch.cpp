@@ -1,6 +1,6 @@
 #include "bench.hpp"
 #include "lib/allocations.hpp"
-#include "null_device.hpp"
+#include "lib/null_device.hpp"
 #include "raw_launch.hpp"
 
 #include <tmajit/move.hpp>
@@ -245,7 +245,7 @@ void measure_dispatch(const Options& /*options*/, Machine* gpu, Report& report) 
   report.line(fmt::format("{:<8}{:<10}{:<24}{:<8}{:>8}{:>10}{:>10}{:>10}{:>14}", "device", "kernel", "path",
                           "caches", "threads", "ns", "raw ns", "over ns", "allocations"));
   report.progress("dispatch");
-  Dispatch(std::make_shared<NullDevice>(), nullptr, report).measure();
+  Dispatch(std::make_shared<tools::NullDevice>(), nullptr, report).measure();
   if (gpu != nullptr) Dispatch(gpu->device, gpu, report).measure();
 }
 

@@ -100,6 +100,7 @@ class BlockFamily : public Family {
   void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override;
 
  protected:
+  ~BlockFamily() = default;
   /// Flags and facts of a kernel that takes tiles in `tile_order`.
   [[nodiscard]] static SourceParts parts_of(const BlockFacts& facts);
 };

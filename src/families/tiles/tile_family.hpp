@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 
 /// What families of tiles have in common. Each of them adds its traits, its template's name and how its entry
 /// is called.
-class TileFamily : public Family {
+class TileFamily final : public Family {
  public:
   TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why, std::string_view call);
 

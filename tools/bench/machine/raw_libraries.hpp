@@ -18,7 +18,7 @@ namespace bench {
   X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuGetErrorString) \
   X(cuDriverGetVersion) X(cuLaunchKernelEx) X(cuLibraryLoadData) X(cuLibraryUnload) \
   X(cuLibraryGetKernel) X(cuKernelSetAttribute) X(cuStreamBeginCapture) X(cuStreamEndCapture) \
-  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)
+  X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuMemGetInfo)
 // clang-format on
 
 /// The CUDA driver without tmajit in between: what launches are compared with, and the graphs that keep the

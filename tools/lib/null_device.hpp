@@ -2,34 +2,45 @@
 
 #include <tmajit/device.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
-namespace bench {
+namespace tools {
 
 /// A device that does nothing, as fast as that can be: what is left of a launch's time is the library's own.
-class NullDevice final : public tmajit::Device,
-                         private tmajit::DeviceMemory,
-                         private tmajit::DeviceStreams,
-                         private tmajit::DeviceKernels,
-                         private tmajit::DeviceMaps,
-                         private tmajit::DeviceTiming {
+/// It counts what it was given and not asked to take back. Devices of tests that do a little more are made of
+/// it. Thread-safe.
+class NullDevice : public tmajit::Device,
+                   protected tmajit::DeviceMemory,
+                   protected tmajit::DeviceStreams,
+                   protected tmajit::DeviceKernels,
+                   protected tmajit::DeviceMaps,
+                   protected tmajit::DeviceTiming {
  public:
   NullDevice() {
     info_.name = "nothing";
     info_.sm_count = 132;
   }
+
+  /// Allocations that were not freed.
+  [[nodiscard]] std::int64_t allocations_alive() const noexcept { return allocations_; }
+  /// Kernels that are loaded.
+  [[nodiscard]] std::int64_t kernels_alive() const noexcept { return kernels_; }
+
   [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] tmajit::DeviceMemory& memory() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceStreams& streams() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
+  /// Addresses are never given twice, and stand for no memory.
   tmajit::DevicePtr allocate(std::uint64_t bytes) override {
-    next_ += (bytes + 511) / 512 * 512;
-    return next_ - (bytes + 511) / 512 * 512;
+    ++allocations_;
+    return next_.fetch_add((bytes / alignment + 1) * alignment);
   }
-  void free(tmajit::DevicePtr) noexcept override {}
+  void free(tmajit::DevicePtr) noexcept override { --allocations_; }
   void copy_in(tmajit::DevicePtr, std::span<const std::byte>, tmajit::Stream) override {}
   void copy_out(std::span<std::byte>, tmajit::DevicePtr, tmajit::Stream) override {}
   void copy(tmajit::DevicePtr, tmajit::DevicePtr, std::uint64_t, tmajit::Stream) override {}
@@ -51,18 +62,32 @@ class NullDevice final : public tmajit::Device,
     std::memcpy(map.opaque.data(), &address, sizeof address);
   }
   std::unique_ptr<tmajit::LoadedKernel> load(const tmajit::Artifact&) override {
-    return std::make_unique<Kernel>();
+    return std::make_unique<Kernel>(*this);
   }
 
- private:
-  struct Kernel final : tmajit::LoadedKernel {
+ protected:
+  /// A kernel that counts as loaded while it lives; launches do nothing.
+  class Kernel : public tmajit::LoadedKernel {
+   public:
+    explicit Kernel(NullDevice& device) : device_(device) { ++device_.kernels_; }
+    ~Kernel() override { --device_.kernels_; }
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
     void launch(const tmajit::LaunchShape&, std::span<void* const>, tmajit::Stream) const override {}
     void allow_shared_bytes(std::uint32_t) override {}
     std::uint32_t ctas_per_sm(std::uint32_t, std::uint32_t) const override { return 1; }
+
+   private:
+    NullDevice& device_;
   };
 
   tmajit::DeviceInfo info_;
-  tmajit::DevicePtr next_ = tmajit::DevicePtr{1} << 40;
+
+ private:
+  static constexpr std::uint64_t alignment = 512;
+  std::atomic<tmajit::DevicePtr> next_ = tmajit::DevicePtr{1} << 40;
+  std::atomic<std::int64_t> allocations_ = 0;
+  std::atomic<std::int64_t> kernels_ = 0;
 };
 
-}  // namespace bench
+}  // namespace tools

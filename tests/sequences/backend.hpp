@@ -1,0 +1,50 @@
+#pragma once
+
+#include <tmajit/device.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace sequences {
+
+/// Work that was captured from a stream.
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  virtual ~Graph() = default;
+  virtual void launch(tmajit::Stream stream) const = 0;
+  /// Destroys what was captured; what was made of it to be launched stays.
+  virtual void drop_template() = 0;
+};
+
+/// Where devices of a kind come from, and what can be asked of them. Made in the process that uses it.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual std::shared_ptr<tmajit::Device> open() = 0;
+  /// Whether memory holds what was written to it, and kernels compute.
+  [[nodiscard]] virtual bool computes() const = 0;
+  /// Whether a child that was forked can go on with the devices of its parent.
+  [[nodiscard]] virtual bool survives_fork() const = 0;
+  [[nodiscard]] virtual bool has_graphs() const { return false; }
+  /// Captures what `work` enqueues on `stream`; `anywhere`: while other threads may allocate.
+  [[nodiscard]] virtual std::unique_ptr<Graph> capture(tmajit::Stream stream, std::uint64_t mode,
+                                                       bool anywhere, const std::function<void()>& work);
+  /// Throws Failure if something that a device gave was not given back, when all handles are gone.
+  virtual void check_nothing_left() {}
+};
+
+/// "null", "sim" or "gpu:0". Throws Error{unavailable} where there is no such GPU, and
+/// std::invalid_argument for another name.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view device);
+
+}  // namespace sequences

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "reference/random_moves.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace sequences {
+
+/// A small operation with what it is given and what it must leave. There are few of them, so that their
+/// kernels are compiled once for thousands of sequences.
+struct Case {
+  reference::RandomMove move;
+  std::string_view family = {};  ///< whose tiles plan_tiles() makes for it; empty: no such
+  reference::Buffers before = {};
+  reference::Buffers expected = {};
+  /// Bytes by which buffers may move for their elements to stay where elements may lie.
+  std::uint64_t unit = 1;
+};
+
+/// Some of every kind of operation, and some whose tiles are chosen.
+[[nodiscard]] std::vector<Case> make_cases();
+
+/// A case's buffers somewhere in a device's memory or, without a device, where nothing lies.
+class Placement {
+ public:
+  /// Every buffer `shift` bytes after a multiple of 256.
+  Placement(std::shared_ptr<tmajit::Device> device, const Case& what, std::uint64_t shift);
+
+  [[nodiscard]] const Case& what() const { return what_; }
+  [[nodiscard]] const std::shared_ptr<tmajit::Device>& device() const { return device_; }
+  [[nodiscard]] std::uint64_t shift() const { return shift_; }
+  [[nodiscard]] tmajit::Operation operation() const;
+  [[nodiscard]] std::vector<tmajit::DevicePtr> destinations() const;
+  [[nodiscard]] std::vector<tmajit::DevicePtr> sources() const;
+
+  /// Brings the buffers to what they are before the operation.
+  void write(tmajit::Stream stream) const;
+  /// Waits for `stream`; throws Failure unless the buffers are what they should be after the operation.
+  void check(tmajit::Stream stream) const;
+
+ private:
+  std::shared_ptr<tmajit::Device> device_;
+  const Case& what_;
+  std::uint64_t shift_;
+  tmajit::Buffer memory_;
+  std::vector<tmajit::DevicePtr> addresses_;
+};
+
+/// The kernels of a case at a place: its tiles, or what the planner chooses.
+[[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& at, const tmajit::Chip& chip);
+
+/// What PreparedLaunch::rebind() takes for each of those kernels.
+[[nodiscard]] std::vector<std::vector<tmajit::DevicePtr>> operands(
+    const Placement& at, const std::vector<tmajit::KernelPlan>& plans);
+
+/// The case in one call.
+void call(const tmajit::Runtime& runtime, const Placement& at, tmajit::Stream stream);
+
+}  // namespace sequences

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sequences {
+
+/// What a sequence found wrong.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The steps of the sequence that runs, in memory that it shares with the process that watches it and with
+/// the children that it forks: what is written can be read however the writer ended.
+class Journal {
+ public:
+  explicit Journal(bool aloud);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void begin(std::uint64_t seed);
+  /// A step that begins, or what was found. In a forked child `who` tells so.
+  void note(std::string_view text);
+  /// The sequence ended as it should.
+  void end();
+  void is_child(bool child) { child_ = child; }
+
+  [[nodiscard]] std::uint64_t seed() const;
+  [[nodiscard]] std::uint64_t ended() const;  ///< sequences
+  void forget_ended();
+  /// Grows with every step.
+  [[nodiscard]] std::uint64_t progress() const;
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Page;
+  Page* page_;
+  bool aloud_;  ///< on standard error, too
+  bool child_ = false;
+};
+
+}  // namespace sequences

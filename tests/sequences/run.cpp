@@ -1,0 +1,174 @@
+#include "sequences/run.hpp"
+
+#include "sequences/sequence.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <csignal>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace sequences {
+namespace {
+
+/// How long one step may take: longer than it waits for a child, and than any kernel compiles.
+constexpr auto patience_with_steps = 100s;
+constexpr int no_such_device = 77;
+
+/// What its processes share. Never destroyed, for they end in every possible way.
+struct Everything {
+  RunOptions options;
+  std::vector<Case> cases = make_cases();
+  Journal journal{options.aloud};
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tmajit-sequences-" + std::to_string(::getpid()));
+};
+
+/// How a process ended: returned from it, or why it failed.
+struct Ended {
+  bool here = false;         ///< this is that process
+  int status = 0;            ///< what it returns, or its exit status
+  std::string failure = {};  ///< empty if there is none
+};
+
+std::size_t open_files() {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                                std::filesystem::directory_iterator()));
+}
+
+/// The cases' kernels, aligned in every way, so that sequences find them in the cache.
+int fill_cache(const Everything& all, Backend& backend) {
+  for (const auto& device : {std::shared_ptr<tmajit::Device>(), backend.open()}) {
+    const tmajit::Runtime runtime({.device = device, .cache_directory = all.options.cache});
+    for (const Case& what : all.cases) {
+      for (const std::uint64_t shift : {std::uint64_t{0}, what.unit}) {
+        (void)plan(runtime, Placement(device, what, shift).operation());
+      }
+      for (const auto& plan : kernel_plans(Placement(device, what, 0), runtime.chip())) {
+        (void)runtime.kernel(plan);
+      }
+    }
+  }
+  return 0;
+}
+
+/// Sequences from `seed` on, until one must end the process. Returns what main() is to return.
+int run_sequences(Everything& all, Backend& backend, std::uint64_t seed, std::uint64_t end) {
+  // Errors may tell what the driver says, which opens files when it is first asked.
+  (void)tmajit::why_no_gpu();
+  std::size_t files = 0;
+  for (; seed < end; ++seed) {
+    all.journal.begin(seed);
+    Sequence sequence({backend, all.journal, all.cases, all.options.cache, all.folder}, seed);
+    try {
+      if (const std::optional<Leave> how = sequence.run()) {
+        if (!sequence.is_child()) all.journal.end();
+        return leave_process(*how);
+      }
+      backend.check_nothing_left();
+      const std::size_t now = open_files();
+      if (files == 0) files = now;
+      if (now > files)
+        throw Failure("open files: " + std::to_string(now) + ", there were " + std::to_string(files));
+    } catch (const std::exception& error) {
+      all.journal.note(std::string("FAILED: ") + error.what());
+      ::_exit(1);
+    }
+    all.journal.end();
+  }
+  return 0;
+}
+
+/// Forks a process that does `work`, and watches it.
+template <class Work>
+Ended in_process(Everything& all, Work work) {
+  const ::pid_t id = ::fork();
+  if (id < 0) throw std::runtime_error("no process could be forked");
+  if (id == 0) {
+    try {
+      // Not destroyed: the process may end in the midst of a sequence, and threads may go on.
+      static Backend& backend = *make_backend(all.options.device).release();
+      return {.here = true, .status = work(backend)};
+    } catch (const tmajit::Error& error) {
+      all.journal.note(error.what());
+      return {.here = true, .status = error.code() == tmajit::ErrorCode::unavailable ? no_such_device : 1};
+    }
+  }
+  auto progress = all.journal.progress();
+  auto since = Clock::now();
+  int status = 0;
+  while (::waitpid(id, &status, WNOHANG) == 0) {
+    std::this_thread::sleep_for(1ms);
+    if (const auto now = all.journal.progress(); now != progress) {
+      progress = now;
+      since = Clock::now();
+    }
+    if (Clock::now() - since < patience_with_steps) continue;
+    ::kill(id, SIGKILL);
+    ::waitpid(id, &status, 0);
+    return {.failure =
+                "the last step did not end within " + std::to_string(patience_with_steps.count()) + " s"};
+  }
+  if (WIFSIGNALED(status))
+    return {.failure = "the process ended by signal " + std::to_string(WTERMSIG(status))};
+  if (WEXITSTATUS(status) == 0) return {};
+  return {.status = WEXITSTATUS(status),
+          .failure = "the process ended with " + std::to_string(WEXITSTATUS(status))};
+}
+
+int failed(const Everything& all, const Ended& ended, std::uint64_t first) {
+  const std::uint64_t seed = all.journal.seed();
+  std::cout << ended.failure << "; the steps of sequence " << seed << ":\n"
+            << all.journal.text() << "run it again alone: --device " << all.options.device << " --seed "
+            << seed << "\nor with those before it in its process: --device " << all.options.device
+            << " --first " << first << " --count " << seed - first + 1 << std::endl;
+  return 1;
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  static Everything& all = *new Everything{options};
+  std::filesystem::create_directories(all.options.cache);
+  std::filesystem::permissions(all.options.cache, std::filesystem::perms::owner_all);
+  std::filesystem::create_directories(all.folder);
+  std::filesystem::permissions(all.folder, std::filesystem::perms::owner_all);
+  const auto start = Clock::now();
+  const Ended filled = in_process(all, [&](Backend& backend) { return fill_cache(all, backend); });
+  if (filled.here) return filled.status;
+  if (filled.status == no_such_device) {
+    std::cout << "skipped: " << all.journal.text();
+    return no_such_device;
+  }
+  if (!filled.failure.empty()) return failed(all, filled, 0);
+
+  std::uint64_t next = options.first;
+  const std::uint64_t end = options.first + options.count;
+  std::uint64_t processes = 0;
+  const auto too_late = [&] { return options.limit && Clock::now() - start >= *options.limit; };
+  for (; next < end && !too_late(); ++processes) {
+    all.journal.forget_ended();
+    const std::uint64_t last = std::min(end, next + options.in_process);
+    const Ended ended =
+        in_process(all, [&](Backend& backend) { return run_sequences(all, backend, next, last); });
+    if (ended.here) return ended.status;
+    if (!ended.failure.empty()) return failed(all, ended, next);
+    if (all.journal.ended() == 0) return failed(all, {.failure = "the process ended early"}, next);
+    next += all.journal.ended();
+  }
+  std::filesystem::remove_all(all.folder);
+  std::cout << next - options.first << " sequences from " << options.first << " on in " << processes
+            << " processes, device " << options.device << ", in "
+            << std::chrono::duration<double>(Clock::now() - start).count() << " s: no failures" << std::endl;
+  return 0;
+}
+
+}  // namespace sequences

@@ -1,0 +1,177 @@
+// Steps that make and drop devices, runtimes and plans.
+#include "sequences/sequence.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <unistd.h>
+
+using namespace tmajit;
+using reference::MoveKind;
+
+namespace sequences {
+
+void Sequence::open_device() {
+  if (!has_devices()) return;
+  note("open a device");
+  add(devices_, surroundings_.backend.open());
+}
+
+void Sequence::drop_device() {
+  note("drop a device's handle");
+  drop(devices_);
+}
+
+void Sequence::make_runtime() {
+  RuntimeOptions options;
+  std::string text = "make a runtime without a device";
+  if (has_devices() && !one_in(6)) {
+    if (devices_.empty()) open_device();
+    options.device = any(devices_);
+    text = "make a runtime";
+  }
+  options.cache_directory = surroundings_.cache;
+  const std::filesystem::path own = surroundings_.folder / std::to_string(::getpid());
+  switch (below(100)) {
+    case 0:
+      options.cache_directory = std::nullopt;
+      text += ", without a cache directory";
+      break;
+    case 1:
+      options.cache_directory = own;
+      text += ", with a cache directory of its own";
+      break;
+    case 2:
+      std::filesystem::remove_all(own);
+      std::filesystem::copy(surroundings_.cache, own, std::filesystem::copy_options::recursive);
+      options.cache_directory = own;
+      text += ", with a copy of the cache directory";
+      break;
+    default: break;
+  }
+  note(text);
+  add(runtimes_, std::make_shared<Runtime>(options));
+}
+
+Runtime& Sequence::any_runtime() {
+  if (runtimes_.empty()) make_runtime();
+  return *any(runtimes_);
+}
+
+void Sequence::copy_runtime() {
+  Runtime& runtime = any_runtime();
+  note("copy a runtime's handle");
+  add(runtimes_, std::make_shared<Runtime>(runtime));
+}
+
+void Sequence::assign_runtime() {
+  Runtime& to = any_runtime();
+  const Runtime& from = any_runtime();
+  note("assign a runtime's handle");
+  to = from;
+}
+
+void Sequence::drop_runtime() {
+  note("drop a runtime's handle");
+  drop(runtimes_);
+}
+
+void Sequence::make_plan() {
+  const Runtime& runtime = any_runtime();
+  const Case& what = any_case();
+  note("plan: " + describe(what.move));
+  auto at = place(runtime.device(), what);
+  add(plans_, std::make_shared<Planned>(Planned{plan(runtime, at->operation()), at}));
+}
+
+void Sequence::copy_plan() {
+  if (plans_.empty()) return make_plan();
+  note("copy a plan");
+  const Planned& from = *any(plans_);
+  if (one_in(2)) return add(plans_, std::make_shared<Planned>(from));
+  *any(plans_) = Planned(from);
+}
+
+void Sequence::use_plan() {
+  if (plans_.empty()) make_plan();
+  const std::shared_ptr<Planned> planned = any(plans_);
+  note("use a plan where it was planned");
+  if (planned->at->device()) return run_at(*planned->at, [&](Stream stream) { planned->plan(stream); });
+  if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { planned->plan(); });
+}
+
+void Sequence::use_plan_elsewhere() {
+  if (plans_.empty()) make_plan();
+  const std::shared_ptr<Planned> planned = any(plans_);
+  const auto at = place(planned->at->device(), planned->at->what());
+  note("use a plan elsewhere, " + std::to_string(at->shift()) + " bytes after a multiple of 256");
+  const auto use = [&](Stream stream) { planned->plan(at->destinations(), at->sources(), stream); };
+  if (at->device()) return run_at(*at, use);
+  if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { use(nullptr); });
+}
+
+void Sequence::use_plan_wrongly() {
+  if (plans_.empty()) make_plan();
+  const std::shared_ptr<Planned> planned = any(plans_);
+  const auto at = place(planned->at->device(), planned->at->what());
+  std::vector<DevicePtr> to = at->destinations();
+  std::vector<DevicePtr> from = at->sources();
+  const MoveKind kind = at->what().move.kind;
+  // Maps and casts may work in place; of other operations only a part of the source may be read.
+  const bool whole = kind == MoveKind::copy || kind == MoveKind::flip || kind == MoveKind::permute;
+  const Operation& operation = planned->plan.operation();
+  if (one_in(2) && whole && !from.empty() && operation.destinations[0].view.elements() > 0) {
+    note("use a plan where tensors overlap");
+    to[0] = from[0];
+    return must_throw(ErrorCode::illegal_spec, [&] { planned->plan(to, from); });
+  }
+  note("use a plan with wrong numbers of addresses");
+  std::vector<DevicePtr>& wrong = from.empty() || one_in(2) ? to : from;
+  if (one_in(2)) {
+    wrong.push_back(wrong.back());
+  } else {
+    wrong.pop_back();
+  }
+  must_throw(ErrorCode::invalid_argument, [&] { planned->plan(to, from); });
+}
+
+void Sequence::explain_plan() {
+  if (plans_.empty()) make_plan();
+  note("explain a plan");
+  const Planned& planned = *any(plans_);
+  const MoveExplanation explanation = planned.plan.explain();
+  const std::string text = explanation.text();
+  if (explanation.steps.size() != planned.plan.kernels().size() ||
+      text.empty() != explanation.steps.empty()) {
+    throw Failure("an explanation of " + std::to_string(explanation.steps.size()) + " steps for " +
+                  std::to_string(planned.plan.kernels().size()) + " kernels");
+  }
+}
+
+void Sequence::drop_plan() {
+  note("drop a plan");
+  drop(plans_);
+}
+
+void Sequence::plan_what_is_wrong() {
+  const Runtime& runtime = any_runtime();
+  const auto at = place(runtime.device(), surroundings_.cases.front());
+  const Operation operation = at->operation();
+  const Tensor& to = operation.destinations[0];
+  switch (below(8)) {
+    case 0:
+      note("plan an expression that does not compile");
+      return must_throw(ErrorCode::compile_failed, [&] {
+        (void)plan(runtime, operation::map(to, "x0 + nothing_of_that_name", operation.sources));
+      });
+    case 1:
+    case 2:
+      note("plan by a family that there is not");
+      return must_throw(ErrorCode::invalid_argument, [&] { (void)plan(runtime, operation, "no such"); });
+    default:
+      note("call an operation on tensors that overlap");
+      must_throw(ErrorCode::illegal_spec, [&] { copy(runtime, to, to); });
+  }
+}
+
+}  // namespace sequences

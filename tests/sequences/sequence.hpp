@@ -1,0 +1,184 @@
+#pragma once
+
+#include "sequences/backend.hpp"
+#include "sequences/cases.hpp"
+#include "sequences/journal.hpp"
+#include "sequences/threads.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sequences {
+
+/// How a process leaves.
+enum class Leave : std::uint8_t {
+  by_return,            ///< everything is destroyed, main() returns
+  by_return_with_all,   ///< main() returns while everything lives in static objects
+  by_exit_with_all,     ///< likewise, by exit()
+  by_exit,              ///< exit() in the midst of things, which nobody destroys
+  by_exit_with_thread,  ///< likewise, while a thread goes on with calls
+  at_once,              ///< _exit()
+};
+
+/// One random sequence of steps over the public API. Every step leaves objects that others use or destroy.
+class Sequence {
+ public:
+  struct Surroundings {
+    Backend& backend;
+    Journal& journal;
+    const std::vector<Case>& cases;
+    std::filesystem::path cache;   ///< which holds the kernels of all cases
+    std::filesystem::path folder;  ///< for files of its own
+  };
+  Sequence(const Surroundings& surroundings, std::uint64_t seed);
+  ~Sequence();
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+
+  /// All of its steps. Returns how the process must leave, if it must. Throws Failure.
+  [[nodiscard]] std::optional<Leave> run();
+
+  /// Whether this is a child of the process that began it.
+  [[nodiscard]] bool is_child() const { return child_; }
+
+ private:
+  struct Planned {
+    tmajit::MovePlan plan;
+    std::shared_ptr<Placement> at;
+  };
+  struct Prepared {
+    std::vector<tmajit::PreparedLaunch> launches;
+    std::shared_ptr<Placement> at;  ///< where they are bound to
+    tmajit::Chip chip;
+  };
+  struct Captured {
+    std::unique_ptr<Graph> graph;
+    std::shared_ptr<tmajit::Device> device;
+    std::vector<std::shared_ptr<Placement>> writes;
+  };
+  struct Made {
+    tmajit::Kernel kernel;
+    bool loaded;  ///< on a device
+  };
+  template <class T>
+  using Pool = std::vector<std::shared_ptr<T>>;
+  struct Step {
+    unsigned weight;
+    void (Sequence::*run)();
+  };
+  static std::span<const Step> steps();
+
+  // Devices and runtimes.
+  void open_device();
+  void drop_device();
+  void make_runtime();
+  void copy_runtime();
+  void assign_runtime();
+  void drop_runtime();
+  // Plans.
+  void make_plan();
+  void copy_plan();
+  void use_plan();
+  void use_plan_elsewhere();
+  void use_plan_wrongly();
+  void explain_plan();
+  void drop_plan();
+  void plan_what_is_wrong();
+  // Kernels and prepared launches.
+  void make_kernel();
+  void make_custom_kernel();
+  void prepare();
+  void launch();
+  void rebind();
+  void rebind_wrongly();
+  void move_launch();
+  void drop_launch();
+  void prepare_wrongly();
+  void drop_kernel();
+  // Calls, threads, graphs, processes.
+  void call_operation();
+  void call_in_thread();
+  void start_thread();
+  void join_thread();
+  void capture();
+  void replay();
+  void drop_graph_template();
+  void drop_graph();
+  void fork_child();
+
+  [[nodiscard]] std::uint64_t below(std::uint64_t end) { return random_() % end; }
+  [[nodiscard]] bool one_in(std::uint64_t n) { return below(n) == 0; }
+  template <class T>
+  [[nodiscard]] std::shared_ptr<T>& any(Pool<T>& pool) {
+    return pool[below(pool.size())];
+  }
+  template <class T>
+  void add(Pool<T>& pool, std::shared_ptr<T> one) {
+    constexpr std::size_t most = 6;
+    pool.push_back(std::move(one));
+    if (pool.size() > most) drop(pool);
+  }
+  template <class T>
+  void drop(Pool<T>& pool) {
+    if (!pool.empty()) pool.erase(pool.begin() + static_cast<std::ptrdiff_t>(below(pool.size())));
+  }
+  /// Throws Failure unless `f` throws Error{code}.
+  template <class F>
+  static void must_throw(tmajit::ErrorCode code, F&& f) {
+    std::string instead = "no error";
+    try {
+      std::forward<F>(f)();
+    } catch (const tmajit::Error& error) {
+      if (error.code() == code) return;
+      instead = std::string(name(error.code())) + ": " + error.what();
+    }
+    throw Failure("there should have been an error " + std::string(name(code)) + "; there was " + instead);
+  }
+  void note(const std::string& text) { surroundings_.journal.note(text); }
+
+  [[nodiscard]] tmajit::Runtime& any_runtime();
+  [[nodiscard]] const Case& any_case();
+  [[nodiscard]] std::shared_ptr<Placement> place(const std::shared_ptr<tmajit::Device>& device,
+                                                 const Case& what, bool aligned = false);
+  /// Does `work` at a place, and looks at the result where the device computes.
+  void run_at(const Placement& at, const std::function<void(tmajit::Stream)>& work);
+  void launch_all(const Prepared& prepared, tmajit::Stream stream);
+  [[nodiscard]] std::shared_ptr<Prepared> prepared(const tmajit::Runtime& runtime);
+  void step();
+  void become_child();
+  void wait_for(int child);
+  void leave(Leave how);
+  [[nodiscard]] Leave any_way_out();
+  void destroy_all();
+  /// Everything but the threads, in any order.
+  [[nodiscard]] std::vector<std::shared_ptr<void>> take_all();
+  [[nodiscard]] bool has_devices() const { return !child_ || surroundings_.backend.survives_fork(); }
+
+  Surroundings surroundings_;
+  std::mt19937_64 random_;
+  bool child_ = false;
+  std::uint64_t steps_left_;
+  std::optional<Leave> leave_;
+  Pool<tmajit::Device> devices_;
+  Pool<tmajit::Runtime> runtimes_;
+  Pool<Planned> plans_;
+  Pool<Made> kernels_;
+  Pool<Prepared> launches_;
+  Pool<Captured> graphs_;
+  Pool<Caller> callers_;
+  std::vector<std::shared_ptr<void>> inherited_;  ///< of the parent, which this child cannot use
+};
+
+/// What `how` asks of the process after Sequence::run(): does not return where that is to end it, else
+/// returns what main() is to.
+[[nodiscard]] int leave_process(Leave how);
+
+}  // namespace sequences
