@@ -21,7 +21,7 @@ TEST_CASE("a map of coordinates alone needs a shape and no file") {
 TEST_CASE("fill is a family like others: its source, its rules, its explanation") {
   const auto source = jitc::test::jitc({"source", "fill", "--expr", "0.5f", "--shape", "64"});
   CHECK(source.status == 0);
-  CHECK_THAT(source.out, ContainsSubstring("fill_tile(views)"));
+  CHECK_THAT(source.out, ContainsSubstring("fill_tile(views, sides)"));
   const auto explained = jitc::test::jitc({"explain", "map", "--expr", "1", "--shape", "8x8"});
   CHECK_THAT(explained.out, ContainsSubstring("reads no tensor"));
   CHECK(jitc::test::jitc({"validate", "fill", "--expr", "1", "--shape", "8"}).status == 0);

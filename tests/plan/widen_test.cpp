@@ -18,7 +18,7 @@ constexpr auto f64 = ElementType::f64;
 std::uint32_t width(const Move& move) {
   const Problem problem = make_problem(move);
   const Candidate usual = tests::usual_candidate(problem);
-  if (!tests::is_of(usual, "transpose")) return 0;
+  if (!tests::is_of(usual, "transpose") && !tests::is_of(usual, "direct_transpose")) return 0;
   for (const Candidate& candidate : tests::candidates_of(problem)) {
     if (tests::is_of(candidate, "transpose") || tests::is_of(candidate, "direct_transpose")) {
       CHECK(facts_of<BlockFacts>(candidate).element_bytes == problem.element_bytes(0));

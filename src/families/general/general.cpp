@@ -100,14 +100,18 @@ class General final : public Family {
       if (best) candidates[first].usual = Usual::yes;
       if (layout != Layout::any) return;
     }
+    // Of more dimensions finding a chunk's place takes long: two share it, where there is work for all.
+    const std::uint32_t turns = problem.nest.rank > 2 && !is_small(problem) ? 2 : 1;
     const std::size_t other = candidates.size();
-    const bool has_image = add({}, !tiny);
+    const bool has_image = add({.turns = turns}, !tiny);
     if (other < candidates.size() && !tiny) candidates[other].usual = Usual::otherwise;
     if (has_image) {
       for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run}, !tiny);
     } else {
       const std::size_t common = has_few_tiles(problem) ? few_tunings : common_tunings;
-      for (const GeneralTuning& tuning : row_tunings) add(tuning, !tiny && &tuning < row_tunings + common);
+      for (const GeneralTuning& tuning : row_tunings) {
+        add(tuning, !tiny && turns == 1 && &tuning < row_tunings + common);
+      }
     }
   }
 

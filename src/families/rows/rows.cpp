@@ -28,7 +28,7 @@ struct RowsTuning {
   std::uint32_t source_run;  ///< bytes that a tile takes where short rows follow each other in the source
 };
 constexpr RowsTuning tunings[] = {
-    {128, 1, 0}, {128, 2, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
+    {128, 2, 0}, {128, 1, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
     {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
 // Threads of any launch: with four vectors in flight each needs more registers.
@@ -95,7 +95,9 @@ class Rows final : public Family {
       add_once(candidates, candidate(facts, nest, tile),
                !is_small(problem) || (one_turn && tile.threads <= most_of_small));
     }
-    candidates[first].usual = Usual::yes;
+    std::find_if(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
+                 [](const Candidate& one) { return one.common; })
+        ->usual = Usual::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {

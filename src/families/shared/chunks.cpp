@@ -28,7 +28,13 @@ std::string coordinate_facts(const ChunkFacts& facts) {
 }  // namespace
 
 ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept {
-  return problem.reads_bits() ? unsigned_of(problem.element_bytes(operand)) : problem.type[operand];
+  if (problem.reads_bits()) return unsigned_of(problem.element_bytes(operand));
+  // Forms that only a tensor map tells from the plain type.
+  switch (problem.type[operand]) {
+    case ElementType::f32_ftz: return ElementType::f32;
+    case ElementType::tf32_ftz: return ElementType::tf32;
+    default: return problem.type[operand];
+  }
 }
 
 ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {

@@ -54,7 +54,7 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
 
 /// Bytes that a problem writes, up to which it counts as small: its time is that of a launch and a few loads,
 /// so that a kernel made for its very shape would gain little.
-inline constexpr std::uint64_t most_small_bytes = 4 << 20;
+inline constexpr std::uint64_t most_small_bytes = 2 << 20;
 [[nodiscard]] inline bool is_small(const Problem& problem) noexcept {
   return problem.bytes_written() <= most_small_bytes;
 }
@@ -65,7 +65,7 @@ inline constexpr std::uint64_t most_small_bytes = 4 << 20;
 }
 
 /// Elements up to which it is so small that threads may as well read them one by one, wherever they lie.
-inline constexpr std::uint64_t most_tiny_elements = 32 << 10;
+inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] inline bool is_tiny(const Problem& problem) noexcept {
   return problem.nest.elements() <= most_tiny_elements;
 }

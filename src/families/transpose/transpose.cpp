@@ -15,9 +15,12 @@ constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles 
 constexpr std::size_t ordered_tunings = 2;         // the first of wide_tunings
 constexpr std::uint32_t least_threads = 448;       // of an SM
 
-/// The tile of small problems whose blocks are not whole, one for all of a type.
+constexpr std::uint64_t most_narrow = 512 << 10;  // bytes: of less, tiles half as large are more in flight
+
+/// The tile of small problems whose blocks are not whole.
 BlockTuning small_tuning(const Problem& problem) {
   if (problem.element_bytes(0) < 4) return {.destination_run = 32, .source_run = 64, .vector_bytes = 8};
+  if (problem.bytes_written() <= most_narrow) return {.destination_run = 32, .source_run = 64};
   return {.destination_run = 64, .source_run = 128};
 }
 
@@ -50,7 +53,10 @@ class Transpose final : public BlockFamily {
     const auto add = [&](const BlockFacts& facts, bool common) {
       add_once(candidates, candidate(facts, problem.nest), common);
     };
-    if (small) add(block_facts(problem, small_tuning(problem)), !goes_by_elements(problem));
+    // Of a small problem other kernels are better: direct_transpose where no block is cut, general of very
+    // few elements.
+    const bool usual = !small || !(goes_by_elements(problem) || has_whole_blocks(problem));
+    if (small) add(block_facts(problem, small_tuning(problem)), usual);
     const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
       for (const BlockTuning& tuning : wide_tunings) add_other(block_facts(problem, tuning));
@@ -61,7 +67,7 @@ class Transpose final : public BlockFamily {
     if (problem.element_bytes(0) <= narrow_bytes) {
       for (const BlockTuning& tuning : narrow_tunings) add_other(block_facts(problem, tuning));
     }
-    if (first < candidates.size() && !(small && (goes_by_elements(problem) || has_whole_blocks(problem)))) {
+    if (first < candidates.size() && usual) {
       candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;
     }
   }

@@ -1,0 +1,118 @@
+/// How many kernels a program makes that meets many shapes: what changes from call to call makes none.
+#include "reference/random_maps.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/operation.hpp>
+#include <tmajit/plan.hpp>
+
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr DevicePtr to_address = 1ULL << 40;
+constexpr DevicePtr from_address = 1ULL << 41;
+
+/// The kernels of the operations that it is shown, and a source of each.
+class Kernels {
+ public:
+  void meet(const Operation& operation) {
+    for (const KernelPlan& plan : plan(operation, {.tuning = &tuning_})) {
+      const auto [known, is_new] = first_.emplace(plan.key(), plan);
+      // One key is one source, whatever the tile: else processes would compile for each other's caches in
+      // vain.
+      if (!is_new && ++met_again_ % 64 == 0) CHECK(source(known->second).text == source(plan).text);
+    }
+  }
+  [[nodiscard]] std::size_t count() const { return first_.size(); }
+
+ private:
+  TuningTable tuning_ = TuningTable::shipped();
+  std::map<std::string, KernelPlan, std::less<>> first_;
+  std::size_t met_again_ = 0;
+};
+
+Operation permutation(ElementType type, const Dims& shape, const Dims& axes) {
+  std::vector<std::int64_t> permuted;
+  for (const std::int64_t axis : axes) permuted.push_back(shape[static_cast<std::size_t>(axis)]);
+  return operation::permute(Tensor::contiguous(type, permuted, to_address),
+                            Tensor::contiguous(type, shape, from_address), axes);
+}
+
+/// Up to 2^`most`, as many of each order of magnitude.
+std::int64_t any_extent(reference::Random& random, std::uint64_t most) {
+  return static_cast<std::int64_t>(1 + random() % (1ULL << random() % (most + 1)));
+}
+
+constexpr ElementType types[] = {ElementType::f32, ElementType::bf16, ElementType::u8};
+
+}  // namespace
+
+TEST_CASE("heads of any number of tokens are moved by four kernels") {
+  Kernels kernels;
+  for (std::int64_t tokens = 1; tokens <= 4096; ++tokens) {
+    kernels.meet(permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
+  }
+  CHECK(kernels.count() <= 4);
+}
+
+TEST_CASE("matrices of any number of rows are transposed by six kernels of a type") {
+  for (const ElementType type : types) {
+    INFO(name(type));
+    Kernels kernels;
+    for (std::int64_t rows = 1; rows <= 4096; ++rows) kernels.meet(permutation(type, {rows, 128}, {1, 0}));
+    CHECK(kernels.count() <= 6);
+  }
+}
+
+TEST_CASE("matrices of any extents are mapped by three kernels of a type") {
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  for (const ElementType type : types) {
+    INFO(name(type) << ", TMAJIT_SEED=" << seed);
+    reference::Random random(seed);
+    Kernels kernels;
+    for (int n = 0; n < 1000; ++n) {
+      const auto extent = [&] { return any_extent(random, 14); };
+      const Dims shape{extent(), extent()};
+      kernels.meet(operation::map(Tensor::contiguous(type, shape, to_address), "x + x",
+                                  {Tensor::contiguous(type, shape, from_address)}));
+    }
+    CHECK(kernels.count() <= 3);
+  }
+}
+
+TEST_CASE("kernels of random matrices are few") {
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  reference::Random random(seed);
+  const auto extent = [&] { return any_extent(random, 13); };
+  Kernels padded;
+  Kernels joined;
+  Kernels transposed;
+  for (int n = 0; n < 1000; ++n) {
+    const std::int64_t rows = extent();
+    const std::int64_t columns = extent();
+    const std::int64_t more = extent();
+    const auto tensor = [](const Dims& shape, DevicePtr address) {
+      return Tensor::contiguous(ElementType::bf16, shape, address);
+    };
+    padded.meet(operation::pad(tensor({rows + 2, columns + 2}, to_address),
+                               tensor({rows, columns}, from_address), {.before = {1, 1}}));
+    joined.meet(operation::concat(
+        tensor({rows, columns + more}, to_address),
+        {tensor({rows, columns}, from_address), tensor({rows, more}, 2 * from_address)}, 1));
+    transposed.meet(permutation(ElementType::bf16, {rows, columns}, {1, 0}));
+  }
+  CHECK(padded.count() <= 8);
+  CHECK(joined.count() <= 32);
+  CHECK(transposed.count() <= 120);
+}
