@@ -131,7 +131,7 @@ __device__ __forceinline__ void compute_ends(const In::Element* in, Output::Elem
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];
 }
 
-__device__ __forceinline__ void map_bulk(const In::Element* in, Output::Element* out, u64 count) {
+__device__ __forceinline__ void map_bulk(Output::Element* out, const In::Element* in, u64 count) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};

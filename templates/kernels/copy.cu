@@ -15,11 +15,11 @@
 namespace tmajit {
 
 //@ if row_tail
-__device__ __forceinline__ void copy_tiles(const TensorMap& source, const TensorMap& destination,
+__device__ __forceinline__ void copy_tiles(const TensorMap& destination, const TensorMap& source,
                                            const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail) {
   constexpr u32 columns = tile().at[rank - 1];
 //@ else
-__device__ __forceinline__ void copy_tiles(const TensorMap& source, const TensorMap& destination,
+__device__ __forceinline__ void copy_tiles(const TensorMap& destination, const TensorMap& source,
                                            const params::TileGrid<rank>& grid) {
 //@ end
   u8* shared = aligned_shared_memory();

@@ -18,7 +18,7 @@
 
 namespace tmajit {
 
-__device__ __forceinline__ void engine_rows(const TensorMap& source, const TensorMap& destination,
+__device__ __forceinline__ void engine_rows(const TensorMap& destination, const TensorMap& source,
                                             const params::EngineGrid<rank>& grid, const params::EngineBox& box) {
   __shared__ u64 barriers[stages];
   if (threadIdx.x != 0) return;

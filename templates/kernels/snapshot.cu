@@ -10,7 +10,7 @@ namespace tmajit {
 
 constexpr u32 untouched = 0xcdcdcdcd;
 
-__device__ __forceinline__ void snapshot_tiles(const TensorMap& source, u8* images, const params::TileGrid<rank>& grid) {
+__device__ __forceinline__ void snapshot_tiles(u8* images, const TensorMap& source, const params::TileGrid<rank>& grid) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   u32* words = reinterpret_cast<u32*>(shared + input().offset);

@@ -127,8 +127,8 @@ class EngineRows final : public Family {
     const Problem words = in_units(problem, word_bytes);
     const auto source = engine_map(tile, words, 1);
     const auto destination = engine_map(tile, words, 0);
-    parameters.add_map("source", 1, source.value().spec, problem.address[1]);
     parameters.add_map("destination", 0, destination.value().spec, problem.address[0]);
+    parameters.add_map("source", 1, source.value().spec, problem.address[1]);
     bind_engine_grid(tile, words, source, destination, parameters, shape);
     const EngineLayout layout = engine_layout(tile);
     parameters.add(
@@ -149,7 +149,7 @@ class EngineRows final : public Family {
             "is needed.",
         .map_rank = map_order(tile).rank(),
         .most_threads = warp_lanes,
-        .call = "engine_rows(source, destination, grid, box)"};
+        .call = "engine_rows(destination, source, grid, box)"};
     parts.set("parts", facts.parts != 0);
     parts.facts += number_fact("rank", facts.rank);
     parts.facts += number_fact("map_rank", parts.map_rank, "of the tensor maps");

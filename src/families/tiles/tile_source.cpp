@@ -64,10 +64,10 @@ std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
 }
 
 std::string call_of(const TileSpec& spec, std::string_view function) {
-  if (spec.traits->by_addresses) return fmt::format("{}(in, out, count)", function);
+  if (spec.traits->by_addresses) return fmt::format("{}(out, in, count)", function);
   const std::string_view tail = spec.row_tails != 0 ? ", tail" : "";
   if (!spec.traits->computes) {
-    return fmt::format("{}(source, {}, grid{})", function,
+    return fmt::format("{}({}, source, grid{})", function,
                        spec.traits->writes_images ? "images" : "destination", tail);
   }
   std::string inputs;
