@@ -1,16 +1,22 @@
 #include "ops/call.hpp"
 
+#include "ops/kept.hpp"
+
 #include <algorithm>
 
 TMAJIT_BEGIN
 
 Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
-    : runtime_(runtime), table_(PlanTables::of_this_thread(runtime)), destinations_(destinations.size()) {
+    : Call(runtime, kept_of(runtime), operation, destinations, sources) {}
+
+Call::Call(const Runtime& runtime, MovesKept& kept, char operation, std::span<const Tensor> destinations,
+           std::span<const Tensor> sources)
+    : runtime_(runtime), table_(kept.plans.of_this_thread()), destinations_(destinations.size()) {
   if (destinations.size() + sources.size() > usual) many_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
   key_.add(sources.size());
-  key_.add(tuning(runtime).generation());
+  key_.add(kept.tuning.table().generation());
   add(destinations);
   add(sources);
 }

@@ -14,6 +14,8 @@
 
 TMAJIT_BEGIN
 
+struct MovesKept;
+
 /// One call of an operation: finds the plan that an equal call of this thread has made, or makes it, and
 /// launches it on the call's addresses. An equal call is one of the same operation, views and arguments.
 class Call {
@@ -47,6 +49,8 @@ class Call {
   }
 
  private:
+  Call(const Runtime& runtime, MovesKept& kept, char operation, std::span<const Tensor> destinations,
+       std::span<const Tensor> sources);
   void add(std::span<const Tensor> tensors);
   [[nodiscard]] TensorAddresses addresses() const noexcept {
     const std::span<const DevicePtr> all(many_.empty() ? few_.data() : many_.data(), count_);

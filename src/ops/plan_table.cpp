@@ -1,7 +1,5 @@
 #include "ops/plan_table.hpp"
 
-#include "ops/kept.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -25,10 +23,10 @@ PlanTables::~PlanTables() {
   for (const std::atomic<PlanTable*>& table : tables_) delete table.load(std::memory_order_acquire);
 }
 
-PlanTable* PlanTables::of_this_thread(const Runtime& runtime) {
+PlanTable* PlanTables::of_this_thread() {
   const std::size_t thread = this_thread_number();
   if (thread >= most_numbered_threads) return nullptr;
-  std::atomic<PlanTable*>& table = kept_of(runtime).plans.tables_[thread];
+  std::atomic<PlanTable*>& table = tables_[thread];
   if (table.load(std::memory_order_acquire) == nullptr) table.store(new PlanTable, std::memory_order_release);
   return table.load(std::memory_order_relaxed);
 }

@@ -65,7 +65,7 @@ class PlanTables {
  public:
   /// The calling thread's in this runtime. Null if more threads than `most_numbered_threads` live, or if the
   /// thread ends and has given its number up: calls then plan each time.
-  [[nodiscard]] static PlanTable* of_this_thread(const Runtime& runtime);
+  [[nodiscard]] PlanTable* of_this_thread();
 
   PlanTables() = default;
   ~PlanTables();

@@ -2,6 +2,7 @@
 #include "ops/call.hpp"
 
 #include "lib/allocations.hpp"
+#include "ops/kept.hpp"
 #include "runtime/fake_device.hpp"
 
 #include <tmajit/error.hpp>
@@ -201,8 +202,8 @@ TEST_CASE("a call of a thread that ends, by an object of its own, shares no tabl
     // Made before what the library keeps for the thread, so that it ends after that.
     thread_local AtThreadEnd last;
     last.run = [&] {
-      std::jthread([&] { of_new = PlanTables::of_this_thread(desk.runtime); }).join();
-      of_ending = PlanTables::of_this_thread(desk.runtime);
+      std::jthread([&] { of_new = kept_of(desk.runtime).plans.of_this_thread(); }).join();
+      of_ending = kept_of(desk.runtime).plans.of_this_thread();
       copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
     };
     copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));

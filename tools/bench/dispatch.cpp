@@ -218,15 +218,15 @@ class Dispatch {
     report_.line(fmt::format("{:<8}{:<10}{:<24}{:<8}{:>8}{:>10.0f}{:>10.0f}{:>10.0f}{:>14.2f}",
                              gpu_ == nullptr ? "null" : "gpu", kernel, path, caches, threads, cost.ns,
                              cost.raw_ns, cost.over_ns, cost.allocations));
-    report_.json["dispatch"].push_back({{"path", path},
-                                        {"kernel", kernel},
-                                        {"device", gpu_ == nullptr ? "null" : "gpu"},
-                                        {"caches", caches},
-                                        {"threads", threads},
-                                        {"ns", cost.ns},
-                                        {"raw_ns", cost.raw_ns},
-                                        {"over_ns", cost.over_ns},
-                                        {"allocations", cost.allocations}});
+    report_.json[cold_ ? "dispatch_cold" : "dispatch"].push_back(
+        {{"path", path},
+         {"kernel", kernel},
+         {"device", gpu_ == nullptr ? "null" : "gpu"},
+         {"threads", threads},
+         {"ns", cost.ns},
+         {"raw_ns", cost.raw_ns},
+         {"over_ns", cost.over_ns},
+         {"allocations", cost.allocations}});
   }
 
   std::shared_ptr<tmajit::Device> device_;

@@ -35,6 +35,8 @@ struct Tuning {
 };
 constexpr Tuning tunings[] = {{16384, 4}, {32768, 2}, {16384, 2}, {8192, 4}, {4096, 2}};
 
+constexpr std::uint32_t usual_stages = 2;  // as fast as more, but for what a measurement finds
+
 /// A box of about so many bytes: as much of the row as fits, then of the dimensions before it.
 PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
   const CanonicalNest& nest = problem.nest;
@@ -92,7 +94,8 @@ class EngineRows final : public Family {
       facts.parts = engine_layout(tile).parts > 1 ? 1 : 0;
       const MapOrder order = map_order(tile);
       for (std::uint32_t d = 0; d < tile.rank; ++d) facts.own_dimensions |= order.has(d) ? 1U << d : 0U;
-      add_once(candidates, candidate(facts, problem.nest, {.box = tile.box}), !is_small(problem));
+      add_once(candidates, candidate(facts, problem.nest, {.box = tile.box}),
+               !is_small(problem) && tuning.stages == usual_stages);
     }
   }
 

@@ -70,8 +70,9 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
-  // Of memory in one piece what threads load is as fast, whatever its size.
-  const bool common = !traits_.by_addresses;
+  // Of memory in one piece what threads load is as fast, whatever its size; and what moves bits has a family
+  // of its own, whose boxes are numbers of the launch.
+  const bool common = traits_.computes && !traits_.by_addresses;
   if (violations.take().empty()) add_once(candidates, candidate<TileFacts>(spec, problem.nest), common);
 }
 
