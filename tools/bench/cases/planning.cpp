@@ -114,7 +114,13 @@ Representative representative(std::string_view family) {
   const auto possible_for = [&](Case c) {
     if (!c.family.empty()) return false;
     c.family = family;
-    return find(c, family).has_value();
+    try {
+      return find(c, family).has_value();
+    } catch (const tmajit::Error& error) {
+      // That is how planning says that the family cannot do it.
+      if (error.code() != tmajit::ErrorCode::invalid_argument) throw;
+      return false;
+    }
   };
   const auto chosen_for = [&](const Case& c) {
     return c.family.empty() && find(c, family).has_value() && possible_for(c);
