@@ -37,9 +37,9 @@ static void beforehand(example::Session& session) {
     turned[i % 96 * 64 + i / 96] = x[i];
     doubled[i] = 2 * x[i];
   }
-  const std::vector<Operation> todo = operations(output.address(), input.address());
-  for (std::size_t n = 0; n < todo.size(); ++n) {
-    const MovePlan move = plan(runtime, todo[n]);
+  const std::vector<Operation> wanted = operations(output.address(), input.address());
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    const MovePlan move = plan(runtime, wanted[n]);
     for (const Kernel& kernel : move.kernels()) {
       std::printf("%s: from %s\n", kernel.artifact().entry.c_str(), name(kernel.level()));
       if (kernel.level() != CacheLevel::disk) throw example::Mismatch("a kernel was not made beforehand");
