@@ -22,7 +22,7 @@ struct SourceFacts {
   std::uint32_t type = 0;  ///< an ElementType
   Access access = Access::elements;
   std::int32_t stride = 0;      ///< run: elements from one to the next along the row
-  std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4 or a chunk
+  std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4, 8 or a chunk
   Flag interleaved = 0;         ///< run: what lies beside its elements may be the destination's
   // Of an image in shared memory:
   std::uint32_t offset = 0;  ///< bytes
