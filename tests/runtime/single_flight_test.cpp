@@ -34,6 +34,29 @@ void give_others_time() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
+/// What eight threads get that all ask for one key while its value is made, which must happen once.
+std::vector<Table::Result> asked_at_once(Table& table) {
+  Gate gate;
+  std::atomic<int> makes = 0;
+  std::vector<Table::Result> results(8);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& result : results) {
+      threads.emplace_back([&] {
+        result = table.get(1, "key", [&] {
+          ++makes;
+          gate.pass();
+          return made("value");
+        });
+      });
+    }
+    give_others_time();
+    gate.open();
+  }
+  CHECK(makes == 1);
+  return results;
+}
+
 }  // namespace
 
 TEST_CASE("a value is made once and then found") {
@@ -57,24 +80,7 @@ TEST_CASE("keys with equal hashes are kept apart") {
 
 TEST_CASE("threads that ask at once share one making") {
   Table table;
-  Gate gate;
-  std::atomic<int> makes = 0;
-  std::vector<Table::Result> results(8);
-  {
-    std::vector<std::jthread> threads;
-    for (auto& result : results) {
-      threads.emplace_back([&] {
-        result = table.get(1, "key", [&] {
-          ++makes;
-          gate.pass();
-          return made("value");
-        });
-      });
-    }
-    give_others_time();
-    gate.open();
-  }
-  CHECK(makes == 1);
+  const std::vector<Table::Result> results = asked_at_once(table);
   for (const auto& result : results) CHECK(result == results[0]);
 }
 
@@ -167,26 +173,8 @@ TEST_CASE("more values than are kept: those go that were not asked for since") {
 
 TEST_CASE("a table that keeps nothing still makes a value once for all who wait") {
   Table table(0);
-  Gate gate;
-  std::atomic<int> makes = 0;
-  std::vector<Table::Result> results(4);
-  {
-    std::vector<std::jthread> threads;
-    for (auto& result : results) {
-      threads.emplace_back([&] {
-        result = table.get(1, "key", [&] {
-          ++makes;
-          gate.pass();
-          return made("value");
-        });
-      });
-    }
-    give_others_time();
-    gate.open();
-  }
-  CHECK(makes == 1);
+  for (const auto& result : asked_at_once(table)) CHECK(*result == "value");
   CHECK(table.kept() == 0);
-  for (const auto& result : results) CHECK(*result == "value");
 }
 
 TEST_CASE("threads find values while others leave") {

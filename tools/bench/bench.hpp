@@ -41,7 +41,7 @@ void measure_launch(const Options& options, Machine& machine, Report& report);
 /// What the host pays for a launch by each of the library's ways, over the driver's own; on a device that
 /// does nothing, too, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
-/// How many kernels programs make that meet many shapes; plans alone, which need no GPU.
+/// How many kernels a program makes when it meets many shapes. It only plans, for which it needs no GPU.
 void measure_kernels(const Options& options, Report& report);
 /// The best of many tiles of one family.
 void sweep(const Options& options, Machine& machine, Report& report);

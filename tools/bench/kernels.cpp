@@ -144,7 +144,8 @@ std::vector<Sweep> all_sweeps(std::uint64_t seed) {
 }  // namespace
 
 void measure_kernels(const Options& options, Report& report) {
-  report.line("\nKernels that a program makes which meets such shapes one after the other");
+  report.line(
+      "\nKernels that a program makes when it meets such shapes one after the other, planned for an H200");
   report.json["kernels"] = nlohmann::json::array();
   tmajit::TuningTable tuning = tmajit::TuningTable::shipped();
   tmajit::Chip chip;
