@@ -2,6 +2,7 @@
 #include "case_list.hpp"
 
 #include "planning.hpp"
+#include "random_cases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -432,6 +433,9 @@ void add_tiles(CaseBuilder& list) {
 }  // namespace
 
 std::vector<Case> list_cases(const ListOptions& options) {
+  if (options.random > 0) {
+    return random_permutations({.count = options.random, .seed = options.seed, .tiny = options.tiny});
+  }
   CaseBuilder list(options);
   add_table_of_peers(list);
   add_one_gibibyte(list);

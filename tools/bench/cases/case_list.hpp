@@ -2,6 +2,7 @@
 
 #include "case.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,8 @@ namespace bench {
 struct ListOptions {
   std::uint64_t seed = 1;  ///< of the random permutations
   bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
+  /// Instead of the list, so many random permutations of each of three element types (random_cases.hpp).
+  std::size_t random = 0;
   /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
                                          tmajit::ElementType::f32, tmajit::ElementType::f64};

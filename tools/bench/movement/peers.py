@@ -70,6 +70,8 @@ def parse(arguments):
     add("--rounds", type=positive(int), help="measurements of each contestant [15; 7 with --quick]")
     add("--limit", type=positive(float), metavar="SECONDS", help="begin no case after that long")
     add("--seed", type=int, default=1, help="of the data and of the random permutations [1]")
+    add("--random", type=positive(int), default=0, metavar="N",
+        help="instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
     add("--jit", action="store_true", help="also measure what planning costs")
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
     add("--svg", metavar="FILE", help="also draw the table of peers")
@@ -141,7 +143,7 @@ def measure(options, library, arguments):
     if why:
         print(f"Not run without a Hopper GPU: {why}. tmajit-movement needs no PyTorch.")
         return 0
-    chosen = run.select(library.cases(options.seed), options.only, options.quick)
+    chosen = run.select(library.cases(options.seed, random=options.random), options.only, options.quick)
     to_compile = warm.cases_to_compile(chosen, options.peers)
     if options.warm_part:
         part, parts = map(int, options.warm_part.split("/"))
@@ -156,7 +158,7 @@ def measure(options, library, arguments):
         print(f"{done} of {count} processes made torch.compile's kernels ahead in "
               f"{time.monotonic() - start:.0f} s", flush=True)
     machine = torch_machine.TorchMachine()
-    session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed)
+    session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random)
     makers, versions, absent = load_peers(options.peers)
     told = session.describe()
     report = {
@@ -204,7 +206,7 @@ def main(arguments):
         return 1 if options.targets and not met else 0
     library = Library(find(options.library))
     if options.list:
-        for _, case in run.select(library.cases(options.seed), options.only, options.quick):
+        for _, case in run.select(library.cases(options.seed, random=options.random), options.only, options.quick):
             print(case["label"])
         return 0
     for path in filter(None, (options.json, options.svg)):
