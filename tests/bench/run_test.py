@@ -14,7 +14,7 @@ from pathlib import Path
 
 import paths  # noqa: F401
 import peers
-from beside import contest, run
+from beside import contest, earlier, run, warm
 from beside.library import NAME, Library, TmajitError, find
 
 SIZES = {"u8": 1, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "e4m3": 1}
@@ -138,7 +138,7 @@ class Run(unittest.TestCase):
         machine = SimMachine(self.session)
         makers = {"eager": right(machine), "compile": wrong, "jax": broken, "cupy": elsewhere}
         report = {"results": []}
-        options = types.SimpleNamespace(limit=limit, seed=3, rounds=2)
+        options = types.SimpleNamespace(limit=limit, seed=3, rounds=2, start=time.monotonic())
         chosen = run.select(self.cases, only, False)
         self.assertTrue(chosen)
         run.run(self.session, machine, chosen, makers, options, report, lambda result: None)
@@ -175,6 +175,80 @@ class Run(unittest.TestCase):
         result = run.measure_case(self.session, machine, index, case, [], 1, 1)
         self.assertEqual(result["errors"], {"tmajit": "ValueError: element 0 is wrong"})
         self.assertTrue(peers.failed({"results": [result]}))
+
+
+class Rounds(unittest.TestCase):
+    """Contestants that take as long as they say."""
+
+    class Machine:
+        has_graphs = False
+
+        def time(self, work):
+            return work
+
+        def space(self):
+            pass
+
+        synchronize = require_alive = space
+
+    def race(self, rounds, **microseconds):
+        entries = [contest.Entry(name, lambda value=value: value, list) for name, value in microseconds.items()]
+        return contest.race(self.Machine(), entries, 1 << 30, rounds, ("tmajit", "driver"))
+
+    def test_a_hopeless_peer_gets_two_rounds(self):
+        timed = self.race(7, tmajit=10.0, driver=9.0, eager=37.0, jax=35.0)
+        counts = {name: len(summary["samples"]) for name, summary in timed["microseconds"].items()}
+        self.assertEqual(counts, {"tmajit": 7, "driver": 7, "eager": 2, "jax": 7})
+        self.assertEqual(timed["stopped"], {"eager": 2})
+
+    def test_ours_gets_every_round(self):
+        timed = self.race(5, tmajit=100.0, driver=9.0, eager=10.0)
+        self.assertEqual(len(timed["microseconds"]["tmajit"]["samples"]), 5)
+        self.assertEqual(timed["stopped"], {})
+
+    def test_two_rounds_are_all_there_is(self):
+        self.assertEqual(self.race(2, tmajit=1.0, eager=9.0)["stopped"], {})
+
+
+class Ahead(unittest.TestCase):
+    case = {"source_bytes": 1 << 30, "destination_bytes": 1 << 30, "peers": "all"}
+
+    def test_processes_for_the_processors_and_the_memory(self):
+        many = [self.case] * 100
+        self.assertEqual(warm.processes_for(many, 1 << 50, cpus=16), 14)
+        self.assertEqual(warm.processes_for(many, 1 << 50, cpus=8), 6)
+        self.assertEqual(warm.processes_for(many, 30 << 30, cpus=16), 4)
+        self.assertEqual(warm.processes_for(many[:3], 1 << 50, cpus=16), 0)
+
+    def test_only_peers_that_compile(self):
+        chosen = [(0, self.case), (1, {**self.case, "peers": "eager"})]
+        self.assertEqual(warm.cases_to_compile(chosen, ["eager", "triton"]), [self.case])
+        self.assertEqual(warm.cases_to_compile(chosen, ["eager", "cutensor"]), [])
+
+    def test_patience_ends_before_the_limit(self):
+        self.assertEqual(warm.patience(600, 10, limit=100), 50)
+        self.assertLess(warm.patience(20, 10), warm.patience(600, 10))
+
+
+class Earlier(unittest.TestCase):
+    chosen = [(n, {"label": str(n)}) for n in range(7)]
+
+    def test_parts_are_all_of_it_and_apart(self):
+        parts = [earlier.part_of(self.chosen, number, 3) for number in (1, 2, 3)]
+        self.assertEqual(sorted(sum(parts, []), key=lambda pair: pair[0]), self.chosen)
+
+    def test_a_run_goes_on(self):
+        old = {"seed": 1, "results": [{"label": "0"}, {"label": "3", "errors": {"jax": "no"}},
+                                      {"label": "5", "errors": {"all": "no"}}]}
+        self.assertEqual([index for index, _ in earlier.missing(self.chosen, old)], [1, 2, 4, 5, 6])
+        self.assertEqual(earlier.missing(self.chosen, None), self.chosen)
+        report = {"seed": 1, "results": []}
+        earlier.go_on(old, report)
+        self.assertEqual([result["label"] for result in report["results"]], ["0", "3"])
+
+    def test_a_run_does_not_go_on_with_another_seed(self):
+        with self.assertRaisesRegex(ValueError, "another seed"):
+            earlier.go_on({"seed": 2, "results": []}, {"seed": 1, "results": []})
 
 
 class Cases(unittest.TestCase):
@@ -231,6 +305,16 @@ class CommandLine(unittest.TestCase):
     def test_wrong_usage(self):
         self.assertEqual(self.call("--peers", "numpy")[0], 2)
         self.assertEqual(self.call("--rounds", "0")[0], 2)
+        self.assertEqual(self.call("--resume")[0], 2)
+        for part in ("0/3", "4/3", "1", "a/b"):
+            self.assertEqual(self.call("--part", part)[0], 2)
+
+    def test_random_cases_in_parts(self):
+        lists = [self.call("--list", "--random", "5", *part)[1].splitlines()
+                 for part in ([], ["--part", "1/2"], ["--part", "2/2"])]
+        self.assertEqual((len(lists[0]), len(lists[1])), (15, 8))
+        self.assertEqual(sorted(lists[0]), sorted(lists[1] + lists[2]))
+        self.assertEqual(peers.parse(["--random", "5"]).rounds, 7)
 
     def test_earlier_results(self):
         from report_test import table_of

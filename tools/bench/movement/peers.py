@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tmajit's moves beside PyTorch, JAX, CuPy and Triton: same cases, same buffers, alternating rounds.
+"""tmajit's moves beside PyTorch, JAX, CuPy, Triton and cuTENSOR: same cases, same buffers, alternating rounds.
 
 The cases and tmajit's plans come from libtmajit_movement.so, the buffers from PyTorch. Every result is
 checked before it is timed. GB/s count bytes read plus bytes written, each element once. docs/movement.md
@@ -18,21 +18,24 @@ from pathlib import Path
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from beside import chart, contest, results, run, table, warm
+from beside import chart, contest, earlier, results, run, table, warm
 from beside.library import Library, TmajitError, find
 
-# Peer: (module, the function in it that makes an Entry, the package whose version is told).
+# Peer: (module, the function in it that makes an Entry, whose VERSION that of the module is).
 PEERS = {
     "eager": ("torch_moves", "eager", "torch"),
     "compile": ("torch_moves", "compiled", "torch"),
     "jax": ("jax_moves", "jax_entry", "jax"),
     "cupy": ("cupy_moves", "cupy_entry", "cupy"),
     "triton": ("triton_moves", "triton_entry", "triton"),
+    "cutensor": ("cutensor_moves", "plain_entry", "cuTENSOR"),
+    "cutensor-jit": ("cutensor_moves", "compiling_entry", "cuTENSOR"),
 }
 EXAMPLES = """examples:
   peers.py --json movement.json --svg movement.svg
   peers.py --quick --peers eager,compile
   peers.py --only '->(3,2,1,0)' --only odd --peers compile,triton
+  peers.py --random 200 --part 1/3 --resume --json random.json --peers compile,jax,triton,cutensor,cutensor-jit
   peers.py --from movement.json --targets
   peers.py --from movement.json --peers eager,compile,jax"""
 
@@ -62,27 +65,42 @@ def parse(arguments):
     add = parser.add_argument
     add("--library", metavar="FILE", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
     add("--peers", type=peer_list, default=list(PEERS), metavar="NAMES",
-        help="whom to measure or show, of eager,compile,jax,cupy,triton, or none [all]")
+        help=f"whom to measure or show, of {','.join(PEERS)}, or none [all]")
     add("--only", action="append", default=[], metavar="TEXT",
         help="cases whose label contains this; may be given again")
     add("--list", action="store_true", help="print the labels of the cases and stop")
     add("--quick", action="store_true", help="fewer cases and rounds")
-    add("--rounds", type=positive(int), help="measurements of each contestant [15; 7 with --quick]")
-    add("--limit", type=positive(float), metavar="SECONDS", help="begin no case after that long")
+    add("--rounds", type=positive(int), help="measurements of each contestant [15; 7 with --quick and --random]")
+    add("--limit", type=positive(float), metavar="SECONDS",
+        help="begin no case after that long, compiling ahead included")
     add("--seed", type=int, default=1, help="of the data and of the random permutations [1]")
     add("--random", type=positive(int), default=0, metavar="N",
         help="instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
     add("--jit", action="store_true", help="also measure what planning costs")
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
+    add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
+    add("--part", type=part, metavar="I/N", help="only one of N parts of the cases; each N-th, from the I-th on")
     add("--svg", metavar="FILE", help="also draw the table of peers")
     add("--warm", type=int, metavar="N",
-        help="processes that make torch.compile's kernels ahead [as many as are worth it]")
+        help="processes that make the peers' kernels ahead [as many as are worth it]")
+    add("--no-graph-cache", action="store_true",
+        help="torch.compile finds only Triton's kernels made ahead, and does the rest again")
     add("--warm-part", help=argparse.SUPPRESS)
     add("--targets", action="store_true", help="exit with 1 if a target is missed")
     add("--from", dest="earlier", metavar="FILE", help="measure nothing: show an earlier --json FILE")
     options = parser.parse_args(arguments)
-    options.rounds = options.rounds or (contest.QUICK_ROUNDS if options.quick else contest.ROUNDS)
+    few = options.quick or options.random
+    options.rounds = options.rounds or (contest.QUICK_ROUNDS if few else contest.ROUNDS)
+    if options.resume and not options.json:
+        parser.error("--resume goes on with the run of a --json FILE, which is not given")
     return options
+
+
+def part(text):
+    number, _, parts = text.partition("/")
+    if not (number.isdigit() and parts.isdigit() and 1 <= int(number) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not I/N with I of 1 to N")
+    return int(number), int(parts)
 
 
 def write(path, text):
@@ -105,10 +123,10 @@ def load_peers(names):
     """({name: maker}, {package: version}, {name: why it is absent})."""
     makers, versions, absent = {}, {}, {}
     for name in names:
-        module, function, package = PEERS[name]
+        file, function, package = PEERS[name]
         try:
-            makers[name] = getattr(importlib.import_module(f"beside.{module}"), function)
-            versions[package] = importlib.import_module(package).__version__
+            module = importlib.import_module(f"beside.{file}")
+            makers[name], versions[package] = getattr(module, function), module.VERSION
         except Exception as error:  # whatever a package does when it is not whole
             absent[name] = contest.describe(error)
     return makers, versions, absent
@@ -134,6 +152,59 @@ def failed(report):
                for result in report["results"] for name in result.get("errors", {}))
 
 
+def choose(library, options):
+    """[(index, case)] of what this run is for."""
+    chosen = run.select(library.cases(options.seed, random=options.random), options.only, options.quick)
+    return earlier.part_of(chosen, *options.part) if options.part else chosen
+
+
+def load(options):
+    """load_peers(), with their compilers set as the options say."""
+    loaded = load_peers(options.peers)
+    if "compile" in loaded[0]:
+        from beside import torch_moves
+        torch_moves.set_compiler(keep_graphs=not options.no_graph_cache)
+    return loaded
+
+
+def warm_part(options, chosen, machine):
+    """What a process of make_ahead() does."""
+    number, parts = map(int, options.warm_part.split("/"))
+    options.peers = warm.peers_to_warm(options.peers)
+    makers, _, _ = load(options)
+    warm.compile_part(machine, warm.cases_to_compile(chosen, options.peers)[number::parts], makers)
+    if "cutensor-jit" in makers:
+        from beside import cutensor_moves
+        cutensor_moves.keep_kernels(number)
+    return 0
+
+
+def make_ahead(options, cases, arguments, free_bytes):
+    """Has the peers' kernels of `cases` compiled by several processes, if that is worth it."""
+    count = warm.processes_for(cases, free_bytes) if options.warm is None else options.warm
+    if count < 2 or not cases:
+        return
+    run.progress(f"{count} processes compile {len(cases)} cases for {', '.join(warm.peers_to_warm(options.peers))}")
+    succeeded = warm.run(__file__, arguments, count, warm.patience(len(cases), count, options.limit))
+    run.progress("")
+    print(f"{succeeded} of {count} processes made the peers' kernels ahead in "
+          f"{time.monotonic() - options.start:.0f} s", flush=True)
+
+
+class Keeper:
+    """Writes the report now and then: all of it, which takes longer the longer it is."""
+
+    SECONDS = 10.0
+
+    def __init__(self, path):
+        self._path, self._last = path, time.monotonic()
+
+    def __call__(self, report):
+        if self._path and time.monotonic() - self._last > self.SECONDS:
+            write(self._path, json.dumps(report) + "\n")
+            self._last = time.monotonic()
+
+
 def measure(options, library, arguments):
     try:
         from beside import torch_machine
@@ -143,23 +214,15 @@ def measure(options, library, arguments):
     if why:
         print(f"Not run without a Hopper GPU: {why}. tmajit-movement needs no PyTorch.")
         return 0
-    chosen = run.select(library.cases(options.seed, random=options.random), options.only, options.quick)
-    to_compile = warm.cases_to_compile(chosen, options.peers)
+    options.start = time.monotonic()
+    old = earlier.read(options.json) if options.resume else None
+    chosen = earlier.missing(choose(library, options), old)
     if options.warm_part:
-        part, parts = map(int, options.warm_part.split("/"))
-        warm.compile_part(torch_machine.TorchMachine(), to_compile[part::parts], load_peers(["compile"])[0]["compile"])
-        return 0
-    start = time.monotonic()
-    count = warm.processes_for(to_compile) if options.warm is None else options.warm
-    if count > 1:
-        run.progress(f"{count} processes make torch.compile's kernels of {len(to_compile)} cases")
-        done = warm.run(__file__, arguments, count)
-        run.progress("")
-        print(f"{done} of {count} processes made torch.compile's kernels ahead in "
-              f"{time.monotonic() - start:.0f} s", flush=True)
+        return warm_part(options, chosen, torch_machine.TorchMachine())
+    make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
     session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random)
-    makers, versions, absent = load_peers(options.peers)
+    makers, versions, absent = load(options)
     told = session.describe()
     report = {
         "device": told["device"],
@@ -168,8 +231,14 @@ def measure(options, library, arguments):
         "absent": absent,
         "rounds": options.rounds,
         "seed": options.seed,
+        "random": options.random,
         "results": [],
     }
+    if old:
+        try:
+            earlier.go_on(old, report)
+        except ValueError as error:
+            raise TmajitError("invalid_argument", f"--resume: {options.json}: {error}") from error
     print(table.setting(report), flush=True)
     try:
         if options.jit:
@@ -181,13 +250,14 @@ def measure(options, library, arguments):
                 absent["cost of planning"] = str(error)
         print("\n" + table.header(report), flush=True)
 
+        keep = Keeper(options.json)
+
         def on_result(result):
             run.progress("")
             print(table.row(report, result), flush=True)
             for name, why in result.get("errors", {}).items():
                 print(f"  {name}: {why}", file=sys.stderr, flush=True)
-            if options.json:
-                write(options.json, json.dumps(report, indent=1) + "\n")
+            keep(report)
 
         run.run(session, machine, chosen, makers, options, report, on_result)
     finally:
@@ -206,7 +276,7 @@ def main(arguments):
         return 1 if options.targets and not met else 0
     library = Library(find(options.library))
     if options.list:
-        for _, case in run.select(library.cases(options.seed, random=options.random), options.only, options.quick):
+        for _, case in choose(library, options):
             print(case["label"])
         return 0
     for path in filter(None, (options.json, options.svg)):

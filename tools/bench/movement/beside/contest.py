@@ -5,7 +5,10 @@ from typing import Callable, Optional
 
 GRAPH_BELOW = 128 << 20  # bytes moved; smaller moves are nodes of a CUDA graph
 GRAPH_NODES = 200
+TOO_SMALL = "too small to be timed by the host's clock"
 ROUNDS, QUICK_ROUNDS = 15, 7
+# A contestant that is so many times slower than the best after so many rounds gets no more.
+HOPELESS, HOPELESS_ROUNDS = 4.0, 2
 
 
 class NotApplicable(Exception):
@@ -47,9 +50,16 @@ def summary(samples):
     }
 
 
-def race(machine, entries, bytes_moved, rounds):
+def hopeless(times):
+    """The names in {name: samples} that need no more rounds."""
+    least = {name: min(samples) for name, samples in times.items()}
+    return [name for name in least if least[name] > HOPELESS * min(least.values())]
+
+
+def race(machine, entries, bytes_moved, rounds, always=()):
     """Times entries: {"microseconds": {name: summary}, "graph": whether one was used, "launches": in a
-    sample, "errors": {name: what went wrong}, "skipped": {name: why it cannot take part}}."""
+    sample, "errors": {name: what went wrong}, "skipped": {name: why it cannot take part}, "stopped": {name:
+    rounds after which it was given up}}. always: those that get all rounds, however slow."""
     graph = bytes_moved < GRAPH_BELOW and machine.has_graphs
     launches = GRAPH_NODES if graph else 1
     work, errors, skipped = {}, {}, {}
@@ -57,7 +67,7 @@ def race(machine, entries, bytes_moved, rounds):
         try:
             if entry.sample:
                 if graph:
-                    raise NotApplicable("too small to be timed by the host's clock")
+                    raise NotApplicable(TOO_SMALL)
                 work[entry.name] = entry.sample
             elif graph:
                 if not entry.capturable:
@@ -66,7 +76,7 @@ def race(machine, entries, bytes_moved, rounds):
             else:
                 work[entry.name] = entry.run
             for _ in range(2):
-                work[entry.name]()
+                (entry.run if entry.sample else work[entry.name])()
             machine.synchronize()
         except NotApplicable as error:
             skipped[entry.name] = str(error)
@@ -76,6 +86,7 @@ def race(machine, entries, bytes_moved, rounds):
             machine.require_alive()
     entries = [entry for entry in entries if entry.name in work]
     times = {entry.name: [] for entry in entries}
+    stopped = {}
     for round_number in range(rounds):
         pending = []
         for turn in range(len(entries)):
@@ -89,12 +100,16 @@ def race(machine, entries, bytes_moved, rounds):
         machine.synchronize()
         for name, read in pending:
             times[name].append(read() / launches)
+        if round_number + 1 == HOPELESS_ROUNDS < rounds:
+            stopped = {name: HOPELESS_ROUNDS for name in hopeless(times) if name not in always}
+            entries = [entry for entry in entries if entry.name not in stopped]
     return {
         "microseconds": {name: summary(samples) for name, samples in times.items()},
         "graph": graph,
         "launches": launches,
         "errors": errors,
         "skipped": skipped,
+        "stopped": stopped,
     }
 
 

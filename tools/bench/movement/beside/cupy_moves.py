@@ -5,6 +5,8 @@ import torch
 
 from .contest import Entry, NotApplicable
 
+VERSION = cupy.__version__
+
 # Types that CuPy only moves, and does not compute with, go as integers of their size.
 _AS_INTEGER = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8}
 

@@ -3,7 +3,7 @@
 import math
 
 OURS, DRIVER = "tmajit", "driver"
-PEERS = ("eager", "compile", "jax", "cupy", "triton")
+PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit")
 TABLE_ROWS = 10  # permutations a type in the table of peers
 
 # Of the best peer, as geometric means over the table of permutations, and over odd extents.

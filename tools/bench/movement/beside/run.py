@@ -82,7 +82,9 @@ def measure_case(session, machine, index, case, makers, seed, rounds):
                 _require_alive(machine)
         del reference
         entries.insert(1, driver_copy(session, machine, case))
-        timed = contest.race(machine, entries, case["sector_bytes"], rounds)
+        timed = contest.race(machine, entries, case["sector_bytes"], rounds, (results.OURS, results.DRIVER))
+        for name, after in timed.pop("stopped").items():
+            result["notes"].setdefault(name, {})["rounds"] = after
         for key in ("errors", "skipped"):
             result[key].update(timed.pop(key))
         result.update(timed)
@@ -108,7 +110,7 @@ def select(cases, only, quick):
 
 def run(session, machine, chosen, peers, options, report, on_result):
     """Measures `chosen`, adding to `report`. peers: {name: function that makes an Entry}."""
-    start = time.monotonic()
+    start = options.start
     fitting = [case for _, case in chosen if machine.fits(case)]
     if fitting:
         machine.reserve(fitting)

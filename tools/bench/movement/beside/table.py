@@ -9,6 +9,11 @@ def _number(value, form):
     return format(value, form) if value is not None else "-"
 
 
+def _width(name):
+    """Of a contestant's column."""
+    return max(9, len(name) + 1)
+
+
 def peers_of(report):
     """The peers that a report has a column for."""
     return [name for name in r.PEERS if name in report["peers"]]
@@ -22,14 +27,14 @@ def choices(result):
 
 def header(report):
     names = [r.OURS, r.DRIVER, *peers_of(report)]
-    columns = "".join(f"{name:>9}" for name in names)
+    columns = "".join(f"{name:>{_width(name)}}" for name in names)
     return f"{'GB/s read plus written, medians':<{LABEL}}{columns}{'/driver':>9}{'/best':>7}{'us':>10}  kernels"
 
 
 def row(report, result):
     """One case, over two lines where sectors count too."""
     names = [r.OURS, r.DRIVER, *peers_of(report)]
-    cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>9}" for name in names)
+    cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
     text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
             f"{_number(r.of_best_peer(result), '.2f'):>7}"
             f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}  {choices(result)}").rstrip()

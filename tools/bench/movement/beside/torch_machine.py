@@ -26,6 +26,11 @@ def why_not():
     return None if (major, minor) == (9, 0) else f"compute capability {major}.{minor}, not 9.0"
 
 
+def free_bytes():
+    """Memory of the device that nobody has."""
+    return torch.cuda.mem_get_info()[0]
+
+
 def ordinal():
     """The driver's number of PyTorch's device, whatever CUDA_VISIBLE_DEVICES left of them."""
     return torch.cuda.current_device()

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 
 from .contest import Entry
 
+VERSION = torch.__version__
+
 DTYPES = {
     "u8": torch.uint8,
     "i32": torch.int32,
@@ -122,6 +124,17 @@ def eager(case, sources, destinations):
         move = _assign(case)
         run = lambda: move(destinations, sources)
     return Entry("eager", run, lambda: destinations)
+
+
+def set_compiler(keep_graphs):
+    """What torch.compile keeps for later processes: whole graphs with their kernels' source, or only what
+    Triton compiled. What it chooses by measuring, it chooses again in each process: others may have been on
+    the device before."""
+    import torch._inductor.config as config
+
+    for name, value in (("fx_graph_cache", keep_graphs), ("autotune_local_cache", False)):
+        if hasattr(config, name):
+            setattr(config, name, value)
 
 
 def compiled(case, sources, destinations):

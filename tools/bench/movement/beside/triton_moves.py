@@ -7,6 +7,7 @@ import triton.language as tl
 from .contest import Entry, NotApplicable
 from .nest import permutation_nest
 
+VERSION = triton.__version__
 OUTER = 4  # dimensions besides the tile's two
 # Rows and columns of a tile, warps.
 CONFIGS = [(32, 32, 4), (64, 64, 4), (64, 64, 8), (128, 64, 8), (64, 128, 8), (128, 128, 8), (16, 256, 4)]

@@ -1,8 +1,8 @@
-"""torch.compile's kernels made ahead, by several processes: it takes seconds a case otherwise.
+"""What peers compile made ahead, by several processes: it takes seconds a case otherwise.
 
-Only Triton's own cache of compiled kernels is filled. What PyTorch's compiler chooses by measuring, it
-chooses again in the run itself, where nothing else is on the device."""
+What a peer chooses by measuring, it chooses again in the run itself, where nothing else is on the device."""
 
+import math
 import os
 import subprocess
 import sys
@@ -10,31 +10,44 @@ import time
 
 from . import contest
 
+COMPILING = ("compile", "jax", "triton", "cutensor-jit")
 LEAST_CASES = 12  # fewer are compiled sooner than processes start
-MOST_PROCESSES = 8
-PATIENCE = 150.0  # seconds
+MOST_PROCESSES = 14
+OWN_BYTES = 4 << 30  # what a process has on the device besides a case's buffers
+START_SECONDS, CASE_SECONDS = 60.0, 10.0  # how long processes are waited for
+
+
+def peers_to_warm(peers):
+    return [name for name in COMPILING if name in peers]
 
 
 def cases_to_compile(chosen, peers):
-    """Those of [(index, case)] that torch.compile takes part in."""
-    return [case for _, case in chosen if case["peers"] == "all"] if "compile" in peers else []
+    """Those of [(index, case)] that a peer with something to compile takes part in."""
+    return [case for _, case in chosen if case["peers"] == "all"] if peers_to_warm(peers) else []
 
 
-def processes_for(cases):
+def processes_for(cases, free_bytes, cpus=os.cpu_count() or 1):
     """How many are worth starting."""
     if len(cases) < LEAST_CASES:
         return 0
-    return min(MOST_PROCESSES, (os.cpu_count() or 1) // 2)
+    need = OWN_BYTES + max(case["source_bytes"] + 2 * case["destination_bytes"] for case in cases)
+    return int(min(MOST_PROCESSES, cpus - 2, free_bytes // need))
 
 
-def run(program, arguments, count):
+def patience(cases, processes, limit=None):
+    """Seconds that `processes` are waited for: of a limit for everything, at most half."""
+    seconds = START_SECONDS + CASE_SECONDS * math.ceil(cases / processes)
+    return min(seconds, limit / 2) if limit else seconds
+
+
+def run(program, arguments, count, seconds):
     """Starts `program arguments --warm-part i/count` for each i and waits. Returns how many succeeded."""
     if count < 2:
         return 0
     children = [subprocess.Popen([sys.executable, program, *arguments, "--warm-part", f"{i}/{count}"],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 for i in range(count)]
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + seconds
     succeeded = 0
     for child in children:
         try:
@@ -45,18 +58,17 @@ def run(program, arguments, count):
     return succeeded
 
 
-def compile_part(machine, cases, compiled):
-    """What a child does: compiles each of `cases` once."""
-    import torch._inductor.config as config
-
-    for name in ("fx_graph_cache", "autotune_local_cache"):
-        if hasattr(config, name):
-            setattr(config, name, False)
+def compile_part(machine, cases, makers):
+    """What a child does: each of `makers` compiles each of `cases` once."""
     cases = [case for case in cases if machine.fits(case)]
     if cases:
         machine.reserve(cases)
     for case in cases:
-        try:
-            compiled(case, *machine.arrays(case))
-        except Exception as error:  # the run itself will say so
-            print(f"{case['label']}: {contest.describe(error)}", file=sys.stderr)
+        for name, make in makers.items():
+            try:
+                make(case, *machine.arrays(case)).close()
+            except contest.NotApplicable:
+                pass
+            except Exception as error:  # the run itself will say so
+                print(f"{case['label']}: {name}: {contest.describe(error)}", file=sys.stderr)
+        machine.relax()

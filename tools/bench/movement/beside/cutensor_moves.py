@@ -1,0 +1,50 @@
+"""NVIDIA's cuTENSOR for permutations, on PyTorch's buffers and stream: with its own kernels, and with kernels
+that it compiles for the permutation."""
+
+import ctypes
+import time
+
+import torch  # first: it loads the cuBLAS that cuTENSOR needs
+
+from . import cutensor, kept
+from .contest import Entry, NotApplicable
+
+_library = ctypes.CDLL(cutensor.find())
+# A handle each: plans that a handle has made before, it gives again.
+_plain, _compiling = (cutensor.Cutensor(_library, jit) for jit in (False, True))
+VERSION = _plain.version
+
+for _file in kept.files("cutensor"):
+    try:
+        _compiling.read_kernels(_file)
+    except cutensor.CutensorError:  # of another version or GPU
+        pass
+
+
+def keep_kernels(part):
+    """Leaves the kernels that were compiled here to later processes."""
+    _compiling.write_kernels(kept.folder("cutensor") / str(part))
+
+
+def _entry(name, handle, case, sources, destinations):
+    if case["operation"] != "permute":
+        raise NotApplicable("cuTENSOR is measured with permutations")
+    source, destination = sources[0].data_ptr(), destinations[0].data_ptr()
+    both = source | destination | 256
+    start = time.perf_counter()
+    try:
+        move = handle.permutation(case["sources"][0]["shape"], case["axes"], case["sources"][0]["type"], both & -both)
+    except cutensor.Refused as error:
+        raise NotApplicable(str(error)) from error
+    seconds = time.perf_counter() - start
+    stream = torch.cuda.current_stream().cuda_stream
+    return Entry(name, lambda: move(destination, source, stream), lambda: destinations,
+                 notes={"plan_s": round(seconds, 3)}, close=move.close)
+
+
+def plain_entry(case, sources, destinations):
+    return _entry("cutensor", _plain, case, sources, destinations)
+
+
+def compiling_entry(case, sources, destinations):
+    return _entry("cutensor-jit", _compiling, case, sources, destinations)

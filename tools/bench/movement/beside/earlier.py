@@ -1,0 +1,36 @@
+"""An earlier run's report that a run goes on with, and the parts that cases are cut into."""
+
+import json
+from pathlib import Path
+
+SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views")
+
+
+def read(path):
+    """The report in a file; None if there is no file yet."""
+    return json.loads(Path(path).read_text(encoding="utf-8")) if Path(path).exists() else None
+
+
+def _measured(result):
+    return "all" not in result.get("errors", {})
+
+
+def missing(chosen, old):
+    """Those of [(index, case)] that the report `old` has not measured; all without one."""
+    done = {result["label"] for result in old["results"] if _measured(result)} if old else set()
+    return [(index, case) for index, case in chosen if case["label"] not in done]
+
+
+def go_on(old, report):
+    """Puts the results of `old` into `report`. Raises ValueError if they were measured otherwise."""
+    other = [name for name in SAME if old.get(name) != report.get(name)]
+    if other:
+        raise ValueError(f"it was measured with another {', another '.join(other)}")
+    report["results"] = [result for result in old["results"] if _measured(result)]
+    if "jit" in old:
+        report["jit"] = old["jit"]
+
+
+def part_of(chosen, number, parts):
+    """Each so manieth of the cases, beginning with number `number`, of 1 to `parts`."""
+    return chosen[number - 1::parts]
