@@ -1,6 +1,7 @@
 #include "case.hpp"
 
 #include "expressions.hpp"
+#include "sectors.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,44 +33,6 @@ std::uint64_t total(const std::vector<Array>& arrays) {
   return bytes;
 }
 
-constexpr std::uint64_t sector_bytes = 32;
-
-/// Sectors that `count` elements of `size` bytes touch, the first at byte `start`, `stride` bytes apart.
-std::uint64_t row_sectors(std::uint64_t start, std::uint64_t count, std::uint64_t stride,
-                          std::uint64_t size) {
-  if (count == 0) return 0;
-  if (stride <= sector_bytes)
-    return (start + (count - 1) * stride + size - 1) / sector_bytes - start / sector_bytes + 1;
-  // Elements are aligned to their size, so that none lies in two sectors.
-  return count;
-}
-
-/// Bytes of the 32-byte sectors that the elements of a slice's source lie in. Rows are far enough apart not
-/// to share sectors, or dense.
-std::uint64_t source_sector_bytes(const Case& slice) {
-  const Array& source = slice.sources.front();
-  const Shape& shape = slice.destinations.front().shape;
-  const std::uint64_t size = tmajit::size_of(source.type);
-  const std::size_t rank = shape.size();
-  std::vector<std::uint64_t> pitch(rank, size);
-  for (std::size_t d = rank - 1; d-- > 0;) pitch[d] = pitch[d + 1] * source.shape[d + 1];
-  const auto start = [&](std::size_t d) {
-    return static_cast<std::uint64_t>(slice.slices[d].start.value_or(0));
-  };
-  const auto step = [&](std::size_t d) { return static_cast<std::uint64_t>(slice.slices[d].step); };
-
-  std::uint64_t sectors = 0;
-  std::vector<std::uint64_t> at(rank, 0);
-  for (;;) {
-    std::uint64_t first = start(rank - 1) * size;
-    for (std::size_t d = 0; d + 1 < rank; ++d) first += (start(d) + at[d] * step(d)) * pitch[d];
-    sectors += row_sectors(first, shape[rank - 1], step(rank - 1) * size, size);
-    std::size_t d = rank - 1;
-    while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
-    if (d == 0) return sectors * sector_bytes;
-  }
-}
-
 }  // namespace
 
 std::string human_bytes(std::uint64_t bytes) {
@@ -99,6 +62,17 @@ tmajit::TileOptions Tile::options() const {
           .tiles_per_cta = tiles_per_cta};
 }
 
+std::vector<std::uint32_t> Case::order(std::size_t source) const {
+  return source < orders.size() ? orders[source] : std::vector<std::uint32_t>{};
+}
+
+Shape Case::seen(std::size_t source) const {
+  Shape shape = sources[source].shape;
+  const std::vector<std::uint32_t> axes_of = order(source);
+  for (std::size_t d = 0; d < axes_of.size(); ++d) shape[d] = sources[source].shape[axes_of[d]];
+  return shape;
+}
+
 std::string Case::types() const {
   const std::string_view from = tmajit::name(data_type());
   const std::string_view to = tmajit::name(destinations.front().type);
@@ -118,7 +92,7 @@ Traffic traffic(const Case& c) {
   Traffic result;
   result.written = total(c.destinations);
   result.read = c.kind == Kind::slice ? result.written : total(c.sources);
-  result.sectors = c.kind == Kind::slice ? source_sector_bytes(c) + result.written : result.bytes();
+  result.sectors = c.kind == Kind::slice ? sector_bytes_of(c) + result.written : result.bytes();
   return result;
 }
 
@@ -172,6 +146,7 @@ nlohmann::ordered_json to_json(const Case& c) {
       {"quick", c.quick},
       {"odd", c.odd},
   };
+  if (!c.orders.empty()) json["orders"] = c.orders;
   if (!c.axes.empty()) json["axes"] = c.axes;
   for (const tmajit::Slice& slice : c.slices) {
     json["slices"].push_back({slice.start.value_or(0), slice.stop.value_or(0), slice.step});

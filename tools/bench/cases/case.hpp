@@ -75,6 +75,9 @@ struct Case {
   Kind kind = Kind::copy;
   std::vector<Array> sources{};
   std::vector<Array> destinations{};
+  /// For some or all sources an order of axes: dimension d of what the case works on is dimension
+  /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
+  std::vector<std::vector<std::uint32_t>> orders{};
   std::vector<std::uint32_t> axes{};    ///< permute and flip: all of theirs; concat and split: the one
   std::vector<tmajit::Slice> slices{};  ///< slice: one a dimension, all three numbers given
   std::vector<std::int64_t> before{};   ///< pad
@@ -92,6 +95,10 @@ struct Case {
   /// The same for small moves: microseconds beyond the driver's copy.
   std::optional<double> most_extra_us = std::nullopt;
 
+  /// The order of a source's axes; empty for the array as it lies.
+  [[nodiscard]] std::vector<std::uint32_t> order(std::size_t source) const;
+  /// The shape of a source as the case works on it.
+  [[nodiscard]] Shape seen(std::size_t source) const;
   /// "f32", "f32->bf16".
   [[nodiscard]] std::string types() const;
   /// The sources' element type; the destination's where there is none.

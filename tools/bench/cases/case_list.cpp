@@ -434,7 +434,8 @@ void add_tiles(CaseBuilder& list) {
 
 std::vector<Case> list_cases(const ListOptions& options) {
   if (options.random > 0) {
-    return random_permutations({.count = options.random, .seed = options.seed, .tiny = options.tiny});
+    const RandomOptions random{.count = options.random, .seed = options.seed, .tiny = options.tiny};
+    return options.random_views ? random_views(random) : random_permutations(random);
   }
   CaseBuilder list(options);
   add_table_of_peers(list);

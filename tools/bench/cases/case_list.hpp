@@ -13,6 +13,7 @@ struct ListOptions {
   bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
   /// Instead of the list, so many random permutations of each of three element types (random_cases.hpp).
   std::size_t random = 0;
+  bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
                                          tmajit::ElementType::f32, tmajit::ElementType::f64};

@@ -26,6 +26,7 @@ using Element = std::array<std::byte, 8>;
 class Origins {
  public:
   explicit Origins(const Case& c) : case_(c), sources_(places(c.sources)) {
+    for (std::size_t i = 0; i < c.sources.size(); ++i) seen_.push_back(c.seen(i));
     if (c.kind == Kind::snapshot) image_.emplace(c.sources.front().type, c.image);
   }
 
@@ -50,12 +51,12 @@ class Origins {
         }
         return {place(0, from)};
       case Kind::flip:
-        for (const std::uint32_t d : c.axes) from[d] = c.sources[0].shape[d] - 1 - index[d];
+        for (const std::uint32_t d : c.axes) from[d] = seen_[0][d] - 1 - index[d];
         return {place(0, from)};
       case Kind::pad:
         for (std::size_t d = 0; d < index.size(); ++d) {
           from[d] = index[d] - static_cast<std::uint64_t>(c.before[d]);  // wraps in front of the source
-          if (from[d] >= c.sources[0].shape[d]) return {};
+          if (from[d] >= seen_[0][d]) return {};
         }
         return {place(0, from)};
       case Kind::concat: {
@@ -73,7 +74,7 @@ class Origins {
     // One element of each source, those of extent 1 repeated.
     std::vector<Place> all;
     for (std::size_t i = 0; i < c.sources.size(); ++i) {
-      for (std::size_t d = 0; d < index.size(); ++d) from[d] = c.sources[i].shape[d] == 1 ? 0 : index[d];
+      for (std::size_t d = 0; d < index.size(); ++d) from[d] = seen_[i][d] == 1 ? 0 : index[d];
       all.push_back(place(i, from));
     }
     return all;
@@ -82,8 +83,11 @@ class Origins {
  private:
   [[nodiscard]] Place place(std::size_t source, const Shape& index) const {
     const Array& array = case_.sources[source];
+    Shape lies = index;  // the index in the array
+    const std::vector<std::uint32_t> order = case_.order(source);
+    for (std::size_t d = 0; d < order.size(); ++d) lies[order[d]] = index[d];
     std::uint64_t at = 0;
-    for (std::size_t d = 0; d < array.shape.size(); ++d) at = at * array.shape[d] + index[d];
+    for (std::size_t d = 0; d < array.shape.size(); ++d) at = at * array.shape[d] + lies[d];
     return {array.type, sources_.offsets[source] + at * tmajit::size_of(array.type)};
   }
 
@@ -109,6 +113,7 @@ class Origins {
 
   const Case& case_;
   Places sources_;
+  std::vector<Shape> seen_{};  ///< shapes of the sources as the case works on them
   std::optional<tmajit::BoxLayout> image_;
 };
 

@@ -40,10 +40,19 @@ std::vector<Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr 
   return result;
 }
 
+std::vector<Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer) {
+  std::vector<Tensor> result = tensors(c.sources, buffer);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::vector<std::uint32_t> order = c.order(i);
+    if (!order.empty()) result[i] = tmajit::permuted(result[i], order);
+  }
+  return result;
+}
+
 tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tmajit::DevicePtr source) {
   namespace operation = tmajit::operation;
   const std::vector<Tensor> to = tensors(c.destinations, destination);
-  const std::vector<Tensor> from = tensors(c.sources, source);
+  const std::vector<Tensor> from = source_tensors(c, source);
   switch (c.kind) {
     case Kind::permute: return operation::permute(to[0], from[0], c.axes);
     case Kind::slice: return operation::slice(to[0], from[0], c.slices);
@@ -70,7 +79,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
   const std::string expression = c.library_expression();
   return {tmajit::plan_tiles({.family = c.family,
                               .destination = tensors(c.destinations, destination).front(),
-                              .sources = tensors(c.sources, source),
+                              .sources = source_tensors(c, source),
                               .expression = expression,
                               .tiles = c.tile->options(),
                               .chip = options.chip})};

@@ -18,6 +18,9 @@ inline constexpr tmajit::DevicePtr some_destination = 1ULL << 41;
 /// The arrays of one side in its buffer.
 std::vector<tmajit::Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer);
 
+/// The sources of a case as it works on them.
+std::vector<tmajit::Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer);
+
 /// A case in the library's words; not for snapshots, which are no operation.
 tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination = some_destination,
                                tmajit::DevicePtr source = some_source);

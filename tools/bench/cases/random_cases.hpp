@@ -9,7 +9,7 @@
 namespace bench {
 
 struct RandomOptions {
-  std::size_t count = 0;  ///< of each kind of move and element type
+  std::size_t count = 0;  ///< of permutations in each element type, or of each kind of view
   std::uint64_t seed = 1;
   bool tiny = false;  ///< tensors of up to 4096 elements, to test the benchmark itself
 };
@@ -18,5 +18,11 @@ struct RandomOptions {
 /// powers of two, small multiples of them, hundreds, odd or prime, 8 to 256 Mi elements. The same options
 /// give the same list on every machine.
 std::vector<Case> random_permutations(const RandomOptions& options);
+
+/// `count` pads, slices, flips, broadcasts, casts and maps each, of ranks 1 to 5 and such extents, in f32,
+/// bf16 and u8 in turn; casts between any two of f32, bf16, u8, e4m3 and f64. Every third source or so is a
+/// permuted view. Pads and slices have odd amounts on some of the axes, slices steps here and there; maps
+/// compute an expression of the table over sources of which some are repeated.
+std::vector<Case> random_views(const RandomOptions& options);
 
 }  // namespace bench

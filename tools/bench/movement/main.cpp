@@ -40,11 +40,12 @@ constexpr const char* examples =
 struct Options : bench::ProgramOptions {
   std::vector<std::string> only;  ///< parts of labels; empty for all cases
   bool list = false;
-  std::size_t random = 0;  ///< random permutations of each type instead of the list
-  bool jit = false;        ///< the cost of planning, too
-  bool targets = false;    ///< exit code 1 if one is missed
-  bool tiny = false;       ///< for tests
-  double limit_s = 0;      ///< no case is begun after that long; 0: no limit
+  std::size_t random = 0;     ///< random permutations of each type instead of the list
+  bool random_views = false;  ///< as many of each other kind of move instead
+  bool jit = false;           ///< the cost of planning, too
+  bool targets = false;       ///< exit code 1 if one is missed
+  bool tiny = false;          ///< for tests
+  double limit_s = 0;         ///< no case is begun after that long; 0: no limit
 };
 
 /// Fills `options`. Returns an exit code where there is nothing to run.
@@ -56,10 +57,14 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->allow_extra_args(false);
   app.add_flag("--list", options.list, "Print the labels of the cases and stop");
   add_options(app, options, "Fewer cases, and 7 rounds");
-  app.add_option("--random", options.random,
-                 "Instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  CLI::Option* random =
+      app.add_option("--random", options.random,
+                     "Instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  app.add_flag("--random-views", options.random_views,
+               "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
+      ->needs(random);
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets, "Exit with 1 if a target is missed");
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
@@ -70,8 +75,10 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
 }
 
 std::vector<Case> chosen(const Options& options) {
-  std::vector<Case> cases =
-      bench::list_cases({.seed = options.seed, .tiny = options.tiny, .random = options.random});
+  std::vector<Case> cases = bench::list_cases({.seed = options.seed,
+                                               .tiny = options.tiny,
+                                               .random = options.random,
+                                               .random_views = options.random_views});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;

@@ -76,6 +76,8 @@ def parse(arguments):
     add("--seed", type=int, default=1, help="of the data and of the random permutations [1]")
     add("--random", type=positive(int), default=0, metavar="N",
         help="instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
+    add("--random-views", action="store_true",
+        help="with --random: N pads, slices, flips, broadcasts, casts and maps each instead")
     add("--jit", action="store_true", help="also measure what planning costs")
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
     add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
@@ -91,6 +93,8 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     few = options.quick or options.random
     options.rounds = options.rounds or (contest.QUICK_ROUNDS if few else contest.ROUNDS)
+    if options.random_views and not options.random:
+        parser.error("--random-views needs --random N")
     if options.resume and not options.json:
         parser.error("--resume goes on with the run of a --json FILE, which is not given")
     return options
@@ -154,7 +158,8 @@ def failed(report):
 
 def choose(library, options):
     """[(index, case)] of what this run is for."""
-    chosen = run.select(library.cases(options.seed, random=options.random), options.only, options.quick)
+    cases = library.cases(options.seed, random=options.random, views=options.random_views)
+    chosen = run.select(cases, options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
 
@@ -221,7 +226,8 @@ def measure(options, library, arguments):
         return warm_part(options, chosen, torch_machine.TorchMachine())
     make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
-    session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random)
+    session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random,
+                           views=options.random_views)
     makers, versions, absent = load(options)
     told = session.describe()
     report = {
@@ -232,6 +238,7 @@ def measure(options, library, arguments):
         "rounds": options.rounds,
         "seed": options.seed,
         "random": options.random,
+        "views": options.random_views,
         "results": [],
     }
     if old:

@@ -4,6 +4,7 @@ import cupy
 import torch
 
 from .contest import Entry, NotApplicable
+from .torch_moves import seen, seen_shape
 
 VERSION = cupy.__version__
 
@@ -28,6 +29,8 @@ def _move(case, sources, destinations):
     if operation in ("cast", "map"):
         if any(array["type"] in ("bf16", "e4m3") for array in case["sources"] + case["destinations"]):
             raise NotApplicable("CuPy's kernels do not compute with bf16 and fp8")
+        if case["expression"] not in _KERNELS:
+            raise NotApplicable(f"there is no kernel of CuPy's for {case['expression']}")
         inputs, output, text = _KERNELS[case["expression"]]
         kernel = cupy.ElementwiseKernel(inputs, output, text, "beside_tmajit")
         return lambda: kernel(*sources, to)
@@ -36,7 +39,7 @@ def _move(case, sources, destinations):
     if operation == "pad":
         inside = tuple(
             slice(before, before + extent)
-            for before, extent in zip(case["before"], case["sources"][0]["shape"])
+            for before, extent in zip(case["before"], seen_shape(case))
         )
         value = case["value"]
         if case["sources"][0]["type"] == "bf16":
@@ -72,7 +75,7 @@ def _move(case, sources, destinations):
 def cupy_entry(case, sources, destinations):
     stream = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
     with stream:
-        move = _move(case, [_array(s) for s in sources], [_array(d) for d in destinations])
+        move = _move(case, [_array(s) for s in seen(case, sources)], [_array(d) for d in destinations])
 
     def run():
         with stream:

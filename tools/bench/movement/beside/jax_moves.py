@@ -14,7 +14,7 @@ import torch
 
 from . import kept
 from .contest import GRAPH_BELOW, TOO_SMALL, Entry, NotApplicable
-from .torch_moves import DTYPES
+from .torch_moves import DTYPES, seen_shape
 
 VERSION = jax.__version__
 jax.config.update("jax_enable_x64", True)
@@ -35,7 +35,21 @@ _DTYPES = {
 SAMPLE_SECONDS = 40e-3
 
 
+def _cast(a, to):
+    """Floats end at an integer's least and largest value."""
+    if jnp.issubdtype(a.dtype, jnp.floating) and to == jnp.uint8:
+        a = jnp.clip(a if a.dtype == jnp.float64 else a.astype(jnp.float32), 0, 255)
+    return a.astype(to)
+
+
 def _formula(case):
+    move, orders = _formula_of_views(case), case.get("orders", [])
+    order = dict(enumerate(orders))
+    return lambda *sources: move(*(jnp.transpose(a, order[i]) if order.get(i) else a
+                                   for i, a in enumerate(sources)))
+
+
+def _formula_of_views(case):
     operation, axes = case["operation"], case.get("axes")
     shape = case["destinations"][0]["shape"]
     to = _DTYPES[case["destinations"][0]["type"]]
@@ -49,7 +63,7 @@ def _formula(case):
     if operation == "pad":
         widths = [
             (before, outer - inner - before)
-            for before, inner, outer in zip(case["before"], case["sources"][0]["shape"], shape)
+            for before, inner, outer in zip(case["before"], seen_shape(case), shape)
         ]
         return lambda a: [jnp.pad(a, widths, constant_values=case["value"])]
     if operation == "flip":
@@ -65,9 +79,11 @@ def _formula(case):
     if operation == "broadcast":
         return lambda a: [jnp.broadcast_to(a, shape)]
     compute = {
-        "cast": lambda a: a.astype(to),
+        "cast": lambda a: _cast(a, to),
         "2a+1": lambda a: a * 2 + 1,
         "a+b": lambda a, b: a + b,
+        "a+b+c": lambda a, b, c: a + b + c,
+        "100a": lambda a: jnp.clip(a * 100, 0, 255).astype(to),
         "2.5a": lambda a: (a.astype(jnp.float32) * 2.5).astype(to),
         "silu(a)*b+1": lambda a, b: jax.nn.silu(a) * b + 1,
         "normalise": lambda a: (a.astype(jnp.float32) * jnp.float32(1 / 255) - jnp.float32(0.45))

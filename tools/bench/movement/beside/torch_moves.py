@@ -20,15 +20,29 @@ DTYPES = {
 
 
 def _wide(tensor):
-    """As expressions compute: 16-bit floats as float."""
-    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
+    """As expressions compute: small floats as float."""
+    return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float8_e4m3fn) else tensor
+
+
+def _cast(tensor, to):
+    """Floats end at an integer's least and largest value."""
+    if tensor.dtype.is_floating_point and to == torch.uint8:
+        return _wide(tensor).clamp(0, 255).to(to)
+    return tensor.to(to)
+
+
+def seen(case, tensors):
+    """The sources as the case works on them: views of the arrays."""
+    orders = case.get("orders", [])
+    return [tensor.permute(orders[i]) if i < len(orders) and orders[i] else tensor
+            for i, tensor in enumerate(tensors)]
 
 
 def _expression(case, precise):
     to = DTYPES[case["destinations"][0]["type"]]
     wide = _wide if precise else (lambda tensor: tensor)
     return {
-        "cast": lambda a: a.to(to),
+        "cast": lambda a: _cast(a, to),
         "2a+1": lambda a: (wide(a) * 2 + 1).to(to),
         "a+b": lambda a, b: (wide(a) + wide(b)).to(to),
         "a+b+c": lambda a, b, c: (wide(a) + wide(b) + wide(c)).to(to),
@@ -40,10 +54,16 @@ def _expression(case, precise):
     }[case["expression"]]
 
 
+def seen_shape(case):
+    """The shape of the first source as the case works on it."""
+    shape, orders = case["sources"][0]["shape"], case.get("orders", [[]])
+    return [shape[axis] for axis in orders[0]] or shape
+
+
 def _padding(case):
     """What F.pad takes: before and after, the last dimension first."""
     pads = []
-    source, destination = case["sources"][0]["shape"], case["destinations"][0]["shape"]
+    source, destination = seen_shape(case), case["destinations"][0]["shape"]
     for before, inner, outer in reversed(list(zip(case["before"], source, destination))):
         pads += [before, outer - inner - before]
     return pads
@@ -65,6 +85,11 @@ def formula(case, precise=False):
     """A function of the sources that returns the destinations' values: tensors or views of the sources.
 
     precise: with the roundings of tmajit's expressions, as the reference needs it."""
+    move = _formula(case, precise)
+    return lambda *sources: move(*seen(case, sources))
+
+
+def _formula(case, precise):
     operation, axes = case["operation"], case.get("axes")
     shape = case["destinations"][0]["shape"]
     if operation == "copy":
@@ -105,6 +130,7 @@ def eager(case, sources, destinations):
     """What a user would write without a compiler, without a needless pass where PyTorch has an `out=`."""
     operation, to = case["operation"], destinations[0]
     own = []
+    views = seen(case, sources)
     if operation in ("pad", "flip"):  # no `out=`: these return a tensor of their own
         values = formula(case)
 
@@ -113,13 +139,13 @@ def eager(case, sources, destinations):
 
         return Entry("eager", run, lambda: own)
     if operation == "concat":
-        run = lambda: torch.cat(sources, case["axes"][0], out=to)
+        run = lambda: torch.cat(views, case["axes"][0], out=to)
     elif case.get("expression") == "2a+1":
-        run = lambda: torch.add(torch.mul(sources[0], 2), 1, out=to)
+        run = lambda: torch.add(torch.mul(views[0], 2), 1, out=to)
     elif case.get("expression") == "a+b":
-        run = lambda: torch.add(*sources, out=to)
+        run = lambda: torch.add(*views, out=to)
     elif case.get("expression") == "silu(a)*b+1":
-        run = lambda: torch.add(F.silu(sources[0]).mul_(sources[1]), 1, out=to)
+        run = lambda: torch.add(F.silu(views[0]).mul_(views[1]), 1, out=to)
     else:
         move = _assign(case)
         run = lambda: move(destinations, sources)

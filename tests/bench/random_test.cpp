@@ -1,0 +1,98 @@
+/// Random cases: unique, as large as they should be, counted and computed right.
+#include "case_list.hpp"
+#include "machine.hpp"
+#include "random_cases.hpp"
+#include "reference/random_maps.hpp"
+#include "workload.hpp"
+
+#include <tmajit/sim.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace bench;
+
+namespace {
+
+/// The sectors that a slice reads, one element after the other.
+std::set<std::uint64_t> touched_sectors(const Case& c) {
+  const Shape& shape = c.destinations[0].shape;
+  const Shape& lies = c.sources[0].shape;
+  const std::vector<std::uint32_t> order = c.order(0);
+  std::set<std::uint64_t> sectors;
+  for (std::uint64_t n = 0; n < c.destinations[0].elements(); ++n) {
+    Shape index(shape.size());
+    std::uint64_t rest = n;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+      index[order.empty() ? d : order[d]] = static_cast<std::uint64_t>(c.slices[d].start.value()) +
+                                            rest % shape[d] * static_cast<std::uint64_t>(c.slices[d].step);
+    }
+    std::uint64_t at = 0;
+    for (std::size_t d = 0; d < lies.size(); ++d) at = at * lies[d] + index[d];
+    sectors.insert(at * tmajit::size_of(c.sources[0].type) / 32);
+  }
+  return sectors;
+}
+
+}  // namespace
+
+TEST_CASE("random cases are unique, of the sizes that are promised, and the same again") {
+  const bool views = GENERATE(false, true);
+  const ListOptions options{.seed = 5, .random = 60, .random_views = views};
+  const std::vector<Case> cases = list_cases(options);
+  const std::vector<Case> again = list_cases(options);
+  CHECK(cases.size() == (views ? 6 : 3) * options.random);
+  std::set<std::string> labels;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    CAPTURE(c.label());
+    CHECK(labels.insert(c.label()).second);
+    CHECK(c.label() == again[i].label());
+    CHECK(c.destinations[0].elements() >= 8 * MiB);
+    CHECK(c.destinations[0].elements() <= 256 * MiB);
+    for (const Array& source : c.sources) CHECK(source.elements() <= 512 * MiB);
+  }
+}
+
+TEST_CASE("random views have every kind, every type and permuted sources") {
+  std::map<Kind, std::set<std::string>> types;
+  std::map<Kind, std::size_t> permuted;
+  for (const Case& c : list_cases({.seed = 5, .random = 60, .random_views = true})) {
+    types[c.kind].insert(c.types());
+    permuted[c.kind] += c.orders.empty() ? 0 : 1;
+  }
+  CHECK(types.size() == 6);
+  for (const auto& [kind, of] : types) {
+    CAPTURE(name(kind));
+    CHECK(of.size() == (kind == Kind::cast ? 20 : kind == Kind::map ? 6 : 3));
+    CHECK(permuted[kind] > 5);
+  }
+}
+
+TEST_CASE("sectors of random slices, element by element") {
+  const std::uint64_t seed = reference::seed(20261122);
+  for (const Case& c : random_views({.count = 300, .seed = seed, .tiny = true})) {
+    if (c.kind != Kind::slice) continue;
+    INFO("TMAJIT_SEED=" << seed << ": " << c.label());
+    REQUIRE(traffic(c).sectors == 32 * touched_sectors(c).size() + c.destinations[0].bytes());
+  }
+}
+
+TEST_CASE("random cases are right by the host's own arithmetic") {
+  const std::uint64_t seed = reference::seed(20261122);
+  const bool views = GENERATE(true, false);
+  constexpr std::size_t count = 100;
+  std::cout << "TMAJIT_SEED=" << seed << ", " << count << " of each kind" << std::endl;
+  Machine machine(tmajit::make_sim_device());
+  for (const Case& c :
+       list_cases({.seed = seed, .tiny = true, .random = views ? count : count / 3, .random_views = views})) {
+    INFO("TMAJIT_SEED=" << seed << ": " << c.label());
+    const Workload workload(machine, c, 1, seed);
+    workload.require_right(c, workload.prepare(c).front());
+  }
+}
