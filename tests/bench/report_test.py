@@ -5,7 +5,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 import paths  # noqa: F401
-from beside import chart, contest, nest, results, table
+from beside import chart, contest, nest, results, table, targets
 
 
 def measured(**medians):
@@ -19,7 +19,7 @@ def case(label="peers: (2,3)->(1,0) f32", moved=8000, **more):
             "sector_bytes": moved, "odd": False, "peers": "all", **more}
 
 
-def table_of(ratio, types=("f32",), rows=results.TABLE_ROWS):
+def table_of(ratio, types=("f32",), rows=targets.TABLE_ROWS):
     """A report whose table of peers is won by `ratio` in every row."""
     return {
         "device": {"name": "Hopper"}, "versions": {"tmajit": "0"}, "peers": ["eager", "compile"],
@@ -62,7 +62,7 @@ class Ratios(unittest.TestCase):
 
 class Targets(unittest.TestCase):
     def find(self, report, part):
-        return [target for target in results.targets(report)[0] if part in target["what"]]
+        return [target for target in targets.of(report)[0] if part in target["what"]]
 
     def test_mean_over_the_whole_table(self):
         mean = "geometric mean of the best peer"
@@ -73,7 +73,7 @@ class Targets(unittest.TestCase):
     def test_part_of_the_table_is_no_mean(self):
         report = table_of(1.3, rows=9)
         self.assertEqual(self.find(report, "geometric mean"), [])
-        self.assertTrue(any("9 of 10" in text for text in results.targets(report)[1]))
+        self.assertTrue(any("9 of 10" in text for text in targets.of(report)[1]))
 
     def test_each_row_must_beat_its_best_peer(self):
         report = table_of(1.2)
@@ -90,7 +90,7 @@ class Targets(unittest.TestCase):
             case("small: b f32", most_extra_us=0.3, microseconds=measured(tmajit=1.4, driver=1.05)),
             case("small: c f32", most_extra_us=0.3, errors={"tmajit": "no"}),
         ]
-        found, unknown = results.targets(report)
+        found, unknown = targets.of(report)
         self.assertEqual([target["met"] for target in found], [False, True, False])
         self.assertIn("small: c f32", unknown)
 
@@ -149,7 +149,7 @@ class Chart(unittest.TestCase):
         picture = ElementTree.fromstring(chart.svg(table_of(1.25, types=("f32", "u8"))))
         bars = [node for node in picture.iter() if node.tag.endswith("rect") and "height" in node.attrib
                 and node.get("height") == str(chart.BAR)]
-        self.assertEqual(len(bars), 2 * results.TABLE_ROWS * 3)
+        self.assertEqual(len(bars), 2 * targets.TABLE_ROWS * 3)
         words = [node.text for node in picture.iter() if node.tag.endswith("text")]
         self.assertIn("4 · 1.25×", words)
         self.assertIn("(3,1) → (1,0)", words)

@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from beside import chart, contest, earlier, results, run, table, warm
+from beside import chart, contest, distribution, distribution_chart, earlier, results, run, table, targets, warm
 from beside.library import Library, TmajitError, find
 
 # Peer: (module, the function in it that makes an Entry, whose VERSION that of the module is).
@@ -82,7 +82,7 @@ def parse(arguments):
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
     add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
     add("--part", type=part, metavar="I/N", help="only one of N parts of the cases; each N-th, from the I-th on")
-    add("--svg", metavar="FILE", help="also draw the table of peers")
+    add("--svg", metavar="FILE", help="also draw the table of peers, or how random cases spread")
     add("--warm", type=int, metavar="N",
         help="processes that make the peers' kernels ahead [as many as are worth it]")
     add("--no-graph-cache", action="store_true",
@@ -138,16 +138,18 @@ def load_peers(names):
 
 def show(report, options):
     """Means and verdict. Returns whether every target was met."""
-    found, _ = results.targets(report)
-    report["targets"] = found
+    report["targets"], _ = targets.of(report)
+    if distribution.is_random(report):
+        report["distribution"] = distribution.of(report)
     if options.json:
         write(options.json, json.dumps(report, indent=1) + "\n")
     if options.svg:
         try:
-            write(options.svg, chart.svg(report))
+            drawn = distribution_chart if distribution.is_random(report) else chart
+            write(options.svg, drawn.svg(report))
         except ValueError as error:
             print(f"peers.py: no chart: {error}", file=sys.stderr)
-    return all(target["met"] for target in found)
+    return all(target["met"] for target in report["targets"])
 
 
 def failed(report):
@@ -270,7 +272,7 @@ def measure(options, library, arguments):
     finally:
         run.progress("")
         met = show(report, options)
-        print("\n" + "\n\n".join(text for text in (table.means(report), table.verdict(report)) if text))
+        print("\n" + table.summary(report))
     return 1 if failed(report) or (options.targets and not met) else 0
 
 

@@ -24,8 +24,15 @@ STYLE = """
 """
 
 
+def element(name, text="", **attributes):
+    """An SVG element; numbers with one digit, `_` in names as `-`."""
+    told = "".join(f' {key.replace("_", "-")}="{value:.1f}"' if isinstance(value, float) else
+                   f' {key.replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items())
+    return f"<{name}{told}>{escape(text)}</{name}>"
+
+
 def _text(x, y, text, kind="", anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(text)}</text>'
+    return element("text", text, x=float(x), y=float(y), text_anchor=anchor, **{"class": kind})
 
 
 def _bar(x, y, gbps, kind):

@@ -1,5 +1,6 @@
 """The report as text."""
 
+from . import distribution, targets
 from . import results as r
 
 LABEL = 50
@@ -19,12 +20,6 @@ def peers_of(report):
     return [name for name in r.PEERS if name in report["peers"]]
 
 
-def choices(result):
-    """The kernels of our plan."""
-    steps = result.get("notes", {}).get(r.OURS, {}).get("steps", [])
-    return "; ".join(dict.fromkeys(step["choice"] or step["kernel"] for step in steps))
-
-
 def header(report):
     names = [r.OURS, r.DRIVER, *peers_of(report)]
     columns = "".join(f"{name:>{_width(name)}}" for name in names)
@@ -37,7 +32,7 @@ def row(report, result):
     cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
     text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
             f"{_number(r.of_best_peer(result), '.2f'):>7}"
-            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}  {choices(result)}").rstrip()
+            f"{_number(r.microseconds(result, r.OURS), '.2f'):>10}  {r.choices(result)}").rstrip()
     ours = r.microseconds(result, r.OURS)
     if ours and result["sector_bytes"] != result["bytes"]:
         text += f"\n{'  counted in 32-byte sectors':<{LABEL}}{result['sector_bytes'] / ours * 1e-3:>9.0f}"
@@ -80,7 +75,7 @@ def _reasons(report, key, what):
 
 def verdict(report):
     """Targets met and missed, what was not measured, and who failed where."""
-    found, unknown = r.targets(report)
+    found, unknown = targets.of(report)
     missed = [target for target in found if not target["met"]]
     lines = [f"{len(found) - len(missed)} of {len(found)} targets met"]
     for target in missed:
@@ -97,6 +92,12 @@ def verdict(report):
     return "\n".join(lines)
 
 
+def summary(report):
+    """What all cases together say."""
+    told = distribution.text(report) if distribution.is_random(report) else means(report)
+    return "\n\n".join(part for part in (told, verdict(report)) if part)
+
+
 def setting(report):
     """What was measured with what."""
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
@@ -108,5 +109,5 @@ def whole(report):
     if report.get("jit"):
         parts.append(planning(report))
     parts.append("\n".join([header(report), *(row(report, result) for result in report["results"])]))
-    parts += [means(report), verdict(report)]
+    parts.append(summary(report))
     return "\n\n".join(part for part in parts if part)

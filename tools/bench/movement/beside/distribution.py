@@ -1,0 +1,91 @@
+"""Random cases are judged by how their ratios spread, not one by one. Works on the report alone."""
+
+from . import results as r
+from .contest import quantile
+
+WORST = 10
+# What is counted below each of these.
+BOUNDS = (0.97, 0.90)
+MEASURES = {"best": r.of_best_peer, "driver": r.of_driver}
+
+
+def is_random(report):
+    return bool(report.get("random"))
+
+
+def types_of(result):
+    """Of casts there are too many pairs to tell them apart."""
+    return "any" if result["operation"] == "cast" else result["types"]
+
+
+def spread(ratios):
+    """How ratios, one at least, are distributed."""
+    ordered = sorted(ratios)
+    return {
+        "cases": len(ordered),
+        "least": ordered[0],
+        "percent_1": quantile(ordered, 0.01),
+        "percent_10": quantile(ordered, 0.10),
+        "median": quantile(ordered, 0.5),
+        "geometric_mean": r.geometric_mean(ordered),
+        **{f"below_{bound:.2f}": sum(ratio < bound for ratio in ordered) / len(ordered) for bound in BOUNDS},
+    }
+
+
+def ratios(report, measure, wanted=lambda result: True):
+    """Those of the cases that were measured."""
+    values = [MEASURES[measure](result) for result in report["results"] if wanted(result)]
+    return [value for value in values if value]
+
+
+def _groups(report):
+    """[(group, types, its condition)]: each group as a whole where it has several types, and each of these."""
+    found = {}
+    for result in report["results"]:
+        found.setdefault(result["group"], {})[types_of(result)] = None
+    for group, types in found.items():
+        for name in types:
+            yield group, name, lambda result, g=group, t=name: (result["group"], types_of(result)) == (g, t)
+        if len(types) > 1:
+            yield group, "all", lambda result, g=group: result["group"] == g
+
+
+def worst(report):
+    """The cases that come off worst beside the best peer: [{label, ratio, peer, kernels}]."""
+    measured = [result for result in report["results"] if r.of_best_peer(result)]
+    return [{"label": result["label"], "ratio": r.of_best_peer(result), "peer": r.best_peer(result)[0],
+             "kernels": r.choices(result)} for result in sorted(measured, key=r.of_best_peer)[:WORST]]
+
+
+def of(report):
+    """Everything that the report keeps: {measure: [{"group": …, "types": …, "cases": …, …}], "worst": …}."""
+    told = {}
+    for measure in MEASURES:
+        told[measure] = []
+        for group, types, wanted in _groups(report):
+            values = ratios(report, measure, wanted)
+            if values:
+                told[measure].append({"group": group, "types": types, **spread(values)})
+    return {**told, "worst": worst(report)}
+
+
+def _table(title, rows):
+    keys = [f"below_{bound:.2f}" for bound in BOUNDS]
+    lines = [f"{title:<40}{'cases':>7}{'least':>8}{'1 %':>8}{'10 %':>8}{'median':>8}{'mean':>8}"
+             + "".join(f"{'<' + key[6:]:>9}" for key in keys)]
+    for row in rows:
+        numbers = "".join(f"{row[key]:>8.3f}" for key in ("least", "percent_1", "percent_10", "median",
+                                                          "geometric_mean"))
+        lines.append(f"{row['group'] + ' ' + row['types']:<40}{row['cases']:>7}{numbers}"
+                     + "".join(f"{100 * row[key]:>7.1f} %" for key in keys))
+    return "\n".join(lines)
+
+
+def text(report):
+    told = of(report)
+    titles = {"best": "Ours to the best peer", "driver": "Ours to the driver's copy"}
+    parts = [_table(title, told[measure]) for measure, title in titles.items() if told[measure]]
+    if told["worst"]:
+        parts.append("\n".join(["Worst beside the best peer"] + [
+            f"{case['ratio']:>7.3f} {case['peer']:<13}{case['label']}  {case['kernels']}" for case in told["worst"]]))
+    return "\n\n".join(parts)

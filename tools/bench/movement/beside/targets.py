@@ -1,0 +1,105 @@
+"""What must be reached, and what of it was. Works on the report alone."""
+
+from . import distribution
+from . import results as r
+
+TABLE_ROWS = 10  # permutations a type in the table of peers
+# Of the best peer, as geometric means over the table of permutations, and over odd extents.
+TABLE_TARGETS = {"f32": 1.15, "bf16": 1.2, "u8": 1.4}
+ODD_TARGET = 1.6
+
+# Of random permutations: the mean beside the best peer and beside the driver's copy.
+RANDOM_TARGETS = {"f32": (1.10, 0.90), "bf16": (1.15, 0.85), "u8": (1.35, 0.75)}
+RANDOM_GROUP = "random permutation"
+EVEN = 0.97  # of the best peer: as fast as one can measure
+EVEN_SHARE, LEAST = 0.99, 0.90
+OF_COPY, OF_COPY_SHARE = 0.6, 0.99
+VIEWS_EVEN_SHARE, VIEWS_MEAN = 0.97, 1.10
+
+
+def _target(what, need, got, at_least=True):
+    return {"what": what, "need": need, "got": got, "at_least": at_least,
+            "met": got >= need if at_least else got <= need}
+
+
+def of(report):
+    """([targets that were measured], [what could not be])."""
+    return _of_random(report) if distribution.is_random(report) else _of_list(report)
+
+
+def _share(ratios, bound):
+    return sum(ratio >= bound for ratio in ratios) / len(ratios)
+
+
+def _of_random(report):
+    found, unknown = [], []
+
+    def add(what, measure, wanted, *conditions):
+        """Each condition: (its name, what is needed, what it makes of the ratios)."""
+        if not any(map(wanted, report["results"])):
+            return
+        ratios = distribution.ratios(report, measure, wanted)
+        beside = {"best": "the best peer", "driver": "the driver's copy"}[measure]
+        if not ratios:
+            unknown.append(f"{what} beside {beside}")
+            return
+        for name, need, value in conditions:
+            found.append(_target(f"{what}, {name} {beside}", need, value(ratios)))
+
+    permutation = lambda result: result["group"] == RANDOM_GROUP
+    add("random permutations", "best", permutation,
+        (f"share of {EVEN} of", EVEN_SHARE, lambda ratios: _share(ratios, EVEN)), ("least of", LEAST, min))
+    add("random permutations", "driver", permutation,
+        (f"share of {OF_COPY} of", OF_COPY_SHARE, lambda ratios: _share(ratios, OF_COPY)))
+    for types, (best, copy) in RANDOM_TARGETS.items():
+        these = lambda result, t=types: permutation(result) and result["types"] == t
+        for measure, need in (("best", best), ("driver", copy)):
+            add(f"random permutations {types}", measure, these, ("geometric mean of", need, r.geometric_mean))
+    add("random views", "best", lambda result: not permutation(result),
+        (f"share of {EVEN} of", VIEWS_EVEN_SHARE, lambda ratios: _share(ratios, EVEN)),
+        ("geometric mean of", VIEWS_MEAN, r.geometric_mean))
+    return found, unknown
+
+
+def _of_list(report):
+    found, unknown = [], []
+    for result in report["results"]:
+        ours, driver = r.microseconds(result, r.OURS), r.microseconds(result, r.DRIVER)
+        if ours is None or driver is None:
+            if "least_ratio" in result or "most_extra_us" in result:
+                unknown.append(result["label"])
+        elif "least_ratio" in result:
+            found.append(_target(result["label"] + ", of the driver's copy", result["least_ratio"],
+                                 driver / ours))
+        elif "most_extra_us" in result:
+            found.append(_target(result["label"] + ", us beyond the driver's copy",
+                                 result["most_extra_us"], ours - driver, at_least=False))
+    for type_name, need in TABLE_TARGETS.items():
+        rows = r.table_rows(report, type_name)
+        ratios = r.some(map(r.of_best_peer, rows))
+        for row in rows:
+            ratio = r.of_best_peer(row)
+            if ratio is not None:
+                found.append(_target(f"{row['label']}, of the best peer ({r.best_peer(row)[0]})", 1.0, ratio))
+        if len(ratios) == TABLE_ROWS:
+            found.append(_target(f"table of peers {type_name}, geometric mean of the best peer", need,
+                                 r.geometric_mean(ratios)))
+        else:
+            unknown.append(f"geometric mean over the table, {type_name}: "
+                           f"{len(ratios)} of {TABLE_ROWS} rows have a peer")
+        odd = r.some(map(r.of_best_peer, r.odd_rows(report, type_name)))
+        if odd:
+            found.append(_target(f"odd extents {type_name}, geometric mean of the best peer", ODD_TARGET,
+                                 r.geometric_mean(odd)))
+        else:
+            unknown.append(f"odd extents, {type_name}")
+    jit = report.get("jit")
+    if jit:
+        for plan in jit["plans"]:
+            found.append(_target(plan["label"] + ", ms of a cold plan", jit["most_cold_ms"],
+                                 plan["cold_ms"], at_least=False))
+            found.append(_target(plan["label"] + ", us of planning", jit["most_hot_us"], plan["hot_us"],
+                                 at_least=False))
+    else:
+        unknown.append("the cost of planning: --jit")
+    return found, unknown
