@@ -1,6 +1,7 @@
 """How random cases are judged: spreads, the worst, targets and the chart."""
 
 import json
+import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -9,6 +10,7 @@ from pathlib import Path
 import paths  # noqa: F401
 import run_test
 from beside import distribution, distribution_chart, table, targets
+from beside.library import find
 from report_test import case, measured
 
 
@@ -116,6 +118,23 @@ class Chart(unittest.TestCase):
 
 
 class Shown(unittest.TestCase):
+    def test_the_program_counts_likewise(self):
+        program = Path(find()).with_name("tmajit-movement")
+        for more, groups in (["--random-views"], 6), ([], 1):
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "a.json"
+                subprocess.run([program, "--device", "sim", "--tiny", "--random", "4", *more, "--rounds", "1", "--json",
+                                file], check=True, stdout=subprocess.DEVNULL)
+                report = json.loads(file.read_text())
+            theirs, ours = ({(row.pop("group"), row.pop("types")): row for row in rows}
+                            for rows in (report["distribution"]["driver"], distribution.of(report)["driver"]))
+            self.assertEqual(len({group for group, _ in ours}), groups)
+            self.assertEqual(theirs.keys(), ours.keys())
+            for key, row in ours.items():
+                self.assertEqual(theirs[key].keys(), row.keys())
+                for name in row:
+                    self.assertAlmostEqual(theirs[key][name], row[name], places=12)
+
     def test_earlier_results(self):
         with tempfile.TemporaryDirectory() as folder:
             earlier, later, picture = (Path(folder) / name for name in ("a.json", "b.json", "a.svg"))

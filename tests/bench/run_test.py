@@ -306,6 +306,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.call("--peers", "numpy")[0], 2)
         self.assertEqual(self.call("--rounds", "0")[0], 2)
         self.assertEqual(self.call("--resume")[0], 2)
+        self.assertEqual(self.call("--random-views")[0], 2)
         for part in ("0/3", "4/3", "1", "a/b"):
             self.assertEqual(self.call("--part", part)[0], 2)
 
@@ -315,6 +316,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((len(lists[0]), len(lists[1])), (15, 8))
         self.assertEqual(sorted(lists[0]), sorted(lists[1] + lists[2]))
         self.assertEqual(peers.parse(["--random", "5"]).rounds, 7)
+        self.assertEqual(len(self.call("--list", "--random", "5", "--random-views")[1].splitlines()), 30)
 
     def test_earlier_results(self):
         from report_test import table_of

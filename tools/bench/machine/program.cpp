@@ -26,7 +26,6 @@ double Samples::spread() const {
   return middle > 0 ? (quantile(0.75) - quantile(0.25)) / middle : 0;
 }
 
-// Linear between the two nearest measurements.
 double Samples::quantile(double q) const {
   if (sorted_.empty()) return 0;
   const double position = q * static_cast<double>(sorted_.size() - 1);

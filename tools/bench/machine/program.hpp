@@ -29,10 +29,11 @@ class Samples {
   [[nodiscard]] double max() const { return quantile(1); }
   /// The distance between the quartiles over the median: what half of the measurements stay within.
   [[nodiscard]] double spread() const;
+  /// Linear between the two nearest measurements, 0 of none; `q` from 0 to 1.
+  [[nodiscard]] double quantile(double q) const;
   [[nodiscard]] const std::vector<double>& sorted() const { return sorted_; }
 
  private:
-  [[nodiscard]] double quantile(double q) const;
   std::vector<double> sorted_;
 };
 

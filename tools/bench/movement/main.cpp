@@ -1,5 +1,6 @@
 // tmajit-movement: the library's moves beside the driver's copy, in the same run on the same buffers.
 #include "case_list.hpp"
+#include "distribution.hpp"
 #include "machine.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
@@ -66,12 +67,17 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
                "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
       ->needs(random);
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
-  app.add_flag("--targets", options.targets, "Exit with 1 if a target is missed");
+  app.add_flag("--targets", options.targets,
+               "Exit with 1 if a target is missed; peers.py has those of random cases")
+      ->excludes(random);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app.add_flag("--tiny", options.tiny)->group("");
-  return bench::parse(app, argc, argv, options, 7);
+  constexpr unsigned few_rounds = 7;
+  const std::optional<int> exit_code = bench::parse(app, argc, argv, options, few_rounds);
+  if (options.random > 0 && app.count("--rounds") == 0) options.rounds = few_rounds;
+  return exit_code;
 }
 
 std::vector<Case> chosen(const Options& options) {
@@ -94,6 +100,8 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
   if (nvrtc.empty()) nvrtc = "none";
   report.json["rounds"] = options.rounds;
   report.json["seed"] = options.seed;
+  report.json["random"] = options.random;
+  report.json["views"] = options.random_views;
   report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
   report.json["peers"] = nlohmann::ordered_json::array();
@@ -151,7 +159,9 @@ class Measurement {
       report_.json["why_left_out"] = fmt::format("--limit {:g} s was over", options_.limit_s);
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
-    return tell_targets();
+    if (options_.random == 0) return tell_targets();
+    tell_distribution();
+    return true;
   }
 
  private:
@@ -185,6 +195,7 @@ class Measurement {
                                gigabytes_per_second(moved.sectors, ours)));
     }
     if (const std::optional<Target> target = movement::target_of(c, ours, driver)) add(*target);
+    if (options_.random > 0) distribution_.add(c, driver / ours);
   }
 
   void measure_planning() {
@@ -200,6 +211,13 @@ class Measurement {
                                plan["choosing_us"].get<double>()));
     }
     for (const Target& target : movement::targets_of_jit(jit)) add(target);
+  }
+
+  void tell_distribution() {
+    report_.line("");
+    for (const std::string& line : distribution_.lines()) report_.line(line);
+    report_.json["distribution"] = {{"driver", distribution_.json()}};
+    save();
   }
 
   bool tell_targets() {
@@ -222,6 +240,7 @@ class Measurement {
   Report& report_;
   bench::Machine machine_;
   std::vector<Target> targets_;
+  movement::Distribution distribution_;
 };
 
 bool measure(const Options& options, Report& report) {

@@ -1,0 +1,81 @@
+#include "distribution.hpp"
+
+#include "program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace movement {
+namespace {
+
+constexpr std::array bounds{0.97, 0.90};
+
+std::string below(double bound) {
+  return fmt::format("below_{:.2f}", bound);
+}
+
+nlohmann::ordered_json spread(const std::string& group, const std::string& types,
+                              const std::vector<double>& ratios) {
+  const bench::Samples ordered(ratios);
+  const auto count = static_cast<double>(ratios.size());
+  double logarithms = 0;
+  for (const double ratio : ratios) logarithms += std::log(ratio);
+  nlohmann::ordered_json json{{"group", group},
+                              {"types", types},
+                              {"cases", ratios.size()},
+                              {"least", ordered.min()},
+                              {"percent_1", ordered.quantile(0.01)},
+                              {"percent_10", ordered.quantile(0.10)},
+                              {"median", ordered.median()},
+                              {"geometric_mean", std::exp(logarithms / count)}};
+  for (const double bound : bounds) {
+    const auto fewer = std::ranges::count_if(ratios, [&](double ratio) { return ratio < bound; });
+    json[below(bound)] = static_cast<double>(fewer) / count;
+  }
+  return json;
+}
+
+}  // namespace
+
+void Distribution::add(const bench::Case& c, double ratio) {
+  if (!ratios_.contains(c.group)) groups_.push_back(c.group);
+  // Of casts there are too many pairs to tell them apart.
+  ratios_[c.group][c.kind == bench::Kind::cast ? "any" : c.types()].push_back(ratio);
+}
+
+nlohmann::ordered_json Distribution::json() const {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const std::string& group : groups_) {
+    std::vector<double> all;
+    for (const auto& [types, ratios] : ratios_.at(group)) {
+      rows.push_back(spread(group, types, ratios));
+      all.insert(all.end(), ratios.begin(), ratios.end());
+    }
+    if (ratios_.at(group).size() > 1) rows.push_back(spread(group, "all", all));
+  }
+  return rows;
+}
+
+std::vector<std::string> Distribution::lines() const {
+  if (groups_.empty()) return {};
+  std::string title = fmt::format("{:<40}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}", "Ours to the driver's copy",
+                                  "cases", "least", "1 %", "10 %", "median", "mean");
+  for (const double bound : bounds) title += fmt::format("{:>9}", fmt::format("<{:.2f}", bound));
+  std::vector<std::string> all{std::move(title)};
+  for (const auto& row : json()) {
+    std::string line =
+        fmt::format("{:<40}{:>7}", row["group"].get<std::string>() + " " + row["types"].get<std::string>(),
+                    row["cases"].get<std::size_t>());
+    for (const char* key : {"least", "percent_1", "percent_10", "median", "geometric_mean"})
+      line += fmt::format("{:>8.3f}", row[key].get<double>());
+    for (const double bound : bounds)
+      line += fmt::format("{:>7.1f} %", 100 * row[below(bound)].get<double>());
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+}  // namespace movement
