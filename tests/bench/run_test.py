@@ -5,14 +5,17 @@ import itertools
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 import types
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import paths  # noqa: F401
+import beside
 import peers
 from beside import contest, earlier, run, warm
 from beside.library import NAME, Library, TmajitError, find
@@ -353,6 +356,43 @@ class CommandLine(unittest.TestCase):
     def test_a_library_that_is_not_there(self):
         with self.assertRaises(TmajitError):
             peers.main(["--list", "--library", os.path.join(os.sep, "nowhere", NAME)])
+
+
+class Measured(unittest.TestCase):
+    """peers.py from its arguments to its files, a simulated device in PyTorch's place."""
+
+    def run_it(self, *arguments):
+        library = Library(find())
+        session = library.open("sim", 1, True, 3)
+        stand_in = types.ModuleType("beside.torch_machine")
+        stand_in.why_not, stand_in.ordinal, stand_in.free_bytes = lambda: None, lambda: 0, lambda: 1 << 40
+        stand_in.TorchMachine = lambda: SimMachine(session)
+        few = mock.Mock(cases=lambda seed, **_: library.cases(seed, True, 3), open=lambda *_, **__: session)
+        makers = ({"eager": right(SimMachine(session))}, {"PyTorch": "0"}, {"jax": "none here"})
+        with mock.patch.dict(sys.modules, {"beside.torch_machine": stand_in}), \
+                mock.patch.object(beside, "torch_machine", stand_in, create=True), \
+                mock.patch.object(peers, "Library", lambda path: few), \
+                mock.patch.object(peers, "load_peers", lambda names: makers):
+            status, out, err = CommandLine.call(self, "--random", "3", "--rounds", "1", "--warm", "0", *arguments)
+        session.close()
+        return status, out, err
+
+    def test_a_run_in_parts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "a.json"
+            told = lambda: json.loads(file.read_text())
+            status, out, _ = self.run_it("--part", "1/2", "--resume", "--json", str(file))
+            self.assertEqual((status, len(told()["results"])), (0, 5))
+            self.assertIn("no jax: none here", out)
+            first = told()["results"]
+            status, out, _ = self.run_it("--resume", "--json", str(file), "--svg", str(Path(folder) / "a.svg"))
+            self.assertEqual((status, len(told()["results"])), (0, 9))
+            self.assertEqual(told()["results"][:5], first)
+            self.assertEqual(told()["distribution"]["best"][-1]["cases"], 9)
+            self.assertEqual(sorted(told()["results"][8]["microseconds"]), ["driver", "eager", "tmajit"])
+            with self.assertRaisesRegex(TmajitError, "another seed"):
+                self.run_it("--resume", "--json", str(file), "--seed", "2")
+            self.assertEqual(len(told()["results"]), 9)
 
 
 if __name__ == "__main__":
