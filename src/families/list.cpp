@@ -15,6 +15,7 @@ std::span<const Family* const> all_families() noexcept {
                               &engine_rows_family(),
                               &engine_transpose_family(),
                               &gather_family(),
+                              &pick_family(),
                               &general_family(),
                               &fill_family(),
                               &copy_family(),

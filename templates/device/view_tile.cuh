@@ -16,14 +16,13 @@ enum class Access : u32 {
 };
 //@ end
 
-// The tile of CTA blockIdx.x; CTAs take tiles in the order of the destination.
+// The tile with a number, if not another then the CTA's; tiles are numbered in the order of the destination.
 template <u32 rank>
 struct Tile {
   u64 origin[rank];
   i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
 
-  __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box) {
-    u32 tile = blockIdx.x;
+  __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box, u32 tile = blockIdx.x) {
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       const u32 outer = d == 0 ? 0 : quotient(views.tiles[d], tile);

@@ -9,9 +9,26 @@ __device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
 
+//@ used close_async_group
+// Makes all that this thread started since the last time one group.
+__device__ __forceinline__ void close_async_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+//@ end
+
+//@ used wait_async_groups
+// Waits for all of this thread's groups but the last `pending`.
+template <u32 pending>
+__device__ __forceinline__ void wait_async_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+//@ end
+
+//@ used wait_async_copies
 // Waits for all that this thread started.
 __device__ __forceinline__ void wait_async_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
+//@ end
 
 }  // namespace tmajit::ptx

@@ -46,7 +46,7 @@ void launch(Runtime& runtime, const Problem& problem, const Candidate& candidate
 
 EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
                                const std::vector<MoveOperand>& sources, std::string expression,
-                               std::optional<Padding> padding)
+                               std::optional<Padding> padding, std::uint32_t sm_count)
     : runtime_(runtime),
       move_{.destination = place(destination),
             .sources = {},
@@ -54,6 +54,7 @@ EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
             .padding = std::move(padding)} {
   for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
   problem_ = make_problem(move_);
+  problem_.sm_count = sm_count;
   candidates_ = candidates_of(problem_);
 }
 

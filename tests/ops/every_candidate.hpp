@@ -26,12 +26,12 @@ struct MoveOperand {
 void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
 
 /// One move, its tensors in allocations of their own on a device and in host memory; every candidate of the
-/// planner runs, whichever the cost model would take.
+/// planner runs, whichever the cost model would take. On a chip of few SMs each CTA does more tiles.
 class EveryCandidate {
  public:
   EveryCandidate(tmajit::Runtime& runtime, const MoveOperand& destination,
                  const std::vector<MoveOperand>& sources, std::string expression = {},
-                 std::optional<tmajit::Padding> padding = std::nullopt);
+                 std::optional<tmajit::Padding> padding = std::nullopt, std::uint32_t sm_count = 132);
 
   /// The destination, then the sources, for the caller to do the move in host memory.
   [[nodiscard]] reference::HostView host(std::size_t i);

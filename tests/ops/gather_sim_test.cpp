@@ -1,6 +1,7 @@
 /// Moves between short and odd dimensions by every candidate that could do them, on the simulated device,
 /// which reports what its kernels do wrong.
 #include "families/gather/gather_layout.hpp"
+#include "families/pick/pick_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "reference/random_maps.hpp"
 
@@ -148,4 +149,39 @@ TEST_CASE("gathers move every element between short dimensions, and nothing is r
   }
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(2 * runs >= cases);
+}
+
+TEST_CASE("words are picked for every element between short dimensions, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  SimOptions options{.threads = 1};
+  options.mode = SimOptions::Mode::random;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  std::map<std::string_view, std::uint64_t> counts;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const ShortMove drawn = short_move(seed + n);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    try {
+      // On a chip without SMs CTAs do several tiles even of these tensors.
+      tests::EveryCandidate move(runtime, drawn.destination, {drawn.source}, {}, std::nullopt,
+                                 n % 2 == 0 ? 132 : 0);
+      reference::copy(move.host(0), move.host(1));
+      // The kernel takes tiles of any size: all of them are tried.
+      for (const Candidate& candidate : move.candidates()) {
+        if (!tests::is_of(candidate, "pick")) continue;
+        CHECK(move.run(candidate) == "");
+        const PickLayout layout = pick_layout(move.problem(), candidate.tile.box).value();
+        if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
+        if (layout.parts > 1) ++counts["runs in parts"];
+        if (layout.every > 1) ++counts["chunks of runs that are apart"];
+        if (layout.skewed < layout.rank) ++counts["images with gaps"];
+        if (layout.below > 0) ++counts["lines that run backwards"];
+      }
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
+  CHECK(counts.size() == 5);
 }

@@ -1,0 +1,267 @@
+#include "families/pick/pick_layout.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t unit = 16;  // bytes that come to the image at once
+constexpr std::uint32_t lanes = 32;
+constexpr std::uint32_t warps = pick_threads / lanes;
+constexpr std::uint32_t most_image = 32 * 1024;         // bytes
+constexpr std::uint32_t most_elements = 32 * 1024 - 1;  // of a part: a table counts them in 16 bits
+constexpr std::uint64_t most_gap = 32;                  // bytes that a line skips rather than end
+constexpr std::uint32_t skew_log = 3;                   // of the lines from one gap of the image to the next
+constexpr std::uint32_t enough_banks = 8;
+constexpr std::uint32_t neighbours = 4;
+constexpr std::uint64_t chunk_steps = 4;        // what beginning a chunk costs, in words
+constexpr std::uint32_t enough_runs = 16;       // of a tile: parts of them are not needed
+constexpr std::uint32_t enough_parts = 64;      // of a tile: more would not make the table of places cheaper
+constexpr std::uint32_t least_part_words = 64;  // what some warps store at once
+constexpr std::uint32_t line_entry = 8;         // bytes of the tables, where offsets take 32 bits ...
+constexpr std::uint32_t chunk_entry = 16;
+constexpr std::uint32_t wide_more = 16;  // ... at most, where they take 64
+constexpr std::uint32_t place_entry = 4;
+constexpr std::uint32_t least_waves = 16;  // CTAs that each SM does at least, before one does several tiles
+constexpr std::uint64_t most_tiles_per_cta = 8;
+
+/// The smallest value from `least` on that is `like` modulo 16 and an odd number of 16 bytes besides: lines
+/// so far apart meet more banks.
+std::uint64_t step_from(std::uint64_t least, std::uint64_t like) {
+  const std::uint64_t wanted = unit + like % unit;  // modulo 32
+  return least + (wanted - least) % (2 * unit);
+}
+
+class LayoutPlanner {
+ public:
+  LayoutPlanner(const Problem& problem, const PerDimension& box)
+      : problem_(problem), nest_(problem.nest), bytes_(problem.element_bytes(0)) {
+    own_.rank = nest_.rank;
+    own_.element_bytes = bytes_;
+    own_.box = box;
+    own_.source_order = farthest_first(nest_, 1, nest_.rank);
+  }
+
+  std::optional<PickLayout> plan() {
+    join_runs();
+    lay_lines();
+    if (!lay_image()) return std::nullopt;
+    choose_part();
+    arrange_threads();
+    if (own_.part_elements > most_elements) return std::nullopt;
+    std::uint64_t image = own_.line_bytes + (own_.line_alignment < unit ? unit - 1 : 0);
+    for (std::uint32_t d = 0; d < own_.rank; ++d) image += beyond(d, own_.box[d]);
+    own_.image_bytes = sat_cast<std::uint32_t>(round_up(image, unit));
+    own_.tiles = product(tile_counts(nest_, own_.box, own_.rank), own_.rank);
+    own_.tiles_per_cta = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        own_.tiles / std::max<std::uint64_t>(std::uint64_t{least_waves} * problem_.sm_count, 1), 1,
+        most_tiles_per_cta));
+    own_.images = own_.tiles_per_cta > 1 ? 2 : 1;
+    const std::uint32_t more = has_wide_offsets(problem_, own_.box, 0) ? wide_more : 0;
+    const std::uint64_t tables =
+        std::uint64_t{own_.lines} * (line_entry + more) + std::uint64_t{own_.chunks} * (chunk_entry + more) +
+        place_entry * (std::uint64_t{own_.words} + 1) * in_word() +
+        own_.tiles_per_cta * round_up(24 + 4 * std::uint64_t{own_.rank}, std::uint64_t{16});
+    own_.bytes = sat_cast<std::uint32_t>(std::uint64_t{own_.images} * own_.image_bytes + tables);
+    if (own_.bytes > most_pick_bytes) return std::nullopt;
+    return own_;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t stride(std::uint32_t d) const { return nest_.operand[1].strides[d]; }
+  [[nodiscard]] std::uint64_t distance(std::uint32_t d) const {
+    return static_cast<std::uint64_t>(std::abs(stride(d)));
+  }
+  [[nodiscard]] std::uint32_t in_word() const { return std::max(4 / bytes_, 1U); }
+
+  /// Runs of the tile that follow each other in the destination are one.
+  void join_runs() {
+    const auto& strides = nest_.operand[0].strides;
+    std::uint32_t d = own_.rank - 1;
+    own_.run_elements = own_.box[d];
+    while (d > 0 && own_.box[d - 1] > 1 && own_.box[d] == nest_.shape[d] &&
+           strides[d - 1] == strides[d] * static_cast<std::int64_t>(nest_.shape[d])) {
+      --d;
+      own_.run_elements *= own_.box[d];
+    }
+    own_.run_dimension = d;
+    for (std::uint32_t k = 0; k < d; ++k) own_.runs *= own_.box[k];
+  }
+
+  /// Whether a line of `span` elements goes on in a dimension of the tile: what it skips is little, and, if
+  /// it runs backwards, the tile takes all of it.
+  [[nodiscard]] bool joins_line(std::uint32_t d, std::uint64_t span) const {
+    if (stride(d) == 0 || (stride(d) < 0 && own_.box[d] < nest_.shape[d])) return false;
+    if (distance(d) > span && (distance(d) - span) * bytes_ > most_gap) return false;
+    return span * bytes_ < unit || banks_met(distance(d) * bytes_) >= enough_banks;
+  }
+  /// Banks that threads side by side along a run meet whose elements lie so many bytes apart.
+  [[nodiscard]] std::uint32_t banks_met(std::uint64_t step) const {
+    return lanes / std::gcd(lanes, static_cast<std::uint32_t>(step * in_word() / 4 % lanes));
+  }
+
+  /// Which dimensions a line spans, and its bytes.
+  void lay_lines() {
+    std::uint64_t span = 1;
+    for (std::uint32_t k = own_.rank; k-- > 0; ++own_.line_dimensions) {
+      const std::uint32_t d = own_.source_order[k];
+      if (own_.box[d] == 1) continue;
+      if (!joins_line(d, span)) break;
+      span = sat_add(span, sat_mul(own_.box[d] - 1, distance(d)));
+      if (span > most_image) break;
+      own_.image_step[d] = static_cast<std::int32_t>(stride(d) * std::int64_t{bytes_});
+      if (stride(d) < 0) own_.below += static_cast<std::uint32_t>(distance(d) * (own_.box[d] - 1)) * bytes_;
+    }
+    own_.line_bytes = sat_cast<std::uint32_t>(sat_mul(span, bytes_));
+    own_.line_alignment = line_alignment();
+    own_.line_units = static_cast<std::uint32_t>(
+        ceil_div(std::uint64_t{own_.line_bytes} + unit - own_.line_alignment, unit));
+  }
+
+  /// Of every line's first byte, at most 16.
+  [[nodiscard]] std::uint32_t line_alignment() const {
+    std::uint64_t bits = unit | problem_.address[1];
+    for (std::uint32_t d = 0; d < own_.rank; ++d) {
+      auto step = static_cast<std::uint64_t>(stride(d)) * bytes_;
+      if (own_.spans(d)) {
+        // Tiles begin so far apart; a line that runs backwards, taken whole, begins with its last.
+        step *= own_.box[d] < nest_.shape[d] ? own_.box[d] : stride(d) < 0 ? nest_.shape[d] - 1 : 0;
+      }
+      bits |= step;
+    }
+    return 1U << std::countr_zero(bits);
+  }
+
+  /// Bytes of the image from the first to the last index of a dimension that takes lines apart.
+  [[nodiscard]] std::uint64_t beyond(std::uint32_t d, std::uint64_t indices) const {
+    if (own_.spans(d) || own_.image_step[d] == 0) return 0;
+    return (indices - 1) * static_cast<std::uint64_t>(own_.image_step[d]) +
+           (d == own_.skewed ? ((indices - 1) >> own_.skew_log) * unit : 0);
+  }
+
+  /// Where lines begin in the image: as far from a multiple of 16 bytes as in memory, and never in the 16
+  /// bytes where another ends.
+  bool lay_image() {
+    const std::uint64_t apart = own_.line_alignment < unit ? unit - 1 : 0;
+    std::uint64_t span = own_.line_bytes;
+    if (own_.line_bytes > most_image) return false;
+    const std::uint32_t first = first_of_run();
+    for (std::uint32_t k = own_.rank - own_.line_dimensions; k-- > 0;) {
+      const std::uint32_t d = own_.source_order[k];
+      if (stride(d) == 0 || own_.box[d] == 1) continue;
+      own_.lines *= own_.box[d];
+      const std::uint64_t step =
+          step_from(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_});
+      own_.image_step[d] = static_cast<std::int32_t>(step);
+      // Threads side by side along a run would meet few banks if the lines that they read lay so.
+      const std::uint64_t few = bytes_ == 1 ? 8 : 16;
+      if (d == first && bytes_ < 4 && step % few == 0) {
+        own_.skewed = d;
+        own_.skew_log = skew_log;
+      }
+      span += beyond(d, own_.box[d]);
+      if (span > most_image + most_image / 2) return false;
+    }
+    return true;
+  }
+
+  /// The innermost dimension of a run that changes lines, if threads side by side meet several of its
+  /// indices; else the rank.
+  [[nodiscard]] std::uint32_t first_of_run() const {
+    std::uint64_t inner = 1;
+    for (std::uint32_t d = own_.rank; d-- > own_.run_dimension && inner < lanes; inner *= own_.box[d]) {
+      if (!own_.spans(d) && stride(d) != 0 && own_.box[d] > 1) return d;
+    }
+    return own_.rank;
+  }
+
+  /// Long runs are parts of whole words that are the same but for their place, so that one table serves all.
+  void choose_part() {
+    own_.part_elements = own_.run_elements;
+    const std::uint32_t d = own_.run_dimension;
+    const std::uint32_t inner = own_.run_elements / own_.box[d];
+    const std::uint64_t wanted =
+        ceil_div(std::uint64_t{own_.run_elements}, ceil_div(enough_parts, std::uint64_t{own_.runs}));
+    const std::uint64_t least = std::max(wanted, std::uint64_t{least_part_words} * in_word());
+    const std::uint32_t whole_words = in_word() / std::gcd(in_word(), inner);
+    const std::uint32_t step = d == own_.skewed ? std::max(whole_words, 1U << own_.skew_log) : whole_words;
+    const std::uint64_t part = round_up(ceil_div(least, std::uint64_t{inner}), std::uint64_t{step});
+    if (own_.runs >= enough_runs || 2 * part > own_.box[d]) return;
+    own_.part = static_cast<std::uint32_t>(part);
+    own_.parts = static_cast<std::uint32_t>(ceil_div(std::uint64_t{own_.box[d]}, part));
+    own_.part_elements = own_.part * inner;
+  }
+
+  /// The dimension outside of runs that is nearest in the source; 0 if all have one index.
+  [[nodiscard]] std::uint32_t nearest_of_runs() const {
+    for (std::uint32_t k = own_.rank; k-- > 0;) {
+      const std::uint32_t d = own_.source_order[k];
+      if (d < own_.run_dimension && own_.box[d] > 1) return d;
+    }
+    return 0;
+  }
+
+  /// Which words and chunks of runs the threads do: what takes the fewest steps.
+  void arrange_threads() {
+    own_.words = static_cast<std::uint32_t>(
+        ceil_div(std::uint64_t{own_.part_elements} + in_word() - 1, std::uint64_t{in_word()}));
+    own_.along = nearest_of_runs();
+    const bool few_banks = own_.skewed < own_.rank;
+    std::uint64_t indices = own_.parts;
+    std::uint64_t others = own_.runs;
+    if (own_.parts == 1 && own_.runs > 1) {
+      indices = own_.box[own_.along];
+      others = own_.runs / indices;
+      const auto step = static_cast<std::uint64_t>(nest_.operand[0].strides[own_.along]);
+      own_.every = in_word() / std::gcd(in_word(), static_cast<std::uint32_t>(step % in_word()));
+      // Lanes that do not go along a run then read neighbours.
+      if (few_banks && indices >= neighbours) own_.every = std::max(own_.every, neighbours);
+    }
+    const std::uint64_t most = ceil_div(indices, std::uint64_t{own_.every});
+    std::uint64_t least = UINT64_MAX;
+    for (std::uint32_t lanes_log = few_banks ? 3 : 5; lanes_log + 1 >= (few_banks ? 3U : 4U); --lanes_log) {
+      for (std::uint32_t side = 0; warps >> side > 0; ++side) {
+        const std::uint64_t words =
+            ceil_div(std::uint64_t{own_.words}, std::uint64_t{1} << (lanes_log + side));
+        const std::uint64_t rows = std::uint64_t{pick_threads} >> (lanes_log + side);
+        for (std::uint64_t chunk = most;; chunk = ceil_div(chunk, std::uint64_t{2})) {
+          const std::uint64_t along = own_.every * ceil_div(most, chunk);
+          const std::uint64_t steps = words * ceil_div(along * others, rows) * (chunk + chunk_steps);
+          if (steps < least) {
+            least = steps;
+            own_.lanes_log = lanes_log;
+            own_.warps_log = side;
+            own_.chunk = static_cast<std::uint32_t>(chunk);
+            own_.chunks_along = static_cast<std::uint32_t>(along);
+          }
+          if (chunk == 1) break;
+        }
+      }
+    }
+    own_.chunks = own_.chunks_along * static_cast<std::uint32_t>(others);
+  }
+
+  const Problem& problem_;
+  const CanonicalNest& nest_;
+  std::uint32_t bytes_;
+  PickLayout own_;
+};
+
+}  // namespace
+
+bool PickLayout::spans(std::uint32_t d) const noexcept {
+  const auto end = source_order.begin() + rank;
+  return std::find(end - line_dimensions, end, d) != end;
+}
+
+std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box) {
+  return LayoutPlanner(problem, box).plan();
+}
+
+TMAJIT_END
