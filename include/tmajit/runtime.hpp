@@ -16,6 +16,31 @@
 
 TMAJIT_BEGIN
 
+/// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
+/// few kernels that could do them, on the caller's own tensors, and the fastest is then the class's choice.
+///
+/// Each call launches one kernel, as ever, and none waits: the device's clock is read around the launch
+/// (StreamTimer), and the answer taken by a later call. Tried are the kernel that would be taken anyhow, then
+/// those that the cost model finds fastest, up to half as slow again as the fastest of all. When each has its
+/// times, the least median is added to tuning(runtime), in memory, as what jitc tune adds to it is: plans
+/// that are made afterwards take it, and those that there are. Another kernel than the usual is taken only if
+/// it is 2 % faster. A class for which tuning(runtime) has an added choice is not tried; shipped choices are.
+///
+/// A call makes at most one further kernel, which takes the compiler's time once unless it is cached: up to
+/// `candidates` − 1 calls of a class are slow so. A kernel that cannot be made or launched is logged and left
+/// out. While a stream is captured its launches take the usual kernel and make or time nothing. Threads help
+/// each other with a class; one that would have to wait for another takes the usual kernel.
+///
+/// Operations of several kernels (concat, split), plans of a family that the caller chose and tensors that
+/// lie to each other or to multiples of 16 bytes otherwise than they were planned take no part.
+struct Improve {
+  std::uint32_t candidates =
+      0;  ///< kernels that are tried, the usual one with them; 0 or 1: none, the default
+  std::uint32_t timed_calls = 3;  ///< of each; at least 1, at most 100 count
+  /// Moves of less, as predicted, are left alone: a launch by itself takes so long that it hides them.
+  double least_us = 20;
+};
+
 struct RuntimeOptions {
   /// What runs the kernels. Null: everything up to the cubin works, launching throws Error{unavailable}.
   std::shared_ptr<Device> device = {};
@@ -27,6 +52,7 @@ struct RuntimeOptions {
   /// Kernels that the runtime keeps. Of more, those that were not asked for since the others were leave it;
   /// the code of one is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t kernels_kept = 1024;
+  Improve improve = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.
