@@ -17,27 +17,32 @@
 TMAJIT_BEGIN
 
 /// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
-/// few kernels that could do them, on the caller's own tensors, and the fastest is then the class's choice.
+/// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
 ///
-/// Each call launches one kernel, as ever, and none waits: the device's clock is read around the launch
-/// (StreamTimer), and the answer taken by a later call. Tried are the kernel that would be taken anyhow, then
-/// those that the cost model finds fastest, up to half as slow again as the fastest of all. When each has its
-/// times, the least median is added to tuning(runtime), in memory, as what jitc tune adds to it is: plans
-/// that are made afterwards take it, and those that there are. Another kernel than the usual is taken only if
-/// it is 2 % faster. A class for which tuning(runtime) has an added choice is not tried; shipped choices are.
+/// What is tried: the kernel that would be taken anyhow (the usual one), then those that the cost model finds
+/// fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and none
+/// waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time. When
+/// every kernel has its times, the one of the least median is added to tuning(runtime), in memory alone,
+/// where jitc tune adds what it finds. Plans that are made afterwards take it, and so do those that there
+/// are. It must take 2 % less than the usual one, which is added otherwise. A class for which tuning(runtime)
+/// has an added choice is not tried; one for which a choice is only shipped is.
 ///
-/// A call makes at most one further kernel, which takes the compiler's time once unless it is cached: up to
-/// `candidates` − 1 calls of a class are slow so. A kernel that cannot be made or launched is logged and left
-/// out. While a stream is captured its launches take the usual kernel and make or time nothing. Threads help
-/// each other with a class; one that would have to wait for another takes the usual kernel.
+/// What it costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
+/// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
+/// timed takes two events' time more on the CPU. What a plan keeps of the other kernels ends with it. Calls
+/// of a settled class cost what they cost without all this.
 ///
-/// Operations of several kernels (concat, split), plans of a family that the caller chose and tensors that
-/// lie to each other or to multiples of 16 bytes otherwise than they were planned take no part.
+/// A kernel that cannot be made or launched is logged and left out; that call takes the usual one. While a
+/// stream is captured its launches take the kernel that they have so far, and make and time nothing. Threads
+/// help each other with a class; one that would have to wait for another takes the usual kernel. Operations
+/// of several kernels (concat, split), plans of a family that the caller chose, and tensors that lie to each
+/// other or to multiples of 16 bytes otherwise than they were planned take no part. What else runs on the
+/// device meanwhile is in the times. The simulated device counts instructions for time, which says nothing
+/// of a GPU.
 struct Improve {
-  std::uint32_t candidates =
-      0;  ///< kernels that are tried, the usual one with them; 0 or 1: none, the default
-  std::uint32_t timed_calls = 3;  ///< of each; at least 1, at most 100 count
-  /// Moves of less, as predicted, are left alone: a launch by itself takes so long that it hides them.
+  std::uint32_t candidates = 0;   ///< kernels that are tried, the usual one included; below 2: none
+  std::uint32_t timed_calls = 3;  ///< of each, 1 to 100
+  /// Moves of fewer microseconds, as predicted, are left alone: events around a short kernel time its launch.
   double least_us = 20;
 };
 

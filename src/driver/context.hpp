@@ -50,8 +50,9 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-/// Lets the calling thread make calls that a capture forbids, such as loading code or asking for an
-/// event: they concern no stream. In the global mode such a call spoils the captures of other threads, too.
+/// Lets the calling thread make calls that a capture forbids, such as loading code or asking whether an
+/// event was reached: they concern no stream. While a capture in the global mode is under way, on any thread,
+/// such calls would spoil it.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Api& api) : api_(api) { exchange(); }

@@ -54,6 +54,7 @@ class Event {
   CUevent event_ = nullptr;
 };
 
+/// Two events; nothing that it asks of them is in the way of a capture.
 class GpuTimer final : public StreamTimer {
  public:
   explicit GpuTimer(std::shared_ptr<const Context> context) : context_(std::move(context)) {
