@@ -35,7 +35,7 @@ std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation op
   std::vector<KernelPlan> plans = plan(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  const auto made = std::make_shared<MovePlan::State>();
+  auto made = std::make_shared<MovePlan::State>();
   made->operation = std::move(operation);
   made->reaches = reaches_of(made->operation);
   made->family = family;
