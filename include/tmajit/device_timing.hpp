@@ -4,9 +4,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 TMAJIT_BEGIN
+
+/// Times work of a stream without waiting for it: start(), the work, stop(), and milliseconds() until it has
+/// an answer; then again, if wanted. For one thread at a time. Destroyed before its device.
+class TMAJIT_API StreamTimer {
+ public:
+  virtual ~StreamTimer();
+  /// Marks where `stream` is now. Not while it is captured. Throws Error{device_failed}.
+  virtual void start(Stream stream) = 0;
+  virtual void stop(Stream stream) = 0;
+  /// What the device took from one mark to the other; nothing while it has not come as far. Does not wait,
+  /// and disturbs no capture of any stream. Throws Error{device_failed}.
+  [[nodiscard]] virtual std::optional<float> milliseconds() = 0;
+};
 
 /// A device's clock. Thread-safe, but what runs on the device meanwhile, other threads' work included, is in
 /// the times. `work` is called on the calling thread; what it throws goes to the caller.
@@ -22,6 +37,8 @@ class TMAJIT_API DeviceTiming {
   /// timed. A device without graphs times it as `time` does.
   [[nodiscard]] virtual std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
                                                          const std::function<void(Stream)>& work);
+  /// Null for a device that has none, which it does unless it says otherwise.
+  [[nodiscard]] virtual std::unique_ptr<StreamTimer> timer();
 };
 
 TMAJIT_END

@@ -16,6 +16,36 @@
 
 TMAJIT_BEGIN
 
+/// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
+/// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
+///
+/// What is tried: the kernel that would be taken anyhow (the usual one), then those that the cost model finds
+/// fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and none
+/// waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time. When
+/// every kernel has its times, the one of the least median is added to tuning(runtime), in memory alone,
+/// where jitc tune adds what it finds. Plans that are made afterwards take it, and so do those that there
+/// are. It must take 2 % less than the usual one, which is added otherwise. A class for which tuning(runtime)
+/// has an added choice is not tried; one for which a choice is only shipped is.
+///
+/// What it costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
+/// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
+/// timed takes two events' time more on the CPU. What a plan keeps of the other kernels ends with it. Calls
+/// of a settled class cost what they cost without all this.
+///
+/// A kernel that cannot be made or launched is logged and left out; that call takes the usual one. While a
+/// stream is captured its launches take the kernel that they have so far, and make and time nothing. Threads
+/// help each other with a class; one that would have to wait for another takes the usual kernel. Operations
+/// of several kernels (concat, split), plans of a family that the caller chose, and tensors that lie to each
+/// other or to multiples of 16 bytes otherwise than they were planned take no part. What else runs on the
+/// device meanwhile is in the times. The simulated device counts instructions for time, which says nothing
+/// of a GPU.
+struct Improve {
+  std::uint32_t candidates = 0;   ///< kernels that are tried, the usual one included; below 2: none
+  std::uint32_t timed_calls = 3;  ///< of each, 1 to 100
+  /// Moves of fewer microseconds, as predicted, are left alone: events around a short kernel time its launch.
+  double least_us = 20;
+};
+
 struct RuntimeOptions {
   /// What runs the kernels. Null: everything up to the cubin works, launching throws Error{unavailable}.
   std::shared_ptr<Device> device = {};
@@ -27,6 +57,7 @@ struct RuntimeOptions {
   /// Kernels that the runtime keeps. Of more, those that were not asked for since the others were leave it;
   /// the code of one is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t kernels_kept = 1024;
+  Improve improve = {};
 };
 
 /// Milliseconds of each step that made a kernel; zero for a step that was not needed.

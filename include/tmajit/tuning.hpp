@@ -57,6 +57,8 @@ class TMAJIT_API TuningTable {
   [[nodiscard]] static TuningTable shipped();
 
   [[nodiscard]] std::optional<TunedChoice> find(std::string_view chip, const ShapeClass& shape_class) const;
+  /// Whether a choice for them was added: what is shipped was not.
+  [[nodiscard]] bool has_added(std::string_view chip, const ShapeClass& shape_class) const;
   /// Replaces the choice of the same chip and class.
   void add(const TunedChoice& choice);
   /// Grows with every change: plans that were made before may not be what would be chosen now.

@@ -61,6 +61,7 @@ struct Api {
   decltype(&::cuEventCreate) event_create = find("cuEventCreate");
   decltype(&::cuEventDestroy) event_destroy = find("cuEventDestroy");
   decltype(&::cuEventRecord) event_record = find("cuEventRecord");
+  decltype(&::cuEventQuery) event_query = find("cuEventQuery");
   decltype(&::cuEventSynchronize) event_synchronize = find("cuEventSynchronize");
   decltype(&::cuEventElapsedTime) event_elapsed_time = find("cuEventElapsedTime");
   decltype(&::cuStreamBeginCapture) stream_begin_capture = find("cuStreamBeginCapture");

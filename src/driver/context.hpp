@@ -50,6 +50,22 @@ class ContextScope {
   bool pushed_ = false;
 };
 
+/// Lets the calling thread make calls that a capture forbids, such as loading code or asking whether an
+/// event was reached: they concern no stream. While a capture in the global mode is under way, on any thread,
+/// such calls would spoil it.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Api& api) : api_(api) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() { api_.thread_exchange_stream_capture_mode(&mode_); }
+  const Api& api_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 /// Has the driver's function `give_back` take a resource of the context. A context that is gone has taken its
 /// resources with it.
 template <class Function, class Resource>

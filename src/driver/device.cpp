@@ -8,6 +8,7 @@ DeviceMemory::~DeviceMemory() = default;
 DeviceStreams::~DeviceStreams() = default;
 DeviceKernels::~DeviceKernels() = default;
 DeviceMaps::~DeviceMaps() = default;
+StreamTimer::~StreamTimer() = default;
 DeviceTiming::~DeviceTiming() = default;
 Device::~Device() = default;
 
@@ -23,6 +24,14 @@ void DeviceMaps::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, D
 std::vector<float> DeviceTiming::time_in_graph(std::uint32_t repeats, std::uint32_t /*nodes*/,
                                                const std::function<void(Stream)>& work) {
   return time(nullptr, repeats, [&] { work(nullptr); });
+}
+
+std::unique_ptr<StreamTimer> DeviceTiming::timer() {
+  return nullptr;
+}
+
+bool DeviceStreams::is_captured(Stream /*stream*/) {
+  return false;
 }
 
 Buffer::Buffer(std::shared_ptr<Device> device, std::uint64_t bytes)

@@ -2,6 +2,7 @@
 
 #include "driver/gpu_kernel.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,11 @@ class Event {
   Event& operator=(Event&&) = delete;
 
   void record(Stream stream) const { check(*api_, api_->event_record(event_, stream), "cuEventRecord"); }
+  [[nodiscard]] bool is_reached() const {
+    const CUresult result = api_->event_query(event_);
+    if (result != CUDA_ERROR_NOT_READY) check(*api_, result, "cuEventQuery");
+    return result == CUDA_SUCCESS;
+  }
   void wait() const { check(*api_, api_->event_synchronize(event_), "cuEventSynchronize"); }
   [[nodiscard]] float milliseconds_since(const Event& start) const {
     float milliseconds = 0;
@@ -46,6 +52,40 @@ class Event {
  private:
   const Api* api_;
   CUevent event_ = nullptr;
+};
+
+/// Two events; nothing that it asks of them is in the way of a capture.
+class GpuTimer final : public StreamTimer {
+ public:
+  explicit GpuTimer(std::shared_ptr<const Context> context) : context_(std::move(context)) {
+    const ContextScope scope(*context_);
+    const RelaxedCapture relaxed(context_->api());
+    events_.emplace(Event(context_->api()), Event(context_->api()));
+  }
+  ~GpuTimer() override {
+    const RelaxedCapture relaxed(context_->api());
+    release(
+        *context_, [](auto* events) { events->reset(); }, &events_);
+  }
+  GpuTimer(const GpuTimer&) = delete;
+  GpuTimer& operator=(const GpuTimer&) = delete;
+
+  void start(Stream stream) override { record(events_->first, stream); }
+  void stop(Stream stream) override { record(events_->second, stream); }
+  [[nodiscard]] std::optional<float> milliseconds() override {
+    const ContextScope scope(*context_);
+    const RelaxedCapture relaxed(context_->api());
+    if (!events_->second.is_reached()) return std::nullopt;
+    return events_->second.milliseconds_since(events_->first);
+  }
+
+ private:
+  void record(const Event& event, Stream stream) const {
+    const ContextScope scope(*context_);
+    event.record(stream);
+  }
+  std::shared_ptr<const Context> context_;
+  std::optional<std::pair<Event, Event>> events_;
 };
 
 /// What was captured since cuStreamBeginCapture; null, with the reason in `result`, if that went wrong.
@@ -144,6 +184,15 @@ void Gpu::synchronize(Stream stream) {
   check(context_->api(), context_->api().stream_synchronize(stream), "cuStreamSynchronize");
 }
 
+bool Gpu::is_captured(Stream stream) {
+  if (stream == nullptr) return false;  // the default stream cannot be
+  const ContextScope scope(*context_);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result =
+      context_->api().stream_get_capture_info(stream, &status, nullptr, nullptr, nullptr, nullptr);
+  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 Stream Gpu::create() {
   const ContextScope scope(*context_);
   CUstream stream = nullptr;
@@ -186,6 +235,10 @@ std::vector<float> Gpu::time_in_graph(std::uint32_t repeats, std::uint32_t nodes
   std::vector<float> milliseconds = time(stream.get(), repeats, [&] { graph.launch(stream.get()); });
   for (float& each : milliseconds) each /= static_cast<float>(nodes);
   return milliseconds;
+}
+
+std::unique_ptr<StreamTimer> Gpu::timer() {
+  return std::make_unique<GpuTimer>(context_);
 }
 
 EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {

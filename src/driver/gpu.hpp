@@ -40,10 +40,12 @@ class Gpu final : public Device,
   [[nodiscard]] Stream create() override;
   void destroy(Stream stream) noexcept override;
   void synchronize(Stream stream) override;
+  [[nodiscard]] bool is_captured(Stream stream) override;
   [[nodiscard]] std::vector<float> time(Stream stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override;
   [[nodiscard]] std::vector<float> time_in_graph(std::uint32_t repeats, std::uint32_t nodes,
                                                  const std::function<void(Stream)>& work) override;
+  [[nodiscard]] std::unique_ptr<StreamTimer> timer() override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
   void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) override;
   /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{invalid_image} if the driver

@@ -7,20 +7,6 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Lets the calling thread make calls that a capture forbids, such as loading code: they concern no stream.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const Api& api) : api_(api) { exchange(); }
-  ~RelaxedCapture() { exchange(); }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  void exchange() { api_.thread_exchange_stream_capture_mode(&mode_); }
-  const Api& api_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-
 /// Shares of code that graphs have given back. The driver tells of that in a callback that may not call the
 /// driver (cuUserObjectCreate), so the code is unloaded by the next thread that loads or unloads some.
 struct Returned {

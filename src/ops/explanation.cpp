@@ -109,15 +109,16 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
 
 MoveExplanation MovePlan::explain() const {
   MoveExplanation explanation;
-  explanation.planning_us = state_->planning_us;
-  const PlanOptions options = plan_options(runtime_, state_->family);
+  const State& state = current(*state_);
+  explanation.planning_us = state.planning_us;
+  const PlanOptions options = plan_options(runtime_, state.family);
   std::size_t next = 0;
-  for (const Move& move : state_->operation.moves) {
+  for (const Move& move : state.operation.moves) {
     if (move.destination.view.elements() == 0) continue;
     if (next == 0) explanation.shape_class = shape_class(move, options).text();
-    const KernelPlan& plan = state_->plans[next];
+    const KernelPlan& plan = state.plans[next];
     const CanonicalNest& nest = plan.state().candidate.nest;
-    MoveStep& step = explanation.steps.emplace_back(tmajit::explain(plan, state_->kernels[next++]));
+    MoveStep& step = explanation.steps.emplace_back(tmajit::explain(plan, state.kernels[next++]));
     step.canonical = nest.text();
     step.rewrites = rewrites(move, plan.state());
     step.shape.assign(nest.shape.begin(), nest.shape.begin() + nest.rank);

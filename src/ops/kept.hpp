@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/plan_table.hpp"
+#include "ops/trials.hpp"
 #include "ops/tuning_store.hpp"
 #include "runtime/companion.hpp"
 
@@ -8,8 +9,9 @@ TMAJIT_BEGIN
 
 /// What moves keep beside a runtime.
 struct MovesKept final : Companion {
-  explicit MovesKept(const Runtime& runtime) : tuning(cache_directory_of(runtime)) {}
+  explicit MovesKept(const Runtime& runtime) : tuning(options_of(runtime).cache_directory) {}
   TuningStore tuning;
+  Trials trials;
   PlanTables plans;
 };
 

@@ -4,26 +4,37 @@
 
 #include <tmajit/move.hpp>
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
 TMAJIT_BEGIN
 
+class Attempts;
+
 /// All that a plan holds but the runtime, whose tables hold plans. What every launch reads comes first.
 struct MovePlan::State {
-  mutable LaunchesByAlignment launches = {};   ///< none without a device
-  const PlacedLaunches* as_planned = nullptr;  ///< those of them for where it was planned
+  mutable LaunchesByAlignment launches = {};  ///< none without a device
+  /// Those of them for where it was planned; null until they are there.
+  mutable std::atomic<const PlacedLaunches*> as_planned{nullptr};
   Operation operation;
   std::string family;             ///< the only one that was considered; empty: any
   std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
   std::vector<Kernel> kernels;    ///< likewise
   double planning_us = 0;
-  std::vector<TensorReach> reaches;  ///< of its tensors
+  std::vector<TensorReach> reaches;               ///< of its tensors
+  std::shared_ptr<const Attempts> attempts = {};  ///< if its choice may improve
 };
 
 /// Throws what plan() throws.
 [[nodiscard]] std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
                                                                std::string_view family);
+/// The same without launches, for Attempts and for other memory.
+[[nodiscard]] std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation operation,
+                                                          std::string_view family);
+/// The plan that calls of a plan are made by now: another where its choice has improved.
+[[nodiscard]] const MovePlan::State& current(const MovePlan::State& plan) noexcept;
 /// Enqueues a plan of this runtime on addresses, which may be none of the class that it was made for.
 void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
             Stream stream);

@@ -1,4 +1,4 @@
-#include "ops/move_plan.hpp"
+#include "ops/attempts.hpp"
 #include "plan/check_operation.hpp"
 
 #include <chrono>
@@ -26,8 +26,8 @@ bool names_its_tensors(const Operation& operation) {
 
 }  // namespace
 
-std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
-                                                 std::string_view family) {
+std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation operation,
+                                            std::string_view family) {
   using Clock = std::chrono::steady_clock;
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
@@ -35,31 +35,45 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
   std::vector<KernelPlan> plans = plan(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  const auto made = std::make_shared<MovePlan::State>();
+  auto made = std::make_shared<MovePlan::State>();
   made->operation = std::move(operation);
   made->reaches = reaches_of(made->operation);
   made->family = family;
   made->plans = std::move(plans);
   made->planning_us = planning_us;
   for (const KernelPlan& step : made->plans) made->kernels.push_back(runtime.kernel(step));
-  if (runtime.device()) {
+  return made;
+}
+
+std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
+                                                 std::string_view family) {
+  std::shared_ptr<MovePlan::State> made = make_steps(runtime, std::move(operation), family);
+  made->attempts = Attempts::make(runtime, *made);
+  if (runtime.device() && !made->attempts) {
     made->as_planned =
         &made->launches.add(PlacedLaunches::make(made->operation, made->reaches, made->plans, made->kernels));
   }
   return made;
 }
 
+const MovePlan::State& current(const MovePlan::State& plan) noexcept {
+  const MovePlan::State* const better = plan.attempts ? plan.attempts->better() : nullptr;
+  return better != nullptr ? *better : plan;
+}
+
 namespace {
 
-/// The launches for addresses that may overlap, or are aligned or interleave as none before.
+/// The launches for addresses that may overlap, are aligned or interleave as none before, or of a plan whose
+/// choice is being improved.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
+  if (plan.attempts && plan.attempts->launch(runtime, addresses, stream)) return;
   Operation moved = moved_to(addresses, plan.operation);
   check_operation(moved.moves);
   const PlacedLaunches* const known = plan.launches.find_legal(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*plan.kernels.front().state());
-  const auto made = make_plan(runtime, std::move(moved), plan.family);
+  const auto made = make_steps(runtime, std::move(moved), plan.family);
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
   if (plan.launches.full()) return (*launches)(addresses, stream);
   plan.launches.add(std::move(launches))(addresses, stream);
@@ -88,7 +102,8 @@ MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_vi
 }
 
 void MovePlan::operator()(Stream stream) const {
-  if (state_->as_planned != nullptr) return state_->as_planned->as_planned(stream);
+  const PlacedLaunches* const launches = state_->as_planned.load(std::memory_order_acquire);
+  if (launches != nullptr) return launches->as_planned(stream);
   const Operation& operation = state_->operation;
   launch(runtime_, *state_, {addresses_of(operation.destinations), addresses_of(operation.sources)}, stream);
 }
@@ -99,14 +114,14 @@ void MovePlan::operator()(List<DevicePtr> destinations, List<DevicePtr> sources,
 
 std::uint64_t MovePlan::bytes_moved() const noexcept {
   std::uint64_t bytes = 0;
-  for (const KernelPlan& plan : state_->plans) bytes += plan.bytes_moved();
+  for (const KernelPlan& plan : current(*state_).plans) bytes += plan.bytes_moved();
   return bytes;
 }
 std::span<const Kernel> MovePlan::kernels() const noexcept {
-  return state_->kernels;
+  return current(*state_).kernels;
 }
 std::span<const KernelPlan> MovePlan::plans() const noexcept {
-  return state_->plans;
+  return current(*state_).plans;
 }
 const Operation& MovePlan::operation() const noexcept {
   return state_->operation;

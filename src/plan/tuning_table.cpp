@@ -100,6 +100,11 @@ std::optional<TunedChoice> TuningTable::find(std::string_view chip, const ShapeC
   return shipped == nullptr ? std::nullopt : std::optional(tuned(chip, *shipped));
 }
 
+bool TuningTable::has_added(std::string_view chip, const ShapeClass& shape_class) const {
+  const std::shared_lock lock(state_->mutex);
+  return state_->choices.contains(KeyView(chip, shape_class));
+}
+
 void TuningTable::add(const TunedChoice& choice) {
   const std::unique_lock lock(state_->mutex);
   state_->add(choice);

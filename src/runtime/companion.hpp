@@ -2,9 +2,7 @@
 
 #include <tmajit/runtime.hpp>
 
-#include <filesystem>
 #include <memory>
-#include <optional>
 
 TMAJIT_BEGIN
 
@@ -20,7 +18,7 @@ class Companion {
 /// The runtime's companion, which `make` makes when it is first asked for. Takes no lock.
 [[nodiscard]] Companion& companion_of(const Runtime& runtime,
                                       std::unique_ptr<Companion> (*make)(const Runtime&));
-/// RuntimeOptions::cache_directory.
-[[nodiscard]] const std::optional<std::filesystem::path>& cache_directory_of(const Runtime& runtime);
+/// What the runtime was made with.
+[[nodiscard]] const RuntimeOptions& options_of(const Runtime& runtime);
 
 TMAJIT_END

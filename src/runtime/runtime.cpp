@@ -31,8 +31,8 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
   return *known;
 }
 
-const std::optional<std::filesystem::path>& cache_directory_of(const Runtime& runtime) {
-  return runtime.state().kernels.builder().options().cache_directory;
+const RuntimeOptions& options_of(const Runtime& runtime) {
+  return runtime.state().kernels.builder().options();
 }
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>(std::move(options))) {}

@@ -206,6 +206,26 @@ class SimKernel final : public LoadedKernel {
   std::uint32_t allowed_ = 48 * 1024;
 };
 
+/// Counts thread-instructions, whose number depends on nothing but what runs: a million are a millisecond.
+class SimTimer final : public StreamTimer {
+ public:
+  explicit SimTimer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  void start(Stream) override { start_ = now(); }
+  void stop(Stream) override { stop_ = now(); }
+  [[nodiscard]] std::optional<float> milliseconds() override {
+    return static_cast<float>(stop_ - start_) / 1e6F;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t now() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->thread_instructions;
+  }
+  std::shared_ptr<State> state_;
+  std::uint64_t start_ = 0;
+  std::uint64_t stop_ = 0;
+};
+
 class Simulator final : public SimDevice,
                         private DeviceMemory,
                         private DeviceStreams,
@@ -298,6 +318,7 @@ class Simulator final : public SimDevice,
     }
     return times;
   }
+  [[nodiscard]] std::unique_ptr<StreamTimer> timer() override { return std::make_unique<SimTimer>(state_); }
 
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
     return state_->maps.encode(spec, address);

@@ -80,6 +80,37 @@ TEST_CASE("code is loaded while a stream is captured, and the thread's mode is a
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
+TEST_CASE("a timer is read without waiting, and while a stream is captured") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  {
+    const auto timer = gpu->timing().timer();
+    CHECK(fake.count("cuEventCreate") == 2);
+    timer->start(stream);
+    timer->stop(stream);
+    CHECK(fake.count("cuEventRecord") == 2);
+    fake.failures["cuEventQuery"] = CUDA_ERROR_NOT_READY;
+    CHECK_FALSE(timer->milliseconds().has_value());
+    fake.failures.clear();
+    fake.captured = graph;
+    CHECK(timer->milliseconds() == 1.0F);
+    CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
+    CHECK(fake.count("cuEventSynchronize") == 0);
+    fake.failures["cuEventQuery"] = CUDA_ERROR_ILLEGAL_ADDRESS;
+    CHECK_THROWS_AS((void)timer->milliseconds(), Error);
+  }
+  CHECK(fake.count("cuEventDestroy") == 2);
+}
+
+TEST_CASE("a stream tells whether it is captured, the default stream never is") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  CHECK_FALSE(gpu->streams().is_captured(stream));
+  fake.captured = graph;
+  CHECK(gpu->streams().is_captured(stream));
+  CHECK_FALSE(gpu->streams().is_captured(nullptr));
+}
+
 TEST_CASE("a kernel's parameters are counted once, by the driver") {
   FakeDriver fake;
   fake.kernel_parameters = 5;

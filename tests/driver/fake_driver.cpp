@@ -123,6 +123,13 @@ tmajit::driver::Api table() {
   };
   api.event_destroy = [](CUevent) { return fake->answer("cuEventDestroy"); };
   api.event_record = [](CUevent, CUstream) { return fake->answer("cuEventRecord"); };
+  api.event_query = [](CUevent) {
+    // Of whatever stream: in another mode this would spoil the capture.
+    if (fake->captured != nullptr && fake->mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return fake->answer("cuEventQuery");
+  };
   api.event_synchronize = [](CUevent) { return fake->answer("cuEventSynchronize"); };
   api.event_elapsed_time = [](float* milliseconds, CUevent, CUevent) {
     const CUresult result = fake->answer("cuEventElapsedTime");
@@ -170,7 +177,7 @@ tmajit::driver::Api table() {
   api.stream_get_capture_info = [](CUstream, CUstreamCaptureStatus* status, cuuint64_t*, CUgraph* graph,
                                    const CUgraphNode**, std::size_t*) {
     *status = fake->captured == nullptr ? CU_STREAM_CAPTURE_STATUS_NONE : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    *graph = fake->captured;
+    if (graph != nullptr) *graph = fake->captured;
     return CUDA_SUCCESS;
   };
   api.thread_exchange_stream_capture_mode = [](CUstreamCaptureMode* mode) {

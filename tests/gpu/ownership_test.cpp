@@ -6,6 +6,7 @@
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -120,6 +121,44 @@ TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]")
     CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
   }
   device->streams().destroy(stream);
+}
+
+TEST_CASE("choices improve while another stream is captured, and while their own is", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const CurrentContext context(*device);
+  const Stream stream = device->streams().create();
+  const Stream captive = device->streams().create();
+  const Runtime runtime({.device = device,
+                         .cache_directory = std::nullopt,
+                         .improve = {.candidates = 4, .timed_calls = 3, .least_us = 0}});
+  const auto added = [&runtime] {
+    const TuningTable& table = tuning(runtime);
+    const std::vector<TunedChoice> all = table.all();
+    return std::any_of(all.begin(), all.end(), [&table](const TunedChoice& choice) {
+      return table.has_added(choice.chip, choice.shape_class);
+    });
+  };
+  Transposition matrix(device, 2000, 2100);
+  const auto call = [&](Stream on) { permute(runtime, matrix.destination(), matrix.source(), turned, on); };
+  for (int round = 0; round < 6; ++round) {
+    matrix.poison();
+    const CUgraphExec exec = captured(captive, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] {
+      std::jthread([&] {
+        for (int i = 0; i < 3; ++i) call(stream);  // makes kernels, records events and asks for them
+      }).join();
+      call(captive);
+    });
+    device->streams().synchronize(stream);
+    CHECK(matrix.is_right());
+    matrix.poison();
+    REQUIRE(api().graph_launch(exec, captive) == CUDA_SUCCESS);
+    device->streams().synchronize(captive);
+    CHECK(matrix.is_right());
+    CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
+  }
+  CHECK(added());
+  device->streams().destroy(stream);
+  device->streams().destroy(captive);
 }
 
 TEST_CASE("calls of operations from many threads, each with its stream, on memory of its own", "[gpu]") {

@@ -28,7 +28,7 @@ namespace {
 /// static.
 struct Left {
   std::atomic<std::int64_t> devices = 0;
-  std::atomic<std::int64_t> unbalanced = 0;  ///< devices that ended with memory or kernels
+  std::atomic<std::int64_t> unbalanced = 0;  ///< devices that ended with memory, kernels or timers
 };
 
 class CountedDevice final : public tools::NullDevice {
@@ -36,7 +36,7 @@ class CountedDevice final : public tools::NullDevice {
   explicit CountedDevice(Left& left) : left_(left) { ++left_.devices; }
   ~CountedDevice() override {
     --left_.devices;
-    if (allocations_alive() != 0 || kernels_alive() != 0) ++left_.unbalanced;
+    if (allocations_alive() != 0 || kernels_alive() != 0 || timers_alive() != 0) ++left_.unbalanced;
   }
   CountedDevice(const CountedDevice&) = delete;
   CountedDevice& operator=(const CountedDevice&) = delete;
@@ -52,7 +52,7 @@ class NullBackend final : public Backend {
   [[nodiscard]] bool survives_fork() const override { return true; }
   void check_nothing_left() override {
     if (left().devices != 0) throw Failure(std::to_string(left().devices) + " devices are kept by nobody");
-    if (left().unbalanced != 0) throw Failure("a device ended with memory or kernels of its own");
+    if (left().unbalanced != 0) throw Failure("a device ended with memory, kernels or timers of its own");
   }
 
  private:

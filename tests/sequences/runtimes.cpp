@@ -49,6 +49,10 @@ void Sequence::make_runtime() {
       break;
     default: break;
   }
+  if (one_in(3)) {
+    options.improve = {.candidates = 3, .timed_calls = 1, .least_us = 0};
+    text += ", whose choices improve";
+  }
   note(text);
   add(runtimes_, std::make_shared<Runtime>(options));
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 namespace tools {
 
@@ -24,6 +25,14 @@ class NullDevice : public tmajit::Device,
     info_.sm_count = 132;
   }
 
+  // What timers read, and whether the device has come as far as they were stopped.
+  std::atomic<std::int64_t> clock_ns = 0;
+  std::atomic<bool> is_behind = false;
+  std::atomic<std::int64_t> timers_started = 0;
+  std::atomic<tmajit::Stream> captured = nullptr;  ///< the stream that is; null: none
+
+  /// Timers that live.
+  [[nodiscard]] std::int64_t timers_alive() const noexcept { return timers_; }
   /// Allocations that were not freed.
   [[nodiscard]] std::int64_t allocations_alive() const noexcept { return allocations_; }
   /// Kernels that are loaded.
@@ -52,6 +61,8 @@ class NullDevice : public tmajit::Device,
     for (std::uint32_t i = 0; i < repeats; ++i) work();
     return std::vector<float>(repeats);
   }
+  std::unique_ptr<tmajit::StreamTimer> timer() override { return std::make_unique<Timer>(*this); }
+  bool is_captured(tmajit::Stream stream) override { return stream != nullptr && stream == captured; }
   tmajit::EncodedTensorMap encode(const tmajit::TensorMapSpec& spec, tmajit::DevicePtr address) override {
     tmajit::EncodedTensorMap map;
     set_address(map, spec, address);
@@ -84,10 +95,33 @@ class NullDevice : public tmajit::Device,
   tmajit::DeviceInfo info_;
 
  private:
+  class Timer final : public tmajit::StreamTimer {
+   public:
+    explicit Timer(NullDevice& device) : device_(device) { ++device_.timers_; }
+    ~Timer() override { --device_.timers_; }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    void start(tmajit::Stream) override {
+      ++device_.timers_started;
+      start_ = device_.clock_ns;
+    }
+    void stop(tmajit::Stream) override { stop_ = device_.clock_ns; }
+    std::optional<float> milliseconds() override {
+      if (device_.is_behind) return std::nullopt;
+      return static_cast<float>(stop_ - start_) / 1e6F;
+    }
+
+   private:
+    NullDevice& device_;
+    std::int64_t start_ = 0;
+    std::int64_t stop_ = 0;
+  };
+
   static constexpr std::uint64_t alignment = 512;
   std::atomic<tmajit::DevicePtr> next_ = tmajit::DevicePtr{1} << 40;
   std::atomic<std::int64_t> allocations_ = 0;
   std::atomic<std::int64_t> kernels_ = 0;
+  std::atomic<std::int64_t> timers_ = 0;
 };
 
 }  // namespace tools

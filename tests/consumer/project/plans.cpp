@@ -85,6 +85,9 @@ void keep_choices() {
 
   TuningTable table;
   table.add(choice);
+  expect(table.has_added(choice.chip, choice.shape_class) &&
+             !TuningTable::shipped().has_added(choice.chip, choice.shape_class),
+         "has_added()");
   TuningTable read;
   read.add_json(table.json());
   expect(read.find(choice.chip, choice.shape_class) == choice, "a table's JSON is read again");

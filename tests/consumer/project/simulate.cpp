@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -59,6 +60,25 @@ void move(Runtime& runtime, Matrices& matrices) {
   expect(matrices.result()[1] == matrices.x[columns], "a matrix is transposed");
   plan({matrices.output.address()}, {matrices.input.address()});
   expect(matrices.result()[rows] == matrices.x[1], "a matrix is transposed by its addresses");
+}
+
+/// A few calls on their own data, then the fastest of two kernels is the choice.
+void improve(Matrices& matrices) {
+  const Runtime runtime({.device = matrices.device,
+                         .cache_directory = std::nullopt,
+                         .improve = {.candidates = 2, .timed_calls = 1, .least_us = 0}});
+  const std::size_t before = tuning(runtime).all().size();
+  for (int call = 0; call < 4; ++call) {
+    permute(runtime, matrix(transposed, matrices.output.address()), matrix(shape, matrices.input.address()),
+            {1, 0});
+    expect(matrices.result()[1] == matrices.x[columns], "a matrix is transposed by whatever kernel");
+  }
+  expect(tuning(runtime).all().size() == before + 1, "a choice is added by calls");
+
+  DeviceTiming& timing = matrices.device->timing();
+  expect(timing.timer() != nullptr && timing.DeviceTiming::timer() == nullptr, "timer()");
+  DeviceStreams& streams = matrices.device->streams();
+  expect(!streams.DeviceStreams::is_captured(nullptr), "is_captured()");
 }
 
 /// Returns the PTX of the kernel that it ran.
@@ -135,6 +155,7 @@ int main() try {
 
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   move(runtime, matrices);
+  improve(matrices);
   lint(launch(runtime, matrices));
   report(*device);
   std::puts("tmajit::sim " TMAJIT_VERSION_STRING);

@@ -1,0 +1,159 @@
+#include "ops/attempts.hpp"
+
+#include "ops/kept.hpp"
+#include "plan/candidates.hpp"
+#include "spec/log.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr double worth_a_try = 1.5;  // of the best prediction
+
+/// Of a problem's candidates, the usual one first, those to try.
+std::vector<KernelChoice> best_of(const std::vector<KernelPlan>& candidates, std::size_t most) {
+  std::vector<const KernelPlan*> others;
+  for (const KernelPlan& candidate : std::span(candidates).subspan(1)) others.push_back(&candidate);
+  std::ranges::stable_sort(others, {}, &KernelPlan::predicted_us);
+  std::vector<KernelChoice> choices{candidates.front().choice()};
+  if (others.empty()) return choices;
+  const double best = std::min(candidates.front().predicted_us(), others.front()->predicted_us());
+  for (const KernelPlan* const other : others) {
+    if (choices.size() == most || other->predicted_us() > worth_a_try * best) break;
+    const KernelChoice choice = other->choice();
+    if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
+  }
+  return choices;
+}
+
+}  // namespace
+
+std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const MovePlan::State& plan) {
+  const Improve& improve = options_of(runtime).improve;
+  if (improve.candidates < 2 || !runtime.device() || !plan.family.empty() || plan.plans.size() != 1 ||
+      plan.plans.front().predicted_us() < improve.least_us) {
+    return nullptr;
+  }
+  const auto move = std::ranges::find_if(
+      plan.operation.moves, [](const Move& one) { return one.destination.view.elements() != 0; });
+  const PlanOptions options = plan_options(runtime);
+  const ShapeClass shape = shape_class(*move, options);
+  if (options.tuning->has_added(options.chip.name, shape)) return nullptr;
+  const std::vector<KernelPlan> candidates = plan_candidates(*move, options);
+  auto trial = kept_of(runtime).trials.of_class(
+      std::make_shared<Trial>(shape, best_of(candidates, improve.candidates), improve.timed_calls));
+  if (trial->is_settled() || trial->size() < 2) return nullptr;
+  return std::shared_ptr<const Attempts>(new Attempts(plan, std::move(trial), candidates));
+}
+
+Attempts::Attempts(const MovePlan::State& plan, std::shared_ptr<Trial> trial,
+                   const std::vector<KernelPlan>& candidates)
+    : plan_(plan),
+      trial_(std::move(trial)),
+      plans_(trial_->size()),
+      can_(trial_->size()),
+      expected_us_(plan.plans.front().predicted_us()),
+      launches_(trial_->size()) {
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const auto found = std::ranges::find(candidates, trial_->choice(i), &KernelPlan::choice);
+    if (found == candidates.end()) continue;
+    plans_[i] = *found;
+    can_[i] = true;
+  }
+  if (plans_[0]) expected_us_ = plans_[0]->predicted_us();
+  usual_.add(PlacedLaunches::make(plan.operation, plan.reaches, plan.plans, plan.kernels));
+}
+
+bool Attempts::launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const {
+  const PlacedLaunches* const usual = usual_.find(addresses);
+  if (usual == nullptr) return false;
+  if (!runtime.device()->streams().is_captured(stream)) {
+    if (trial_->is_settled()) {
+      adopt(runtime);
+    } else if (launch_timed(runtime, addresses, stream)) {
+      return true;
+    }
+  }
+  (*usual)(addresses, stream);
+  return true;
+}
+
+bool Attempts::launch_timed(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const {
+  const Chosen chosen = choose(runtime);
+  if (chosen.run == nullptr) return false;
+  bool launched = false;
+  try {
+    chosen.run->timer().start(stream);
+    (*chosen.launches)(addresses, stream);
+    launched = true;
+    chosen.run->timer().stop(stream);
+    chosen.run->hand_over();
+  } catch (const std::exception& error) {
+    chosen.run->abandon();
+    trial_->drop(chosen.candidate, error.what());
+  }
+  return launched;
+}
+
+Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
+  const Trial::Turn turn(*trial_);
+  if (!turn || trial_->is_settled()) return {};
+  std::size_t candidate = 0;  // without which nothing can be tried
+  try {
+    trial_->collect();
+    if (const auto verdict = trial_->verdict()) {
+      conclude(runtime, *verdict);
+      return {};
+    }
+    const std::optional<std::size_t> next = trial_->next(can_);
+    if (!next) return {};
+    candidate = *next;
+    std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
+    if (!launches) {
+      const KernelPlan& plan = *plans_[candidate];
+      const Kernel kernel = runtime.kernel(plan);
+      launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&kernel, 1});
+    }
+    return {launches.get(), trial_->begin(candidate, expected_us_, runtime.device()->timing()), candidate};
+  } catch (const std::exception& error) {
+    trial_->drop(candidate, error.what());
+    return {};
+  }
+}
+
+void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) const {
+  TuningTable& table = tuning(runtime);
+  const TunedChoice found{.chip = runtime.chip().name,
+                          .shape_class = trial_->shape_class(),
+                          .choice = verdict.choice != nullptr ? *verdict.choice : KernelChoice{},
+                          .microseconds = verdict.us};
+  // What somebody has added meanwhile was measured with more care.
+  if (verdict.choice != nullptr && !table.has_added(found.chip, found.shape_class)) {
+    table.add(found);
+    log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of what the usual kernel does",
+        found.shape_class.text(), found.choice.text(), found.microseconds, verdict.part);
+  }
+  trial_->settle();
+}
+
+void Attempts::adopt(const Runtime& runtime) const {
+  if (adopted_.exchange(true)) return;
+  const auto take = [this](const MovePlan::State& now) {
+    plan_.as_planned =
+        &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, now.plans, now.kernels));
+  };
+  try {
+    kept_ = make_steps(runtime, plan_.operation, plan_.family);
+    take(*kept_);
+    better_.store(kept_.get(), std::memory_order_release);
+  } catch (const std::exception& error) {
+    log(LogLevel::warn, "{}: a plan that there is stays as it is: {}", trial_->shape_class().text(),
+        error.what());
+    take(plan_);
+  }
+}
+
+TMAJIT_END

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "ops/move_plan.hpp"
+#include "ops/trial.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A plan's part in the trial of its shape class (Improve): its candidates, and what it becomes when the
+/// trial is settled. Until then the plan has no launches where it was planned, so that calls come here;
+/// afterwards none does. Thread-safe.
+class Attempts {
+ public:
+  /// Null for a plan that takes no part. The plan must outlive what is returned.
+  [[nodiscard]] static std::shared_ptr<const Attempts> make(const Runtime& runtime,
+                                                            const MovePlan::State& plan);
+
+  /// Launches one candidate on addresses that lie as planned; false, and nothing is launched, if they may
+  /// not.
+  [[nodiscard]] bool launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const;
+  /// The plan that calls are made by now; null until the trial is settled.
+  [[nodiscard]] const MovePlan::State* better() const noexcept {
+    return better_.load(std::memory_order_acquire);
+  }
+
+ private:
+  struct Chosen {
+    const PlacedLaunches* launches = nullptr;
+    Trial::Run* run = nullptr;
+    std::size_t candidate = 0;
+  };
+  Attempts(const MovePlan::State& plan, std::shared_ptr<Trial> trial,
+           const std::vector<KernelPlan>& candidates);
+
+  [[nodiscard]] bool launch_timed(const Runtime& runtime, const TensorAddresses& addresses,
+                                  Stream stream) const;
+  [[nodiscard]] Chosen choose(const Runtime& runtime) const;
+  void conclude(const Runtime& runtime, const Trial::Verdict& verdict) const;
+  /// Gives the plan the launches of what was found, once.
+  void adopt(const Runtime& runtime) const;
+
+  const MovePlan::State& plan_;
+  std::shared_ptr<Trial> trial_;
+  LaunchesByAlignment usual_;
+  std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates, where they can do this
+  std::vector<bool> can_;                         ///< whether they can
+  double expected_us_;
+  mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< likewise; those that were made
+  mutable std::atomic<bool> adopted_{false};
+  mutable std::shared_ptr<const MovePlan::State> kept_;  ///< `better_`
+  mutable std::atomic<const MovePlan::State*> better_{nullptr};
+};
+
+TMAJIT_END

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <tmajit/device_timing.hpp>
+#include <tmajit/tuning.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// Finds the fastest of a few kernels for a shape class by the calls that a program makes anyhow. Threads
+/// take turns at it, and none waits: who does not get its turn does without. So a fork, too, leaves nobody
+/// waiting.
+class Trial {
+ public:
+  /// A launch that is timed. Whoever was given it launches, and then hands it over or abandons it.
+  class Run {
+   public:
+    StreamTimer& timer() noexcept { return *timer_; }
+    /// Times it, when the device has come as far.
+    void hand_over() noexcept { phase_.store(Phase::pending, std::memory_order_release); }
+    void abandon() noexcept { phase_.store(Phase::idle, std::memory_order_release); }
+
+   private:
+    friend class Trial;
+    enum class Phase : std::uint8_t { idle, launching, pending };
+    std::unique_ptr<StreamTimer> timer_;
+    std::size_t candidate_ = 0;
+    double expected_us_ = 0;
+    std::atomic<Phase> phase_{Phase::idle};
+  };
+  /// What was found.
+  struct Verdict {
+    const KernelChoice* choice = nullptr;  ///< the fastest; null if nothing could be compared
+    double us = 0;                         ///< it takes
+    double part = 1;                       ///< of the usual one's time
+  };
+  /// One thread's turn, if no other has it.
+  class Turn {
+   public:
+    explicit Turn(Trial& trial) noexcept
+        : trial_(trial), mine_(!trial.taken_.exchange(true, std::memory_order_acquire)) {}
+    ~Turn() {
+      if (mine_) trial_.taken_.store(false, std::memory_order_release);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    explicit operator bool() const noexcept { return mine_; }
+
+   private:
+    Trial& trial_;
+    bool mine_;
+  };
+
+  /// The usual choice comes first.
+  Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices, std::uint32_t timed_calls);
+
+  [[nodiscard]] const ShapeClass& shape_class() const noexcept { return shape_class_; }
+  [[nodiscard]] std::size_t size() const noexcept { return candidates_.size(); }
+  [[nodiscard]] const KernelChoice& choice(std::size_t candidate) const {
+    return candidates_[candidate].choice;
+  }
+  /// Whether there is nothing more to be done.
+  [[nodiscard]] bool is_settled() const noexcept { return settled_.load(std::memory_order_acquire); }
+  void settle() noexcept { settled_.store(true, std::memory_order_release); }
+  /// Leaves a candidate out, and says why in the log. Without the usual one there is nothing to compare with.
+  void drop(std::size_t candidate, std::string_view why);
+
+  /// @name In a thread's turn
+  /// @{
+  /// Takes the times that are there.
+  void collect();
+  /// What was found, once every candidate has its times.
+  [[nodiscard]] std::optional<Verdict> verdict() const;
+  /// Which of the candidates that a call `can` do is to be timed next; none if it can do nothing for the
+  /// trial.
+  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can);
+  /// A run of a candidate, in units of `expected_us`, by which moves of one class that are not of one size
+  /// are compared. Null while the device is so far behind that enough others are pending.
+  [[nodiscard]] Run* begin(std::size_t candidate, double expected_us, DeviceTiming& timing);
+  /// @}
+
+ private:
+  struct Sample {
+    double us;
+    double part;  ///< of what was expected
+  };
+  struct Candidate {
+    KernelChoice choice;
+    std::vector<Sample> samples;
+    std::atomic<bool> dropped{false};
+    [[nodiscard]] Sample median() const;
+  };
+  [[nodiscard]] bool is_done(const Candidate& candidate) const {
+    return candidate.dropped || candidate.samples.size() >= timed_calls_;
+  }
+  [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
+
+  static constexpr std::size_t most_runs = 8;  // at once
+  ShapeClass shape_class_;
+  std::uint32_t timed_calls_;
+  std::vector<Candidate> candidates_;
+  std::array<Run, most_runs> runs_;
+  std::uint32_t fruitless_ = 0;  ///< calls that could do nothing for it
+  std::atomic<bool> taken_{false};
+  std::atomic<bool> settled_{false};
+};
+
+TMAJIT_END

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "ops/trial.hpp"
+#include "spec/fork_guard.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+TMAJIT_BEGIN
+
+/// The trials of a runtime, one a shape class. Of more than it keeps, the one that was asked for longest ago
+/// leaves: the plans that take part in it go on, and others of its class begin anew. Thread-safe.
+class Trials {
+ public:
+  static constexpr std::size_t most_kept = 256;
+
+  Trials() = default;
+  /// The class's trial: the one that is kept or, if there is none, `fresh`.
+  [[nodiscard]] std::shared_ptr<Trial> of_class(const std::shared_ptr<Trial>& fresh);
+
+ private:
+  struct Kept {
+    std::shared_ptr<Trial> trial;
+    std::uint64_t used = 0;
+  };
+  std::mutex mutex_;
+  std::map<ShapeClass, Kept> kept_;
+  std::uint64_t turn_ = 0;
+
+  ForkGuard fork_guard_{[this] { mutex_.lock(); },
+                        [this](ForkSide side) { release_after_fork(mutex_, side); }};
+};
+
+TMAJIT_END

@@ -1,0 +1,59 @@
+// Choices that improve while a program runs: every call of a trial does what it should, on the simulated
+// device.
+#include "ops/own_memory.hpp"
+#include "ops/run_move.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <iostream>
+#include <set>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using reference::Buffers, reference::RandomMove;
+
+TEST_CASE("every call of a trial equals the reference, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 25);
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  SimOptions options;
+  options.threads = 1;
+  const auto device = make_sim_device(options);
+  Runtime runtime({.device = device,
+                   .cache_directory = std::nullopt,
+                   .improve = {.candidates = 3, .timed_calls = 1, .least_us = 0}});
+  std::set<std::string> tried;
+  std::uint64_t improved = 0;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const RandomMove move =
+        reference::random_move(seed + n, n, {.elements = 1000, .most_elements = 6000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << describe(move));
+    const Buffers before = random_buffers(move, seed + n);
+    Buffers expected = before;
+    reference::apply(move, expected);
+    try {
+      tests::OwnMemory memory(device, move);
+      const MovePlan plan = tests::plan(runtime, move, memory.addresses());
+      const std::string usual = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
+      for (int call = 0; call < 6; ++call) {
+        memory.write(before);
+        plan();
+        device->streams().synchronize(nullptr);
+        CHECK(difference(move, expected, memory.read(before)) == "");
+      }
+      if (!plan.plans().empty()) tried.insert(plan.plans()[0].family().name.data());
+      if (!plan.plans().empty() && plan.plans()[0].choice().text() != usual) ++improved;
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  const TuningTable& found = tuning(runtime);
+  std::cout << "  " << improved << " plans improved, " << tried.size() << " families\n";
+  std::uint64_t added = 0;
+  for (const TunedChoice& one : found.all()) added += found.has_added(one.chip, one.shape_class) ? 1U : 0U;
+  CHECK(added > cases / 5);
+  CHECK(device->reports().empty());
+}

@@ -1,0 +1,446 @@
+// Choices that improve while a program runs (Improve), on a device whose clock a test moves.
+#include "captured_log.hpp"
+#include "lib/allocations.hpp"
+#include "lib/null_device.hpp"
+#include "ops/kept.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::CapturedLog;
+
+namespace {
+
+constexpr DevicePtr here = 0x7f00'0000'0000;
+constexpr DevicePtr there = 0x7e00'0000'0000;
+const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
+
+/// Numbers the kernels that it loads, from 0, and takes the time that each is said to take.
+class ScriptedDevice final : public tools::NullDevice {
+ public:
+  using Time = std::function<std::int64_t(int number, const LaunchShape& shape)>;
+  explicit ScriptedDevice(Time its_time, std::string name = "scripted") : time(std::move(its_time)) {
+    info_.name = std::move(name);
+    launched_.reserve(10'000);
+  }
+
+  Time time;  ///< ns
+  std::function<void(int number)> on_load = [](int) {};
+
+  [[nodiscard]] std::vector<int> launched() {
+    const std::lock_guard lock(mutex_);
+    return launched_;
+  }
+  [[nodiscard]] int loaded() {
+    const std::lock_guard lock(mutex_);
+    return loaded_;
+  }
+
+  std::unique_ptr<LoadedKernel> load(const Artifact&) override {
+    int number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = loaded_++;
+    }
+    on_load(number);
+    return std::make_unique<Numbered>(*this, number);
+  }
+
+ private:
+  class Numbered final : public NullDevice::Kernel {
+   public:
+    Numbered(ScriptedDevice& device, int number) : Kernel(device), device_(device), number_(number) {}
+    void launch(const LaunchShape& shape, std::span<void* const>, Stream) const override {
+      device_.clock_ns += device_.time(number_, shape);
+      const std::lock_guard lock(device_.mutex_);
+      device_.launched_.push_back(number_);
+    }
+
+   private:
+    ScriptedDevice& device_;
+    int number_;
+  };
+  std::mutex mutex_;
+  std::vector<int> launched_;
+  int loaded_ = 0;
+};
+
+/// A time in microseconds for each kernel by its number; the last for all that follow.
+ScriptedDevice::Time times(std::vector<std::int64_t> us) {
+  return [us = std::move(us)](int number, const LaunchShape&) {
+    return 1000 * us[std::min(static_cast<std::size_t>(number), us.size() - 1)];
+  };
+}
+
+long whole_us(const TunedChoice& choice) {
+  return std::lround(choice.microseconds);
+}
+
+constexpr Improve three{.candidates = 3, .timed_calls = 3, .least_us = 0};
+
+struct Desk {
+  explicit Desk(ScriptedDevice::Time time, const Improve& improve = three, std::string name = "scripted")
+      : device(std::make_shared<ScriptedDevice>(std::move(time), std::move(name))),
+        runtime({.device = device, .cache_directory = std::nullopt, .improve = improve}) {}
+
+  void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr by = 0) const {
+    permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, here + by),
+            Tensor::contiguous(ElementType::f32, {2048, rows}, there + by), {1, 0}, stream);
+  }
+  void calls(int count) const {
+    for (int i = 0; i < count; ++i) call(2048, nullptr, static_cast<DevicePtr>(i) * 4096);
+  }
+  [[nodiscard]] Operation operation() const {
+    return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, here),
+                              Tensor::contiguous(ElementType::f32, {2048, 2048}, there), {1, 0});
+  }
+  /// The choices that were added to the runtime's table.
+  [[nodiscard]] std::vector<TunedChoice> found() const {
+    std::vector<TunedChoice> all = tuning(runtime).all();
+    std::erase_if(
+        all, [&](const TunedChoice& one) { return !tuning(runtime).has_added(one.chip, one.shape_class); });
+    return all;
+  }
+
+  std::shared_ptr<ScriptedDevice> device;
+  Runtime runtime;
+};
+
+}  // namespace
+
+TEST_CASE("the fastest of the candidates is kept, and each call launches once") {
+  const Desk desk(times({100, 50, 80}));
+  const MovePlan untried =
+      plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
+  desk.device->time = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
+  for (int i = 1; i <= 9; ++i) {
+    desk.calls(1);
+    CHECK(desk.device->launched().size() == static_cast<std::size_t>(i));
+  }
+  // Kernel 0 is that of the other runtime. Turns are taken, so that what slows the device slows none alone.
+  CHECK(desk.device->launched() == std::vector{1, 2, 3, 1, 2, 3, 1, 2, 3});
+  CHECK(desk.found().empty());
+  desk.calls(1);  // takes the last time, by the usual kernel
+  const std::vector<TunedChoice> found = desk.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].chip == desk.runtime.chip().name);
+  CHECK(whole_us(found[0]) == 50);
+  CHECK(found[0].choice != untried.plans()[0].choice());
+  const auto timed = desk.device->timers_started.load();
+  CHECK(timed == 9);
+
+  desk.calls(5);
+  const std::vector<int> launched = desk.device->launched();
+  CHECK(launched.size() == 15);
+  CHECK(std::vector(launched.begin() + 9, launched.end()) == std::vector{1, 2, 2, 2, 2, 2});
+  CHECK(desk.device->timers_started == timed);
+  CHECK(desk.device->loaded() == 4);
+  const std::size_t before = allocations();
+  desk.calls(5);
+  CHECK(allocations() == before);
+
+  // As jitc tune's choices are: plans take it, and it is carried to other runtimes.
+  const MovePlan improved = plan(desk.runtime, desk.operation());
+  CHECK(improved.plans()[0].tuned());
+  CHECK(improved.plans()[0].choice() == found[0].choice);
+  const Runtime next({.device = desk.device, .cache_directory = std::nullopt});
+  tuning(next).add_json(tuning(desk.runtime).json());
+  CHECK(plan(next, desk.operation()).plans()[0].choice() == found[0].choice);
+}
+
+TEST_CASE("the usual kernel stays unless another is clearly faster") {
+  const Desk desk(times({1000, 985, 990}));
+  const KernelChoice usual = plan(desk.runtime, desk.operation()).plans()[0].choice();
+  desk.calls(20);
+  const std::vector<TunedChoice> found = desk.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].choice == usual);
+  CHECK(whole_us(found[0]) == 1000);
+  CHECK(desk.device->launched().back() == 0);
+  CHECK(desk.device->timers_started == 9);
+}
+
+TEST_CASE("nothing is tried unless that is asked for, of short moves, by family, or of several kernels") {
+  const auto tries = [](const Improve& improve, const std::function<void(const Desk&)>& call) {
+    const Desk desk(times({100, 50}), improve);
+    for (int i = 0; i < 5; ++i) call(desk);
+    CHECK(desk.device->launched().size() >= 5);
+    CHECK(desk.found().empty());
+    return desk.device->timers_started > 0;
+  };
+  const auto usual = [](const Desk& desk) { desk.call(); };
+  CHECK(tries(three, usual));
+  CHECK_FALSE(tries({}, usual));
+  CHECK_FALSE(tries({.candidates = 1, .least_us = 0}, usual));
+  CHECK_FALSE(tries({.candidates = 3, .least_us = 1e6}, usual));
+  CHECK_FALSE(tries(three, [](const Desk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
+  CHECK_FALSE(tries(three, [](const Desk& desk) {
+    const Tensor part = Tensor::contiguous(ElementType::f32, {2048, 2048}, there);
+    const std::array parts{part, part};
+    concat(desk.runtime, Tensor::contiguous(ElementType::f32, {4096, 2048}, here), parts, 0);
+  }));
+}
+
+TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
+  const Desk desk(times({100, 50}), three, "NVIDIA H200");
+  desk.calls(20);
+  const std::vector<TunedChoice> found = desk.found();
+  REQUIRE(found.size() == 1);
+  CHECK(TuningTable::shipped().find("NVIDIA H200", found[0].shape_class).has_value());
+  CHECK(whole_us(found[0]) == 50);
+
+  const Desk other(times({100, 50}), three, "NVIDIA H200");
+  tuning(other.runtime).add(found[0]);
+  other.calls(20);
+  CHECK(other.device->timers_started == 0);
+}
+
+TEST_CASE("a choice that is added meanwhile stays") {
+  const Desk desk(times({100, 50}));
+  desk.calls(9);
+  CHECK(desk.found().empty());
+  const Desk other(times({100, 50}));
+  other.calls(20);
+  TunedChoice own = other.found().at(0);
+  own.microseconds = 7;
+  const MovePlan held = plan(desk.runtime, desk.operation());
+  tuning(desk.runtime).add(own);
+  for (int i = 0; i < 5; ++i) held();
+  CHECK(desk.found() == std::vector{own});
+  CHECK(held.plans()[0].choice() == own.choice);
+}
+
+TEST_CASE("while a stream is captured its launches are the usual kernel, and nothing is made or timed") {
+  const Desk desk(times({100, 50, 80}));
+  desk.device->captured = some_stream;
+  for (int i = 0; i < 30; ++i) desk.call(2048, some_stream);
+  CHECK(desk.device->launched() == std::vector<int>(30, 0));
+  CHECK(desk.device->timers_started == 0);
+  CHECK(desk.device->loaded() == 1);
+  // Other streams go on meanwhile; and when all is known, a captured launch changes nothing yet.
+  const MovePlan held = plan(desk.runtime, desk.operation());
+  desk.calls(10);
+  REQUIRE(desk.found().size() == 1);
+  held(some_stream);
+  CHECK(desk.device->launched().back() == 0);
+  CHECK(held.plans()[0].choice() != desk.found()[0].choice);
+  desk.call(2048, some_stream);
+  CHECK(desk.device->launched().back() == 1);
+}
+
+TEST_CASE("no call waits for a device that is far behind") {
+  const Desk desk(times({100, 50, 80}));
+  desk.device->is_behind = true;
+  desk.calls(200);
+  CHECK(desk.device->launched().size() == 200);
+  CHECK(desk.device->timers_started == 8);
+  CHECK(desk.device->timers_alive() == 8);
+  CHECK(desk.found().empty());
+  desk.device->is_behind = false;
+  desk.calls(10);
+  CHECK(whole_us(desk.found().at(0)) == 50);
+}
+
+TEST_CASE("a candidate that is not loaded or launched is left out, and its call is the usual one's") {
+  const Desk desk(
+      [](int number, const LaunchShape&) -> std::int64_t {
+        if (number == 2) throw Error(ErrorCode::device_failed, "no launch of kernel 2");
+        return number == 3 ? 70'000 : 100'000;
+      },
+      {.candidates = 4, .timed_calls = 3, .least_us = 0});
+  desk.device->on_load = [](int number) {
+    if (number == 1) throw Error(ErrorCode::device_failed, "no loading of kernel 1");
+  };
+  const CapturedLog log;
+  desk.calls(20);
+  CHECK(desk.device->launched().size() == 20);
+  CHECK(whole_us(desk.found().at(0)) == 70);
+  CHECK(desk.device->launched().back() == 3);
+  CHECK_THAT(log.text(), ContainsSubstring("is not tried: no loading of kernel 1") &&
+                             ContainsSubstring("is not tried: no launch of kernel 2"));
+}
+
+TEST_CASE("where no other candidate can be had, calls go on as they were") {
+  const Desk desk(times({100}));
+  desk.device->on_load = [](int number) {
+    if (number > 0) throw Error(ErrorCode::device_failed, "full");
+  };
+  const MovePlan held = plan(desk.runtime, desk.operation());
+  const CapturedLog log;
+  desk.calls(20);
+  for (int i = 0; i < 20; ++i) held();
+  CHECK(desk.device->launched() == std::vector<int>(40, 0));
+  CHECK(desk.found().empty());
+  const auto timed = desk.device->timers_started.load();
+  const std::size_t before = allocations();
+  desk.calls(5);
+  held();
+  CHECK(allocations() == before);
+  CHECK(desk.device->timers_started == timed);
+  CHECK(desk.device->loaded() == 3);
+}
+
+TEST_CASE("an error of the usual kernel is the caller's") {
+  bool broken = true;
+  const Desk desk([&broken](int, const LaunchShape&) -> std::int64_t {
+    if (broken) throw Error(ErrorCode::device_failed, "no launch");
+    return 1000;
+  });
+  const CapturedLog log;
+  CHECK_THROWS_AS(desk.call(), Error);
+  broken = false;
+  desk.calls(3);
+  CHECK(desk.device->launched() == std::vector{0, 0, 0});
+  CHECK_THAT(log.text(), ContainsSubstring("nor is anything else: no launch"));
+}
+
+TEST_CASE("a plan that is held improves, and says what it launches") {
+  const Desk desk(times({100, 50, 80}));
+  const MovePlan held = plan(desk.runtime, desk.operation());
+  const KernelChoice usual = held.plans()[0].choice();
+  const std::span<const Kernel> kernels = held.kernels();
+  for (int i = 0; i < 9; ++i) held();
+  CHECK(held.plans()[0].choice() == usual);
+  for (int i = 0; i < 3; ++i) held();
+  CHECK(held.plans()[0].choice() == desk.found().at(0).choice);
+  CHECK(held.plans()[0].tuned());
+  CHECK(held.explain().steps.at(0).choice == held.plans()[0].choice().text());
+  CHECK(kernels[0].key() != held.kernels()[0].key());  // the first are still there
+  const std::vector<DevicePtr> to{here + 4096};
+  const std::vector<DevicePtr> from{there + 4096};
+  const std::size_t before = allocations();
+  held();
+  held(to, from);
+  CHECK(allocations() == before);
+  CHECK(desk.device->launched().back() == 1);
+  // Otherwise aligned, it is as it ever was.
+  held({here + 4}, {there + 4});
+  CHECK_THROWS_AS(held({here}, {here}), SpecError);
+  CHECK_THROWS_AS(held({here}, {}), Error);
+}
+
+TEST_CASE("shapes of one class help each other, however large each is") {
+  // A kernel takes by its grid: kernels of larger shapes take longer, and would seem slower.
+  const Desk desk([](int number, const LaunchShape& shape) {
+    return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
+  });
+  desk.call(2048);
+  desk.call(2560);
+  for (int i = 0; i < 5; ++i) desk.call(i < 3 ? 2048 : 2560);
+  desk.call(2560);
+  desk.call(2048);
+  desk.call(3000);
+  desk.call(3000);
+  REQUIRE(desk.found().size() == 1);
+  CHECK(desk.device->launched().size() == 11);
+  for (const std::uint64_t rows : {2048U, 2560U, 3000U}) {
+    const MovePlan improved = plan(
+        desk.runtime, operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, here),
+                                         Tensor::contiguous(ElementType::f32, {2048, rows}, there), {1, 0}));
+    CHECK(improved.plans()[0].choice() == desk.found()[0].choice);
+  }
+}
+
+TEST_CASE("threads try a class together, and each of their calls launches once") {
+  const Desk desk(times({100, 50, 80}));
+  constexpr int threads = 8;
+  constexpr int calls = 200;
+  const MovePlan held = plan(desk.runtime, desk.operation());
+  {
+    std::vector<std::jthread> running;
+    for (int t = 0; t < threads; ++t) {
+      running.emplace_back([&, t] {
+        if (t % 2 == 0) return desk.calls(calls);
+        for (int i = 0; i < calls; ++i) held();
+      });
+    }
+  }
+  desk.calls(12);
+  CHECK(desk.device->launched().size() == threads * calls + 12);
+  CHECK(desk.found().size() == 1);
+  CHECK(desk.device->loaded() == 3);
+}
+
+TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
+  const auto device = std::make_shared<ScriptedDevice>(times({100, 50, 80}));
+  device->is_behind = true;
+  for (const int calls : {1, 2, 5, 9, 12}) {
+    std::optional<MovePlan> held;
+    {
+      const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
+      const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, here);
+      const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, there);
+      held = plan(runtime, operation::permute(to, from, {1, 0}));
+      for (int i = 0; i < calls; ++i) permute(runtime, to, from, {1, 0});
+    }
+    (*held)();
+    CHECK(device->timers_alive() > 0);
+    held.reset();
+    CHECK(device->timers_alive() == 0);
+    CHECK(device->kernels_alive() == 0);
+  }
+}
+
+TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
+  const ShapeClass shape{.family = "rows", .rank = 1};
+  const std::vector<KernelChoice> choices{{.family = "rows", .threads = 1}, {.family = "rows", .threads = 2}};
+  tools::NullDevice device;
+  Trial trial(shape, choices, 1);
+  {
+    const Trial::Turn one(trial);
+    const Trial::Turn other(trial);
+    CHECK(one);
+    CHECK_FALSE(other);
+  }
+  const Trial::Turn turn(trial);
+  REQUIRE(turn);
+  Trial::Run* const run = trial.begin(0, 10, static_cast<Device&>(device).timing());
+  REQUIRE(run != nullptr);
+  run->timer().start(nullptr);
+  device.clock_ns += 5000;
+  run->timer().stop(nullptr);
+  run->hand_over();
+  CHECK_FALSE(trial.verdict().has_value());
+  trial.collect();
+  const CapturedLog log;
+  for (int i = 0; i < 200; ++i) CHECK_FALSE(trial.next({true, false}).has_value());
+  const auto verdict = trial.verdict();
+  REQUIRE(verdict.has_value());
+  CHECK(verdict->choice == nullptr);
+  CHECK(std::lround(verdict->us) == 5);
+  CHECK_THAT(log.text(), ContainsSubstring("no call that it could do came for long"));
+}
+
+TEST_CASE("a runtime keeps so many trials, and those that were asked for last") {
+  Trials trials;
+  const auto of = [&](std::uint8_t n) {
+    return trials.of_class(std::make_shared<Trial>(
+        ShapeClass{.family = "rows", .row = static_cast<std::int8_t>(n % 100), .sources = n},
+        std::vector<KernelChoice>(2), 1));
+  };
+  const auto first = of(0);
+  const auto second = of(1);
+  for (int n = 2; n < 256; ++n) {
+    (void)of(static_cast<std::uint8_t>(n));
+    CHECK(of(0) == first);
+  }
+  const auto one_more = trials.of_class(
+      std::make_shared<Trial>(ShapeClass{.family = "transpose"}, std::vector<KernelChoice>(2), 1));
+  CHECK(of(0) == first);
+  CHECK(of(1) != second);
+}
