@@ -72,6 +72,20 @@ struct KernelShape {
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
 };
 
+/// What the cost model makes of a kernel: how long a launch takes, and the terms that this comes from. All 0
+/// for a tile of the caller's choice.
+struct Prediction {
+  double us = 0;               ///< microseconds of a launch
+  double memory_us = 0;        ///< of them the memory's, were it all that counts
+  double sm_us = 0;            ///< those of the SM that has most to do
+  double issue_us = 0;         ///< of all SMs for instructions, where a family counts them
+  double write_run_bytes = 0;  ///< that a tile has of the destination's memory in one piece
+  double read_run_bytes = 0;   ///< likewise of the source that has the shortest
+  double fill = 1;             ///< the part of what a kernel moves that is elements
+  double in_flight = 0;        ///< bytes of loads that an SM waits for at once
+  double waves = 0;            ///< tiles over those that all SMs hold at once
+};
+
 /// What to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
 /// parameters it takes and the launch. Made without a compiler, a driver or a device; two plans with equal
 /// keys share a kernel. Cheap to copy; const use is thread-safe.
@@ -101,7 +115,13 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept { return bytes_read() + bytes_written(); }
   /// By the cost model; 0 for a tile of the caller's choice.
-  [[nodiscard]] double predicted_us() const noexcept;
+  [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
+  [[nodiscard]] const Prediction& prediction() const noexcept;
+  /// Whether a planner takes this kernel without a measurement: of small tensors only those that many shapes
+  /// share.
+  [[nodiscard]] bool common() const noexcept;
+  /// Whether it suits most problems of the kind.
+  [[nodiscard]] bool usual() const noexcept;
   /// Whether a measurement chose this kernel, not the model.
   [[nodiscard]] bool tuned() const noexcept;
 

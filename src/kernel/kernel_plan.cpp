@@ -17,7 +17,7 @@ std::string key_of(const Candidate& candidate, std::string_view expression) {
 
 }  // namespace
 
-KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predicted_us, bool tuned) {
+KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Prediction& prediction, bool tuned) {
   auto state = std::make_shared<KernelPlan::State>();
   const Family& family = *candidate.family;
   const Footprint footprint = family.footprint(candidate, problem);
@@ -28,7 +28,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predict
   state->key = key_of(candidate, problem.expression);
   state->candidate = std::move(candidate);
   state->problem = std::move(problem);
-  state->predicted_us = predicted_us;
+  state->prediction = prediction;
   state->tuned = tuned;
   return KernelPlan(std::move(state));
 }
@@ -109,8 +109,14 @@ std::uint64_t KernelPlan::bytes_read() const noexcept {
 std::uint64_t KernelPlan::bytes_written() const noexcept {
   return state_->problem.bytes_written();
 }
-double KernelPlan::predicted_us() const noexcept {
-  return state_->predicted_us;
+const Prediction& KernelPlan::prediction() const noexcept {
+  return state_->prediction;
+}
+bool KernelPlan::common() const noexcept {
+  return state_->candidate.common;
+}
+bool KernelPlan::usual() const noexcept {
+  return state_->candidate.usual != Usual::no;
 }
 bool KernelPlan::tuned() const noexcept {
   return state_->tuned;

@@ -15,12 +15,12 @@ struct KernelPlan::State {
   LaunchShape shape;
   std::uint32_t most_shared_bytes = 0;  ///< dynamic, of any launch of the kernel
   std::string key;
-  double predicted_us = 0;
+  Prediction prediction;
   bool tuned = false;
 };
 
 /// The plan of a candidate for a problem. Throws Error{unsupported} if it needs more CTAs than a grid has.
-[[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem, double predicted_us = 0,
+[[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Prediction& prediction = {},
                                           bool tuned = false);
 
 /// A ShapeClass without what only its family knows. `usual` is the candidate that suits most problems of the

@@ -52,35 +52,42 @@ std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) {
 
 }  // namespace
 
-double predict_us(const Candidate& candidate, const Problem& problem, const Chip& chip) {
+Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip) {
   const Footprint footprint = candidate.family->footprint(candidate, problem);
   const CanonicalNest& nest = candidate.nest;
   const auto tiles = static_cast<double>(tiles_of(footprint, nest));
   const std::uint32_t resident = resident_ctas(footprint);
   const auto bytes = static_cast<double>(problem.bytes_read() + problem.bytes_written());
+  Prediction result{.issue_us = footprint.issue_us,
+                    .write_run_bytes = run_bytes(footprint, nest, problem, 0),
+                    .read_run_bytes = bytes,
+                    .fill = footprint.fill,
+                    .in_flight = static_cast<double>(footprint.bytes_in_flight) * resident,
+                    .waves = tiles / (static_cast<double>(resident) * chip.sm_count)};
 
   // The memory: each operand at the speed of its pieces.
-  double memory =
-      static_cast<double>(problem.bytes_written()) / run_efficiency(run_bytes(footprint, nest, problem, 0));
+  double memory = static_cast<double>(problem.bytes_written()) / run_efficiency(result.write_run_bytes);
   const double read = static_cast<double>(problem.bytes_read()) / std::max(problem.sources(), 1U);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
-    memory += read / run_efficiency(run_bytes(footprint, nest, problem, i));
+    const double run = run_bytes(footprint, nest, problem, i);
+    memory += read / run_efficiency(run);
+    result.read_run_bytes = std::min(result.read_run_bytes, run);
   }
   memory /= chip.gbps * 1e3 * footprint.fill;
-  const double in_flight = static_cast<double>(footprint.bytes_in_flight) * resident;
-  memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(in_flight, 1.0)));
+  memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(result.in_flight, 1.0)));
 
   // The last wave: SMs that wait for it do nothing.
   memory = std::max(memory, footprint.issue_us / chip.sm_count);
-  const double waves = tiles / (static_cast<double>(resident) * chip.sm_count);
-  if (waves > 1) memory *= std::ceil(waves) / waves * 0.5 + 0.5;
+  if (result.waves > 1) memory *= std::ceil(result.waves) / result.waves * 0.5 + 0.5;
 
   // An SM's share, where there are too few tiles to fill the chip.
   const double of_sm = std::ceil(tiles / chip.sm_count);
   const double tile_bytes = bytes / std::max(tiles, 1.0);
   const double latency = memory_latency_us + (footprint.by_engine ? engine_latency_us : 0);
-  const double alone = latency * std::ceil(of_sm / resident) + of_sm * tile_bytes / sm_bytes_per_us;
-  return launch_us + std::max(memory, alone);
+  result.memory_us = memory;
+  result.sm_us = latency * std::ceil(of_sm / resident) + of_sm * tile_bytes / sm_bytes_per_us;
+  result.us = launch_us + std::max(result.memory_us, result.sm_us);
+  return result;
 }
 
 std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept {
@@ -91,10 +98,10 @@ std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept {
 std::size_t choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
   const std::size_t usual = usual_of(candidates);
   std::size_t best = usual;
-  double least = clearly * predict_us(candidates[usual], problem, chip);
+  double least = clearly * predict(candidates[usual], problem, chip).us;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == usual || !candidates[i].common) continue;
-    const double predicted = predict_us(candidates[i], problem, chip);
+    const double predicted = predict(candidates[i], problem, chip).us;
     if (predicted < least) {
       best = i;
       least = predicted;

@@ -7,9 +7,9 @@
 
 TMAJIT_BEGIN
 
-/// Microseconds that a candidate takes, from nothing but arithmetic. Right to some ten per cent; good enough
+/// How long a candidate takes, from nothing but arithmetic. Right to some ten per cent; good enough
 /// to choose by (docs/performance.md has the measurements behind the numbers).
-[[nodiscard]] double predict_us(const Candidate& candidate, const Problem& problem, const Chip& chip);
+[[nodiscard]] Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip);
 
 /// The index of the candidate to take: the usual one, unless the model finds another clearly faster.
 [[nodiscard]] std::size_t choose(const std::vector<Candidate>& candidates, const Problem& problem,

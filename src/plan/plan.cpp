@@ -71,7 +71,7 @@ KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
   const Candidate* tuned = find_tuned(options, problem, candidates);
   const std::size_t chosen = tuned != nullptr ? static_cast<std::size_t>(tuned - candidates.data())
                                               : choose(candidates, problem, options.chip);
-  const double predicted = predict_us(candidates[chosen], problem, options.chip);
+  const Prediction predicted = predict(candidates[chosen], problem, options.chip);
   return make_kernel_plan(std::move(candidates[chosen]), std::move(problem), predicted, tuned != nullptr);
 }
 
@@ -101,7 +101,7 @@ std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& opt
   plans.push_back(plan_problem(problem, options));
   for (Candidate& candidate : candidates_for(problem, options.family)) {
     if (candidate == plans.front().state().candidate) continue;
-    const double predicted = predict_us(candidate, problem, options.chip);
+    const Prediction predicted = predict(candidate, problem, options.chip);
     plans.push_back(make_kernel_plan(std::move(candidate), problem, predicted));
   }
   return plans;

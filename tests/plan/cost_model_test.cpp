@@ -33,8 +33,8 @@ Choice chosen(const Move& move, const Chip& chip = {}) {
   const std::size_t best = choose(candidates, problem, chip);
   REQUIRE(best < candidates.size());
   const Candidate& usual = candidates[usual_of(candidates)];
-  return {problem, usual, candidates[best], predict_us(usual, problem, chip),
-          predict_us(candidates[best], problem, chip)};
+  return {problem, usual, candidates[best], predict(usual, problem, chip).us,
+          predict(candidates[best], problem, chip).us};
 }
 
 Move dense_copy(const tests::Shape& shape) {
@@ -159,7 +159,7 @@ TEST_CASE("a choice is one of the candidates, its time finite and no worse than 
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     const Chip chip{.gbps = 2900, .sm_count = n % 2 == 0 ? 132U : 1U};
     for (const Candidate& candidate : candidates) {
-      const double us = predict_us(candidate, problem, chip);
+      const double us = predict(candidate, problem, chip).us;
       CHECK(std::isfinite(us));
       CHECK(us > 0);
       const std::uint32_t resident = resident_ctas(candidate.family->footprint(candidate, problem));
@@ -168,8 +168,8 @@ TEST_CASE("a choice is one of the candidates, its time finite and no worse than 
     }
     const std::size_t best = choose(candidates, problem, chip);
     REQUIRE(best < candidates.size());
-    CHECK(predict_us(candidates[best], problem, chip) <=
-          predict_us(candidates[usual_of(candidates)], problem, chip));
+    CHECK(predict(candidates[best], problem, chip).us <=
+          predict(candidates[usual_of(candidates)], problem, chip).us);
   }
 }
 

@@ -11,14 +11,17 @@ constexpr std::byte poison{0xA5};
 PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                            tmajit::DevicePtr source) {
   if (c.tile) {
-    plans_ = plan_case(c, destination, source, {.chip = runtime.chip()});
-    kernels_.push_back(runtime.kernel(plans_.front()));
-    launch_ = kernels_.front().prepare(plans_.front());
+    *this = PreparedCase(runtime, plan_case(c, destination, source, {.chip = runtime.chip()}).front());
     return;
   }
   move_ = tmajit::plan(runtime, operation_of(c, destination, source), c.family);
   plans_.assign(move_->plans().begin(), move_->plans().end());
   kernels_.assign(move_->kernels().begin(), move_->kernels().end());
+}
+
+PreparedCase::PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelPlan& plan)
+    : plans_{plan}, kernels_{runtime.kernel(plan)} {
+  launch_ = kernels_.front().prepare(plan);
 }
 
 void PreparedCase::operator()(tmajit::Stream stream) const {

@@ -21,6 +21,8 @@ class PreparedCase {
  public:
   PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                tmajit::DevicePtr source);
+  /// A kernel of the caller's choice that does the case.
+  PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelPlan& plan);
   void operator()(tmajit::Stream stream) const;
 
   [[nodiscard]] std::span<const tmajit::KernelPlan> plans() const { return plans_; }
@@ -30,7 +32,7 @@ class PreparedCase {
 
  private:
   std::optional<tmajit::MovePlan> move_;            ///< of a planner, as a user would have it
-  std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a tile of the caller's choice
+  std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a kernel of the caller's choice
   std::vector<tmajit::KernelPlan> plans_;
   std::vector<tmajit::Kernel> kernels_;
 };
@@ -46,6 +48,9 @@ class Workload {
   /// Throws tmajit::Error{out_of_memory}.
   Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed);
 
+  /// Where the first set begins.
+  [[nodiscard]] tmajit::DevicePtr source() const { return sources_.address(); }
+  [[nodiscard]] tmajit::DevicePtr destination() const { return destinations_.address(); }
   /// The case of this memory, or one whose arrays are no larger, on each set.
   [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
   /// Runs it on the first set, over poisoned destinations. Throws tmajit::Error{internal} that says what is

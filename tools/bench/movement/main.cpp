@@ -1,6 +1,7 @@
 // tmajit-movement: the library's moves beside the driver's copy, in the same run on the same buffers.
 #include "case_list.hpp"
 #include "machine.hpp"
+#include "model.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
 
@@ -34,7 +35,10 @@ constexpr const char* examples =
     "  tmajit-movement --quick\n"
     "  tmajit-movement --only 'peers: ' --only small --json movement.json\n"
     "  tmajit-movement --only '->(3,2,1,0) u8' --rounds 31\n"
-    "  tmajit-movement --targets --jit";
+    "  tmajit-movement --targets --jit\n"
+    "  tmajit-movement --model --random 40 --json model.json";
+
+constexpr double most_predicted = 4;  // of candidates that --model --quick measures
 
 /// The command line.
 struct Options : bench::ProgramOptions {
@@ -42,6 +46,7 @@ struct Options : bench::ProgramOptions {
   bool list = false;
   std::size_t random = 0;  ///< random permutations of each type instead of the list
   bool jit = false;        ///< the cost of planning, too
+  bool model = false;      ///< every candidate, beside what the cost model predicts
   bool targets = false;    ///< exit code 1 if one is missed
   bool tiny = false;       ///< for tests
   double limit_s = 0;      ///< no case is begun after that long; 0: no limit
@@ -55,11 +60,17 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_flag("--list", options.list, "Print the labels of the cases and stop");
-  add_options(app, options, "Fewer cases, and 7 rounds");
+  add_options(app, options,
+              "Fewer cases, and 7 rounds; with --model no candidates that are predicted to take 4 times the "
+              "least");
   app.add_option("--random", options.random,
                  "Instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  app.add_flag(
+      "--model", options.model,
+      "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
+      "predicts alone. For fit.py");
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets, "Exit with 1 if a target is missed");
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
@@ -76,7 +87,7 @@ std::vector<Case> chosen(const Options& options) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;
     };
-    return (options.quick && !c.quick) ||
+    return (options.quick && !options.model && !c.quick) ||
            !(options.only.empty() || std::ranges::any_of(options.only, in_label));
   });
   return cases;
@@ -217,15 +228,39 @@ class Measurement {
   std::vector<Target> targets_;
 };
 
+/// Every candidate of every case.
+void measure_candidates(const Options& options, const std::shared_ptr<tmajit::Device>& device,
+                        Report& report) {
+  std::optional<bench::Machine> machine;
+  if (device) machine.emplace(device);
+  movement::measure_model(machine ? &*machine : nullptr, chosen(options),
+                          {.rounds = options.rounds,
+                           .seed = options.seed,
+                           .limit_s = options.limit_s,
+                           .most_predicted = options.quick ? most_predicted : 0},
+                          report, [&] {
+                            if (!options.json.empty()) report.write(options.json);
+                          });
+  movement::tell_model(report);
+}
+
 bool measure(const Options& options, Report& report) {
   std::string why;
   const std::shared_ptr<tmajit::Device> device = bench::open_device(options.device, &why);
+  if (!device && options.model && options.device == "none") {
+    measure_candidates(options, nullptr, report);
+    return true;
+  }
   if (!device) {
     report.line(fmt::format("Not run: {}", why));
     report.json["not_run"] = why;
     return true;
   }
   describe_setting(options, device->info(), report);
+  if (options.model) {
+    measure_candidates(options, device, report);
+    return true;
+  }
   return Measurement(options, device, report).run() || !options.targets;
 }
 

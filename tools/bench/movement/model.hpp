@@ -1,0 +1,40 @@
+#pragma once
+
+#include "case.hpp"
+#include "machine.hpp"
+
+#include <tmajit/chip.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace movement {
+
+/// Kernels that could do a case, with what the cost model says of each: JSON with "label", "type", "shape",
+/// "axes", "bytes" (read and written) and, of each candidate, the planner's choice first, "choice", "family",
+/// "common", "usual", "prediction" and "us", null as long as nobody measured it. Null for cases that take
+/// several kernels.
+nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip);
+
+struct ModelOptions {
+  unsigned rounds = 5;
+  std::uint64_t seed = 1;
+  double limit_s = 0;  ///< no case is begun after that long; 0: no limit
+  double most_predicted =
+      0;  ///< candidates beyond that many times the least prediction are left out; 0: none
+};
+
+/// Measures all of them, each checked first, in the report's "results" as above with "driver_us" beside.
+/// `machine` null: predicts alone.
+void measure_model(bench::Machine* machine, const std::vector<bench::Case>& cases,
+                   const ModelOptions& options, bench::Report& report, const std::function<void()>& save);
+
+/// How good the predictions and the choices of such results are: "quantiles" of measured over predicted of
+/// each family, and "regret", the measured time of what was chosen over that of the best.
+void tell_model(bench::Report& report);
+
+}  // namespace movement
