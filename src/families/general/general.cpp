@@ -12,8 +12,6 @@ TMAJIT_BEGIN
 namespace {
 
 // Microseconds of an SM, as measured with pixels of 3 bytes:
-constexpr double chunk_us = 0.8e-3;
-constexpr double image_chunk_us = 1.6e-3;  // a chunk that comes from an image
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
@@ -129,12 +127,15 @@ class General final : public Family {
       footprint.bytes_in_flight +=
           (source.access == Access::image ? elements : at_once) * size_of(source.element_type());
     }
-    if (nest.rank > 0) {
-      const std::uint64_t row = nest.shape[nest.rank - 1];
-      const std::uint64_t chunks = ceil_div(row + (facts.staggered != 0 ? facts.chunk - 1 : 0), facts.chunk);
-      footprint.issue_us = static_cast<double>(nest.elements()) / static_cast<double>(row) *
-                           static_cast<double>(chunks) * (facts.has_image() ? image_chunk_us : chunk_us);
-    }
+    if (nest.rank == 0) return footprint;
+    footprint.before = facts.staggered != 0 ? facts.chunk - 1 : 0;
+    footprint.store_bytes = facts.staggered != 0 ? facts.alignment : 0;
+    const std::uint64_t row = nest.shape[nest.rank - 1];
+    const double rows = static_cast<double>(nest.elements()) / static_cast<double>(row);
+    const double chunks =
+        rows * parts_of_extent(row + footprint.before, facts.box[nest.rank - 1], facts.chunk);
+    (facts.has_image() ? footprint.work.image_chunk : footprint.work.chunk) = chunks;
+    if (facts.staggered != 0 || facts.reads_elements()) footprint.work.element = chunks * facts.chunk;
     return footprint;
   }
 
@@ -232,6 +233,11 @@ std::string_view name(Access access) noexcept {
 bool GeneralFacts::has_image() const noexcept {
   return std::any_of(source.begin(), source.begin() + sources,
                      [](const SourceFacts& one) { return one.access == Access::image; });
+}
+
+bool GeneralFacts::reads_elements() const noexcept {
+  return std::any_of(source.begin(), source.begin() + sources,
+                     [](const SourceFacts& one) { return one.access == Access::elements; });
 }
 
 bool GeneralFacts::is_interleaved() const noexcept {
