@@ -21,12 +21,13 @@ struct CostConstants {
   double round_us;         ///< ... each wait of a thread for loads,
   double pass_us;          ///< ... each vector that it takes from shared memory,
   double engine_us;        ///< ... and what the copy engine adds
+  double unloaded;         ///< the part of these that a CTA takes where nothing else loads the memory
   double sm_bytes_per_us;  ///< that an SM moves, reads and writes together
   double last_wave;        ///< the part of the last wave's empty places that costs time
 };
 
 constexpr CostConstants cost{
-    .launch_us = 4.33,
+    .launch_us = 0.9,
     .of_peak = 0.9978,
     .cached = 1.515,
     .read_beside = 0.179,
@@ -39,6 +40,7 @@ constexpr CostConstants cost{
     .round_us = 0.2052,
     .pass_us = 0.2287,
     .engine_us = 0.04623,
+    .unloaded = 0.6,
     .sm_bytes_per_us = 7.24e+04,
     .last_wave = 0.1025,
 };
@@ -57,7 +59,7 @@ constexpr Work work_cost{
     .image_unit = 13.81,
     .chunk = 160.7,
     .element = 7.928,
-    .image_chunk = 130,
+    .image_chunk = 110,
     .thread = 10.36,
 };
 

@@ -130,7 +130,7 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // The last wave: SMs that wait for it do nothing.
   if (result.waves > 1) busy *= 1 + cost.last_wave * (std::ceil(result.waves) / result.waves - 1);
-  result.us = cost.launch_us + std::max(busy, of_cta + moved / ctas);
+  result.us = cost.launch_us + std::max(busy, cost.unloaded * of_cta + moved / ctas);
   return result;
 }
 

@@ -54,7 +54,7 @@ def predict(constants, prediction, setting):
     busy = (memory**4 + issue**4 + share**4 + (cta * waves)**4)**0.25
     if waves > 1:
         busy *= 1 + c["last_wave"] * (math.ceil(waves) / waves - 1)
-    return c["launch_us"] + max(busy, cta + alone / prediction["ctas"])
+    return c["launch_us"] + max(busy, c["unloaded"] * cta + alone / prediction["ctas"])
 
 
 class Case:
