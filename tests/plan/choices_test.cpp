@@ -1,5 +1,5 @@
 /// What the cost model chooses, held against measurements: every candidate of random permutations, measured
-/// on an H200 by `tmajit-movement --model` and kept by `fit.py --keep`. Needs no GPU.
+/// on one H200 (graphs of 2 to 12 launches, medians of 5) and kept by `fit.py --keep`. Needs no GPU.
 #include "plan/all_candidates.hpp"
 
 #include <tmajit/operation.hpp>
