@@ -2,6 +2,7 @@
 
 #include <tmajit/chip.hpp>
 #include <tmajit/device.hpp>
+#include <tmajit/prediction.hpp>
 
 #include <array>
 #include <cstddef>
@@ -70,20 +71,6 @@ struct KernelShape {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t ctas_per_sm = 0;      ///< that fit, by threads, shared memory and the registers expected
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
-};
-
-/// What the cost model makes of a kernel: how long a launch takes, and the terms that this comes from. All 0
-/// for a tile of the caller's choice.
-struct Prediction {
-  double us = 0;               ///< microseconds of a launch
-  double memory_us = 0;        ///< of them the memory's, were it all that counts
-  double sm_us = 0;            ///< those of the SM that has most to do
-  double issue_us = 0;         ///< of all SMs for instructions, where a family counts them
-  double write_run_bytes = 0;  ///< that a tile has of the destination's memory in one piece
-  double read_run_bytes = 0;   ///< likewise of the source that has the shortest
-  double fill = 1;             ///< the part of what a kernel moves that is elements
-  double in_flight = 0;        ///< bytes of loads that an SM waits for at once
-  double waves = 0;            ///< tiles over those that all SMs hold at once
 };
 
 /// What to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the

@@ -22,6 +22,7 @@
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
 #include <tmajit/plan.hpp>
+#include <tmajit/prediction.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tensor_map_spec.hpp>

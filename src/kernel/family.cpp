@@ -1,6 +1,7 @@
 #include "kernel/family.hpp"
 
 #include "spec/limits.hpp"
+#include "spec/saturate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,15 @@ std::uint32_t resident_ctas(const Footprint& footprint) noexcept {
   const std::uint32_t fit = std::min({max_threads_per_sm / threads, max_shared_bytes_per_cta / shared,
                                       registers_per_sm / (footprint.registers * threads)});
   return std::clamp(fit, 1U, max_resident_ctas);
+}
+
+std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) noexcept {
+  std::uint64_t tiles = 1;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    const std::uint32_t before = d + 1 == nest.rank ? footprint.before : 0;
+    tiles = sat_mul(tiles, ceil_div(sat_add(nest.shape[d], before), footprint.box[d]));
+  }
+  return tiles;
 }
 
 std::string tile_text(const KernelChoice& choice) {

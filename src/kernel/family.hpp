@@ -7,6 +7,7 @@
 #include <tmajit/chip.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/kernel_plan.hpp>
+#include <tmajit/prediction.hpp>
 #include <tmajit/tuning.hpp>
 
 #include <array>
@@ -62,18 +63,25 @@ struct Candidate {
 /// What a candidate asks of an SM and of the memory: all that the cost model and explanations know of a
 /// kernel.
 struct Footprint {
-  PerDimension box{};          ///< elements of a tile in each dimension of the nest
-  std::uint32_t threads = 32;  ///< of a CTA
-  std::uint32_t stages = 1;    ///< tiles that a CTA has in flight at once
+  PerDimension box{};               ///< elements of a tile in each dimension of the nest
+  std::uint32_t threads = 32;       ///< of a CTA
+  std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
+  std::uint32_t tiles_per_cta = 1;  ///< that it does one after the other, as many times
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t most_dynamic_shared_bytes = 0;  ///< of any launch of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
   bool by_engine = false;             ///< the copy engine loads, which takes longer to start
-  double fill = 1;      ///< the part of the memory's work that is for elements, not for the rest of a block
-  double issue_us = 0;  ///< microseconds of all SMs together that threads take for what holds little
+  std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
+  std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
+  std::uint32_t rounds = 1;       ///< times that a thread waits for loads
+  std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
+  Work work = {};                 ///< of all CTAs together, but for `thread`
 };
+
+/// Tiles that the nest has.
+[[nodiscard]] std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) noexcept;
 
 /// CTAs of such a kernel that an SM holds, by its threads, shared memory and registers.
 [[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;

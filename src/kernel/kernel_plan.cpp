@@ -1,5 +1,4 @@
 #include "kernel/plan_state.hpp"
-#include "spec/saturate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -61,18 +60,14 @@ KernelShape KernelPlan::shape() const {
   const Candidate& candidate = state_->candidate;
   const Footprint footprint = candidate.family->footprint(candidate, state_->problem);
   const std::uint32_t rank = std::max(candidate.nest.rank, 1U);
-  KernelShape shape{.tile = {footprint.box.begin(), footprint.box.begin() + rank},
-                    .tiles = 1,
-                    .threads = footprint.threads,
-                    .stages = footprint.stages,
-                    .dynamic_shared_bytes = footprint.dynamic_shared_bytes,
-                    .static_shared_bytes = footprint.static_shared_bytes,
-                    .ctas_per_sm = resident_ctas(footprint),
-                    .bytes_in_flight = footprint.bytes_in_flight};
-  for (std::uint32_t d = 0; d < candidate.nest.rank; ++d) {
-    shape.tiles = sat_mul(shape.tiles, ceil_div(candidate.nest.shape[d], footprint.box[d]));
-  }
-  return shape;
+  return {.tile = {footprint.box.begin(), footprint.box.begin() + rank},
+          .tiles = tiles_of(footprint, candidate.nest),
+          .threads = footprint.threads,
+          .stages = footprint.stages,
+          .dynamic_shared_bytes = footprint.dynamic_shared_bytes,
+          .static_shared_bytes = footprint.static_shared_bytes,
+          .ctas_per_sm = resident_ctas(footprint),
+          .bytes_in_flight = footprint.bytes_in_flight};
 }
 
 KernelChoice KernelPlan::choice() const {

@@ -20,8 +20,8 @@ struct KernelPlan::State {
 };
 
 /// The plan of a candidate for a problem. Throws Error{unsupported} if it needs more CTAs than a grid has.
-[[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Prediction& prediction = {},
-                                          bool tuned = false);
+[[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem,
+                                          const Prediction& prediction = {}, bool tuned = false);
 
 /// A ShapeClass without what only its family knows. `usual` is the candidate that suits most problems of the
 /// kind.

@@ -1,53 +1,97 @@
 #include "plan/cost_model.hpp"
 
-#include "spec/saturate.hpp"
+#include "plan/cost_constants.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr double launch_us = 0.9;           // of a kernel node in a graph, before its first load
-constexpr double memory_latency_us = 0.35;  // a load, a barrier and a store
-constexpr double engine_latency_us = 0.6;   // more, where the copy engine loads: a map and an mbarrier
-constexpr double sm_bytes_per_us = 90e3;    // that an SM moves, reads and writes together
-constexpr double wanted_in_flight = 32e3;   // bytes of loads an SM, for full speed
-constexpr double clearly = 0.97;            // of the first candidate's time
+constexpr std::uint64_t sector = 32;           // bytes
+constexpr double instructions_per_us = 220e3;  // of threads, that an SM issues
+constexpr double clearly = 0.97;               // of the usual candidate's time
+constexpr double most_in_flight = 65536;  // bytes of loads of an SM: more, and DRAM turns pages too often
+// Bytes of both sides up to which an L2 cache keeps them all, and from which on it keeps nothing.
+constexpr double all_cached = 24e6;
+constexpr double none_cached = 64e6;
 
-/// Bytes that a tile takes of an operand's memory in one piece.
-double run_bytes(const Footprint& footprint, const CanonicalNest& nest, const Problem& problem,
-                 std::uint32_t operand) {
-  double run = 1;
+/// What tiles take of an operand's memory in one piece.
+struct Piece {
+  double bytes = 1;
+  std::uint32_t alignment = 1;  ///< all begin at multiples of so many bytes, at most a sector
+};
+
+Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Problem& problem,
+               std::uint32_t operand) {
+  const auto& strides = nest.operand[operand].strides;
+  const std::uint64_t element = problem.element_bytes(operand);
+  std::uint64_t run = 1;
+  std::uint64_t bits = sector | problem.address[operand];
   std::int64_t expected = 1;
+  std::uint32_t joined = 0;  // a bit a dimension
   // Dimensions are few: looking for each stride in turn costs less than sorting them.
-  for (std::uint32_t joined = 0; joined < nest.rank; ++joined) {
+  for (std::uint32_t n = 0; n < nest.rank; ++n) {
     std::uint32_t found = nest.rank;
     for (std::uint32_t d = 0; d < nest.rank; ++d) {
-      if (std::abs(nest.operand[operand].strides[d]) == expected && nest.shape[d] > 1) found = d;
+      if (std::abs(strides[d]) == expected && nest.shape[d] > 1) found = d;
     }
     if (found == nest.rank) break;
-    run *= static_cast<double>(std::min<std::uint64_t>(footprint.box[found], nest.shape[found]));
-    if (footprint.box[found] < nest.shape[found]) break;
+    joined |= 1U << found;
+    run *= std::min<std::uint64_t>(footprint.box[found], nest.shape[found]);
+    if (footprint.box[found] < nest.shape[found]) {
+      bits |= static_cast<std::uint64_t>(expected) * footprint.box[found] * element;
+      break;
+    }
     expected *= static_cast<std::int64_t>(nest.shape[found]);
     if (expected == 1) break;
   }
-  return run * problem.element_bytes(operand);
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    if ((joined >> d & 1) == 0) bits |= static_cast<std::uint64_t>(strides[d]) * element;
+  }
+  return {static_cast<double>(run * element), 1U << std::countr_zero(bits | run * element)};
 }
 
-/// The part of the memory's speed that pieces of so many bytes reach: 0.98 at 256, 0.87 at 128, as measured
-/// with transposes.
-double run_efficiency(double bytes) {
-  const double counted = std::min(bytes, 256.0);
-  return counted / (counted + 18);
+/// Pieces of an operand that begin anywhere, as far as their alignment lets them, meet so many bytes of
+/// sectors beside their own.
+void add_pieces(PredictedTraffic& traffic, double bytes, const Piece& piece) {
+  const double runs = bytes / piece.bytes;
+  traffic.bytes += bytes;
+  traffic.beside += runs * static_cast<double>(sector - piece.alignment);
+  traffic.runs += runs;
 }
 
-std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) {
-  std::uint64_t tiles = 1;
-  for (std::uint32_t d = 0; d < nest.rank; ++d)
-    tiles = sat_mul(tiles, ceil_div(nest.shape[d], footprint.box[d]));
-  return tiles;
+double instructions(const Work& work) {
+  return work.load * work_cost.load + work.word * work_cost.word + work.permute * work_cost.permute +
+         work.block * work_cost.block + work.vector * work_cost.vector + work.shift * work_cost.shift +
+         work.end * work_cost.end + work.picked * work_cost.picked + work.pick * work_cost.pick +
+         work.picked_word * work_cost.picked_word + work.wavefront * work_cost.wavefront +
+         work.line_unit * work_cost.line_unit + work.entry * work_cost.entry +
+         work.image_unit * work_cost.image_unit + work.chunk * work_cost.chunk +
+         work.element * work_cost.element + work.image_chunk * work_cost.image_chunk +
+         work.thread * work_cost.thread;
+}
+
+double memory_us(const Prediction& prediction, const Chip& chip) {
+  const PredictedTraffic& read = prediction.read;
+  const PredictedTraffic& written = prediction.written;
+  const double bytes = read.bytes + written.bytes;
+  const double kept = std::clamp((none_cached - bytes) / (none_cached - all_cached), 0.0, 1.0);
+  const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
+                         cost.written_beside * written.beside + cost.written_run * written.runs;
+  const double doublings = std::max(0.0, std::log2(prediction.in_flight / most_in_flight));
+  return counted * (1 + cost.crowding * doublings) /
+         (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
+}
+
+/// What takes longest, and some of what happens meanwhile: the root of the sum of fourth powers.
+double together(std::initializer_list<double> times) {
+  double sum = 0;
+  for (const double us : times) sum += us * us * us * us;
+  return std::sqrt(std::sqrt(sum));
 }
 
 }  // namespace
@@ -55,38 +99,41 @@ std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) {
 Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip) {
   const Footprint footprint = candidate.family->footprint(candidate, problem);
   const CanonicalNest& nest = candidate.nest;
-  const auto tiles = static_cast<double>(tiles_of(footprint, nest));
-  const std::uint32_t resident = resident_ctas(footprint);
-  const auto bytes = static_cast<double>(problem.bytes_read() + problem.bytes_written());
-  Prediction result{.issue_us = footprint.issue_us,
-                    .write_run_bytes = run_bytes(footprint, nest, problem, 0),
-                    .read_run_bytes = bytes,
-                    .fill = footprint.fill,
-                    .in_flight = static_cast<double>(footprint.bytes_in_flight) * resident,
-                    .waves = tiles / (static_cast<double>(resident) * chip.sm_count)};
+  const double resident = resident_ctas(footprint);
+  const double ctas = std::ceil(static_cast<double>(tiles_of(footprint, nest)) /
+                                (footprint.stages * footprint.tiles_per_cta));
+  Prediction result{
+      .work = footprint.work,
+      .ctas = ctas,
+      .waves = ctas / (resident * chip.sm_count),
+      .uneven = std::ceil(ctas / chip.sm_count) * chip.sm_count / ctas,
+      .warps = resident * footprint.threads / 32.0,
+      .rounds = static_cast<double>(footprint.rounds),
+      .passes = static_cast<double>(footprint.passes),
+      .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident,
+      .by_engine = footprint.by_engine};
+  result.work.thread = ctas * footprint.threads;
 
-  // The memory: each operand at the speed of its pieces.
-  double memory = static_cast<double>(problem.bytes_written()) / run_efficiency(result.write_run_bytes);
+  Piece stored = piece_of(footprint, nest, problem, 0);
+  stored.alignment = std::clamp<std::uint32_t>(footprint.store_bytes, stored.alignment, sector);
+  add_pieces(result.written, static_cast<double>(problem.bytes_written()), stored);
   const double read = static_cast<double>(problem.bytes_read()) / std::max(problem.sources(), 1U);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
-    const double run = run_bytes(footprint, nest, problem, i);
-    memory += read / run_efficiency(run);
-    result.read_run_bytes = std::min(result.read_run_bytes, run);
+    add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
   }
-  memory /= chip.gbps * 1e3 * footprint.fill;
-  memory *= std::max(1.0, std::sqrt(wanted_in_flight / std::max(result.in_flight, 1.0)));
 
+  result.memory_us = memory_us(result, chip);
+  result.issue_us = result.uneven * instructions(result.work) / (instructions_per_us * chip.sm_count) *
+                    (1 + cost.occupancy / result.warps);
+  const double moved = (result.read.bytes + result.written.bytes) / cost.sm_bytes_per_us;
+  result.sm_us = result.uneven * moved / chip.sm_count;
+  const double of_cta = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
+                        (footprint.by_engine ? cost.engine_us : 0);
+  result.latency_us = of_cta * result.waves;
+  double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // The last wave: SMs that wait for it do nothing.
-  memory = std::max(memory, footprint.issue_us / chip.sm_count);
-  if (result.waves > 1) memory *= std::ceil(result.waves) / result.waves * 0.5 + 0.5;
-
-  // An SM's share, where there are too few tiles to fill the chip.
-  const double of_sm = std::ceil(tiles / chip.sm_count);
-  const double tile_bytes = bytes / std::max(tiles, 1.0);
-  const double latency = memory_latency_us + (footprint.by_engine ? engine_latency_us : 0);
-  result.memory_us = memory;
-  result.sm_us = latency * std::ceil(of_sm / resident) + of_sm * tile_bytes / sm_bytes_per_us;
-  result.us = launch_us + std::max(result.memory_us, result.sm_us);
+  if (result.waves > 1) busy *= 1 + cost.last_wave * (std::ceil(result.waves) / result.waves - 1);
+  result.us = cost.launch_us + std::max(busy, cost.unloaded * of_cta + moved / ctas);
   return result;
 }
 

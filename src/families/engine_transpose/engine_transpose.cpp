@@ -96,15 +96,11 @@ class EngineTranspose final : public BlockFamily {
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<EngineTransposeFacts>(candidate);
-    const std::uint64_t side = std::max(chunk_bytes / facts.blocks.element_bytes, 1U);
-    return {.box = facts.blocks.box,
-            .threads = facts.blocks.threads,
-            .stages = facts.stages,
-            .dynamic_shared_bytes = engine_layout(tile_of(facts)).bytes,
-            .registers = block_registers(facts.blocks),
-            .bytes_in_flight = tile_bytes(facts.blocks) * facts.stages,
-            .by_engine = true,
-            .fill = fill_of_blocks(facts.blocks, problem, side)};
+    Footprint footprint = block_footprint(facts.blocks, problem, true);
+    footprint.stages = facts.stages;
+    footprint.dynamic_shared_bytes = engine_layout(tile_of(facts)).bytes;
+    footprint.bytes_in_flight *= facts.stages;
+    return footprint;
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {

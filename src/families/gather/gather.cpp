@@ -14,10 +14,6 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t unit = 16;  // bytes
-// What threads do for pieces of up to 16 bytes, microseconds of an SM each:
-constexpr double vector_us = 0.25e-3;    // a vector that is stored ...
-constexpr double element_us = 2e-5;      // ... and each of its elements
-constexpr double line_unit_us = 0.2e-3;  // 16 bytes that go to the image
 
 constexpr GatherTuning tunings[] = {
     {256, 128}, {256, 256}, {512, 128}, {128, 256}, {128, 128}, {1024, 64}, {128, 64}, {64, 64},
@@ -83,14 +79,20 @@ class Gather final : public Family {
     const GatherLayout layout(facts);
     const auto tiles =
         static_cast<double>(product(tile_counts(problem.nest, facts.box, facts.rank), facts.rank));
-    const double vectors = static_cast<double>(layout.runs) * layout.parts * layout.slots;
-    const double units = static_cast<double>(layout.line_count) * (facts.line_bytes / 16.0 + 1);
+    const std::uint64_t vectors = std::uint64_t{layout.runs} * layout.parts * layout.slots;
+    const std::uint64_t units = std::uint64_t{layout.line_count} * (facts.line_bytes / unit + 1);
+    const auto of_warps = std::min(1.0, 32.0 / (static_cast<double>(layout.slots) * layout.parts));
+    Work work{.picked = tiles * static_cast<double>(vectors),
+              .pick = tiles * static_cast<double>(vectors) * facts.vector(),
+              .image_unit = tiles * static_cast<double>(units)};
+    if (facts.alignment < unit) work.end = work.pick * of_warps;
     return {.box = facts.box,
             .threads = facts.threads,
             .dynamic_shared_bytes = layout.bytes,
             .registers = 48,
             .bytes_in_flight = elements_of(facts.box, facts.rank) * facts.element_bytes,
-            .issue_us = tiles * (vectors * (vector_us + facts.vector() * element_us) + units * line_unit_us)};
+            .passes = static_cast<std::uint32_t>(ceil_div(vectors, facts.threads)),
+            .work = work};
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {

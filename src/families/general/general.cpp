@@ -11,9 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-// Microseconds of an SM, as measured with pixels of 3 bytes:
-constexpr double chunk_us = 0.8e-3;
-constexpr double image_chunk_us = 1.6e-3;  // a chunk that comes from an image
+constexpr double image_unit_bytes = 16;  // that threads copy to an image at a time
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
@@ -22,8 +20,9 @@ constexpr GeneralTuning row_tunings[] = {
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1},
     {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4}, {.threads = 32, .turns = 1},
 };
-constexpr std::size_t common_tunings = 2;  // the first of them ...
-constexpr std::size_t few_tunings = 3;     // ... and where tiles are few
+constexpr std::uint32_t least_common_side = 128;  // bytes
+constexpr std::size_t common_tunings = 2;         // the first of them ...
+constexpr std::size_t few_tunings = 3;            // ... and where tiles are few
 constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
 /// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
@@ -106,7 +105,11 @@ class General final : public Family {
     const bool has_image = add({.turns = turns}, !tiny);
     if (other < candidates.size() && !tiny) candidates[other].usual = Usual::otherwise;
     if (has_image) {
-      for (const BlockTuning& sides : wide_tunings) add({sides.destination_run, sides.source_run}, !tiny);
+      // The model's constants were not fitted to images: it may not take the smallest tiles by itself.
+      for (const BlockTuning& sides : wide_tunings) {
+        add({sides.destination_run, sides.source_run},
+            !tiny && std::min(sides.destination_run, sides.source_run) >= least_common_side);
+      }
     } else {
       const std::size_t common = has_few_tiles(problem) ? few_tunings : common_tunings;
       for (const GeneralTuning& tuning : row_tunings) {
@@ -129,12 +132,23 @@ class General final : public Family {
       footprint.bytes_in_flight +=
           (source.access == Access::image ? elements : at_once) * size_of(source.element_type());
     }
-    if (nest.rank > 0) {
-      const std::uint64_t row = nest.shape[nest.rank - 1];
-      const std::uint64_t chunks = ceil_div(row + (facts.staggered != 0 ? facts.chunk - 1 : 0), facts.chunk);
-      footprint.issue_us = static_cast<double>(nest.elements()) / static_cast<double>(row) *
-                           static_cast<double>(chunks) * (facts.has_image() ? image_chunk_us : chunk_us);
+    if (nest.rank == 0) return footprint;
+    footprint.before = facts.staggered != 0 ? facts.chunk - 1 : 0;
+    footprint.store_bytes = facts.staggered != 0 ? facts.alignment : 0;
+    const std::uint64_t row = nest.shape[nest.rank - 1];
+    const double rows = static_cast<double>(nest.elements()) / static_cast<double>(row);
+    const double chunks =
+        rows * parts_of_extent(row + footprint.before, facts.box[nest.rank - 1], facts.chunk);
+    const auto tiles = static_cast<double>(tiles_of(footprint, nest));
+    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+      const SourceFacts& source = facts.source[i];
+      if (source.access != Access::image) continue;
+      const auto lines = static_cast<double>(elements_of(source.lines, facts.rank));
+      const double units = static_cast<double>(elements * size_of(source.element_type())) / image_unit_bytes;
+      footprint.work.image_unit += tiles * (lines + units);
     }
+    (facts.has_image() ? footprint.work.image_chunk : footprint.work.chunk) = chunks;
+    if (facts.staggered != 0 || facts.reads_elements()) footprint.work.element = chunks * facts.chunk;
     return footprint;
   }
 
@@ -232,6 +246,11 @@ std::string_view name(Access access) noexcept {
 bool GeneralFacts::has_image() const noexcept {
   return std::any_of(source.begin(), source.begin() + sources,
                      [](const SourceFacts& one) { return one.access == Access::image; });
+}
+
+bool GeneralFacts::reads_elements() const noexcept {
+  return std::any_of(source.begin(), source.begin() + sources,
+                     [](const SourceFacts& one) { return one.access == Access::elements; });
 }
 
 bool GeneralFacts::is_interleaved() const noexcept {

@@ -45,6 +45,8 @@ struct GeneralFacts : ChunkFacts {
   std::array<SourceFacts, max_inputs> source{};
 
   [[nodiscard]] bool has_image() const noexcept;
+  /// Whether any source is read element by element.
+  [[nodiscard]] bool reads_elements() const noexcept;
   /// Whether any run is.
   [[nodiscard]] bool is_interleaved() const noexcept;
   /// Dynamic shared memory.

@@ -15,12 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-// What threads do, microseconds of an SM each:
-constexpr double word_us = 0.15e-3;     // a word that is stored ...
-constexpr double element_us = 0.06e-3;  // ... and each of its elements
-constexpr double unit_us = 0.25e-3;     // 16 bytes that go to the image
-constexpr double entry_us = 0.2e-3;     // an entry of a table
-constexpr std::uint32_t no_skew = 31;   // no index is so large
+constexpr std::uint32_t words_at_once = 4;  // that a thread has under way
+constexpr std::uint32_t no_skew = 31;       // no index is so large
 
 constexpr PickTuning tunings[] = {
     {256, 256, 16 << 10}, {256, 256, 32 << 10}, {512, 128, 16 << 10}, {128, 512, 16 << 10},
@@ -131,20 +127,24 @@ class Pick final : public Family {
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const PickLayout layout = layout_of(candidate, problem);
-    const auto tiles =
-        static_cast<double>(product(tile_counts(problem.nest, layout.box, layout.rank), layout.rank));
-    const double words = static_cast<double>(layout.runs) * layout.parts * layout.words;
-    const double units = static_cast<double>(layout.lines) * layout.line_units;
-    const double entries =
-        static_cast<double>(layout.chunks) + layout.part_elements + layout.lines + 3 * pick_threads;
+    const auto tiles = static_cast<double>(layout.tiles);
+    const std::uint64_t words = std::uint64_t{layout.runs} * layout.parts * layout.words;
+    const std::uint32_t in_word = std::max(4 / layout.element_bytes, 1U);
+    const double entries = layout.chunks + layout.lines + double{1} * layout.words * in_word;
     return {.box = layout.box,
             .threads = candidate.tile.threads,
+            .tiles_per_cta = layout.tiles_per_cta,
             .dynamic_shared_bytes = layout.bytes,
             .most_dynamic_shared_bytes = most_pick_bytes,
-            .registers = 48,
+            .registers = 64,
             .bytes_in_flight = elements_of(layout.box, layout.rank) * layout.element_bytes,
-            .issue_us = tiles * (words * (word_us + std::max(4 / layout.element_bytes, 1U) * element_us) +
-                                 units * unit_us + entries * entry_us)};
+            .rounds = layout.tiles_per_cta,
+            .passes = static_cast<std::uint32_t>(
+                ceil_div(words * layout.tiles_per_cta, std::uint64_t{pick_threads} * words_at_once)),
+            .work = {.picked_word = tiles * static_cast<double>(words),
+                     .wavefront = tiles * static_cast<double>(words) * in_word * layout.wavefronts,
+                     .line_unit = tiles * layout.lines * layout.line_units,
+                     .entry = tiles / layout.tiles_per_cta * entries}};
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {

@@ -47,6 +47,7 @@ struct PickLayout {
   std::uint32_t below = 0;                               ///< bytes of a line before its element of index 0
   std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
   std::uint32_t skew_log = 31;           ///< the logarithm of the lines between two such gaps
+  double wavefronts = 1;                 ///< of shared memory that an access of a warp takes, about
   std::uint32_t image_bytes = 0;         ///< a multiple of 16
   std::uint32_t images = 1;              ///< a tile comes to one while another is stored
   std::uint32_t bytes = 0;               ///< of shared memory: the images, then the tables

@@ -105,7 +105,11 @@ class Rows final : public Family {
     const LaunchTile& tile = candidate.tile;
     const std::uint64_t bytes = elements_of(tile.box, facts.rank) * problem.element_bytes(0);
     const std::uint64_t at_once = std::uint64_t{tile.threads} * vector_bytes * facts.turns;
-    return {.box = tile.box, .threads = tile.threads, .bytes_in_flight = std::min(bytes, at_once)};
+    const double vectors = static_cast<double>(problem.bytes_written()) / vector_bytes;
+    return {.box = tile.box,
+            .threads = tile.threads,
+            .bytes_in_flight = std::min(bytes, at_once),
+            .work = {.vector = vectors}};
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {

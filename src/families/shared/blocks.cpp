@@ -2,6 +2,8 @@
 
 #include "spec/saturate.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -12,7 +14,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t ragged_blocks = 5;  // that the ends of a short staggered row cost as much as
 constexpr std::uint32_t tiles_of_group = 8;
 constexpr std::uint32_t word_bytes = 4;
 
@@ -162,26 +163,59 @@ std::uint32_t block_registers(const BlockFacts& facts) noexcept {
   return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
 }
 
-double fill_of_blocks(const BlockFacts& facts, const Problem& problem, std::uint64_t side) {
-  double fill = 1;
-  for (const std::uint32_t d : {facts.column, facts.rank - 1}) {
-    const std::uint64_t extent = problem.nest.shape[d];
-    if (!is_short(problem, d)) continue;
-    // Vectors that a staggered row begins and ends with are stored element by element.
-    const bool ends = facts.staggered != 0 && d + 1 == facts.rank;
-    const std::uint64_t blocks = ends ? extent + ragged_blocks * side : round_up(extent, side);
-    fill *= static_cast<double>(extent) / static_cast<double>(blocks);
+Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine) {
+  const std::uint32_t row = facts.rank - 1;
+  const bool staggered = facts.staggered != 0;
+  Footprint footprint{.box = facts.box,
+                      .threads = facts.threads,
+                      .registers = block_registers(facts),
+                      .bytes_in_flight = tile_bytes(facts),
+                      .by_engine = by_engine,
+                      .before = staggered ? facts.vector - 1 : 0,
+                      .store_bytes = staggered ? facts.vector_bytes() : 0};
+  const std::uint64_t along = ceil_div(facts.box[row], facts.vector);
+  const std::uint64_t down = ceil_div(facts.box[facts.column], facts.vector);
+  const std::uint64_t others = elements_of(facts.box, facts.rank) / facts.box[row] / facts.box[facts.column];
+  const auto turns = [&](std::uint64_t n) { return static_cast<std::uint32_t>(ceil_div(n, facts.threads)); };
+  footprint.rounds = by_engine ? 1 : turns((along + facts.staggered) * down * others);
+  footprint.passes = turns(along * facts.box[facts.column] * others);
+
+  const std::uint64_t extent = problem.nest.shape[row] + footprint.before;
+  const auto tiles = static_cast<double>(ceil_div(extent, facts.box[row]));
+  const double columns = static_cast<double>(problem.nest.shape[facts.column]);
+  const double rows =
+      static_cast<double>(problem.nest.elements()) / static_cast<double>(problem.nest.shape[row]) / columns;
+  const double vectors = parts_of_extent(extent, facts.box[row], facts.vector) * columns * rows;
+  const double blocks =
+      (parts_of_extent(extent, facts.box[row], facts.vector) + facts.staggered * tiles) *
+      parts_of_extent(problem.nest.shape[facts.column], facts.box[facts.column], facts.vector) * rows;
+  const double lines = blocks * facts.vector;
+  const double words = facts.vector_bytes() / 4.0;
+  const bool unaligned = !by_engine && facts.alignment < word_bytes;
+  Work& work = footprint.work;
+  work.block = blocks;
+  work.load =
+      lines * (by_engine   ? 0.5  // from shared memory
+               : unaligned ? words + 1
+                           : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
+  work.word = unaligned ? lines * words : 0;
+  work.permute = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
+  work.vector = vectors;
+  work.shift = staggered ? vectors * (words + 2) : 0;
+  if (staggered || problem.nest.shape[row] % facts.vector != 0) {
+    // A warp that meets an end waits for it: of long rows few do.
+    const double of_warps = std::min(1.0, static_cast<double>(warp_lanes) / static_cast<double>(along));
+    work.end = vectors * facts.vector * of_warps * std::min(1.0, (staggered ? 2 : 1) / tiles);
   }
-  return fill;
+  return footprint;
 }
 
-Footprint BlockFamily::footprint(const Candidate& candidate, const Problem& /*problem*/) const {
+Footprint BlockFamily::footprint(const Candidate& candidate, const Problem& problem) const {
   const auto facts = facts_of<BlockFacts>(candidate);
+  Footprint footprint = block_footprint(facts, problem, false);
   const std::uint64_t at_once = std::uint64_t{facts.threads} * facts.vector_bytes() * facts.vector;
-  return {.box = facts.box,
-          .threads = facts.threads,
-          .registers = block_registers(facts),
-          .bytes_in_flight = std::min(tile_bytes(facts), at_once)};
+  footprint.bytes_in_flight = std::min(footprint.bytes_in_flight, at_once);
+  return footprint;
 }
 
 KernelChoice BlockFamily::choice(const Candidate& candidate) const {

@@ -84,9 +84,8 @@ inline constexpr BlockTuning wide_tunings[] = {
 [[nodiscard]] std::uint64_t tile_bytes(const BlockFacts& facts) noexcept;
 /// Registers of a thread, as such kernels were compiled.
 [[nodiscard]] std::uint32_t block_registers(const BlockFacts& facts) noexcept;
-/// The part of the time for blocks that goes to elements, where a row or column of `side` elements a block is
-/// short.
-[[nodiscard]] double fill_of_blocks(const BlockFacts& facts, const Problem& problem, std::uint64_t side);
+/// What a footprint says of blocks: tiles, rounds, passes and work. `by_engine`: the copy engine loads them.
+[[nodiscard]] Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine);
 
 /// What families have in common whose kernels take a ViewPair and have facts that begin with BlockFacts.
 class BlockFamily : public Family {

@@ -60,6 +60,11 @@ TileCounts tile_counts(const CanonicalNest& nest, const PerDimension& box, std::
   return counts;
 }
 
+double parts_of_extent(std::uint64_t extent, std::uint64_t side, std::uint64_t unit) noexcept {
+  const std::uint64_t whole = extent / side;
+  return static_cast<double>(sat_add(sat_mul(whole, ceil_div(side, unit)), ceil_div(extent % side, unit)));
+}
+
 std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept {
   std::uint64_t elements = 1;
   for (std::uint32_t d = 0; d < rank; ++d) elements *= box[d];

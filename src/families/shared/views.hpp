@@ -21,6 +21,8 @@ using TileCounts = std::array<std::uint64_t, max_view_rank>;
 [[nodiscard]] inline std::uint32_t clamp_to(std::uint64_t extent, std::uint64_t most) noexcept {
   return static_cast<std::uint32_t>(extent < most ? extent : most);
 }
+/// Parts of `unit` elements that tiles of `side` cut an extent into, the last of a tile whole or not.
+[[nodiscard]] double parts_of_extent(std::uint64_t extent, std::uint64_t side, std::uint64_t unit) noexcept;
 /// Elements of a tile.
 [[nodiscard]] std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept;
 

@@ -14,6 +14,7 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr double chunk_bytes = 16;                // that a thread computes at a time
 constexpr std::uint64_t least_tile_bytes = 4096;  // of a planner's choice: less keeps too little in flight
 
 /// Whether g[d] of the nest's dimensions is g[d] of the user's.
@@ -91,6 +92,7 @@ Footprint TileFamily::footprint(const Candidate& candidate, const Problem& probl
                       .dynamic_shared_bytes = launch_shared_bytes(spec),
                       .bytes_in_flight = stage_transaction_bytes(spec) * spec.stages,
                       .by_engine = true};
+  if (info().computes) footprint.work.chunk = static_cast<double>(problem.bytes_written()) / chunk_bytes;
   std::copy_n(spec.tile.begin(), spec.rank, footprint.box.begin());
   return footprint;
 }

@@ -76,7 +76,6 @@ class Transpose final : public BlockFamily {
     const auto facts = facts_of<BlockFacts>(candidate);
     Footprint footprint = BlockFamily::footprint(candidate, problem);
     footprint.static_shared_bytes = TileImage(facts).bytes();
-    footprint.fill = fill_of_blocks(facts, problem, facts.vector);
     return footprint;
   }
 

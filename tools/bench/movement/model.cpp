@@ -34,16 +34,48 @@ std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, t
   return tmajit::plan_candidates(operation.moves.front(), {.chip = chip});
 }
 
+Json to_json(const tmajit::PredictedTraffic& traffic) {
+  return {{"bytes", traffic.bytes}, {"beside", traffic.beside}, {"runs", traffic.runs}};
+}
+
+Json to_json(const tmajit::Work& work) {
+  return {{"load", work.load},
+          {"word", work.word},
+          {"permute", work.permute},
+          {"block", work.block},
+          {"vector", work.vector},
+          {"shift", work.shift},
+          {"end", work.end},
+          {"picked", work.picked},
+          {"pick", work.pick},
+          {"picked_word", work.picked_word},
+          {"wavefront", work.wavefront},
+          {"line_unit", work.line_unit},
+          {"entry", work.entry},
+          {"image_unit", work.image_unit},
+          {"chunk", work.chunk},
+          {"element", work.element},
+          {"image_chunk", work.image_chunk},
+          {"thread", work.thread}};
+}
+
 Json to_json(const tmajit::Prediction& prediction) {
   return {{"us", prediction.us},
           {"memory_us", prediction.memory_us},
-          {"sm_us", prediction.sm_us},
           {"issue_us", prediction.issue_us},
-          {"write_run_bytes", prediction.write_run_bytes},
-          {"read_run_bytes", prediction.read_run_bytes},
-          {"fill", prediction.fill},
+          {"sm_us", prediction.sm_us},
+          {"latency_us", prediction.latency_us},
+          {"read", to_json(prediction.read)},
+          {"written", to_json(prediction.written)},
+          {"work", to_json(prediction.work)},
+          {"ctas", prediction.ctas},
+          {"waves", prediction.waves},
+          {"uneven", prediction.uneven},
+          {"warps", prediction.warps},
+          {"rounds", prediction.rounds},
+          {"passes", prediction.passes},
           {"in_flight", prediction.in_flight},
-          {"waves", prediction.waves}};
+          {"by_engine", prediction.by_engine}};
 }
 
 Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
@@ -193,11 +225,13 @@ Json predict_case(const Case& c, const tmajit::Chip& chip) {
 
 void measure_model(bench::Machine* machine, const std::vector<Case>& cases, const ModelOptions& options,
                    bench::Report& report, const std::function<void()>& save) {
+  const tmajit::Chip chip = machine != nullptr ? machine->runtime.chip() : tmajit::Chip{};
+  report.json["chip"] = {{"name", chip.name}, {"gbps", chip.gbps}, {"sm_count", chip.sm_count}};
   const auto add = [&](Json result) {
     if (!result.is_null()) report.json["results"].push_back(std::move(result));
   };
   if (machine == nullptr) {
-    for (const Case& c : cases) add(predict_case(c, {}));
+    for (const Case& c : cases) add(predict_case(c, chip));
     save();
     return;
   }
@@ -230,6 +264,8 @@ void measure_model(bench::Machine* machine, const std::vector<Case>& cases, cons
 
 void tell_model(bench::Report& report) {
   report.json["quantiles"] = tell_quantiles(report);
+  // Before anything points into the document: a key that is added to an ordered object moves all of it.
+  report.json["regret"] = nullptr;
   struct Regret {
     double ratio;
     const Json* result;

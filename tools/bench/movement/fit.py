@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Fits the constants of the cost model (src/plan/cost_constants.hpp) to measurements, and says how good its
+predictions and its choices are.
+
+    tmajit-movement --model --random 40 --json measured.json               # on a Hopper GPU
+    tmajit-movement --model --random 40 --device none --json terms.json    # anywhere, after a change of the model
+    fit.py measured.json --terms terms.json --write
+
+A part of the cases is held out: constants are fitted to the others, and both parts are judged. --write fits them
+to all cases and puts them into the header. Needs nothing but Python 3.9. docs/model.md has the model.
+"""
+import argparse
+import json
+import math
+import random
+import re
+import sys
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[3] / "src/plan/cost_constants.hpp"
+CONSTANT = re.compile(r"^    \.(\w+) = ([-+.\deE]+),$", re.MULTILINE)
+
+# Of src/plan/cost_model.cpp, whose arithmetic predict() repeats; check_arithmetic() compares them.
+INSTRUCTIONS_PER_US = 220e3
+MOST_IN_FLIGHT = 65536
+CLEARLY = 0.97
+ALL_CACHED = 24e6
+NONE_CACHED = 64e6
+
+GOOD = 1.03  # times the best candidate's time
+NEAR = 1.5  # power by which candidates count less that are far from the best of their case
+OF_CASE = 0.4  # weight of what a whole case is predicted wrong by, which changes no choice
+PRIOR = 0.1  # weight of a constant's distance from what it was
+STEPS = 25
+
+
+def predict(constants, prediction, setting):
+    """Microseconds, as the C++ has them, of the terms in a candidate's `prediction`."""
+    c = constants
+    read, written = prediction["read"], prediction["written"]
+    moved = read["bytes"] + written["bytes"]
+    kept = min(max((NONE_CACHED - moved) / (NONE_CACHED - ALL_CACHED), 0), 1)
+    counted = (moved + c["read_beside"] * read["beside"] + c["read_run"] * read["runs"]
+               + c["written_beside"] * written["beside"] + c["written_run"] * written["runs"])
+    doublings = max(0, math.log2(prediction["in_flight"] / MOST_IN_FLIGHT))
+    memory = counted * (1 + c["crowding"] * doublings) / (setting["gbps"] * 1e3 * c["of_peak"] * (1 + c["cached"] * kept))
+    issue = sum(c[name] * count for name, count in prediction["work"].items())
+    issue *= prediction["uneven"] * (1 + c["occupancy"] / prediction["warps"]) / (INSTRUCTIONS_PER_US * setting["sm_count"])
+    cta = (c["latency_us"] + c["round_us"] * prediction["rounds"] + c["pass_us"] * prediction["passes"]
+           + (c["engine_us"] if prediction["by_engine"] else 0))
+    waves = prediction["waves"]
+    alone = moved / c["sm_bytes_per_us"]
+    share = prediction["uneven"] * alone / setting["sm_count"]
+    busy = (memory**4 + issue**4 + share**4 + (cta * waves)**4)**0.25
+    if waves > 1:
+        busy *= 1 + c["last_wave"] * (math.ceil(waves) / waves - 1)
+    return c["launch_us"] + max(busy, c["unloaded"] * cta + alone / prediction["ctas"])
+
+
+class Case:
+    """The candidates of a case that were measured, the planner's choice first."""
+
+    def __init__(self, result, terms, setting):
+        self.label = result["label"]
+        self.setting = setting
+        self.type, self.shape, self.axes = result["type"], result["shape"], result["axes"]
+        now = {candidate["choice"]: candidate for candidate in (terms or result)["candidates"]}
+        measured = [one for one in result["candidates"] if one["us"] is not None and one["choice"] in now]
+        self.us = [one["us"] for one in measured]
+        self.candidates = [now[one["choice"]] for one in measured]
+        best = min(self.us, default=0)
+        self.weight = [(best / us)**NEAR for us in self.us]
+
+    def predicted(self, constants):
+        return [predict(constants, one["prediction"], self.setting) for one in self.candidates]
+
+    def regret(self, predicted):
+        """The measured time of the candidate that is chosen by predictions, over the least measured time."""
+        return self.us[self.chosen(predicted)] / min(self.us)
+
+    def chosen(self, predicted):
+        """As choose() in cost_model.cpp, where the usual candidate was measured."""
+        counted = [p * (CLEARLY if one["usual"] else 1) for p, one in zip(predicted, self.candidates)]
+        allowed = [i for i, one in enumerate(self.candidates) if one["common"] or one["usual"]]
+        return min(allowed or range(len(counted)), key=lambda i: counted[i])
+
+    def residuals(self, constants):
+        errors = [math.log(p / us) for p, us in zip(self.predicted(constants), self.us)]
+        mean = sum(w * e for w, e in zip(self.weight, errors)) / sum(self.weight)
+        inside = [w * (e - mean) for w, e in zip(self.weight, errors)]
+        return inside + [OF_CASE * mean * math.sqrt(sum(w * w for w in self.weight))]
+
+
+def load(paths, terms_path):
+    terms = {}
+    if terms_path:
+        terms = {result["label"]: result for result in json.loads(Path(terms_path).read_text())["results"]}
+    cases = []
+    for path in paths:
+        document = json.loads(Path(path).read_text())
+        for result in document["results"]:
+            if terms_path and result["label"] not in terms:
+                continue
+            case = Case(result, terms.get(result["label"]), document["chip"])
+            if len(case.us) > 1:
+                cases.append(case)
+    if not cases:
+        sys.exit("fit.py: no case of these files was measured, or none of them is in --terms")
+    return cases
+
+
+def check_arithmetic(cases, constants):
+    worst = 0
+    for case in cases:
+        for one, us in zip(case.candidates, case.predicted(constants)):
+            worst = max(worst, abs(us / one["prediction"]["us"] - 1))
+    if worst > 1e-6:
+        sys.exit(f"fit.py: its arithmetic and the library's differ by {worst:.2g}. Either the terms were made with "
+                 "other constants than are in the header: make them anew (--terms); or the model was changed in "
+                 "cost_model.cpp and not in predict() of fit.py.")
+
+
+def solve(matrix, right):
+    """Gaussian elimination; changes both."""
+    n = len(right)
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda row: abs(matrix[row][k]))
+        matrix[k], matrix[pivot], right[k], right[pivot] = matrix[pivot], matrix[k], right[pivot], right[k]
+        for row in range(k + 1, n):
+            factor = matrix[row][k] / matrix[k][k]
+            if factor:
+                matrix[row] = [a - factor * b for a, b in zip(matrix[row], matrix[k])]
+                right[row] -= factor * right[k]
+    result = [0.0] * n
+    for k in reversed(range(n)):
+        rest = sum(matrix[k][j] * result[j] for j in range(k + 1, n))
+        result[k] = (right[k] - rest) / matrix[k][k]
+    return result
+
+
+def fit(cases, start):
+    """Levenberg and Marquardt's method on the constants' logarithms, which keeps them positive. Residuals of
+    more than 5 % count by their size, not its square: what the model does not know shall not bend the rest."""
+    names = list(start)
+
+    def residuals(x):
+        constants = {name: math.exp(value) for name, value in zip(names, x)}
+        return [r for case in cases for r in case.residuals(constants)]
+
+    def robust(values):
+        return [1 / math.sqrt(math.sqrt(1 + (r / 0.05)**2)) for r in values]
+
+    def cost(values, x):
+        loss = sum(0.05**2 * 2 * (math.sqrt(1 + (r / 0.05)**2) - 1) for r in values)
+        return loss + sum((PRIOR * (a - b))**2 for a, b in zip(x, first))
+
+    first = [math.log(value) for value in start.values()]
+    x, damping = list(first), 1e-2
+    values = residuals(x)
+    for _ in range(STEPS):
+        weights = robust(values)
+        columns = []
+        for k in range(len(x)):
+            moved = list(x)
+            moved[k] += 1e-4
+            columns.append([w * (b - a) / 1e-4 for w, a, b in zip(weights, values, residuals(moved))])
+        weighted = [w * r for w, r in zip(weights, values)]
+        normal = [[sum(a * b for a, b in zip(one, other)) for other in columns] for one in columns]
+        slope = [sum(a * b for a, b in zip(one, weighted)) for one in columns]
+        for k in range(len(x)):
+            normal[k][k] += PRIOR**2
+            slope[k] += PRIOR**2 * (x[k] - first[k])
+        before = cost(values, x)
+        while damping < 1e6:
+            system = [row[:] for row in normal]
+            for k in range(len(x)):
+                system[k][k] *= 1 + damping
+            step = solve(system, [-s for s in slope])
+            there = [a + max(-1, min(1, s)) for a, s in zip(x, step)]
+            new = residuals(there)
+            if cost(new, there) < before:
+                break
+            damping *= 4
+        else:
+            break
+        gain = 1 - cost(new, there) / before
+        x, values, damping = there, new, damping / 4
+        if gain < 1e-4:
+            break
+    return {name: math.exp(value) for name, value in zip(names, x)}
+
+
+def quantile(values, q):
+    return sorted(values)[int(q * (len(values) - 1))]
+
+
+def judge(title, cases, constants):
+    regrets = [case.regret(case.predicted(constants)) for case in cases]
+    share = sum(r <= GOOD for r in regrets) / len(regrets)
+    print(f"{title:<34}{len(cases):>6} cases, {100 * share:5.1f} % within 3 % of the best, "
+          f"{sum(regrets) / len(regrets):.3f} in the mean, {max(regrets):.2f} at worst")
+    return sorted(zip(regrets, cases), key=lambda pair: -pair[0])
+
+
+def tell_errors(cases, constants):
+    ratios = {}
+    for case in cases:
+        for one, us, predicted in zip(case.candidates, case.us, case.predicted(constants)):
+            ratios.setdefault(one["family"], []).append(us / predicted)
+    print(f"\n{'measured/predicted':<20}{'kernels':>8}" + "".join(f"{q:>8}" for q in ("10 %", "median", "90 %")))
+    for family, values in sorted(ratios.items()):
+        print(f"{family:<20}{len(values):>8}" + "".join(f"{quantile(values, q):8.2f}" for q in (0.1, 0.5, 0.9)))
+
+
+def keep(cases, path):
+    """The file that tests/plan/choices_test.cpp judges choices by, a case a line."""
+    lines = [json.dumps({"type": case.type, "shape": case.shape, "axes": case.axes,
+                         "us": {one["choice"]: round(us, 2) for one, us in zip(case.candidates, case.us)}})
+             for case in cases]
+    Path(path).write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("measured", nargs="+", help="JSON of tmajit-movement --model")
+    parser.add_argument("--terms", help="JSON of the same with --device none: what the model counts now")
+    parser.add_argument("--header", default=HEADER, type=Path, help="where the constants are")
+    parser.add_argument("--held-out", default=0.3, type=float, help="part of the cases that is not fitted to [0.3]")
+    parser.add_argument("--seed", default=1, type=int, help="of which those are [1]")
+    parser.add_argument("--write", action="store_true", help="fit to all cases, and put the constants into the header")
+    parser.add_argument("--keep", metavar="FILE", help="write what was measured to this file of the tests")
+    options = parser.parse_args()
+
+    text = options.header.read_text()
+    start = {name: float(value) for name, value in CONSTANT.findall(text)}
+    cases = load(options.measured, options.terms)
+    check_arithmetic(cases, start)
+    if options.keep:
+        keep(cases, options.keep)
+    order = sorted(cases, key=lambda case: case.label)
+    random.Random(options.seed).shuffle(order)
+    cut = round(options.held_out * len(order))
+    held_out, fitted = order[:cut], order[cut:]
+
+    judge("as they are", cases, start)
+    if fitted and held_out:
+        constants = fit(fitted, start)
+        judge("fitted, what they were fitted to", fitted, constants)
+        judge("fitted, what was held out", held_out, constants)
+    constants = fit(cases, start)
+    worst = judge("fitted to all", cases, constants)
+    tell_errors(cases, constants)
+    print("\nThe worst choices:")
+    for regret, case in worst[:10]:
+        predicted = case.predicted(constants)
+        chosen = case.chosen(predicted)
+        best = min(range(len(predicted)), key=lambda i: case.us[i])
+        print(f"{regret:6.3f}  {case.label}")
+        for name, i in (("chosen", chosen), ("best", best)):
+            print(f"          {name:<7}{case.candidates[i]['choice']:<60}{predicted[i]:9.1f} predicted"
+                  f"{case.us[i]:9.1f} measured")
+    print()
+    for name, value in constants.items():
+        print(f"    .{name} = {value:.4g},")
+    if options.write:
+        options.header.write_text(CONSTANT.sub(lambda m: f"    .{m[1]} = {constants[m[1]]:.4g},", text))
+        print(f"\nwritten to {options.header}")
+
+
+if __name__ == "__main__":
+    main()
