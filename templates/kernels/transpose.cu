@@ -31,6 +31,11 @@ using Line = Vector<vector_bytes>;
 __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return position ^ (column_index / vector * swizzle % banks);
 }
+// Line j of a block whose line 0 is at `position`. Steps of all banks leave the swizzle as it is.
+__device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_index) {
+  if constexpr (column_step % banks == 0) return swizzled(position, column_index) + j * column_step;
+  return swizzled(position + j * column_step, column_index);
+}
 
 // ---- from the source to the image ----
 
@@ -79,7 +84,7 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
     for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) {
-      reinterpret_cast<Element*>(&image[swizzled(position + j * column_step, column_index)])[i] = element[j];
+      reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] = element[j];
     }
   }
 }
@@ -144,7 +149,7 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     block = transpose(block);
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) {
-      image[swizzled(position + j * column_step, at[column])] = block.row[j];
+      image[swizzled_line(position, j, at[column])] = block.row[j];
     }
   }
 }
