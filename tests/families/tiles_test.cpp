@@ -175,9 +175,9 @@ TEST_CASE("tiles that are shared out have numbers of 32 bits; a persistent grid 
   const auto larger = dense(ElementType::u8, {(1 << 20) + 1, std::int64_t{16} << 12});
   request.destination.view = larger;
   request.sources.front().view = larger;
-  CHECK_THROWS_MATCHES(plan_tiles(request), Error,
-                       MessageMatches(ContainsSubstring("4294971392 tiles; at most 2^32") &&
-                                      ContainsSubstring("persistent")));
+  CHECK_THROWS_MATCHES(
+      plan_tiles(request), Error,
+      MessageMatches(ContainsSubstring("4294971392 tiles; at most 2^32") && ContainsSubstring("persistent")));
   request.tiles.tiles_per_cta = 0;
   CHECK_NOTHROW(plan_tiles(request));
 }
