@@ -77,8 +77,8 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
                                       u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
-  for (u32 i = 0; i < lines; ++i, from += step) {
-    // All loads are under way at once; the last element stands for those that do not exist and are never stored.
+  for (u32 i = 0; i < vector; ++i) {
+    // All loads are under way at once; the last element and the last line stand for those that do not exist.
     Element element[vector];
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
@@ -86,6 +86,7 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
     for (u32 j = 0; j < vector; ++j) {
       reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] = element[j];
     }
+    if (i + 1 < lines) from += step;
   }
 }
 
