@@ -17,8 +17,7 @@ struct Work {
   double picked = 0;       ///< a vector whose elements are picked from shared memory ...
   double pick = 0;         ///< ... and each of them
   double picked_word = 0;  ///< a word whose elements are picked from there ...
-  double wavefront =
-      0;  ///< ... and each access for one, counted as often as it takes the banks of shared memory
+  double wavefront = 0;    ///< ... and each access for one, as often as it takes the banks of shared memory
   double line_unit = 0;    ///< 16 bytes of a line that threads copy there by a table
   double entry = 0;        ///< of the tables by which all that is done
   double image_unit = 0;   ///< 16 bytes that threads copy to shared memory

@@ -33,11 +33,33 @@ std::optional<std::vector<std::string_view>> directive(std::string_view line) {
   return found;
 }
 
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// `text` with `value` for every `name`.
+std::string with_value(std::string_view text, std::string_view name, std::string_view value) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if(text, is_name_character, {}) - text.begin();
+    out += text.substr(0, static_cast<std::size_t>(end));
+    text.remove_prefix(static_cast<std::size_t>(end));
+    const auto length = std::ranges::find_if_not(text, is_name_character, {}) - text.begin();
+    const std::string_view found = text.substr(0, static_cast<std::size_t>(length));
+    out += found == name ? value : found;
+    text.remove_prefix(found.size());
+  }
+  return out;
+}
+
 /// What stands between an opening directive and its end.
 struct Part {
   bool kept = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
   bool has_else = false;
+  std::string_view variable = {};  ///< of `each`
+  bool down = false;               ///< from the last dimension to the first
+  std::size_t begin = 0;           ///< of its lines in the output
 };
 
 class Selection {
@@ -68,19 +90,41 @@ class Selection {
     } else if (what == "used" && found.size() >= 2) {
       if (kept() && !flags_.keeps_all()) out_.append(line).append("\n");
       open_.push_back({.is_used = true});
+    } else if (what == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
+      open_.push_back({.variable = found[1], .down = found.size() == 3, .begin = out_.size()});
     } else if (what == "else" && found.size() == 1) {
-      if (open_.empty() || open_.back().is_used || open_.back().has_else)
+      if (open_.empty() || open_.back().is_used || open_.back().has_else || !open_.back().variable.empty())
         fail("there is no \"//@ if\" for it");
       open_.back().kept = !open_.back().kept;
       open_.back().has_else = true;
     } else if (what == "end" && found.size() == 1) {
       if (open_.empty()) fail("there is nothing to end");
       if (open_.back().is_used && kept() && !flags_.keeps_all()) out_.append(line).append("\n");
+      if (!open_.back().variable.empty()) repeat(open_.back());
       open_.pop_back();
     } else if (what == "expression" && found.size() == 1) {
       if (kept()) out_.append(line).append("\n");
     } else {
-      fail("it is none of if, else, end, used, expression, #");
+      fail("it is none of if, else, end, each, used, expression, #");
+    }
+  }
+
+  /// Writes the lines of a part of `each` once for each dimension; or, where their number is not known, a
+  /// loop. Straight lines take the compiler less time than loops that it unrolls.
+  void repeat(const Part& part) {
+    const std::string body = out_.substr(part.begin);
+    out_.resize(part.begin);
+    if (body.empty()) return;
+    const std::uint32_t count = flags_.dimensions();
+    if (count == 0) {
+      const std::string_view indent = std::string_view(body).substr(0, body.find_first_not_of(' '));
+      const std::string range = part.down ? fmt::format("{0} = rank; {0}-- > 0;", part.variable)
+                                          : fmt::format("{0} = 0; {0} < rank; ++{0}", part.variable);
+      out_ += fmt::format("#pragma unroll\n{0}for (u32 {1}) {{\n{2}{0}}}\n", indent, range, body);
+      return;
+    }
+    for (std::uint32_t k = 0; k < count; ++k) {
+      out_ += with_value(body, part.variable, std::to_string(part.down ? count - 1 - k : k));
     }
   }
 
@@ -107,10 +151,6 @@ class Selection {
 
 /// The names that `used` asks for in a text, numbered.
 using Asked = std::unordered_map<std::string_view, std::size_t>;
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /// Adds the numbers of those names that stand in a line's code to `names`: not in its comment or in strings.
 void add_names(std::string_view line, const Asked& asked, std::vector<std::size_t>& names) {

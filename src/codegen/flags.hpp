@@ -21,6 +21,9 @@ class Flags {
   void set_size(std::uint32_t bytes);
   /// The flags of an element's type and size.
   void set_element(ElementType type);
+  /// The number of dimensions for which `//@ each` writes its lines; 0, at first, where it is not one number.
+  void set_dimensions(std::uint32_t count) noexcept { dimensions_ = count; }
+  [[nodiscard]] std::uint32_t dimensions() const noexcept { return dimensions_; }
   /// Throws Error{internal} for a name that is not known; the caller says where it stands.
   [[nodiscard]] bool has(std::string_view name) const;
   /// Whether everything is kept, also what nothing uses.
@@ -28,6 +31,7 @@ class Flags {
 
  private:
   bool keeps_all_ = false;
+  std::uint32_t dimensions_ = 0;
   std::set<std::string, std::less<>> set_;
 };
 

@@ -46,6 +46,7 @@ std::string facts_section(std::string_view facts) {
 Flags flags_of(const SourceParts& parts, bool computes) {
   Flags flags;
   for (const std::string& flag : parts.flags) flags.set(flag);
+  flags.set_dimensions(parts.rank);
   if (parts.map_rank > 0) flags.set(fmt::format("rank{}", parts.map_rank));
   if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
   for (const ElementType type : parts.elements) flags.set_element(type);

@@ -92,7 +92,8 @@ struct SourceParts {
   std::string facts = {};  ///< what the kernel is specialised for, as declarations
   /// Names that are set in the template, which keeps its lines by them (templates/README.md).
   std::vector<std::string> flags = {};
-  std::uint32_t map_rank = 0;              ///< of the tensor maps; 0 where there are none
+  std::uint32_t rank = 0;      ///< of the views, for each of whose dimensions lines are written out; or 0
+  std::uint32_t map_rank = 0;  ///< of the tensor maps; 0 where there are none
   std::uint32_t element_bytes = 0;         ///< of elements that are moved as bits; 0 where `elements` says it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
   std::uint32_t most_threads = 0;          ///< of any launch, where the kernel takes tiles of any size

@@ -6,15 +6,6 @@
 
 namespace tmajit {
 
-// The order in which CTAs take tiles: first `group` of dimension `grouped`, then groups and other dimensions, the
-// last of them fastest.
-template <u32 rank>
-struct TileOrder {
-  u32 dimension[rank];
-  u32 grouped;
-  u32 group;
-};
-
 // Where a CTA's tile begins, how much of it lies inside, and its first element in both views. Of a group that the
 // views end in, the last tiles lie outside.
 template <u32 rank>
@@ -24,25 +15,24 @@ struct TilePair {
   u64 origin;        // index of the tile's first element in the last dimension
   i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
 
+  // The tile of so many boxes in each dimension before it.
   __device__ __forceinline__ TilePair(const params::ViewPair<rank>& views, const Extent<rank>& box,
-                                      const TileOrder<rank>& order)
+                                      const u32 (&index)[rank])
       : source(views.source), destination(views.destination) {
-    const u32 in_group = blockIdx.x % order.group;
-    u32 tile = blockIdx.x / order.group;
-#pragma unroll
-    for (u32 k = rank; k-- > 0;) {
-      const u32 d = order.dimension[k];
-      const u32 outer = k == 0 ? 0 : quotient(views.tiles[d], tile);
-      u32 index = tile - outer * views.tiles[d].divisor;
-      if (d == order.grouped) index = index * order.group + in_group;
-      tile = outer;
-      const u64 first = static_cast<u64>(index) * box.at[d];
-      if (d == rank - 1) origin = first;
-      const i64 left = static_cast<i64>(views.extent[d] - first);
-      inside[d] = static_cast<i32>(left < box.at[d] ? left : box.at[d]);
-      source += static_cast<i64>(first) * views.source_step[d];
-      destination += static_cast<i64>(first) * views.destination_step[d];
-    }
+//@ each d
+    enter(static_cast<u64>(index[d]) * box.at[d], box.at[d], views.extent[d], views.source_step[d], views.destination_step[d], inside[d]);
+//@ end
+  }
+
+ private:
+  // Goes to index `first` of a dimension, the last of them in the end.
+  __device__ __forceinline__ void enter(u64 first, u32 side, u64 extent, i64 source_step, i64 destination_step,
+                                        i32& exist) {
+    const i64 left = static_cast<i64>(extent - first);
+    exist = static_cast<i32>(left < side ? left : side);
+    source += static_cast<i64>(first) * source_step;
+    destination += static_cast<i64>(first) * destination_step;
+    origin = first;
   }
 };
 

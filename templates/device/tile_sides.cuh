@@ -13,22 +13,20 @@ __device__ __forceinline__ u32 side_log(u64 sides, u32 d) {
 template <u32 rank, u32 part>
 __device__ __forceinline__ Extent<rank> tile_box(u64 sides) {
   Extent<rank> box;
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) box.at[d] = (d == rank - 1 ? part : 1) << side_log(sides, d);
+//@ each d
+  box.at[d] = (d == rank - 1 ? part : 1) << side_log(sides, d);
+//@ end
   return box;
 }
 
 // The index of part n of the tile, the last dimension's fastest. False if the tile has no such part.
 template <u32 rank>
 __device__ __forceinline__ bool part_index(u64 sides, u32 n, u32 (&index)[rank]) {
-#pragma unroll
-  for (u32 d = rank; d-- > 1;) {
-    const u32 log = side_log(sides, d);
-    index[d] = n & (1U << log) - 1;
-    n >>= log;
-  }
-  index[0] = n;
-  return n >> side_log(sides, 0) == 0;
+//@ each d down
+  index[d] = d == 0 ? n : n & (1U << side_log(sides, d)) - 1;
+  n >>= side_log(sides, d);
+//@ end
+  return n == 0;
 }
 
 }  // namespace tmajit

@@ -23,15 +23,15 @@ struct Share {
 
 //@ end
 // `share` of them one after the other, or, for 0, every gridDim.x-th one. It steps from tile to tile by adding with
-// carry: only the first position costs divisions.
+// carry: only the first position costs divisions. Where the share is a number, there are at most 2^32 tiles.
 template <u32 rank, u32 share = 0> struct TileWalk {
   __device__ __forceinline__ explicit TileWalk(const params::TileGrid<rank>& grid) : grid_(grid) {
-    u64 first = share == 0 ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
-    u64 stride = share == 0 ? gridDim.x : 1;
+    u32 first = share == 0 ? blockIdx.x : blockIdx.x * share;
+    u32 stride = gridDim.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
-      at[d] = static_cast<u32>(d == 0 ? first : first % grid.tiles[d]);
-      step_[d] = static_cast<u32>(d == 0 ? stride : stride % grid.tiles[d]);
+      at[d] = d == 0 ? first : first % grid.tiles[d];
+      step_[d] = share > 0 ? d == rank - 1 : d == 0 ? stride : stride % grid.tiles[d];
       first /= grid.tiles[d];
       stride /= grid.tiles[d];
     }

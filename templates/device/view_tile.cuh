@@ -23,23 +23,25 @@ struct Tile {
   i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
 
   __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box, u32 tile = blockIdx.x) {
-#pragma unroll
-    for (u32 d = rank; d-- > 0;) {
-      const u32 outer = d == 0 ? 0 : quotient(views.tiles[d], tile);
-      const u32 index = tile - outer * views.tiles[d].divisor;
-      tile = outer;
-      origin[d] = static_cast<u64>(index) * box.at[d];
-      const i64 left = static_cast<i64>(views.extent[d] - origin[d]);
-      inside[d] = static_cast<i32>(left < box.at[d] ? left : box.at[d]);
-    }
+//@ each d down
+    enter(d == 0 ? tile : take(views.tiles[d], tile), box.at[d], views.extent[d], origin[d], inside[d]);
+//@ end
   }
 
   // The tile's first element.
   __device__ __forceinline__ u8* in(const params::View<rank>& view) const {
     u8* at = view.first;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) at += static_cast<i64>(origin[d]) * view.step[d];
+//@ each d
+    at += static_cast<i64>(origin[d]) * view.step[d];
+//@ end
     return at;
+  }
+
+ private:
+  __device__ __forceinline__ static void enter(u32 index, u32 side, u64 extent, u64& first, i32& exist) {
+    first = static_cast<u64>(index) * side;
+    const i64 left = static_cast<i64>(extent - first);
+    exist = static_cast<i32>(left < side ? left : side);
   }
 };
 

@@ -72,19 +72,11 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
     const u32 elements = split.elements(n);
 
     ptx::mbarrier::wait(full[position.stage], position.parity);
-    if (split.direct) {
-      compute_tile(AllInputs{}, shared, position.stage, 0,
+    compute_tile(AllInputs{}, shared, position.stage, result.stage,
 //@ if reads_g
-                   origin,
+                 origin,
 //@ end
-                   elements / vector, out + origin[0]);
-    } else {
-      compute_tile(AllInputs{}, shared, position.stage, result.stage,
-//@ if reads_g
-                   origin,
-//@ end
-                   elements / vector);
-    }
+                 elements / vector, split.direct ? out + origin[0] : nullptr);
 
     // As in map: fence what was written and read, and free the next result's stage, before the barrier.
     ptx::fence_proxy_async_shared();
@@ -102,10 +94,7 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
   if (threadIdx.x == 0) ptx::wait_group_read<0>();
 }
 
-// The elements from `first` to `last`, one a thread: fewer than 32.
-__device__ __forceinline__ void compute_ends(const In::Element* in, Output::Element* out, u64 first, u64 last) {
-  const u64 n = first + threadIdx.x;
-  if (n >= last) return;
+__device__ __forceinline__ void compute_element(const In::Element* in, Output::Element* out, u64 n) {
   // A pack holds at least two elements; the second is not used.
   Pack<In::Element, 2> packed_in{};
   reinterpret_cast<In::Element*>(&packed_in)[0] = in[n];
@@ -131,6 +120,15 @@ __device__ __forceinline__ void compute_ends(const In::Element* in, Output::Elem
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];
 }
 
+// The elements before and after the chunks, one by one: fewer than 32 of either.
+__device__ __forceinline__ void compute_ends(const In::Element* in, Output::Element* out, const Split& split, u64 count) {
+#pragma unroll 1
+  for (u64 i = threadIdx.x; i < count - split.body; i += compute_threads) {
+    const u64 n = i < split.head ? i : i + split.body;
+    compute_element(in, out, n);
+  }
+}
+
 __device__ __forceinline__ void map_bulk(Output::Element* out, const In::Element* in, u64 count) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
@@ -147,10 +145,7 @@ __device__ __forceinline__ void map_bulk(Output::Element* out, const In::Element
   if (threadIdx.x >= compute_threads) {
     if (ptx::elect()) load_chunks(in, split, base, full, empty);
   } else {
-    if (blockIdx.x == 0) {
-      compute_ends(in, out, 0, split.head);
-      compute_ends(in, out, split.head + split.body, count);
-    }
+    if (blockIdx.x == 0) compute_ends(in, out, split, count);
     compute_chunks(out, split, shared, base, full, empty);
   }
 }

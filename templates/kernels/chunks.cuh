@@ -39,8 +39,9 @@ struct Chunk {
 //@ end
   __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile) const {
     Offset offset = 0;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
+//@ each d
+    offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
+//@ end
     return tile + offset;
   }
 };
@@ -75,13 +76,11 @@ __device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, u6
 //@ end
   Chunk own;
   Offset offset = 0;
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) {
-    own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
-    if (d == row) continue;
-    exists = exists && own.at[d] < tile.inside[d];
-    offset += static_cast<Offset>(own.at[d]) * static_cast<Offset>(views.destination.step[d]);
-  }
+//@ each d
+  own.at[d] = static_cast<i32>(d == row ? index[d] * chunk : index[d]);
+  exists = exists && (d == row || own.at[d] < tile.inside[d]);
+  offset += d == row ? 0 : static_cast<Offset>(own.at[d]) * static_cast<Offset>(views.destination.step[d]);
+//@ end
   own.to = destination + offset;
   own.first = 0;
 //@ if staggered

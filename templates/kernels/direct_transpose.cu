@@ -5,7 +5,7 @@
 // lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share out a
 // line and eight a row: what a warp loads or stores at once is whole sectors. There is no barrier between loads and
 // stores, which is quick where a tensor is small; every block is whole.
-//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_order, threads, Offset, blocks,
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, threads, Offset, blocks,
 //@ # block_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/tile_pair.cuh"
@@ -14,7 +14,9 @@ namespace tmajit {
 
 __device__ __forceinline__ void transpose_directly(const params::ViewPair<rank>& views) {
   using Line = Vector<vector * element_bytes>;
-  const TilePair<rank> tile(views, box(), tile_order());
+  u32 at[rank];
+  tile_index(views.tiles, blockIdx.x, at);
+  const TilePair<rank> tile(views, box(), at);
 #pragma unroll 1
   for (u32 n = threadIdx.x; n < blocks; n += threads) {
     u32 index[rank];
@@ -22,13 +24,11 @@ __device__ __forceinline__ void transpose_directly(const params::ViewPair<rank>&
     Offset from = 0;
     Offset to = 0;
     bool exists = true;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      const Offset at = static_cast<Offset>(index[d]);
-      from += at * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
-      to += at * static_cast<Offset>(d == row ? element_bytes : views.destination_step[d]);
-      exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
-    }
+//@ each d
+    from += static_cast<Offset>(index[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
+    to += static_cast<Offset>(index[d]) * static_cast<Offset>(d == row ? element_bytes : views.destination_step[d]);
+    exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
+//@ end
     if (!exists) continue;
     Block<element_bytes, vector * element_bytes> block;
     const u8* line = tile.source + from;

@@ -9,6 +9,9 @@ namespace tmajit {
 
 constexpr u32 compute_threads = 32 * warps;
 constexpr u32 vector = 16 / widest_element;  // elements that a thread handles at a time
+// Vectors whose loads a thread starts together. Each writes the expression out once more for each of its elements, so
+// that more of them would mostly take time to compile.
+constexpr u32 unrolled = vector < 8 ? 8 / vector : 1;
 
 template <u32 i> struct InputValues { Value<typename Input<i>::Element> at[vector]; };
 template <u32... i> struct AllInputValues : InputValues<i>... {};
@@ -23,7 +26,11 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
   pack.decode(values.at);
 }
 
+//@ if bulk
 // Computes the `vectors` first vectors of a tile, from the input stage to the output stage.
+//@ else
+// Computes a tile, from the input stage to the output stage.
+//@ end
 //@ if reads_g
 // The tile's first element has the coordinates `origin`.
 //@ end
@@ -31,20 +38,36 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
 // Where `direct` is given, results go straight to global memory.
 //@ end
 template <u32... i>
-__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage,
 //@ if reads_g
-                                             const Coordinate (&origin)[rank],
-//@ end
+__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage,
 //@ if bulk
-                                             u32 vectors, Output::Element* direct = nullptr) {
+                                             const Coordinate (&origin)[rank], u32 vectors, Output::Element* direct) {
 //@ else
-                                             u32 vectors) {
+                                             const Coordinate (&origin)[rank]) {
+//@ end
+//@ else
+//@ if bulk
+__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage, u32 vectors,
+                                             Output::Element* direct) {
+//@ else
+__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage) {
+//@ end
+//@ end
+//@ if !bulk
+  constexpr u32 vectors = tile_elements / vector;
 //@ end
   constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;
   constexpr Placement placement = Output::placement();
 
-#pragma unroll 4
+//@ if bulk
+#pragma unroll unrolled
   for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
+//@ else
+#pragma unroll unrolled
+  for (u32 start = 0; start < vectors; start += compute_threads) {
+    const u32 v = start + threadIdx.x;
+    if (vectors % compute_threads != 0 && v >= vectors) break;
+//@ end
     const u32 row = v / vectors_per_row;
     const u32 column = v % vectors_per_row * vector;
     AllInputValues<i...> in;

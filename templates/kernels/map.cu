@@ -51,9 +51,9 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
 //@ end
     ptx::mbarrier::wait(full[position.stage], position.parity);
 //@ if reads_g
-    compute_tile(AllInputs{}, shared, position.stage, result.stage, origin, tile_elements / vector);
+    compute_tile(AllInputs{}, shared, position.stage, result.stage, origin);
 //@ else
-    compute_tile(AllInputs{}, shared, position.stage, result.stage, tile_elements / vector);
+    compute_tile(AllInputs{}, shared, position.stage, result.stage);
 //@ end
 
     // The results must be visible to the store, and the inputs' reads over before the next load.

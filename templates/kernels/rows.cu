@@ -2,7 +2,7 @@
 //
 // A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
 // stores.
-//@ # Facts of the kernel: rank, element_bytes, tile_order, turns, Offset. Where no row is cut, elements are vectors.
+//@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset. Where no row is cut, elements are vectors.
 #include "tmajit/tile_pair.cuh"
 #include "tmajit/tile_sides.cuh"
 #include "tmajit/vector16.cuh"
@@ -25,7 +25,9 @@ __device__ __forceinline__ bool is_all(i32 count) {
 }
 
 __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u64 sides) {
-  const TilePair<rank> tile(views, tile_box<rank, vector>(sides), tile_order());
+  u32 at[rank];
+  tile_index(views.tiles, blockIdx.x, at);
+  const TilePair<rank> tile(views, tile_box<rank, vector>(sides), at);
   Vector16 value[turns];
   u8* to[turns];
   i32 count[turns];  // elements of the vector that exist
@@ -36,13 +38,11 @@ __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u
     index[rank - 1] *= vector;
     Offset from = 0;
     Offset offset = 0;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      from += static_cast<Offset>(index[d]) * static_cast<Offset>(d == rank - 1 ? element_bytes : views.source_step[d]);
-      offset +=
-          static_cast<Offset>(index[d]) * static_cast<Offset>(d == rank - 1 ? element_bytes : views.destination_step[d]);
-      exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
-    }
+//@ each d
+    from += static_cast<Offset>(index[d]) * static_cast<Offset>(d == rank - 1 ? element_bytes : views.source_step[d]);
+    offset += static_cast<Offset>(index[d]) * static_cast<Offset>(d == rank - 1 ? element_bytes : views.destination_step[d]);
+    exists = exists && static_cast<i32>(index[d]) < tile.inside[d];
+//@ end
     to[turn] = tile.destination + offset;
     count[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
     if (is_all(count[turn])) {

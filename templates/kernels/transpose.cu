@@ -10,8 +10,8 @@
 // The destination's rows begin anywhere. Each row's vectors begin at multiples of their size in its memory: a tile
 // begins up to a vector before its origin, and its image holds one more block in front.
 //@ end
-//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_order, source_alignment, swizzle, threads,
-//@ # Offset, block_index, vector_index.
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, source_alignment, swizzle, threads,
+//@ # Offset, block_count, block_index, stored_vectors, vector_index, image_vectors, image_step.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/tile_pair.cuh"
@@ -22,40 +22,27 @@ constexpr u32 vector_bytes = vector * element_bytes;
 constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
 //@ if staggered
 constexpr u32 before = 1;  // blocks of a row before the tile
-//@ else
-constexpr u32 before = 0;  // blocks of a row before the tile
 //@ end
+constexpr u32 column_step = image_step().at[column];
 using Line = Vector<vector_bytes>;
-
-// Blocks, or for other dimensions than `row` and `column` elements, of the tile in dimension d.
-__device__ constexpr u32 blocks(u32 d) {
-  return d == row ? box().at[d] / vector + before : d == column ? box().at[d] / vector : box().at[d];
-}
-__device__ constexpr u32 block_count() {
-  u32 count = 1;
-  for (u32 d = 0; d < rank; ++d) count *= blocks(d);
-  return count;
-}
-// Vectors of the image from one index of dimension d to the next. What a block puts there is as long as a
-// multiple of all banks, so that the swizzle below holds.
-__device__ constexpr u32 image_step(u32 d) {
-  constexpr u32 unit = vector < banks ? banks / vector : 1;
-  u32 step = 1;
-  for (u32 k = d + 1; k < rank; ++k) step *= k == row ? (blocks(k) + unit - 1) / unit * unit : box().at[k];
-  return step;
-}
-constexpr u32 image_vectors = image_step(0) * (row == 0 ? blocks(0) : box().at[0]);
-constexpr u32 stored_vectors = block_count() / blocks(row) * (blocks(row) - before) * vector;
 
 // Neighbouring blocks of a load are a multiple of all banks apart in the image; the index of their column keeps
 // them off each other's.
 __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return position ^ (column_index / vector * swizzle % banks);
 }
+// Line j of a block whose line 0 is at `position`. Steps of all banks leave the swizzle as it is.
+__device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_index) {
+  if constexpr (column_step % banks == 0) return swizzled(position, column_index) + j * column_step;
+  return swizzled(position + j * column_step, column_index);
+}
 
 // ---- from the source to the image ----
 
 __device__ __forceinline__ Line load_line(const u8* from) {
+//@ if aligned
+  return *reinterpret_cast<const Line*>(from);
+//@ else
   Line value;
 //@ if unaligned
   load_words_anywhere(value.word, from);
@@ -67,6 +54,7 @@ __device__ __forceinline__ Line load_line(const u8* from) {
 //@ end
 //@ end
   return value;
+//@ end
 }
 
 //@ if cut
@@ -84,12 +72,21 @@ __device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const
 //@ end
 
 //@ end
-// What exists of a block at an edge. Its lines wait in local memory: this is rare, and short to
-// compile.
-__device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 step, u32 lines, u32 count) {
+// What exists of a block at an edge, line by line: this is rare, and short to compile.
+__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, i64 step, u32 lines,
+                                      u32 count) {
+  using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
-  for (u32 i = 0; i < vector; ++i, from += step) {
-    line[i] = i < lines ? load_part<element_bytes, vector_bytes>(from, count) : Line{};
+  for (u32 i = 0; i < vector; ++i) {
+    // All loads are under way at once; the last element and the last line stand for those that do not exist.
+    Element element[vector];
+#pragma unroll
+    for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
+#pragma unroll
+    for (u32 j = 0; j < vector; ++j) {
+      reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] = element[j];
+    }
+    if (i + 1 < lines) from += step;
   }
 }
 
@@ -97,25 +94,24 @@ __device__ __noinline__ void load_end(Line (&line)[vector], const u8* from, i64 
 __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             Line* image) {
 #pragma unroll 1
-  for (u32 start = 0; start < block_count(); start += threads) {
+  for (u32 start = 0; start < block_count; start += threads) {
     const u32 n = start + threadIdx.x;
-    if (block_count() % threads != 0 && n >= block_count()) return;
+    if (block_count % threads != 0 && n >= block_count) return;
     u32 index[rank];
     block_index(n, index);
     i32 at[rank];
     Offset offset = 0;
     u32 position = 0;
     bool exists = true;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
-      position += d == row ? index[d] : at[d] * image_step(d);
+//@ each d
+    at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
+    position += d == row ? index[d] : at[d] * image_step().at[d];
 //@ if staggered
-      if (d == row) at[d] -= before * vector;
+    if (d == row) at[d] -= before * vector;
 //@ end
-      offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
-      exists = exists && at[d] < tile.inside[d];
-    }
+    offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
+    exists = exists && at[d] < tile.inside[d];
+//@ end
 //@ if staggered
     exists = exists && (at[row] >= 0 || tile.origin > 0);
 //@ end
@@ -128,26 +124,24 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     const u32 lines = least(tile.inside[row] - at[row], vector);
 //@ if interleaved
     // At the tile's edge the neighbours in memory may be the destination's, which others write.
-    if (lines == vector && tile.inside[column] - at[column] >= static_cast<i32>(vector)) {
+    if (lines < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
 //@ else
     // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
     // that do not exist: what it brings is not stored. Only at the very ends of the source there is no neighbour.
     const Offset last = static_cast<Offset>(lines - 1) * step;
 //@ if unaligned
-    if (holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
+    if (!holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
 //@ else
-    if (holds(views, from + (step > 0 ? last : 0))) {
+    if (!holds(views, from + (step > 0 ? last : 0))) {
 //@ end
 //@ end
+      move_end(image, position, at[column], from, views.source_step[row], lines,
+               least(tile.inside[column] - at[column], vector));
+      continue;
+    }
 #pragma unroll
-      for (u32 i = 0; i < vector; ++i) {
-        block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
-      }
-    } else {
-      Line line[vector];
-      load_end(line, from, views.source_step[row], lines, least(tile.inside[column] - at[column], vector));
-#pragma unroll
-      for (u32 i = 0; i < vector; ++i) block.row[i] = line[i];
+    for (u32 i = 0; i < vector; ++i) {
+      block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
     }
 //@ else
 #pragma unroll
@@ -156,7 +150,7 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     block = transpose(block);
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) {
-      image[swizzled(position + j * image_step(column), at[column])] = block.row[j];
+      image[swizzled_line(position, j, at[column])] = block.row[j];
     }
   }
 }
@@ -209,12 +203,16 @@ __device__ __forceinline__ void store_line(u8* to, const Line& line) {
 }
 
 //@ if cut
-// Elements `first` to `last` of a vector.
+// Elements `first` to `last` of a vector, in a loop: this is rare, and short to compile.
 __device__ __forceinline__ void store_line_part(u8* to, const Line& line, u32 first, u32 last) {
-  Raw<element_bytes, vector> value;
+  if constexpr (vector == 1) {
+    store_line(to, line);
+  } else {
+    Raw<element_bytes, vector> value;
 #pragma unroll
-  for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
-  store_next(to, value, first, last);
+    for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
+    store_some(to, element_bytes, value, first, last);
+  }
 }
 
 //@ end
@@ -225,8 +223,9 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
   const i32 lowest = tile.origin > 0 ? -static_cast<i32>(vector) : 0;
 //@ end
   i32 inside[rank];
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) inside[d] = kept(tile.inside[d]);
+//@ each d
+  inside[d] = kept(tile.inside[d]);
+//@ end
 #pragma unroll 1
   for (u32 start = 0; start < stored_vectors; start += threads) {
     const u32 n = start + threadIdx.x;
@@ -236,13 +235,11 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     Offset offset = 0;
     u32 position = index[row];
     bool exists = true;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      if (d == row) continue;
-      position += index[d] * image_step(d);
-      offset += static_cast<Offset>(index[d]) * static_cast<Offset>(views.destination_step[d]);
-      exists = exists && static_cast<i32>(index[d]) < inside[d];
-    }
+//@ each d
+    position += d == row ? 0 : index[d] * image_step().at[d];
+    offset += d == row ? 0 : static_cast<Offset>(index[d]) * static_cast<Offset>(views.destination_step[d]);
+    exists = exists && (d == row || static_cast<i32>(index[d]) < inside[d]);
+//@ end
     u8* to = tile.destination + offset;  // the row's first element in the tile
 //@ if staggered
     const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;
@@ -250,17 +247,17 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
     const i32 left = inside[row] - at;
     if (!exists || left <= 0) continue;
-    if (at >= lowest && left >= static_cast<i32>(vector)) {
-      const u32 high = position + before;
-      store_line(to, picked(image, past == 0 ? high : position, high, index[column], past));
-      continue;
-    }
     // Only what exists was put into the image.
     const u32 first = at < lowest ? -at : 0;
     const u32 last = least(left, vector);
     const u32 low = first > 0 ? position + before : position;
     const u32 high = past == 0 || last > past / element_bytes ? position + before : position;
-    store_line_part(to, picked(image, past == 0 ? high : low, high, index[column], past), first, last);
+    const Line line = picked(image, past == 0 ? high : low, high, index[column], past);
+    if (first == 0 && last == vector) {
+      store_line(to, line);
+    } else {
+      store_line_part(to, line, first, last);
+    }
 //@ else
     to += static_cast<i32>(index[row] * vector_bytes);
     const i32 left = inside[row] - static_cast<i32>(index[row] * vector);
@@ -280,7 +277,9 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
 
 __device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& views) {
   __shared__ Line image[image_vectors];
-  const TilePair<rank> tile(views, box(), tile_order());
+  u32 index[rank];
+  tile_index(views.tiles, blockIdx.x, index);
+  const TilePair<rank> tile(views, box(), index);
   load_blocks(views, tile, image);
   __syncthreads();
   store_image(views, tile, image);

@@ -35,6 +35,28 @@ TEST_CASE("flags choose between parts, also nested ones") {
   CHECK(selected(text, "t", with({"staggered"})) == "a\ne\nf\n");
 }
 
+TEST_CASE("lines are written once for each dimension; where their number is not known they are a loop's") {
+  const std::string text =
+      "//@ each d\n  a[d] += d == rank - 1 ? id[d] : d2;  // of d\n//@ if cut\n  b(d);\n//@ end\n//@ "
+      "end\nc\n";
+  Flags two;
+  two.set_dimensions(2);
+  CHECK(
+      selected(text, "t", two) ==
+      "  a[0] += 0 == rank - 1 ? id[0] : d2;  // of 0\n  a[1] += 1 == rank - 1 ? id[1] : d2;  // of 1\nc\n");
+  two.set("cut");
+  CHECK(selected("//@ each d down\n//@ if cut\n  b(d);\n//@ end\n//@ end\n", "t", two) ==
+        "  b(1);\n  b(0);\n");
+  CHECK(selected("//@ each d\n//@ if !cut\n  b(d);\n//@ end\n//@ end\nc\n", "t", two) == "c\n");
+  CHECK(selected("//@ if !cut\n//@ each d\n  b(d);\n//@ end\n//@ end\nc\n", "t", two) == "c\n");
+  CHECK(selected("//@ each d\n//@ each e\nb(d, e);\n//@ end\n//@ end\n", "t", two) ==
+        "b(0, 0);\nb(0, 1);\nb(1, 0);\nb(1, 1);\n");
+  CHECK(selected("//@ each d\n  b(d);\n//@ end\n", "t", Flags{}) ==
+        "#pragma unroll\n  for (u32 d = 0; d < rank; ++d) {\n  b(d);\n  }\n");
+  CHECK(selected("//@ each d down\n  b(d);\n//@ end\n", "t", Flags::everything()) ==
+        "#pragma unroll\n  for (u32 d = rank; d-- > 0;) {\n  b(d);\n  }\n");
+}
+
 TEST_CASE("a wrong line is an error that names the file and the line") {
   const auto refused = [](std::string_view text, std::string_view place, std::string_view why) {
     INFO(text);
@@ -51,6 +73,9 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   refused("//@ else\n", "ptx/x.cuh:1", "no \"//@ if\"");
   refused("//@ if cut\n//@ else\n//@ else\n//@ end\n", "ptx/x.cuh:3", "no \"//@ if\"");
   refused("//@ used a\n//@ else\n//@ end\n", "ptx/x.cuh:2", "no \"//@ if\"");
+  refused("//@ each d\n//@ else\n//@ end\n", "ptx/x.cuh:2", "no \"//@ if\"");
+  refused("//@ each d up\n//@ end\n", "ptx/x.cuh:1", "none of");
+  refused("//@ each d\na\n", "ptx/x.cuh:2", "ends before");
   refused("//@ if cut\na\n", "ptx/x.cuh:2", "ends before");
   refused("//@ unless cut\n", "ptx/x.cuh:1", "none of");
   refused("//@\n", "ptx/x.cuh:1", "none of");

@@ -7,12 +7,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace bench {
+
+class RawNvrtc;
 
 /// What a run of tmajit-bench measures; the command line.
 struct Options : ProgramOptions {
@@ -36,6 +39,10 @@ std::optional<int> parse(int argc, char** argv, Options& options);
 void measure_bandwidth(const Options& options, Machine& machine, Report& report);
 /// Planning, compiling, from disk, from memory, for every family; needs no GPU.
 void measure_jit(const Options& options, Report& report);
+/// NVRTC's time for kernels that stand for the others, as multiples of its time for an empty one. Files come
+/// and go in `folder`.
+void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
+                          Report& report);
 /// Host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
 /// What the host pays for a launch by each of the library's ways, over the driver's own; on a device that

@@ -1,4 +1,5 @@
 #include "bench.hpp"
+#include "cost.hpp"
 #include "planning.hpp"
 #include "raw_libraries.hpp"
 
@@ -12,7 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -20,12 +20,6 @@
 
 namespace bench {
 namespace {
-
-/// What a call costs the process that makes it.
-struct Cost {
-  double wall_ms = 0;
-  double cpu_ms = 0;  ///< of all threads: what a busy machine does not disturb
-};
 
 /// As one word of a shell's command.
 std::string quoted(const std::string& text) {
@@ -92,20 +86,6 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
     values.push_back(1e3 * milliseconds_since(start) / static_cast<double>(calls));
   }
   return Samples(std::move(values));
-}
-
-/// What a call costs this process.
-template <class Function>
-Cost cost(const Function& function) {
-  const auto cpu_ms = [] {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-  };
-  const double cpu_before = cpu_ms();
-  const auto start = Clock::now();
-  function();
-  return {milliseconds_since(start), cpu_ms() - cpu_before};
 }
 
 /// Ours and NVRTC alone, taking turns at going first, and the difference of each pair.
@@ -215,6 +195,7 @@ void measure(const Representative& family, const Options& options, const RawNvrt
 
 void measure_jit(const Options& options, Report& report) {
   const RawNvrtc nvrtc(tmajit::compiler().path);
+  measure_compile_time(options, nvrtc, TemporaryFolder().path, report);
   report.line("\nCompilation beside NVRTC alone on the same source, medians");
   report.line(fmt::format("{:<18}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "plan->cubin",
                           "overhead", "in CPU"));

@@ -1,6 +1,7 @@
 #include "families/gather/gather_layout.hpp"
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
+#include "families/shared/image_walk.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -50,6 +51,15 @@ std::string place_facts(const GatherFacts& facts, const GatherLayout& layout) {
          extent_fact("line_reach", std::span(reach).first(facts.rank), "bytes from index to index of a line");
 }
 
+TileImageSteps image_of(const GatherFacts& facts) {
+  return {.box = facts.box,
+          .step = facts.image_step,
+          .rank = facts.rank,
+          .run_dimension = facts.run_dimension,
+          .skewed = facts.skewed,
+          .skew_every = std::max(facts.skew_every, 1U)};
+}
+
 class Gather final : public Family {
  public:
   Gather()
@@ -86,6 +96,11 @@ class Gather final : public Family {
               .pick = tiles * static_cast<double>(vectors) * facts.vector(),
               .image_unit = tiles * static_cast<double>(units)};
     if (facts.alignment < unit) work.end = work.pick * of_warps;
+    const TileImageSteps image = image_of(facts);
+    const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
+                                                 : facts.image_step[facts.source_order[facts.rank - 1]];
+    work.wavefront = work.pick * banks_taken(image, facts.element_bytes, layout.slots_along, facts.vector(),
+                                             layout.run_elements, across);
     return {.box = facts.box,
             .threads = facts.threads,
             .dynamic_shared_bytes = layout.bytes,

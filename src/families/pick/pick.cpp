@@ -73,9 +73,7 @@ params::PickTile<rank> tile_of(const PickLayout& layout, const Problem& problem)
   if (layout.parts > 1) {
     tile.parts = 1;
     tile.along.step = std::int64_t{layout.part_elements} * layout.element_bytes;
-    tile.along.image = static_cast<std::int32_t>(layout.part) * layout.image_step[along];
-    if (along == layout.skewed)
-      tile.along.image += static_cast<std::int32_t>(layout.part >> layout.skew_log) * 16;
+    tile.along.image = layout.along_image();
   }
   tile.chunks = layout.chunks;
   tile.chunk = layout.chunk;
@@ -131,6 +129,10 @@ class Pick final : public Family {
     const std::uint64_t words = std::uint64_t{layout.runs} * layout.parts * layout.words;
     const std::uint32_t in_word = std::max(4 / layout.element_bytes, 1U);
     const double entries = layout.chunks + layout.lines + double{1} * layout.words * in_word;
+    // Where a run begins or ends within a word, the lanes beside wait while its elements are stored one by
+    // one.
+    const bool cut_words = problem.alignment(0, layout.rank - 1) < 4;
+    const double ends = cut_words ? 2.0 * layout.runs * in_word * (1U << layout.lanes_log) : 0;
     return {.box = layout.box,
             .threads = candidate.tile.threads,
             .tiles_per_cta = layout.tiles_per_cta,
@@ -141,8 +143,13 @@ class Pick final : public Family {
             .rounds = layout.tiles_per_cta,
             .passes = static_cast<std::uint32_t>(
                 ceil_div(words * layout.tiles_per_cta, std::uint64_t{pick_threads} * words_at_once)),
-            .work = {.picked_word = tiles * static_cast<double>(words),
-                     .wavefront = tiles * static_cast<double>(words) * in_word * layout.wavefronts,
+            .work = {.end = tiles * ends,
+                     .picked_word = tiles * static_cast<double>(words),
+                     .wavefront = tiles * static_cast<double>(words) * in_word *
+                                  banks_taken(layout.image(), layout.element_bytes, 1U << layout.lanes_log,
+                                              in_word, layout.part_elements,
+                                              layout.along_image() *
+                                                  std::int64_t{layout.every > 1 ? 1 : layout.chunk}),
                      .line_unit = tiles * layout.lines * layout.line_units,
                      .entry = tiles / layout.tiles_per_cta * entries}};
   }

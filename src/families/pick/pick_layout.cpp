@@ -245,21 +245,6 @@ class LayoutPlanner {
       }
     }
     own_.chunks = own_.chunks_along * static_cast<std::uint32_t>(others);
-    own_.wavefronts = wavefronts();
-  }
-
-  /// How often an access of a warp takes the banks: lanes side by side along a run read one dimension's
-  /// indices until it ends, and begin again where the next dimension's index is one more.
-  [[nodiscard]] double wavefronts() const {
-    const std::uint32_t along = 1U << own_.lanes_log;
-    std::uint32_t first = own_.rank - 1;
-    while (first > own_.run_dimension && own_.box[first] == 1) --first;
-    if (first == own_.skewed || own_.image_step[first] == 0) return bytes_ == 8 ? 2 : 1;
-    const auto step = static_cast<std::uint64_t>(std::abs(own_.image_step[first]));
-    const std::uint64_t side_by_side = std::min<std::uint64_t>(along, ceil_div(own_.box[first], in_word()));
-    // Elements less than a word apart share words.
-    const double met = step * in_word() < 4 ? along : banks_met(step);
-    return std::max(1.0, static_cast<double>(side_by_side) / met) * (bytes_ == 8 ? 2 : 1);
   }
 
   const Problem& problem_;
@@ -273,6 +258,20 @@ class LayoutPlanner {
 bool PickLayout::spans(std::uint32_t d) const noexcept {
   const auto end = source_order.begin() + rank;
   return std::find(end - line_dimensions, end, d) != end;
+}
+
+TileImageSteps PickLayout::image() const noexcept {
+  return {.box = box,
+          .step = image_step,
+          .rank = rank,
+          .run_dimension = run_dimension,
+          .skewed = skewed,
+          .skew_every = 1U << skew_log,
+          .below = below};
+}
+
+std::int32_t PickLayout::along_image() const noexcept {
+  return parts > 1 ? static_cast<std::int32_t>(image().bytes_to(run_dimension, part)) : image_step[along];
 }
 
 std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box) {

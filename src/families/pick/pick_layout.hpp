@@ -1,5 +1,6 @@
 #pragma once
 
+#include "families/shared/image_walk.hpp"
 #include "families/shared/views.hpp"
 
 #include <cstdint>
@@ -47,13 +48,15 @@ struct PickLayout {
   std::uint32_t below = 0;                               ///< bytes of a line before its element of index 0
   std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
   std::uint32_t skew_log = 31;           ///< the logarithm of the lines between two such gaps
-  double wavefronts = 1;                 ///< of shared memory that an access of a warp takes, about
   std::uint32_t image_bytes = 0;         ///< a multiple of 16
   std::uint32_t images = 1;              ///< a tile comes to one while another is stored
   std::uint32_t bytes = 0;               ///< of shared memory: the images, then the tables
   std::uint64_t tiles = 1;
   std::uint32_t tiles_per_cta = 1;
 
+  /// Bytes of the image from one part of a run to the next, or from one run of a chunk to the next index.
+  [[nodiscard]] std::int32_t along_image() const noexcept;
+  [[nodiscard]] TileImageSteps image() const noexcept;
   /// Whether a line spans dimension `d`.
   [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
 };

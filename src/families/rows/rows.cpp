@@ -139,6 +139,7 @@ class Rows final : public Family {
     const auto facts = facts_of<RowsFacts>(candidate);
     SourceParts parts{
         .why = "Both views are contiguous in the last dimension: vectors of 16 bytes are moved as they are.",
+        .rank = facts.rank,
         .element_bytes = facts.whole() ? 0 : facts.element_bytes,
         .most_threads = most_threads(facts.turns),
         .call = "move_rows(views, sides)"};
@@ -146,7 +147,7 @@ class Rows final : public Family {
     parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
     parts.facts += number_fact("turns", facts.turns, "vectors that a thread has in flight");
-    parts.facts += tile_order_fact(facts.rank, in_order(), 0, 1);
+    parts.facts += tile_index_fact(facts.rank, in_order(), 0, 1);
     return parts;
   }
 };

@@ -125,10 +125,20 @@ PerDimension tile_dimensions(const BlockFacts& facts) noexcept {
   return dimensions;
 }
 
-std::string tile_order_fact(std::uint32_t rank, const PerDimension& dimensions, std::uint32_t grouped,
+std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions, std::uint32_t grouped,
                             std::uint32_t group) {
-  return fmt::format("__device__ constexpr TileOrder<{0}> tile_order() {{ return {{{{{1}}}, {2}, {3}}}; }}\n",
-                     rank, fmt::join(dimensions.begin(), dimensions.begin() + rank, ", "), grouped, group);
+  std::string out = "// The tile of CTA n: its index in each dimension.\n";
+  out +=
+      "__device__ __forceinline__ void tile_index(const params::Divider (&tiles)[rank], u32 n, u32 "
+      "(&index)[rank]) {\n";
+  if (group > 1) out += fmt::format("  const u32 in_group = n % {0};\n  n /= {0};\n", group);
+  for (std::uint32_t k = rank; k-- > 0;) {
+    const std::uint32_t d = dimensions[k];
+    const std::string value = k == 0 ? std::string("n") : fmt::format("take(tiles[{}], n)", d);
+    out += group > 1 && d == grouped ? fmt::format("  index[{}] = {} * {} + in_group;\n", d, value, group)
+                                     : fmt::format("  index[{}] = {};\n", d, value);
+  }
+  return out + "}\n";
 }
 
 std::string block_fact_text(const BlockFacts& facts) {
@@ -245,14 +255,14 @@ void BlockFamily::classify(const Candidate& candidate, const Problem& problem, S
 }
 
 SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
-  SourceParts parts{.element_bytes = facts.element_bytes};
+  SourceParts parts{.rank = facts.rank, .element_bytes = facts.element_bytes};
   parts.set("cut", facts.whole == 0);
   parts.set("staggered", facts.staggered != 0);
   parts.set("unaligned", facts.alignment < 4 && facts.interleaved == 0);
   parts.set("interleaved", facts.interleaved != 0);
   parts.set("vector8", facts.vector_bytes() == 8);
   parts.facts = block_fact_text(facts);
-  parts.facts += tile_order_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));
+  parts.facts += tile_index_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));
   parts.facts += number_fact("vector", facts.vector, "elements of a block's side");
   return parts;
 }

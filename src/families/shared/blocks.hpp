@@ -70,8 +70,8 @@ inline constexpr BlockTuning wide_tunings[] = {
 /// Dimensions in the order in which CTAs take tiles, the fastest last.
 [[nodiscard]] PerDimension tile_dimensions(const BlockFacts& facts) noexcept;
 
-/// The fact "tile_order".
-[[nodiscard]] std::string tile_order_fact(std::uint32_t rank, const PerDimension& dimensions,
+/// The function "tile_index": the tile of a CTA, of which `group` of dimension `grouped` come first.
+[[nodiscard]] std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions,
                                           std::uint32_t grouped, std::uint32_t group);
 /// The facts that all of them have: rank, threads, box, Offset, element_bytes, row, column.
 [[nodiscard]] std::string block_fact_text(const BlockFacts& facts);

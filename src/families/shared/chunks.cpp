@@ -124,6 +124,7 @@ std::vector<Digit> chunk_digits(const ChunkFacts& facts) {
 }
 
 void add_chunk_parts(SourceParts& parts, const ChunkFacts& facts, std::string_view expression) {
+  parts.rank = facts.rank;
   parts.elements.push_back(facts.element_type());
   parts.result = facts.element_type();
   parts.reads.g = reads_of(expression).g;

@@ -88,6 +88,12 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
     tiles[d] = static_cast<std::uint32_t>(count);
     work = sat_mul(work, count);
   }
+  if (constexpr std::uint64_t most = std::uint64_t{1} << 32; spec.tiles_per_cta > 0 && work > most) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("{} tiles; at most 2^32 can be shared out. Use a larger box or a persistent grid "
+                            "(tiles_per_cta of 0).",
+                            work));
+  }
   shape.grid = grid_for(spec, work, problem.sm_count);
 
   const bool has_tail = spec.row_tails != 0;

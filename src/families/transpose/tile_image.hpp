@@ -20,8 +20,13 @@ class TileImage {
   [[nodiscard]] std::uint32_t bytes() const noexcept;
   /// In each dimension: blocks of the tile, or its elements in dimensions that blocks do not have.
   [[nodiscard]] const Numbers& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::uint32_t block_count() const noexcept { return block_count_; }
   /// And vectors that are stored.
   [[nodiscard]] const Numbers& vectors() const noexcept { return vectors_; }
+
+  [[nodiscard]] std::uint32_t vector_count() const noexcept { return vector_count_; }
+  /// Vectors of the image from one index of a dimension to the next; of the last from one block to the next.
+  [[nodiscard]] const Numbers& step() const noexcept { return step_; }
 
   /// Warps that have blocks, or vectors, to do.
   [[nodiscard]] std::uint32_t writing_warps() const noexcept;

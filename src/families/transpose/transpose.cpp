@@ -3,6 +3,7 @@
 #include "spec/saturate.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -110,8 +111,16 @@ class Transpose final : public BlockFamily {
     parts.call = "transpose_tile(views)";
     parts.facts +=
         number_fact("swizzle", image.best_swizzle(), "banks from one block of a column to the next");
-    if (facts.alignment >= 4 || facts.interleaved != 0)
+    const bool aligned = facts.alignment >= facts.vector_bytes();
+    parts.set("aligned", aligned);
+    if (!aligned && (facts.alignment >= 4 || facts.interleaved != 0))
       parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
+    parts.facts +=
+        number_fact("image_vectors", image.bytes() / facts.vector_bytes(), "of the tile in shared memory");
+    parts.facts += extent_fact("image_step", std::span(image.step()).first(facts.rank),
+                               "vectors from one index to the next");
+    parts.facts += number_fact("block_count", image.block_count());
+    parts.facts += number_fact("stored_vectors", image.vector_count());
     const auto blocks = digits_of(facts.source_order, image.blocks(), facts.rank);
     parts.facts += "// Block n of the tile, in the order of the source's memory.\n";
     parts.facts += index_function("block_index", blocks, facts.rank);

@@ -92,7 +92,8 @@ RawNvrtc::RawNvrtc(const std::string& path) {
   options_.push_back("-lineinfo");
 }
 
-RawNvrtc::Result RawNvrtc::compile(const tmajit::Source& source) const {
+RawNvrtc::Result RawNvrtc::compile(const tmajit::Source& source,
+                                   std::initializer_list<const char*> more) const {
   const auto check = [this](nvrtcResult result, const char* call) {
     if (result == NVRTC_SUCCESS) return;
     throw tmajit::Error(tmajit::ErrorCode::internal,
@@ -103,7 +104,9 @@ RawNvrtc::Result RawNvrtc::compile(const tmajit::Source& source) const {
   nvrtcProgram program = nullptr;
   check(nvrtcCreateProgram(&program, source.text.c_str(), name.c_str(), 0, nullptr, nullptr),
         "nvrtcCreateProgram");
-  check(nvrtcCompileProgram(program, static_cast<int>(options_.size()), options_.data()),
+  std::vector<const char*> options = options_;
+  options.insert(options.end(), more);
+  check(nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()),
         "nvrtcCompileProgram");
   const auto take = [&](auto& text, auto size_of, auto copy, const char* call) {
     std::size_t bytes = 0;

@@ -4,6 +4,7 @@
 #include <tmajit/device.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -81,9 +82,10 @@ class RawNvrtc {
     std::vector<char> cubin;
     std::string log;
   };
-  /// Compiles with the options that tmajit::compile() passes for default CompileOptions.
+  /// Compiles with the options that tmajit::compile() passes for default CompileOptions, and with `more`.
   /// Throws tmajit::Error{internal} if NVRTC refuses.
-  [[nodiscard]] Result compile(const tmajit::Source& source) const;
+  [[nodiscard]] Result compile(const tmajit::Source& source,
+                               std::initializer_list<const char*> more = {}) const;
 
  private:
   TMAJIT_BENCH_NVRTC_FUNCTIONS(TMAJIT_BENCH_DECLARE)

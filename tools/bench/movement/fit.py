@@ -138,13 +138,14 @@ def solve(matrix, right):
     return result
 
 
-def fit(cases, start):
+def fit(cases, start, fixed=()):
     """Levenberg and Marquardt's method on the constants' logarithms, which keeps them positive. Residuals of
-    more than 5 % count by their size, not its square: what the model does not know shall not bend the rest."""
-    names = list(start)
+    more than 5 % count by their size, not its square: what the model does not know shall not bend the rest.
+    Constants named in `fixed` stay."""
+    names = [name for name in start if name not in fixed]
 
     def residuals(x):
-        constants = {name: math.exp(value) for name, value in zip(names, x)}
+        constants = {**start, **{name: math.exp(value) for name, value in zip(names, x)}}
         return [r for case in cases for r in case.residuals(constants)]
 
     def robust(values):
@@ -154,7 +155,7 @@ def fit(cases, start):
         loss = sum(0.05**2 * 2 * (math.sqrt(1 + (r / 0.05)**2) - 1) for r in values)
         return loss + sum((PRIOR * (a - b))**2 for a, b in zip(x, first))
 
-    first = [math.log(value) for value in start.values()]
+    first = [math.log(start[name]) for name in names]
     x, damping = list(first), 1e-2
     values = residuals(x)
     for _ in range(STEPS):
@@ -187,7 +188,7 @@ def fit(cases, start):
         x, values, damping = there, new, damping / 4
         if gain < 1e-4:
             break
-    return {name: math.exp(value) for name, value in zip(names, x)}
+    return {**start, **{name: math.exp(value) for name, value in zip(names, x)}}
 
 
 def quantile(values, q):
@@ -227,6 +228,8 @@ def main():
     parser.add_argument("--header", default=HEADER, type=Path, help="where the constants are")
     parser.add_argument("--held-out", default=0.3, type=float, help="part of the cases that is not fitted to [0.3]")
     parser.add_argument("--seed", default=1, type=int, help="of which those are [1]")
+    parser.add_argument("--fix", default="", metavar="NAMES", help="constants that stay as they are, by commas: what these "
+                        "measurements say nothing of")
     parser.add_argument("--write", action="store_true", help="fit to all cases, and put the constants into the header")
     parser.add_argument("--keep", metavar="FILE", help="write what was measured to this file of the tests")
     options = parser.parse_args()
@@ -235,6 +238,9 @@ def main():
     start = {name: float(value) for name, value in CONSTANT.findall(text)}
     cases = load(options.measured, options.terms)
     check_arithmetic(cases, start)
+    fixed = [name for name in options.fix.split(",") if name]
+    if unknown := set(fixed) - set(start):
+        sys.exit(f"fit.py: --fix: there is no constant {', '.join(sorted(unknown))}; the header has {', '.join(start)}")
     if options.keep:
         keep(cases, options.keep)
     order = sorted(cases, key=lambda case: case.label)
@@ -244,10 +250,10 @@ def main():
 
     judge("as they are", cases, start)
     if fitted and held_out:
-        constants = fit(fitted, start)
+        constants = fit(fitted, start, fixed)
         judge("fitted, what they were fitted to", fitted, constants)
         judge("fitted, what was held out", held_out, constants)
-    constants = fit(cases, start)
+    constants = fit(cases, start, fixed)
     worst = judge("fitted to all", cases, constants)
     tell_errors(cases, constants)
     print("\nThe worst choices:")

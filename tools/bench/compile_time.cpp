@@ -1,0 +1,197 @@
+// What NVRTC takes for kernels that stand for the others, as multiples of what it takes for an empty one.
+#include "bench.hpp"
+#include "cost.hpp"
+#include "planning.hpp"
+#include "raw_libraries.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bench {
+namespace {
+
+using tmajit::ElementType;
+
+const tmajit::Source empty_kernel{"extern \"C\" __global__ void empty() {}\n", "empty", {}};
+
+Case permutation(std::string name, ElementType type, std::uint64_t rows, std::uint64_t columns) {
+  return {.group = "compile",
+          .name = std::move(name),
+          .kind = Kind::permute,
+          .sources = {{type, {rows, columns}}},
+          .destinations = {{type, {columns, rows}}},
+          .axes = {1, 0}};
+}
+
+Case mapping(std::string name, const char* text, std::size_t inputs) {
+  const Array matrix{ElementType::f32, {4096, 4096}};
+  return {.group = "compile",
+          .name = std::move(name),
+          .kind = Kind::map,
+          .sources = std::vector<Array>(inputs, matrix),
+          .destinations = {matrix},
+          .text = text};
+}
+
+std::vector<Case> cases() {
+  constexpr auto f32 = ElementType::f32;
+  constexpr auto bf16 = ElementType::bf16;
+  constexpr auto u8 = ElementType::u8;
+  const Array matrix{f32, {4096, 4096}};
+  std::vector<Case> list;
+  list.push_back({.group = "compile",
+                  .name = "rows: slice, f32",
+                  .kind = Kind::slice,
+                  .sources = {matrix},
+                  .destinations = {{f32, {4096, 2048}}},
+                  .slices = {{0, 4096, 1}, {64, 2112, 1}}});
+  list.push_back({.group = "compile",
+                  .name = "rows: heads, bf16",
+                  .kind = Kind::permute,
+                  .sources = {{bf16, {8, 1024, 16, 64}}},
+                  .destinations = {{bf16, {8, 16, 1024, 64}}},
+                  .axes = {0, 2, 1, 3}});
+  list.push_back(permutation("transpose, f32", f32, 16384, 16384));
+  list.push_back(permutation("transpose, bf16", bf16, 16384, 16384));
+  list.push_back(permutation("transpose, u8", u8, 16384, 16384));
+  list.push_back(permutation("transpose, f32, odd", f32, 8191, 8209));
+  list.push_back(permutation("transpose, bf16, odd", bf16, 8191, 8209));
+  list.push_back(permutation("transpose, u8, odd", u8, 8191, 8209));
+  Case tiles = mapping("map of tiles: SiLU, f32", "x / (1 + expf(-x))", 1);
+  tiles.family = "map";
+  tiles.tile = Tile{.box = {32, 32}};
+  list.push_back(std::move(tiles));
+  list.push_back(mapping("general: SiLU, f32", "x / (1 + expf(-x))", 1));
+  list.push_back(mapping("general: sum, f32", "x0 + x1", 2));
+  list.push_back({.group = "compile",
+                  .name = "general: pad, f32",
+                  .kind = Kind::pad,
+                  .sources = {{f32, {1000, 1000}}},
+                  .destinations = {{f32, {1008, 1004}}},
+                  .before = {3, 2}});
+  list.push_back({.group = "compile",
+                  .name = "general: cast, f32->bf16",
+                  .kind = Kind::cast,
+                  .sources = {matrix},
+                  .destinations = {{bf16, {4096, 4096}}}});
+  list.push_back({.group = "compile",
+                  .name = "gather, u8",
+                  .kind = Kind::permute,
+                  .sources = {{u8, {1024, 1024, 3}}},
+                  .destinations = {{u8, {3, 1024, 1024}}},
+                  .axes = {2, 0, 1}});
+  list.push_back(mapping("fill, f32", "g[0] == g[1]", 0));
+  return list;
+}
+
+/// The stages of a compile as NVRTC names them, and as we do.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> stages{
+    {{"CUDA C++ Frontend", "front_end"}, {"NVVM Optimizer", "nvvm"}, {"PTX Translation", "ptxas"}}};
+
+/// Each stage's share of a compile, from the table that NVRTC writes for its option --time: lines such as
+/// "empty.cu, NVVM Optimizer, 7, ms". Nothing if there is no such table.
+std::optional<std::array<double, stages.size()>> shares(const std::filesystem::path& table) {
+  std::array<double, stages.size()> spent{};
+  std::ifstream file(table);
+  for (std::string line; std::getline(file, line);) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const std::string mark = fmt::format(", {}, ", stages.at(i).first);
+      const std::size_t at = line.find(mark);
+      if (at == std::string::npos) continue;
+      double value = 0;
+      const char* const first = line.data() + at + mark.size();
+      std::from_chars(first, line.data() + line.size(), value);
+      spent.at(i) += value;
+    }
+  }
+  double sum = 0;
+  for (const double value : spent) sum += value;
+  if (sum <= 0) return std::nullopt;
+  for (double& value : spent) value /= sum;
+  return spent;
+}
+
+/// One kernel beside the empty one, which takes turns with it.
+class Race {
+ public:
+  Race(const RawNvrtc& nvrtc, const std::filesystem::path& folder)
+      : nvrtc_(nvrtc), table_(folder / "time.csv"), option_("--time=" + table_.string()) {}
+
+  void run(const tmajit::Source& source, unsigned rounds) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      const double empty = compile(empty_kernel).cpu_ms;
+      std::filesystem::remove(table_);
+      const Cost own = compile(source);
+      empty_.push_back(empty);
+      cpu_.push_back(own.cpu_ms);
+      wall_.push_back(own.wall_ms);
+      multiple_.push_back(own.cpu_ms / empty);
+      const auto split = shares(table_);
+      for (std::size_t i = 0; split && i < stages.size(); ++i) {
+        stage_.at(i).push_back(split->at(i) * own.cpu_ms / empty);
+      }
+    }
+  }
+
+  void print(const std::string& name, const std::string& kernel, Report& report) const {
+    const Samples multiple(multiple_);
+    std::string row = fmt::format("{:<26}{:<18}{:>9.1f}{:>9.1f}{:>9.2f}", name, kernel,
+                                  Samples(cpu_).median(), Samples(wall_).median(), multiple.median());
+    nlohmann::ordered_json entry{{"case", name},
+                                 {"family", kernel},
+                                 {"empty_cpu_ms", to_json(Samples(empty_))},
+                                 {"cpu_ms", to_json(Samples(cpu_))},
+                                 {"wall_ms", to_json(Samples(wall_))},
+                                 {"multiple", to_json(multiple)}};
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (stage_.at(i).empty()) continue;
+      const Samples part(stage_.at(i));
+      row += fmt::format("{:>11.2f}", part.median());
+      entry[stages.at(i).second] = to_json(part);
+    }
+    report.line(row);
+    report.json["compile"].push_back(std::move(entry));
+  }
+
+ private:
+  [[nodiscard]] Cost compile(const tmajit::Source& source) const {
+    return cost([&] { (void)nvrtc_.compile(source, {option_.c_str()}); });
+  }
+
+  const RawNvrtc& nvrtc_;
+  std::filesystem::path table_;
+  std::string option_;
+  std::vector<double> empty_, cpu_, wall_, multiple_;
+  std::array<std::vector<double>, stages.size()> stage_;
+};
+
+}  // namespace
+
+void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
+                          Report& report) {
+  report.line("\nNVRTC's time as multiples of an empty kernel's in turn with it: CPU time, medians");
+  report.line(fmt::format("{:<26}{:<18}{:>9}{:>9}{:>9}{:>11}{:>11}{:>11}", "kernel", "family", "CPU ms",
+                          "wall ms", "multiple", "front end", "NVVM", "ptxas"));
+  for (const Case& c : cases()) {
+    report.progress(fmt::format("compile {}", c.name));
+    try {
+      const tmajit::KernelPlan plan = plan_case(c).front();
+      Race race(nvrtc, folder);
+      race.run(tmajit::source(plan), options.rounds);
+      race.print(c.name, std::string(plan.family().name), report);
+    } catch (const tmajit::Error& error) {
+      report.failure(fmt::format("compile {}", c.name), error);
+    }
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <ctime>
+
+namespace bench {
+
+/// What a call costs the process that makes it.
+struct Cost {
+  double wall_ms = 0;
+  double cpu_ms = 0;  ///< of all threads: what a busy machine disturbs least
+};
+
+/// What a call costs this process.
+template <class Function>
+Cost cost(const Function& function) {
+  const auto cpu_ms = [] {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  };
+  const double cpu_before = cpu_ms();
+  const auto start = std::chrono::steady_clock::now();
+  function();
+  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
+  return {wall.count(), cpu_ms() - cpu_before};
+}
+
+}  // namespace bench
