@@ -113,7 +113,7 @@ constexpr Known known[] = {
     {"padded repeats", "general 4x32, 32 threads of 1 chunk",
      "general 1B rank 2 staggered repeat:1B row 2^4 bytes 2^6"},
     {"sum", "general 1024, 256 threads of 1 chunk", "general 4B rank 1 run:4B run:4B row 2^24 bytes 2^27"},
-    {"sum with a transpose", "general 32x32, 256 threads",
+    {"sum with a transpose", "general 64x64, 256 threads",
      "general 4B rank 2 run:4B image:4B row 2^12 column 2^12 bytes 2^27"},
     {"sum of transposes, one backwards", "general 32x32, 256 threads",
      "general 4B rank 2 image:4B elements:4B row 2^9 column 2^9 bytes 2^21"},
