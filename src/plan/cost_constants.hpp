@@ -16,6 +16,7 @@ struct CostConstants {
   double read_run;         ///< what a piece costs that is read, in bytes
   double written_run;      ///< likewise of one that is written
   double crowding;         ///< what each doubling of the bytes in flight beyond 64 KiB an SM costs the memory
+  double starving;         ///< what each halving below 32 KiB costs it
   double occupancy;        ///< warps of an SM that issue half as fast as all that fit
   double latency_us;       ///< of a CTA: from its start to its end, without ...
   double round_us;         ///< ... each wait of a thread for loads,
@@ -35,6 +36,7 @@ constexpr CostConstants cost{
     .read_run = 16.41,
     .written_run = 5.806,
     .crowding = 0.05121,
+    .starving = 0.2,
     .occupancy = 6.048,
     .latency_us = 1.493,
     .round_us = 0.2052,
@@ -42,7 +44,7 @@ constexpr CostConstants cost{
     .engine_us = 0.04623,
     .unloaded = 0.6,
     .sm_bytes_per_us = 7.24e+04,
-    .last_wave = 0.117,
+    .last_wave = 0.08,
 };
 
 /// Instructions of a thread.

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t sector = 32;           // bytes
 constexpr double instructions_per_us = 220e3;  // of threads, that an SM issues
 constexpr double clearly = 0.97;               // of the usual candidate's time
+constexpr double wanted_in_flight = 32768;     // bytes of loads of an SM: less, and the memory waits for it
 constexpr double most_in_flight = 65536;  // bytes of loads of an SM: more, and DRAM turns pages too often
 // Bytes of both sides up to which an L2 cache keeps them all, and from which on it keeps nothing.
 constexpr double all_cached = 24e6;
@@ -83,7 +84,8 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside + cost.written_run * written.runs;
   const double doublings = std::max(0.0, std::log2(prediction.in_flight / most_in_flight));
-  return counted * (1 + cost.crowding * doublings) /
+  const double halvings = std::max(0.0, std::log2(wanted_in_flight / prediction.in_flight));
+  return counted * (1 + cost.crowding * doublings + cost.starving * halvings) /
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
 

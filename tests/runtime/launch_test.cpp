@@ -411,9 +411,11 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
     const auto rebound = launched([&] { launch(some_stream); });
     const auto maps = std::move(bench.device->encoded);
     bench.device->encoded = {};
-    // The same kernel, planned there.
+    // The same kernel and tile, planned there.
     const std::vector<KernelPlan> there = plan_candidates(turned(out_at + 4096, in_at - 8192));
-    const auto same = std::ranges::find(there, plan.key(), &KernelPlan::key);
+    const auto same = std::ranges::find_if(there, [&](const KernelPlan& other) {
+      return other.key() == plan.key() && other.choice() == plan.choice();
+    });
     REQUIRE(same != there.end());
     const auto expected = launched([&] { bench.runtime.kernel(*same).launch(*same, some_stream); });
     CHECK(rebound == expected);

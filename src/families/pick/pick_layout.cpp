@@ -13,14 +13,22 @@ namespace {
 
 constexpr std::uint32_t unit = 16;  // bytes that come to the image at once
 constexpr std::uint32_t lanes = 32;
+constexpr std::uint64_t sector = 32;  // bytes
 constexpr std::uint32_t warps = pick_threads / lanes;
 constexpr std::uint32_t most_image = 32 * 1024;         // bytes
 constexpr std::uint32_t most_elements = 32 * 1024 - 1;  // of a part: a table counts them in 16 bits
 constexpr std::uint64_t most_gap = 32;                  // bytes that a line skips rather than end
 constexpr std::uint32_t skew_log = 3;                   // of the lines from one gap of the image to the next
 constexpr std::uint32_t enough_banks = 8;
-constexpr std::uint32_t neighbours = 4;
-constexpr std::uint64_t chunk_steps = 4;        // what beginning a chunk costs, in words
+constexpr std::uint32_t enough_wavefronts = 2;
+constexpr std::uint32_t most_gaps = 8;
+constexpr std::uint32_t no_skew = 31;
+constexpr std::uint32_t skewed_lanes = 8;  // that go along a run where its lines have gaps
+constexpr std::uint32_t least_lanes_log = 3;
+// Instructions of a word, of each of its elements, and of what begins a chunk.
+constexpr std::uint64_t word_issue = 6;
+constexpr std::uint64_t element_issue = 5;
+constexpr std::uint64_t chunk_issue = 40;
 constexpr std::uint32_t enough_runs = 16;       // of a tile: parts of them are not needed
 constexpr std::uint32_t enough_parts = 64;      // of a tile: more would not make the table of places cheaper
 constexpr std::uint32_t least_part_words = 64;  // what some warps store at once
@@ -145,23 +153,44 @@ class LayoutPlanner {
            (d == own_.skewed ? ((indices - 1) >> own_.skew_log) * unit : 0);
   }
 
-  /// Where lines begin in the image: as far from a multiple of 16 bytes as in memory, and never in the 16
-  /// bytes where another ends.
+  /// Where lines begin in the image: those of a run's innermost dimension as far apart as lets threads side
+  /// by side meet enough banks.
   bool lay_image() {
-    const std::uint64_t apart = own_.line_alignment < unit ? unit - 1 : 0;
-    std::uint64_t span = own_.line_bytes;
     if (own_.line_bytes > most_image) return false;
     const std::uint32_t first = first_of_run();
+    if (first == own_.rank) return place_lines(first, 0);
+    std::uint32_t best = 0;
+    std::uint32_t least = UINT32_MAX;
+    for (std::uint32_t gap = 0; gap < most_gaps && least > std::max(bytes_, enough_wavefronts); ++gap) {
+      if (!place_lines(first, gap)) break;
+      const std::uint32_t along = own_.skewed < own_.rank ? skewed_lanes : lanes;
+      const std::uint32_t taken = banks_taken(own_.image(), bytes_, along, in_word(), own_.run_elements, 0);
+      if (taken >= least) continue;
+      least = taken;
+      best = gap;
+    }
+    return place_lines(first, best);
+  }
+
+  /// The same with so many times 16 bytes more between the lines of dimension `first`. A line begins as far
+  /// from a multiple of 16 bytes as in memory, and never in the 16 bytes where another ends.
+  bool place_lines(std::uint32_t first, std::uint32_t gap) {
+    const std::uint64_t apart = own_.line_alignment < unit ? unit - 1 : 0;
+    std::uint64_t span = own_.line_bytes;
+    own_.lines = 1;
+    own_.skewed = max_view_rank;
+    own_.skew_log = no_skew;
     for (std::uint32_t k = own_.rank - own_.line_dimensions; k-- > 0;) {
       const std::uint32_t d = own_.source_order[k];
       if (stride(d) == 0 || own_.box[d] == 1) continue;
       own_.lines *= own_.box[d];
       const std::uint64_t step =
-          step_from(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_});
+          step_from(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_}) +
+          (d == first ? std::uint64_t{gap} * unit : 0);
       own_.image_step[d] = static_cast<std::int32_t>(step);
       // Threads side by side along a run would meet few banks if the lines that they read lay so.
       const std::uint64_t few = bytes_ == 1 ? 8 : 16;
-      if (d == first && bytes_ < 4 && step % few == 0) {
+      if (d == first && bytes_ < 4 && step % few == 0 && own_.box[d] >= 2U << skew_log) {
         own_.skewed = d;
         own_.skew_log = skew_log;
       }
@@ -207,36 +236,52 @@ class LayoutPlanner {
     return 0;
   }
 
+  /// What a word of each lane costs, in quarters of an SM's cycle: mostly the longest of what is issued, the
+  /// banks, and the sectors that the stores meet.
+  [[nodiscard]] std::uint64_t word_cost(std::uint32_t lanes_log, std::uint32_t taken) const {
+    const std::uint64_t issued = word_issue + element_issue * in_word();
+    const std::uint64_t banks = std::uint64_t{4} * in_word() * taken;
+    const std::uint64_t run_bytes = std::uint64_t{std::max(bytes_, 4U)} << lanes_log;
+    const std::uint64_t sectors = 2 * (lanes >> lanes_log) * (run_bytes / sector + 1);
+    return std::max({issued, banks, sectors}) + (issued + banks + sectors) / 8;
+  }
+
   /// Which words and chunks of runs the threads do: what takes the fewest steps.
   void arrange_threads() {
     own_.words = static_cast<std::uint32_t>(
         ceil_div(std::uint64_t{own_.part_elements} + in_word() - 1, std::uint64_t{in_word()}));
     own_.along = nearest_of_runs();
-    const bool few_banks = own_.skewed < own_.rank;
     std::uint64_t indices = own_.parts;
     std::uint64_t others = own_.runs;
-    if (own_.parts == 1 && own_.runs > 1) {
+    std::uint32_t alike = 1;  // indices apart that lie alike in their words
+    const bool by_runs = own_.parts == 1 && own_.runs > 1;
+    if (by_runs) {
       indices = own_.box[own_.along];
       others = own_.runs / indices;
       const auto step = static_cast<std::uint64_t>(nest_.operand[0].strides[own_.along]);
-      own_.every = in_word() / std::gcd(in_word(), static_cast<std::uint32_t>(step % in_word()));
-      // Lanes that do not go along a run then read neighbours.
-      if (few_banks && indices >= neighbours) own_.every = std::max(own_.every, neighbours);
+      alike = in_word() / std::gcd(in_word(), static_cast<std::uint32_t>(step % in_word()));
     }
-    const std::uint64_t most = ceil_div(indices, std::uint64_t{own_.every});
     std::uint64_t least = UINT64_MAX;
-    for (std::uint32_t lanes_log = few_banks ? 3 : 5; lanes_log + 1 >= (few_banks ? 3U : 4U); --lanes_log) {
+    for (std::uint32_t lanes_log = 5; lanes_log >= least_lanes_log; --lanes_log) {
+      // Lanes that do not go along a run do neighbouring runs, which lie near each other in the source.
+      const std::uint32_t across = lanes >> lanes_log;
+      const std::uint32_t every = by_runs && indices >= across ? std::max(alike, across) : alike;
+      const std::uint64_t most = ceil_div(indices, std::uint64_t{every});
+      const std::uint32_t taken = banks_taken(own_.image(), bytes_, 1U << lanes_log, in_word(),
+                                              own_.part_elements, own_.along_image());
+      const std::uint64_t word = word_cost(lanes_log, taken);
       for (std::uint32_t side = 0; warps >> side > 0; ++side) {
         const std::uint64_t words =
             ceil_div(std::uint64_t{own_.words}, std::uint64_t{1} << (lanes_log + side));
         const std::uint64_t rows = std::uint64_t{pick_threads} >> (lanes_log + side);
         for (std::uint64_t chunk = most;; chunk = ceil_div(chunk, std::uint64_t{2})) {
-          const std::uint64_t along = own_.every * ceil_div(most, chunk);
-          const std::uint64_t steps = words * ceil_div(along * others, rows) * (chunk + chunk_steps);
+          const std::uint64_t along = every * ceil_div(most, chunk);
+          const std::uint64_t steps = words * ceil_div(along * others, rows) * (chunk * word + chunk_issue);
           if (steps < least) {
             least = steps;
             own_.lanes_log = lanes_log;
             own_.warps_log = side;
+            own_.every = every;
             own_.chunk = static_cast<std::uint32_t>(chunk);
             own_.chunks_along = static_cast<std::uint32_t>(along);
           }

@@ -23,6 +23,7 @@ void ask_of_everything(const KernelPlan& plan) {
   expect(!plan.key().empty() && plan.expression().empty(), "key() and expression()");
   expect(plan.launch_shape().grid[0] > 0 && plan.shape().threads > 0, "launch_shape() and shape()");
   expect(plan.choice().family == plan.family().name && !plan.choice().text().empty(), "choice()");
+  expect(plan.prediction().us > 0 && (plan.common() || !plan.usual()), "prediction()");
   expect(!plan.why().empty() && plan.predicted_us() > 0 && !plan.tuned(), "why()");
   expect(!plan.parameters().empty() && !plan.parameter_bytes().empty(), "parameters()");
   expect(plan.operand_address(0) == 1 << 20, "operand_address()");

@@ -22,6 +22,7 @@ CONSTANT = re.compile(r"^    \.(\w+) = ([-+.\deE]+),$", re.MULTILINE)
 
 # Of src/plan/cost_model.cpp, whose arithmetic predict() repeats; check_arithmetic() compares them.
 INSTRUCTIONS_PER_US = 220e3
+WANTED_IN_FLIGHT = 32768
 MOST_IN_FLIGHT = 65536
 CLEARLY = 0.97
 ALL_CACHED = 24e6
@@ -43,7 +44,9 @@ def predict(constants, prediction, setting):
     counted = (moved + c["read_beside"] * read["beside"] + c["read_run"] * read["runs"]
                + c["written_beside"] * written["beside"] + c["written_run"] * written["runs"])
     doublings = max(0, math.log2(prediction["in_flight"] / MOST_IN_FLIGHT))
-    memory = counted * (1 + c["crowding"] * doublings) / (setting["gbps"] * 1e3 * c["of_peak"] * (1 + c["cached"] * kept))
+    halvings = max(0, math.log2(WANTED_IN_FLIGHT / prediction["in_flight"]))
+    spread = 1 + c["crowding"] * doublings + c["starving"] * halvings
+    memory = counted * spread / (setting["gbps"] * 1e3 * c["of_peak"] * (1 + c["cached"] * kept))
     issue = sum(c[name] * count for name, count in prediction["work"].items())
     issue *= prediction["uneven"] * (1 + c["occupancy"] / prediction["warps"]) / (INSTRUCTIONS_PER_US * setting["sm_count"])
     cta = (c["latency_us"] + c["round_us"] * prediction["rounds"] + c["pass_us"] * prediction["passes"]
