@@ -80,7 +80,9 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const PredictedTraffic& read = prediction.read;
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
-  const double kept = std::clamp((none_cached - bytes) / (none_cached - all_cached), 0.0, 1.0);
+  // What the copy engine moves was not seen to gain by the cache.
+  const double kept =
+      prediction.by_engine ? 0 : std::clamp((none_cached - bytes) / (none_cached - all_cached), 0.0, 1.0);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside + cost.written_run * written.runs;
   const double doublings = std::max(0.0, std::log2(prediction.in_flight / most_in_flight));

@@ -40,7 +40,7 @@ def predict(constants, prediction, setting):
     c = constants
     read, written = prediction["read"], prediction["written"]
     moved = read["bytes"] + written["bytes"]
-    kept = min(max((NONE_CACHED - moved) / (NONE_CACHED - ALL_CACHED), 0), 1)
+    kept = 0 if prediction["by_engine"] else min(max((NONE_CACHED - moved) / (NONE_CACHED - ALL_CACHED), 0), 1)
     counted = (moved + c["read_beside"] * read["beside"] + c["read_run"] * read["runs"]
                + c["written_beside"] * written["beside"] + c["written_run"] * written["runs"])
     doublings = max(0, math.log2(prediction["in_flight"] / MOST_IN_FLIGHT))
