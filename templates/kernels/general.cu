@@ -172,6 +172,21 @@ __device__ __forceinline__ void load_own(Chosen<From>& out, const u8* from) {
 //@ end
 //@ end
 //@ if padded
+// Whether the source reaches all of the tile. The CTA's threads agree on it, and then leave the window alone.
+__device__ __forceinline__ bool covers(const params::Window<rank>& window, const Tile<rank>& tile) {
+//@ if staggered
+  constexpr u32 before = chunk - 1;  // elements of a row that come before the tile
+//@ else
+  constexpr u32 before = 0;  // elements of a row that come before the tile
+//@ end
+  bool all = true;
+//@ each d
+  all = all && static_cast<i64>(tile.origin[d]) - (d == row ? before : 0) >= window.first[d] &&
+        static_cast<i64>(tile.origin[d]) + tile.inside[d] <= window.end[d];
+//@ end
+  return all;
+}
+
 // The elements of a chunk that exist in the source.
 __device__ __forceinline__ void clip(const params::Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
                                      u32& last) {
@@ -298,6 +313,11 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
 
 //@ end
 //@ if padded
+// The bits of a word, byte `at` of a chunk and three more, from bit `bit` of the chunk on.
+__device__ __forceinline__ u32 bits_from(u32 bit, u32 at) {
+  return bit > 8 * at ? __funnelshift_lc(0, ~0U, bit - 8 * at) : ~0U;
+}
+
 // Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
 __device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
 //@ if integer_result
@@ -309,10 +329,15 @@ __device__ __forceinline__ void surround(Result& result, const params::Window<ra
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
   const auto around = raw<Destination::Element, 2>(pack).get(0);
-  Result padded_result{};
+  constexpr u32 bits = 8 * sizeof(Destination::Element);
+  Result all{};
 #pragma unroll
-  for (u32 k = 0; k < chunk; ++k) padded_result.set(k, k < first || k >= last ? around : result.get(k));
-  result = padded_result;
+  for (u32 k = 0; k < chunk; ++k) all.set(k, around);
+#pragma unroll
+  for (u32 w = 0; w < result.words; ++w) {
+    const u32 own = first < last ? bits_from(bits * first, 4 * w) & ~bits_from(bits * last, 4 * w) : 0;
+    result.word[w] = (result.word[w] & own) | (all.word[w] & ~own);
+  }
 }
 
 //@ end
@@ -327,12 +352,15 @@ __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& vie
   Inputs<i...> in[turns];
   u32 first[turns];
   u32 last[turns];
+//@ if padded
+  const bool covered = covers(window, tile);
+//@ end
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     first[turn] = own[turn].first;
     last[turn] = own[turn].last;
 //@ if padded
-    clip(window, tile, own[turn], first[turn], last[turn]);
+    if (!covered) clip(window, tile, own[turn], first[turn], last[turn]);
 //@ end
     (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn], last[turn],
                      shared),
@@ -347,7 +375,7 @@ __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& vie
     Result result{{}};
     (void(result = static_cast<const Input<i>&>(in[turn]).bits), ...);
 //@ if padded
-    surround(result, window, first[turn], last[turn]);
+    if (first[turn] > own[turn].first || last[turn] < own[turn].last) surround(result, window, first[turn], last[turn]);
 //@ end
     store(views.head.destination, own[turn], result);
 //@ end
