@@ -72,23 +72,14 @@ template <class T> constexpr bool is_floating = false;
 template <> constexpr bool is_floating<float> = true;
 template <> constexpr bool is_floating<double> = true;
 
-// What integers hold, for the conversion that saturates.
-template <class T> struct Limits {
-  static constexpr bool is_signed = T(-1) < T(0);
-  static constexpr T max = is_signed ? static_cast<T>((u64(1) << (8 * sizeof(T) - 1)) - 1) : T(-1);
-  static constexpr T min = is_signed ? static_cast<T>(-max - 1) : T(0);
-};
-
 // A result in the value type of the output. Integers wrap; floating point to integer truncates toward zero
 // and saturates, NaN gives 0; everything else rounds to nearest even.
 template <class To, class From>
 __device__ __forceinline__ To convert(From value) {
   if constexpr (is_floating<From> && !is_floating<To>) {
-    // Both bounds are exact in From, or round outward to a power of two that To cannot hold.
-    constexpr From low = static_cast<From>(Limits<To>::min);
-    constexpr From high = static_cast<From>(Limits<To>::max);
-    if (!(value > low)) return value == value ? Limits<To>::min : To(0);
-    return value >= high ? Limits<To>::max : static_cast<To>(value);
+    const To whole = ptx::truncate<To>(value);
+    constexpr bool nan_is_zero = sizeof(From) == 4 && sizeof(To) <= 4;
+    return nan_is_zero || value == value ? whole : To(0);
   } else {
     return static_cast<To>(value);
   }

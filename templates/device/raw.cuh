@@ -89,9 +89,10 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
 //@ end
 
 //@ used load_words_anywhere enclosing_word
-// The word of four bytes that the byte at an address is in.
+// The word of four bytes that the byte at an address is in; subtracted, as the compiler then knows that it is in global
+// memory.
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
-  return reinterpret_cast<const u8*>(reinterpret_cast<u64>(at) & ~u64(3));
+  return at - (reinterpret_cast<u64>(at) & 3);
 }
 
 // Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted

@@ -172,6 +172,24 @@ __device__ __forceinline__ void load_own(Chosen<From>& out, const u8* from) {
 //@ end
 //@ end
 //@ if padded
+//@ if !words
+// Whether the source reaches all of the tile. The CTA's threads agree on it, and then leave the window alone: what a
+// chunk of 16 bytes takes in instructions decides how fast bytes are padded, where wider elements wait for memory.
+__device__ __forceinline__ bool covers(const params::Window<rank>& window, const Tile<rank>& tile) {
+//@ if staggered
+  constexpr u32 before = chunk - 1;  // elements of a row that come before the tile
+//@ else
+  constexpr u32 before = 0;  // elements of a row that come before the tile
+//@ end
+  bool all = true;
+//@ each d
+  all &= static_cast<i64>(tile.origin[d]) - (d == row ? before : 0) >= window.first[d];
+  all &= static_cast<i64>(tile.origin[d]) + tile.inside[d] <= window.end[d];
+//@ end
+  return all;
+}
+
+//@ end
 // The elements of a chunk that exist in the source.
 __device__ __forceinline__ void clip(const params::Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
                                      u32& last) {
@@ -298,6 +316,13 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
 
 //@ end
 //@ if padded
+//@ if !words
+// The bits of a word from bit `first` on, which may lie before or behind it.
+__device__ __forceinline__ u32 bits_from(i32 first) {
+  return __funnelshift_lc(0, ~0U, max(first, 0));
+}
+
+//@ end
 // Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
 __device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
 //@ if integer_result
@@ -309,10 +334,23 @@ __device__ __forceinline__ void surround(Result& result, const params::Window<ra
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);
   const auto around = raw<Destination::Element, 2>(pack).get(0);
-  Result padded_result{};
+  Result all{};
+//@ if words
 #pragma unroll
-  for (u32 k = 0; k < chunk; ++k) padded_result.set(k, k < first || k >= last ? around : result.get(k));
-  result = padded_result;
+  for (u32 k = 0; k < chunk; ++k) all.set(k, k < first || k >= last ? around : result.get(k));
+  result = all;
+//@ else
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) all.set(k, around);
+  constexpr i32 bits = 8 * sizeof(Destination::Element);
+  const i32 begin = bits * static_cast<i32>(first);
+  const i32 end = bits * static_cast<i32>(last);
+#pragma unroll
+  for (i32 w = 0; w < static_cast<i32>(result.words); ++w) {
+    const u32 own = bits_from(begin - 32 * w) & ~bits_from(end - 32 * w);
+    result.word[w] = (result.word[w] & own) | (all.word[w] & ~own);
+  }
+//@ end
 }
 
 //@ end
@@ -327,12 +365,21 @@ __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& vie
   Inputs<i...> in[turns];
   u32 first[turns];
   u32 last[turns];
+//@ if padded
+//@ if !words
+  const bool covered = covers(window, tile);
+//@ end
+//@ end
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     first[turn] = own[turn].first;
     last[turn] = own[turn].last;
 //@ if padded
+//@ if words
     clip(window, tile, own[turn], first[turn], last[turn]);
+//@ else
+    if (!covered) clip(window, tile, own[turn], first[turn], last[turn]);
+//@ end
 //@ end
     (load<Source<i>>(static_cast<Input<i>&>(in[turn]).bits, views.source[i], source[i], own[turn], first[turn], last[turn],
                      shared),
@@ -347,7 +394,7 @@ __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& vie
     Result result{{}};
     (void(result = static_cast<const Input<i>&>(in[turn]).bits), ...);
 //@ if padded
-    surround(result, window, first[turn], last[turn]);
+    if (first[turn] > own[turn].first || last[turn] < own[turn].last) surround(result, window, first[turn], last[turn]);
 //@ end
     store(views.head.destination, own[turn], result);
 //@ end

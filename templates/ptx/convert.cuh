@@ -1,4 +1,4 @@
-// Conversions between f32 and the narrow floating-point types.  PTX ISA, "cvt".
+// Conversions between f32 and the narrow floating-point types, and of floating point to integers.  PTX ISA, "cvt".
 //@ # Two elements at a time where the hardware does so. A pair is the element with the lower index in the low half.
 #pragma once
 #include "tmajit/types.cuh"
@@ -88,6 +88,41 @@ __device__ __forceinline__ float tf32_from_f32(float value) {
   u32 bits;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
   return __uint_as_float(bits);
+}
+//@ end
+
+//@ used truncate
+// To an integer, toward zero; what it cannot hold gives its smallest or largest value, as the instruction does by
+// itself. NaN gives 0 from f32 to at most 32 bits, and anything else.
+template <class To> constexpr bool is_signed = To(-1) < To(0);
+
+template <class To>
+__device__ __forceinline__ To truncate(float value) {
+  if constexpr (sizeof(To) == 8) {
+    return is_signed<To> ? static_cast<To>(__float2ll_rz(value)) : static_cast<To>(__float2ull_rz(value));
+//@ if narrow
+  } else if constexpr (sizeof(To) < 4) {
+    u32 bits;
+    if constexpr (sizeof(To) == 2 && is_signed<To>) asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(bits) : "f"(value));
+    else if constexpr (sizeof(To) == 2) asm("cvt.rzi.u16.f32 %0, %1;" : "=r"(bits) : "f"(value));
+    else if constexpr (is_signed<To>) asm("cvt.rzi.s8.f32 %0, %1;" : "=r"(bits) : "f"(value));
+    else asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(bits) : "f"(value));
+    return static_cast<To>(bits);
+//@ end
+  } else {
+    return is_signed<To> ? static_cast<To>(__float2int_rz(value)) : static_cast<To>(__float2uint_rz(value));
+  }
+}
+template <class To>
+__device__ __forceinline__ To truncate(double value) {
+  if constexpr (sizeof(To) == 8) {
+    return is_signed<To> ? static_cast<To>(__double2ll_rz(value)) : static_cast<To>(__double2ull_rz(value));
+  } else if constexpr (is_signed<To>) {
+    constexpr i32 largest = static_cast<i32>((1U << (8 * sizeof(To) - 1)) - 1);
+    return static_cast<To>(max(min(__double2int_rz(value), largest), -largest - 1));
+  } else {
+    return static_cast<To>(min(__double2uint_rz(value), u32{static_cast<To>(-1)}));
+  }
 }
 //@ end
 

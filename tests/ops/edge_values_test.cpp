@@ -1,0 +1,143 @@
+/// Casts of values at and beyond the edges of integers, and paddings of bytes in tiles inside the source, at its edges
+/// and beyond, on the simulated device.
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+template <class T>
+constexpr ElementType type_of() {
+  if constexpr (std::is_same_v<T, float>) return ElementType::f32;
+  if constexpr (std::is_same_v<T, double>) return ElementType::f64;
+  if constexpr (std::is_same_v<T, std::int8_t>) return ElementType::i8;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
+  if constexpr (std::is_same_v<T, std::int16_t>) return ElementType::i16;
+  if constexpr (std::is_same_v<T, std::uint16_t>) return ElementType::u16;
+  if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::u32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;
+  return ElementType::u64;
+}
+
+Runtime& runtime() {
+  static Runtime instance({.device = make_sim_device(), .cache_directory = std::nullopt});
+  return instance;
+}
+
+/// A tensor in memory of its own.
+template <class T>
+struct Held {
+  std::vector<T> values;
+  Buffer buffer;
+  Tensor tensor;
+
+  Held(const Shape& shape, std::vector<T> from)
+      : values(std::move(from)),
+        buffer(runtime().device(), sizeof(T) * values.size()),
+        tensor{TensorView::contiguous(type_of<T>(), shape), buffer.address()} {
+    runtime().device()->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+  }
+  const std::vector<T>& read() {
+    runtime().device()->streams().synchronize(nullptr);
+    runtime().device()->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(),
+                                          nullptr);
+    return values;
+  }
+};
+
+/// Toward zero; NaN gives 0, what is out of range the nearest value.
+template <class To, class From>
+To truncated(From value) {
+  if (std::isnan(value)) return 0;
+  // The first value above the range, a power of two.
+  const From above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+  if (value >= above) return std::numeric_limits<To>::max();
+  if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
+}
+
+template <class From>
+std::vector<From> edges() {
+  using Limits = std::numeric_limits<From>;
+  std::vector<From> out{Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),
+                        Limits::max(), Limits::lowest(), Limits::denorm_min(), -Limits::denorm_min(), From{0}};
+  for (const int bits : {0, 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
+    const From power = std::ldexp(From{1}, bits);
+    for (const From value : {power - 1, power - From(0.5), power, power + From(0.5), power + 1,
+                             std::nextafter(power, From{0}), std::nextafter(power, Limits::max())}) {
+      out.insert(out.end(), {value, -value});
+    }
+  }
+  return out;
+}
+
+template <class To, class From>
+void check_cast() {
+  const std::vector<From> values = edges<From>();
+  Held<From> from({values.size()}, values);
+  Held<To> to({values.size()}, std::vector<To>(values.size(), To{99}));
+  cast(runtime(), to.tensor, from.tensor);
+  to.read();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    INFO(values[i]);
+    CHECK(to.values[i] == truncated<To>(values[i]));
+  }
+}
+
+/// Pads rows of `from` elements at (2, before) to rows of `to`, twice as many and five.
+template <class T>
+void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
+  constexpr std::uint64_t rows = 6;
+  constexpr std::int64_t top = 2;
+  const std::uint64_t all_rows = 2 * rows + 5;
+  std::vector<T> values(rows * from);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + i / from);
+  Held<T> source({rows, from}, values);
+  Held<T> padded({all_rows, to}, std::vector<T>(all_rows * to));
+  pad(runtime(), padded.tensor, source.tensor, {{top, before}, 99});
+  padded.read();
+  std::uint64_t wrong = 0;
+  for (std::uint64_t i = 0; i < all_rows; ++i) {
+    for (std::uint64_t j = 0; j < to; ++j) {
+      const std::int64_t row = static_cast<std::int64_t>(i) - top;
+      const std::int64_t column = static_cast<std::int64_t>(j) - before;
+      const bool inside = row >= 0 && row < static_cast<std::int64_t>(rows) && column >= 0 &&
+                          column < static_cast<std::int64_t>(from);
+      const T wanted =
+          inside ? values[static_cast<std::size_t>(row) * from + static_cast<std::size_t>(column)] : T{99};
+      if (padded.values[i * to + j] != wanted) ++wrong;
+    }
+  }
+  INFO(from << " of " << to << " at " << before);
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("floating point becomes integers toward zero, ends at their edges, and NaN gives 0", "",
+                   std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                   std::int64_t, std::uint64_t) {
+  check_cast<TestType, float>();
+  check_cast<TestType, double>();
+}
+
+TEMPLATE_TEST_CASE("pads of narrow elements in tiles inside the source, at its edges and beyond", "",
+                   std::uint8_t, std::uint16_t, float) {
+  for (const std::int64_t before : {67, 64, 0, -5, 9000}) {
+    check_pad<TestType>(15'000, 24'576, before);
+    check_pad<TestType>(15'001, 24'571, before);
+  }
+}
