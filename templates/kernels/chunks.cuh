@@ -37,10 +37,11 @@ struct Chunk {
 //@ if contiguous
   __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
 //@ end
-  __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile) const {
+  // Where it begins in a view whose row has elements `step` bytes apart.
+  __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile, i64 step) const {
     Offset offset = 0;
 //@ each d
-    offset += static_cast<Offset>(at[d]) * static_cast<Offset>(view.step[d]);
+    offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == row ? step : view.step[d]);
 //@ end
     return tile + offset;
   }

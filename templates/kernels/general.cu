@@ -220,7 +220,7 @@ __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>
 //@ end
 //@ if repeat
   if constexpr (From::access == Access::repeat) {
-    const u8* from = own.in(view, tile);
+    const u8* from = own.in(view, tile, view.step[row]);
     const Element same = *reinterpret_cast<const Element*>(from);
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
@@ -234,7 +234,7 @@ __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>
 //@ end
 //@ if elements
   if constexpr (From::access == Access::elements) {
-    const u8* from = own.in(view, tile);
+    const u8* from = own.in(view, tile, view.step[row]);
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
       if (k >= first && k < last) out.set(k, *reinterpret_cast<const Element*>(from + k * view.step[row]));
@@ -243,21 +243,22 @@ __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>
 //@ end
 //@ if run
   if constexpr (From::access == Access::run) {
-    const u8* from = own.in(view, tile);
+    constexpr i64 step = i64{From::stride} * static_cast<i64>(sizeof(Element));
+    const u8* from = own.in(view, tile, step);
 //@ if interleaved
     if constexpr (From::interleaved) {
       if (first == 0 && last == chunk) return load_own<From>(out, from);
-      out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+      out = load_some<sizeof(Element), chunk>(from, step, first, last);
       return;
     }
 //@ end
 //@ if cut
     if (load_run<From>(out, view, from)) return;
-    out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+    out = load_some<sizeof(Element), chunk>(from, step, first, last);
 //@ else
 //@ if unaligned
     if (load_run<From>(out, view, from) || From::alignment >= 4) return;
-    out = load_some<sizeof(Element), chunk>(from, view.step[row], first, last);
+    out = load_some<sizeof(Element), chunk>(from, step, first, last);
 //@ else
     load_run<From>(out, view, from);
 //@ end

@@ -1,5 +1,5 @@
-/// Casts of values at and beyond the edges of integers, and paddings of bytes in tiles inside the source, at its edges
-/// and beyond, on the simulated device.
+/// Casts of values at and beyond the edges of integers, and paddings of bytes in tiles inside the source, at
+/// its edges and beyond, on the simulated device.
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
@@ -72,8 +72,9 @@ To truncated(From value) {
 template <class From>
 std::vector<From> edges() {
   using Limits = std::numeric_limits<From>;
-  std::vector<From> out{Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),
-                        Limits::max(), Limits::lowest(), Limits::denorm_min(), -Limits::denorm_min(), From{0}};
+  std::vector<From> out{Limits::quiet_NaN(),  -Limits::quiet_NaN(),  Limits::infinity(),
+                        -Limits::infinity(),  Limits::max(),         Limits::lowest(),
+                        Limits::denorm_min(), -Limits::denorm_min(), From{0}};
   for (const int bits : {0, 1, 7, 8, 15, 16, 31, 32, 63, 64}) {
     const From power = std::ldexp(From{1}, bits);
     for (const From value : {power - 1, power - From(0.5), power, power + From(0.5), power + 1,

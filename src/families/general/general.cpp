@@ -70,8 +70,8 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   return out + "};\n";
 }
 
-/// Whether a chunk has fewer bytes than that of a copy, as where bytes become f32: 16 of the widest operand, and
-/// of all others together fewer.
+/// Whether a chunk has fewer bytes than that of a copy, as where bytes become f32: 16 of the widest operand,
+/// and of all others together fewer.
 bool moves_few_bytes(const Problem& problem) {
   std::uint32_t bytes = 0;
   std::uint32_t widest = 1;
@@ -111,8 +111,8 @@ class General final : public Family {
       if (best) candidates[first].usual = Usual::yes;
       if (layout != Layout::any) return;
     }
-    // Of more dimensions finding a chunk's place takes long, and of chunks of few bytes long for what they move: two
-    // share it, where there is work for all.
+    // Of more dimensions finding a chunk's place takes long, and of chunks of few bytes long for what they
+    // move: two share it, where there is work for all.
     const bool shares = problem.nest.rank > 2 || moves_few_bytes(problem);
     const std::uint32_t turns = shares && !is_small(problem) ? 2 : 1;
     const std::size_t other = candidates.size();
