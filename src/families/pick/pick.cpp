@@ -30,6 +30,14 @@ struct PickFacts {
   Flag wide_offsets = 0;
 };
 
+/// Whether the source is repeated along a dimension: other kernels then load less.
+bool repeats(const Problem& problem) noexcept {
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
+  }
+  return false;
+}
+
 /// The layout of a candidate, whose image is known to fit.
 PickLayout layout_of(const Candidate& candidate, const Problem& problem) {
   return pick_layout(problem, candidate.tile.box).value();
@@ -114,7 +122,7 @@ class Pick final : public Family {
                                 .element_bytes = problem.element_bytes(0),
                                 .wide_offsets = has_wide_offsets(problem, box, 16) ? 1U : 0U};
           add_once(candidates, candidate(facts, problem.nest, {.box = box, .threads = pick_threads}),
-                   !is_small(problem));
+                   !is_small(problem) && !repeats(problem));
           break;
         }
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
