@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -113,10 +114,14 @@ class Pick final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (tmajit::layout_of(problem) == Layout::rows || !takes_pick(problem)) return;
+    std::vector<PerDimension> tried;
+    tried.reserve(std::size(tunings));
     for (PickTuning tuning : tunings) {
       // What does not fit is made smaller, twice at most.
       for (int tries = 0; tries < 3; ++tries) {
         const PerDimension box = pick_box(problem, tuning);
+        if (std::ranges::find(tried, box) != tried.end()) break;
+        tried.push_back(box);
         if (pick_layout(problem, box)) {
           const PickFacts facts{.rank = problem.nest.rank,
                                 .element_bytes = problem.element_bytes(0),
@@ -153,11 +158,7 @@ class Pick final : public Family {
                 ceil_div(words * layout.tiles_per_cta, std::uint64_t{pick_threads} * words_at_once)),
             .work = {.end = tiles * ends,
                      .picked_word = tiles * static_cast<double>(words),
-                     .wavefront = tiles * static_cast<double>(words) * in_word *
-                                  banks_taken(layout.image(), layout.element_bytes, 1U << layout.lanes_log,
-                                              in_word, layout.part_elements,
-                                              layout.along_image() *
-                                                  std::int64_t{layout.every > 1 ? 1 : layout.chunk}),
+                     .wavefront = tiles * static_cast<double>(words) * in_word * layout.banks_taken,
                      .line_unit = tiles * layout.lines * layout.line_units,
                      .entry = tiles / layout.tiles_per_cta * entries}};
   }

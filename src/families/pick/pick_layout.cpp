@@ -15,13 +15,14 @@ constexpr std::uint32_t unit = 16;  // bytes that come to the image at once
 constexpr std::uint32_t lanes = 32;
 constexpr std::uint64_t sector = 32;  // bytes
 constexpr std::uint32_t warps = pick_threads / lanes;
+constexpr std::uint32_t threads_log = std::countr_zero(pick_threads);
 constexpr std::uint32_t most_image = 32 * 1024;         // bytes
 constexpr std::uint32_t most_elements = 32 * 1024 - 1;  // of a part: a table counts them in 16 bits
 constexpr std::uint64_t most_gap = 32;                  // bytes that a line skips rather than end
 constexpr std::uint32_t skew_log = 3;                   // of the lines from one gap of the image to the next
 constexpr std::uint32_t enough_banks = 8;
 constexpr std::uint32_t enough_wavefronts = 2;
-constexpr std::uint32_t most_gaps = 8;
+constexpr std::uint32_t most_gaps = 4;
 constexpr std::uint32_t no_skew = 31;
 constexpr std::uint32_t skewed_lanes = 8;  // that go along a run where its lines have gaps
 constexpr std::uint32_t least_lanes_log = 3;
@@ -44,6 +45,11 @@ constexpr std::uint64_t most_tiles_per_cta = 8;
 std::uint64_t step_from(std::uint64_t least, std::uint64_t like) {
   const std::uint64_t wanted = unit + like % unit;  // modulo 32
   return least + (wanted - least) % (2 * unit);
+}
+
+/// n over a power of two, up to the next whole number.
+std::uint64_t shifted_up(std::uint64_t n, std::uint32_t log) {
+  return (n + (std::uint64_t{1} << log) - 1) >> log;
 }
 
 class LayoutPlanner {
@@ -266,27 +272,28 @@ class LayoutPlanner {
       // Lanes that do not go along a run do neighbouring runs, which lie near each other in the source.
       const std::uint32_t across = lanes >> lanes_log;
       const std::uint32_t every = by_runs && indices >= across ? std::max(alike, across) : alike;
-      const std::uint64_t most = ceil_div(indices, std::uint64_t{every});
+      const auto most = static_cast<std::uint32_t>(ceil_div(indices, std::uint64_t{every}));
       const std::uint32_t taken = banks_taken(own_.image(), bytes_, 1U << lanes_log, in_word(),
                                               own_.part_elements, own_.along_image());
       const std::uint64_t word = word_cost(lanes_log, taken);
-      for (std::uint32_t side = 0; warps >> side > 0; ++side) {
-        const std::uint64_t words =
-            ceil_div(std::uint64_t{own_.words}, std::uint64_t{1} << (lanes_log + side));
-        const std::uint64_t rows = std::uint64_t{pick_threads} >> (lanes_log + side);
-        for (std::uint64_t chunk = most;; chunk = ceil_div(chunk, std::uint64_t{2})) {
-          const std::uint64_t along = every * ceil_div(most, chunk);
-          const std::uint64_t steps = words * ceil_div(along * others, rows) * (chunk * word + chunk_issue);
+      for (std::uint32_t chunk = most;; chunk = chunk / 2 + chunk % 2) {
+        const std::uint32_t along = every * ((most - 1) / chunk + 1);
+        for (std::uint32_t side = 0; warps >> side > 0; ++side) {
+          // All these are powers of two: what threads do of a run at a time, and how many runs.
+          const std::uint64_t words = shifted_up(own_.words, lanes_log + side);
+          const std::uint64_t rows = shifted_up(along * others, threads_log - lanes_log - side);
+          const std::uint64_t steps = words * rows * (chunk * word + chunk_issue);
           if (steps < least) {
             least = steps;
             own_.lanes_log = lanes_log;
+            own_.banks_taken = taken;
             own_.warps_log = side;
             own_.every = every;
-            own_.chunk = static_cast<std::uint32_t>(chunk);
-            own_.chunks_along = static_cast<std::uint32_t>(along);
+            own_.chunk = chunk;
+            own_.chunks_along = along;
           }
-          if (chunk == 1) break;
         }
+        if (chunk == 1) break;
       }
     }
     own_.chunks = own_.chunks_along * static_cast<std::uint32_t>(others);

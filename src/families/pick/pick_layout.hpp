@@ -35,6 +35,7 @@ struct PickLayout {
   std::uint32_t chunks_along = 1;
   std::uint32_t chunks = 1;  ///< of a tile
   std::uint32_t lanes_log = 5;
+  std::uint32_t banks_taken = 1;  ///< times that an access of a warp takes the banks of shared memory
   std::uint32_t warps_log = 0;
   // Lines:
   std::uint32_t line_alignment = 1;   ///< bytes, of every line's first
