@@ -202,7 +202,8 @@ __device__ __forceinline__ Element element_at(const u8* place) {
   return *reinterpret_cast<const Element*>(place);
 }
 
-// Of the elements of word n of a part of which `before` elements lie before it in its first word.
+// The places in the image of the elements of word n of a part, before whose first element its first word holds `before`
+// others.
 __device__ __forceinline__ void load_places(i32 (&place)[in_word], const Tables& tables, u32 n, u32 before) {
 #pragma unroll
   for (u32 k = 0; k < in_word; ++k) place[k] = tables.place[(n + 1) * in_word - 1 - before + k];
@@ -238,8 +239,7 @@ __device__ __forceinline__ void move_chunk(const PickTile& plan, const Tables& t
                                            const u8* image, u8* destination) {
   if (chunk.count == 0) return;
   i32 place[in_word];
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) place[k] = tables.place[(n + 1) * in_word - 1 - chunk.before + k];
+  load_places(place, tables, n, chunk.before);
   const u8* from = image + chunk.image;
   u8* to = destination + chunk.destination + n * word_bytes;
   const i32 image_step = plan.along.image * static_cast<i32>(plan.every);

@@ -91,6 +91,25 @@ ShortMove short_move(std::uint64_t seed) {
   return {tests::move_operand(type, shape, to, to_shift), tests::move_operand(type, shape, from, shift())};
 }
 
+/// Calls use(runtime, n, move) for short moves n = 0 … of a seed, on a simulated device that takes threads in
+/// any order.
+template <class Use>
+void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  SimOptions options{.threads = 1};
+  options.mode = SimOptions::Mode::random;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const ShortMove drawn = short_move(seed + n);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    try {
+      use(runtime, n, drawn);
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
@@ -114,39 +133,29 @@ TEST_CASE("a plan of a gather says what made a run, and how it is stored") {
 TEST_CASE("gathers move every element between short dimensions, and nothing is reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
   const std::uint64_t seed = reference::seed(20261121);
-  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
   std::map<std::string_view, std::uint64_t> counts;
   std::uint64_t runs = 0;
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const ShortMove drawn = short_move(seed + n);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
-    try {
-      tests::EveryCandidate move(runtime, drawn.destination, {drawn.source});
-      reference::copy(move.host(0), move.host(1));
-      // The first, and of the rest another each time: kernels take long to make. Other methods have tests of
-      // their own.
-      std::vector<const Candidate*> gathers;
-      for (const Candidate& candidate : move.candidates()) {
-        if (tests::is_of(candidate, "gather")) gathers.push_back(&candidate);
-      }
-      for (std::size_t i = 0; i < gathers.size(); ++i) {
-        if (i != 0 && i != n % gathers.size()) continue;
-        CHECK(move.run(*gathers[i]) == "");
-        ++runs;
-        const auto facts = facts_of<GatherFacts>(*gathers[i]);
-        ++counts[facts.alignment == 16       ? "aligned runs"
-                 : facts.same_alignment != 0 ? "runs alike"
-                                             : "other runs"];
-        if (facts.part != 0) ++counts["runs in parts"];
-        if (facts.skewed != max_view_rank) ++counts["images with gaps"];
-      }
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
+  for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t n, const ShortMove& drawn) {
+    tests::EveryCandidate move(runtime, drawn.destination, {drawn.source});
+    reference::copy(move.host(0), move.host(1));
+    // The first, and of the rest another each time: kernels take long to make. Other methods have tests of
+    // their own.
+    std::vector<const Candidate*> gathers;
+    for (const Candidate& candidate : move.candidates()) {
+      if (tests::is_of(candidate, "gather")) gathers.push_back(&candidate);
     }
-  }
+    for (std::size_t i = 0; i < gathers.size(); ++i) {
+      if (i != 0 && i != n % gathers.size()) continue;
+      CHECK(move.run(*gathers[i]) == "");
+      ++runs;
+      const auto facts = facts_of<GatherFacts>(*gathers[i]);
+      ++counts[facts.alignment == 16       ? "aligned runs"
+               : facts.same_alignment != 0 ? "runs alike"
+                                           : "other runs"];
+      if (facts.part != 0) ++counts["runs in parts"];
+      if (facts.skewed != max_view_rank) ++counts["images with gaps"];
+    }
+  });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(2 * runs >= cases);
 }
@@ -154,34 +163,24 @@ TEST_CASE("gathers move every element between short dimensions, and nothing is r
 TEST_CASE("words are picked for every element between short dimensions, and nothing is reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
   const std::uint64_t seed = reference::seed(20261122);
-  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  SimOptions options{.threads = 1};
-  options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
   std::map<std::string_view, std::uint64_t> counts;
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const ShortMove drawn = short_move(seed + n);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
-    try {
-      // On a chip without SMs CTAs do several tiles even of these tensors.
-      tests::EveryCandidate move(runtime, drawn.destination, {drawn.source}, {}, std::nullopt,
-                                 n % 2 == 0 ? 132 : 0);
-      reference::copy(move.host(0), move.host(1));
-      // The kernel takes tiles of any size: all of them are tried.
-      for (const Candidate& candidate : move.candidates()) {
-        if (!tests::is_of(candidate, "pick")) continue;
-        CHECK(move.run(candidate) == "");
-        const PickLayout layout = pick_layout(move.problem(), candidate.tile.box).value();
-        if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
-        if (layout.parts > 1) ++counts["runs in parts"];
-        if (layout.every > 1) ++counts["chunks of runs that are apart"];
-        if (layout.skewed < layout.rank) ++counts["images with gaps"];
-        if (layout.below > 0) ++counts["lines that run backwards"];
-      }
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
+  for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t n, const ShortMove& drawn) {
+    // On a chip without SMs CTAs do several tiles even of these tensors.
+    tests::EveryCandidate move(runtime, drawn.destination, {drawn.source}, {}, std::nullopt,
+                               n % 2 == 0 ? 132 : 0);
+    reference::copy(move.host(0), move.host(1));
+    // The kernel takes tiles of any size: all of them are tried.
+    for (const Candidate& candidate : move.candidates()) {
+      if (!tests::is_of(candidate, "pick")) continue;
+      CHECK(move.run(candidate) == "");
+      const PickLayout layout = pick_layout(move.problem(), candidate.tile.box).value();
+      if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
+      if (layout.parts > 1) ++counts["runs in parts"];
+      if (layout.every > 1) ++counts["chunks of runs that are apart"];
+      if (layout.skewed < layout.rank) ++counts["images with gaps"];
+      if (layout.below > 0) ++counts["lines that run backwards"];
     }
-  }
+  });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(counts.size() == 5);
 }

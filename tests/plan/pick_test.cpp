@@ -32,7 +32,7 @@ Move random_permutation(Random& random) {
 /// Where the lines of a tile begin in its image.
 std::vector<std::int64_t> lines_of(const PickLayout& layout, const Problem& problem) {
   std::vector<std::int64_t> lines{0};
-  const TileImageSteps image = layout.image();
+  const LineImage image = layout.image();
   for (std::uint32_t d = 0; d < layout.rank; ++d) {
     if (layout.spans(d) || problem.nest.operand[1].strides[d] == 0) continue;
     std::vector<std::int64_t> more;

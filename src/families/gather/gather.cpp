@@ -1,7 +1,7 @@
 #include "families/gather/gather_layout.hpp"
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
-#include "families/shared/image_walk.hpp"
+#include "families/shared/line_image.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::string place_facts(const GatherFacts& facts, const GatherLayout& layout) {
          extent_fact("line_reach", std::span(reach).first(facts.rank), "bytes from index to index of a line");
 }
 
-TileImageSteps image_of(const GatherFacts& facts) {
+LineImage image_of(const GatherFacts& facts) {
   return {.box = facts.box,
           .step = facts.image_step,
           .rank = facts.rank,
@@ -96,7 +96,7 @@ class Gather final : public Family {
               .pick = tiles * static_cast<double>(vectors) * facts.vector(),
               .image_unit = tiles * static_cast<double>(units)};
     if (facts.alignment < unit) work.end = work.pick * of_warps;
-    const TileImageSteps image = image_of(facts);
+    const LineImage image = image_of(facts);
     const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
                                                  : facts.image_step[facts.source_order[facts.rank - 1]];
     work.wavefront = work.pick * banks_taken(image, facts.element_bytes, layout.slots_along, facts.vector(),
@@ -124,11 +124,7 @@ class Gather final : public Family {
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
     const auto facts = facts_of<GatherFacts>(candidate);
-    if (facts.run_dimension + 1 >= facts.rank) return {};
-    std::vector<std::uint32_t> run(facts.rank - facts.run_dimension - 1);
-    std::iota(run.begin(), run.end(), facts.run_dimension);
-    return {fmt::format("Dimensions {} and {} of the canonical nest are one run of the destination's memory.",
-                        fmt::join(run, ", "), facts.rank - 1)};
+    return run_rewrite(facts.run_dimension, facts.rank);
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,

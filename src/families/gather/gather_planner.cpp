@@ -1,4 +1,5 @@
 #include "families/gather/gather_layout.hpp"
+#include "families/shared/line_image.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ constexpr std::uint32_t most_shared =
     32 * 1024;                            // of an image and its table: six CTAs an SM; places are 16 bits
 constexpr std::uint32_t most_run = 2048;  // elements that one index more is joined to
 constexpr std::uint32_t most_filled = 16 * 1024;  // bytes of a tile, unless its runs and lines make it larger
-constexpr std::uint64_t most_gap = 32;            // bytes that a line skips rather than end
 constexpr std::uint64_t most_small = 4;           // runs of a tile that are few
 constexpr std::uint32_t most_threads = 256;
 constexpr std::uint32_t least_skewed = 8;  // lines from one gap of the image to the next
@@ -46,13 +46,6 @@ std::uint32_t best_warps_along(std::uint32_t warps, std::uint32_t groups, std::u
     best = along;
   }
   return best;
-}
-
-/// The smallest value from `least` on that is `like` modulo 16 and an odd number of 16 bytes besides: lines
-/// so far apart meet all banks.
-std::uint64_t step_from(std::uint64_t least, std::uint64_t like) {
-  const std::uint64_t wanted = unit + like % unit;  // modulo 32
-  return least + (wanted - least) % (2 * unit);
 }
 
 class GatherPlanner {
@@ -155,7 +148,7 @@ class GatherPlanner {
   /// it runs backwards, the tile takes all of it.
   [[nodiscard]] bool joins_line(std::uint32_t d, std::uint64_t span, std::uint64_t box) const {
     if (stride(d) == 0 || (stride(d) < 0 && box < nest_.shape[d])) return false;
-    return distance(d) <= span || (distance(d) - span) * bytes_ <= most_gap;
+    return distance(d) <= span || (distance(d) - span) * bytes_ <= most_line_gap;
   }
 
   void lengthen_lines(std::uint64_t wanted) {
@@ -240,7 +233,7 @@ class GatherPlanner {
       if (stride(d) == 0 || facts_.box[d] == 1) continue;
       facts_.lines[d] = facts_.box[d];
       const std::uint64_t step =
-          step_from(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_});
+          line_step(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_});
       facts_.image_step[d] = static_cast<std::int32_t>(step);
       span += (facts_.lines[d] - 1) * step;
       if (d == facts_.skewed) span += (facts_.lines[d] - 1) / facts_.skew_every * unit;
@@ -341,11 +334,8 @@ GatherLayout::GatherLayout(const GatherFacts& facts) noexcept {
 
 bool takes_gather(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || nest.windowed || !problem.expression.empty()) return false;
-  if (problem.interleaved[1]) return false;  // lines hold what lies between the elements, too
-  if (problem.element_bytes(0) >= unit) return false;
+  if (!takes_lines(problem)) return false;
   const std::uint32_t last = nest.rank - 1;
-  if (nest.operand[0].strides[last] != 1) return false;
   if (is_short(problem, last)) {
     return nest.operand[0].strides[last - 1] == static_cast<std::int64_t>(nest.shape[last]);
   }

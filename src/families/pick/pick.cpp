@@ -7,17 +7,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t words_at_once = 4;  // that a thread has under way
-constexpr std::uint32_t no_skew = 31;       // no index is so large
 
 constexpr PickTuning tunings[] = {
     {256, 256, 16 << 10}, {256, 256, 32 << 10}, {512, 128, 16 << 10}, {128, 512, 16 << 10},
@@ -113,7 +110,7 @@ class Pick final : public Family {
                 .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (tmajit::layout_of(problem) == Layout::rows || !takes_pick(problem)) return;
+    if (tmajit::layout_of(problem) == Layout::rows || !takes_lines(problem)) return;
     std::vector<PerDimension> tried;
     tried.reserve(std::size(tunings));
     for (PickTuning tuning : tunings) {
@@ -141,7 +138,8 @@ class Pick final : public Family {
     const auto tiles = static_cast<double>(layout.tiles);
     const std::uint64_t words = std::uint64_t{layout.runs} * layout.parts * layout.words;
     const std::uint32_t in_word = std::max(4 / layout.element_bytes, 1U);
-    const double entries = layout.chunks + layout.lines + double{1} * layout.words * in_word;
+    const double entries =
+        static_cast<double>(layout.chunks) + layout.lines + std::uint64_t{layout.words} * in_word;
     // Where a run begins or ends within a word, the lanes beside wait while its elements are stored one by
     // one.
     const bool cut_words = problem.alignment(0, layout.rank - 1) < 4;
@@ -182,11 +180,7 @@ class Pick final : public Family {
            strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest.shape[first])) {
       --first;
     }
-    if (first + 1 >= nest.rank) return {};
-    std::vector<std::uint32_t> run(nest.rank - first - 1);
-    std::iota(run.begin(), run.end(), first);
-    return {fmt::format("Dimensions {} and {} of the canonical nest are one run of the destination's memory.",
-                        fmt::join(run, ", "), nest.rank - 1)};
+    return run_rewrite(first, nest.rank);
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,

@@ -7,10 +7,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t sector = 32;    // bytes
-constexpr std::uint64_t most_gap = 32;  // bytes that a line skips rather than end
-constexpr double whole_sectors = 1.05;  // what they are worth
-constexpr std::uint64_t sixteenth = 16;
+constexpr std::uint64_t sector = 32;      // bytes
+constexpr double whole_sectors = 1.05;    // what a part of whole sectors is worth
+constexpr std::uint64_t part_steps = 16;  // lengths that are tried up to the wanted one
 
 /// A tile that grows along the destination's memory, then along the source's, then wherever it can.
 class BoxPlanner {
@@ -34,7 +33,7 @@ class BoxPlanner {
   /// of the last tile empty, and is whole sectors of memory if that costs little.
   [[nodiscard]] std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) const {
     if (2 * extent <= 3 * wanted) return static_cast<std::uint32_t>(extent);
-    const std::uint64_t step = std::max<std::uint64_t>(wanted / sixteenth, 1);
+    const std::uint64_t step = std::max<std::uint64_t>(wanted / part_steps, 1);
     std::uint64_t best = std::max<std::uint64_t>(wanted, 1);
     double most = 0;
     for (std::uint64_t part = std::max<std::uint64_t>(wanted * 3 / 4, 1); 2 * part <= 3 * wanted + 1;
@@ -63,7 +62,7 @@ class BoxPlanner {
     std::uint64_t span = 1;
     for (std::uint32_t k = nest_.rank; k-- > 0 && span < wanted;) {
       const std::uint32_t d = order_[k];
-      if (stride(d) == 0 || (distance(d) > span && (distance(d) - span) * bytes_ > most_gap)) return;
+      if (stride(d) == 0 || (distance(d) > span && (distance(d) - span) * bytes_ > most_line_gap)) return;
       const std::uint64_t more = ceil_div(wanted - span, distance(d)) + (distance(d) == 1 ? 1 : 0);
       const std::uint32_t part =
           stride(d) < 0 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[d], UINT32_MAX))
@@ -92,13 +91,6 @@ class BoxPlanner {
 };
 
 }  // namespace
-
-bool takes_pick(const Problem& problem) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || problem.sources() != 1 || !problem.reads_bits()) return false;
-  if (problem.interleaved[1]) return false;  // lines hold what lies between the elements, too
-  return problem.element_bytes(0) < 16 && nest.operand[0].strides[nest.rank - 1] == 1;
-}
 
 PerDimension pick_box(const Problem& problem, const PickTuning& tuning) {
   return BoxPlanner(problem, tuning).box();

@@ -18,13 +18,11 @@ constexpr std::uint32_t warps = pick_threads / lanes;
 constexpr std::uint32_t threads_log = std::countr_zero(pick_threads);
 constexpr std::uint32_t most_image = 32 * 1024;         // bytes
 constexpr std::uint32_t most_elements = 32 * 1024 - 1;  // of a part: a table counts them in 16 bits
-constexpr std::uint64_t most_gap = 32;                  // bytes that a line skips rather than end
 constexpr std::uint32_t skew_log = 3;                   // of the lines from one gap of the image to the next
-constexpr std::uint32_t enough_banks = 8;
-constexpr std::uint32_t enough_wavefronts = 2;
-constexpr std::uint32_t most_gaps = 4;
-constexpr std::uint32_t no_skew = 31;
-constexpr std::uint32_t skewed_lanes = 8;  // that go along a run where its lines have gaps
+constexpr std::uint32_t enough_banks = 8;               // for a line to go on where the next dimension begins
+constexpr std::uint32_t enough_wavefronts = 2;          // of an access: a larger gap would gain little
+constexpr std::uint32_t most_gaps = 4;                  // that are tried, each 16 bytes more
+constexpr std::uint32_t skewed_lanes = 8;               // that go along a run where its lines have gaps
 constexpr std::uint32_t least_lanes_log = 3;
 // Instructions of a word, of each of its elements, and of what begins a chunk.
 constexpr std::uint64_t word_issue = 6;
@@ -39,13 +37,6 @@ constexpr std::uint32_t wide_more = 16;  // ... at most, where they take 64
 constexpr std::uint32_t place_entry = 4;
 constexpr std::uint32_t least_waves = 16;  // CTAs that each SM does at least, before one does several tiles
 constexpr std::uint64_t most_tiles_per_cta = 8;
-
-/// The smallest value from `least` on that is `like` modulo 16 and an odd number of 16 bytes besides: lines
-/// so far apart meet more banks.
-std::uint64_t step_from(std::uint64_t least, std::uint64_t like) {
-  const std::uint64_t wanted = unit + like % unit;  // modulo 32
-  return least + (wanted - least) % (2 * unit);
-}
 
 /// n over a power of two, up to the next whole number.
 std::uint64_t shifted_up(std::uint64_t n, std::uint32_t log) {
@@ -112,7 +103,7 @@ class LayoutPlanner {
   /// it runs backwards, the tile takes all of it.
   [[nodiscard]] bool joins_line(std::uint32_t d, std::uint64_t span) const {
     if (stride(d) == 0 || (stride(d) < 0 && own_.box[d] < nest_.shape[d])) return false;
-    if (distance(d) > span && (distance(d) - span) * bytes_ > most_gap) return false;
+    if (distance(d) > span && (distance(d) - span) * bytes_ > most_line_gap) return false;
     return span * bytes_ < unit || banks_met(distance(d) * bytes_) >= enough_banks;
   }
   /// Banks that threads side by side along a run meet whose elements lie so many bytes apart.
@@ -191,7 +182,7 @@ class LayoutPlanner {
       if (stride(d) == 0 || own_.box[d] == 1) continue;
       own_.lines *= own_.box[d];
       const std::uint64_t step =
-          step_from(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_}) +
+          line_step(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_}) +
           (d == first ? std::uint64_t{gap} * unit : 0);
       own_.image_step[d] = static_cast<std::int32_t>(step);
       // Threads side by side along a run would meet few banks if the lines that they read lay so.
@@ -312,7 +303,7 @@ bool PickLayout::spans(std::uint32_t d) const noexcept {
   return std::find(end - line_dimensions, end, d) != end;
 }
 
-TileImageSteps PickLayout::image() const noexcept {
+LineImage PickLayout::image() const noexcept {
   return {.box = box,
           .step = image_step,
           .rank = rank,

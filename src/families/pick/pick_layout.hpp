@@ -1,6 +1,6 @@
 #pragma once
 
-#include "families/shared/image_walk.hpp"
+#include "families/shared/line_image.hpp"
 #include "families/shared/views.hpp"
 
 #include <cstdint>
@@ -14,6 +14,9 @@ struct PickTuning {
   std::uint32_t source_run = 256;
   std::uint32_t tile_bytes = 16 * 1024;
 };
+
+/// The logarithm of lines between two gaps of an image that has none: no index is so large.
+inline constexpr std::uint32_t no_skew = 31;
 
 /// How a `pick` kernel works through a tile of a problem: numbers of its launch
 /// (templates/params/pick_tile.cuh).
@@ -33,10 +36,10 @@ struct PickLayout {
   std::uint32_t chunk = 1;  ///< runs or parts of a chunk
   std::uint32_t every = 1;  ///< how far apart they are
   std::uint32_t chunks_along = 1;
-  std::uint32_t chunks = 1;  ///< of a tile
-  std::uint32_t lanes_log = 5;
+  std::uint32_t chunks = 1;       ///< of a tile
+  std::uint32_t lanes_log = 5;    ///< the logarithm of the lanes of a warp that go along a run
   std::uint32_t banks_taken = 1;  ///< times that an access of a warp takes the banks of shared memory
-  std::uint32_t warps_log = 0;
+  std::uint32_t warps_log = 0;    ///< likewise of the warps of a CTA
   // Lines:
   std::uint32_t line_alignment = 1;   ///< bytes, of every line's first
   std::uint32_t line_bytes = 0;       ///< that a line spans
@@ -48,7 +51,7 @@ struct PickLayout {
   std::array<std::int32_t, max_view_rank> image_step{};  ///< bytes between indices; 0 where repeated
   std::uint32_t below = 0;                               ///< bytes of a line before its element of index 0
   std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
-  std::uint32_t skew_log = 31;           ///< the logarithm of the lines between two such gaps
+  std::uint32_t skew_log = no_skew;      ///< the logarithm of the lines between two such gaps
   std::uint32_t image_bytes = 0;         ///< a multiple of 16
   std::uint32_t images = 1;              ///< a tile comes to one while another is stored
   std::uint32_t bytes = 0;               ///< of shared memory: the images, then the tables
@@ -57,14 +60,11 @@ struct PickLayout {
 
   /// Bytes of the image from one part of a run to the next, or from one run of a chunk to the next index.
   [[nodiscard]] std::int32_t along_image() const noexcept;
-  [[nodiscard]] TileImageSteps image() const noexcept;
+  [[nodiscard]] LineImage image() const noexcept;
   /// Whether a line spans dimension `d`.
   [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
 };
 
-/// Whether the problem moves bits to rows of the destination's memory, from a source that does not interleave
-/// with the destination.
-[[nodiscard]] bool takes_pick(const Problem& problem) noexcept;
 /// A tile of about what the tuning asks for.
 [[nodiscard]] PerDimension pick_box(const Problem& problem, const PickTuning& tuning);
 /// What follows from a tile; nullopt if its image is too large.

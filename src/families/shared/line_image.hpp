@@ -1,17 +1,33 @@
 #pragma once
 
 #include "kernel/facts_text.hpp"
+#include "kernel/problem.hpp"
 
 #include <tmajit/bank_conflicts.hpp>
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 TMAJIT_BEGIN
 
+/// Bytes that a line of the source skips rather than end.
+inline constexpr std::uint64_t most_line_gap = 32;
+
+/// Whether the problem moves bits, less than 16 bytes at a time, to rows of the destination's memory, and
+/// lines of the source may be loaded with what lies between its elements.
+[[nodiscard]] bool takes_lines(const Problem& problem) noexcept;
+/// Bytes from line to line of an image: the least from `least` on that are `like` modulo 16 and an odd number
+/// of 16 bytes besides, so that the lines meet more banks.
+[[nodiscard]] std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept;
+/// What an explanation says where the dimensions from `first` to the last are one run; nothing if that is one
+/// dimension.
+[[nodiscard]] std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank);
+
 /// An image of a tile in shared memory, in which an element's place is a sum of steps, one for each
 /// dimension.
-struct TileImageSteps {
+struct LineImage {
   PerDimension box{};                              ///< of the tile
   std::array<std::int32_t, max_view_rank> step{};  ///< bytes from one index to the next
   std::uint32_t rank = 1;
@@ -26,7 +42,7 @@ struct TileImageSteps {
 
 /// How often an access takes the banks of shared memory in which `along` lanes side by side read every
 /// `apart`-th element of a run's first `elements`, and the lanes after them the same, each `across` bytes on.
-[[nodiscard]] std::uint32_t banks_taken(const TileImageSteps& image, std::uint32_t element_bytes,
+[[nodiscard]] std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes,
                                         std::uint32_t along, std::uint32_t apart, std::uint32_t elements,
                                         std::int64_t across);
 

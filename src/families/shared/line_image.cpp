@@ -1,21 +1,45 @@
-#include "families/shared/image_walk.hpp"
+#include "families/shared/line_image.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::int64_t skew_bytes = 16;
+constexpr std::uint32_t unit = 16;  // bytes that come to an image at once
 constexpr std::uint32_t word_bytes = 4;
 
 }  // namespace
 
-std::int64_t TileImageSteps::bytes_to(std::uint32_t d, std::uint32_t index) const noexcept {
-  const std::int64_t gaps = d == skewed ? index / skew_every * skew_bytes : 0;
+bool takes_lines(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  if (nest.rank < 2 || problem.sources() != 1 || !problem.reads_bits()) return false;
+  if (problem.interleaved[1]) return false;  // lines hold what lies between the elements, too
+  return problem.element_bytes(0) < unit && nest.operand[0].strides[nest.rank - 1] == 1;
+}
+
+std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept {
+  const std::uint64_t wanted = unit + like % unit;  // modulo 32
+  return least + (wanted - least) % (2 * unit);
+}
+
+std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank) {
+  if (first + 1 >= rank) return {};
+  std::vector<std::uint32_t> run(rank - first - 1);
+  std::iota(run.begin(), run.end(), first);
+  return {fmt::format("Dimensions {} and {} of the canonical nest are one run of the destination's memory.",
+                      fmt::join(run, ", "), rank - 1)};
+}
+
+std::int64_t LineImage::bytes_to(std::uint32_t d, std::uint32_t index) const noexcept {
+  const std::int64_t gaps = d == skewed ? index / skew_every * unit : 0;
   return std::int64_t{index} * step[d] + gaps;
 }
 
-std::uint32_t banks_taken(const TileImageSteps& image, std::uint32_t element_bytes, std::uint32_t along,
+std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes, std::uint32_t along,
                           std::uint32_t apart, std::uint32_t elements, std::int64_t across) {
   PerDimension index{};
   std::array<std::uint32_t, warp_lanes> place{};
