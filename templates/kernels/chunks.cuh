@@ -2,11 +2,10 @@
 //@ # Facts of the kernel: rank, Offset, chunk, Destination; box and chunk_index of a kernel with images; and, where
 //@ # evaluate() reads g, Coordinate, coordinates, dimension_of, backwards.
 #pragma once
-#include "tmajit/element.cuh"
-#include "tmajit/raw.cuh"
 //@ if !image
 #include "tmajit/tile_sides.cuh"
 //@ end
+#include "tmajit/values.cuh"
 #include "tmajit/view_tile.cuh"
 
 namespace tmajit {
@@ -122,28 +121,5 @@ __device__ __forceinline__ void store(const params::View<rank>& view, const Chun
   store_some(own.to, view.step[row], result, own.first, own.last);
 //@ end
 }
-
-//@ used packed
-template <class Element, u32 n>
-__device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
-  if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
-    return __builtin_bit_cast(Pack<Element, n>, raw);
-  } else {
-    Pack<Element, n> pack;
-    pack.words[0] = static_cast<u16>(raw.word[0]);
-    return pack;
-  }
-}
-//@ end
-//@ used raw
-template <class Element, u32 n>
-__device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
-  if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
-    return __builtin_bit_cast(Raw<sizeof(Element), n>, pack);
-  } else {
-    return {{pack.words[0]}};
-  }
-}
-//@ end
 
 }  // namespace tmajit

@@ -12,21 +12,15 @@
 namespace tmajit {
 
 __device__ __forceinline__ Result computed(const params::ViewsHead<rank>& views, const Tile<rank>& tile, const Chunk& own) {
-  using To = Value<Destination::Element>;
-  To out[chunk];
+  Value<Destination::Element> out[chunk];
 #pragma unroll
   for (u32 k = 0; k < chunk; ++k) {
 //@ if reads_g
     Coordinate g[coordinates];
     locate_element(g, views, tile, own, k);
-    const auto value = evaluate(g);
+    out[k] = result_of(evaluate(g));
 //@ else
-    const auto value = evaluate();
-//@ end
-//@ if integer_result
-    out[k] = convert<To>(value);
-//@ else
-    out[k] = static_cast<To>(value);
+    out[k] = result_of(evaluate());
 //@ end
   }
   Pack<Destination::Element, chunk> pack;

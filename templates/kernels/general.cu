@@ -275,21 +275,12 @@ template <u32... i>
 struct Inputs : Input<i>... {};
 
 //@ if computes
-template <u32 i>
-struct SourceValues {
-  Value<typename Source<i>::Element> at[chunk];
-};
-template <u32... i>
-struct AllValues : SourceValues<i>... {};
-
-//@ end
-//@ if computes
 template <u32... i>
 __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources& views, const Tile<rank>& tile,
                                            const Chunk& own) {
-  AllValues<i...> values;
+  AllValues<chunk, i...> values;
   (packed<typename Source<i>::Element, chunk>(static_cast<const Input<i>&>(in).bits)
-       .decode(static_cast<SourceValues<i>&>(values).at),
+       .decode(static_cast<SourceValues<i, chunk>&>(values).at),
    ...);
   Value<Destination::Element> out[chunk];
 #pragma unroll
@@ -297,17 +288,9 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
 //@ if reads_g
     Coordinate g[coordinates];
     locate_element(g, views.head, tile, own, k);
-//@ if integer_result
-    out[k] = convert<Value<Destination::Element>>(evaluate(g, static_cast<SourceValues<i>&>(values).at[k]...));
+    out[k] = result_of(evaluate(g, static_cast<SourceValues<i, chunk>&>(values).at[k]...));
 //@ else
-    out[k] = static_cast<Value<Destination::Element>>(evaluate(g, static_cast<SourceValues<i>&>(values).at[k]...));
-//@ end
-//@ else
-//@ if integer_result
-    out[k] = convert<Value<Destination::Element>>(evaluate(static_cast<SourceValues<i>&>(values).at[k]...));
-//@ else
-    out[k] = static_cast<Value<Destination::Element>>(evaluate(static_cast<SourceValues<i>&>(values).at[k]...));
-//@ end
+    out[k] = result_of(evaluate(static_cast<SourceValues<i, chunk>&>(values).at[k]...));
 //@ end
   }
   Pack<Destination::Element, chunk> pack;
@@ -326,15 +309,7 @@ __device__ __forceinline__ u32 bits_from(i32 first) {
 //@ end
 // Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
 __device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
-//@ if integer_result
-  const Value<Destination::Element> value = convert<Value<Destination::Element>>(window.value);
-//@ else
-  const Value<Destination::Element> value = static_cast<Value<Destination::Element>>(window.value);
-//@ end
-  const Value<Destination::Element> twice[2] = {value, value};
-  Pack<Destination::Element, 2> pack;
-  pack.encode(twice);
-  const auto around = raw<Destination::Element, 2>(pack).get(0);
+  const auto around = padding_bits(window.value);
   Result all{};
 //@ if words
 #pragma unroll

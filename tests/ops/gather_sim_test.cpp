@@ -177,8 +177,8 @@ TEST_CASE("words are picked for every element between short dimensions, and noth
       if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
       if (layout.parts > 1) ++counts["runs in parts"];
       if (layout.every > 1) ++counts["chunks of runs that are apart"];
-      if (layout.skewed < layout.rank) ++counts["images with gaps"];
-      if (layout.below > 0) ++counts["lines that run backwards"];
+      if (layout.source[0].skewed < layout.rank) ++counts["images with gaps"];
+      if (layout.source[0].below > 0) ++counts["lines that run backwards"];
     }
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';

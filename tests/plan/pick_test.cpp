@@ -29,12 +29,12 @@ Move random_permutation(Random& random) {
   return tests::permutation(one_of(random, types), shape, axes);
 }
 
-/// Where the lines of a tile begin in its image.
-std::vector<std::int64_t> lines_of(const PickLayout& layout, const Problem& problem) {
+/// Where the lines of a source's tile begin in its image.
+std::vector<std::int64_t> lines_of(const PickLayout& layout, const Problem& problem, std::uint32_t s) {
   std::vector<std::int64_t> lines{0};
-  const LineImage image = layout.image();
+  const LineImage image = layout.image(s);
   for (std::uint32_t d = 0; d < layout.rank; ++d) {
-    if (layout.spans(d) || problem.nest.operand[1].strides[d] == 0) continue;
+    if (layout.source[s].spans(d) || problem.nest.operand[s + 1].strides[d] == 0) continue;
     std::vector<std::int64_t> more;
     for (const std::int64_t line : lines) {
       for (std::uint32_t i = 0; i < layout.box[d]; ++i) more.push_back(line + image.bytes_to(d, i));
@@ -45,20 +45,50 @@ std::vector<std::int64_t> lines_of(const PickLayout& layout, const Problem& prob
   return lines;
 }
 
-void check_layout(const PickLayout& layout, const Problem& problem) {
-  const auto bytes = std::int64_t{layout.element_bytes};
+/// A source's image, which is to begin and end where it says.
+void check_image(const PickLayout& layout, const Problem& problem, std::uint32_t s) {
+  const PickLines& source = layout.source[s];
   for (std::uint32_t d = 0; d < layout.rank; ++d) {
     // In the image an element is as far from a multiple of 16 bytes as in memory.
-    const std::int64_t step = problem.nest.operand[1].strides[d] * bytes;
-    if (layout.box[d] > 1) CHECK((layout.image_step[d] - step) % 16 == 0);
+    const std::int64_t step = problem.step(s + 1, d);
+    if (layout.box[d] > 1 && step != 0) CHECK((source.image_step[d] - step) % 16 == 0);
+    if (step == 0) CHECK(source.image_step[d] == 0);
   }
-  const std::vector<std::int64_t> lines = lines_of(layout, problem);
-  REQUIRE(lines.size() == layout.lines);
-  const std::int64_t most_skip = layout.line_alignment < 16 ? 15 : 0;
+  const std::vector<std::int64_t> lines = lines_of(layout, problem, s);
+  REQUIRE(lines.size() == source.count);
+  const std::int64_t most_skip = source.alignment < 16 ? 15 : 0;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    CHECK(lines[i] - lines[i - 1] >= std::int64_t{layout.line_bytes} + most_skip);
+    CHECK(lines[i] - lines[i - 1] >= std::int64_t{source.bytes} + most_skip);
   }
-  CHECK(lines.back() + layout.line_bytes + most_skip <= std::int64_t{layout.image_bytes});
+  CHECK(lines.back() + source.bytes + most_skip <= std::int64_t{source.image_bytes});
+  CHECK(source.image % 16 == 0);
+
+  // What a padded source does not reach of a line is at its ends: beyond a padded dimension it spans none.
+  bool ends = false;
+  std::uint64_t span = 1;
+  for (std::uint32_t k = layout.rank; k-- > layout.rank - source.dimensions;) {
+    const std::uint32_t d = source.order[k];
+    if (layout.box[d] == 1) continue;
+    CHECK_FALSE(ends);
+    ends = is_padded(problem, d);
+    const auto distance = static_cast<std::uint64_t>(std::abs(problem.nest.operand[s + 1].strides[d]));
+    if (ends) CHECK(distance >= span);
+    span += (layout.box[d] - 1) * distance;
+  }
+}
+
+void check_layout(const PickLayout& layout, const Problem& problem) {
+  std::uint32_t image = 0;
+  std::uint32_t lines = 0;
+  for (std::uint32_t s = 0; s < layout.sources; ++s) {
+    check_image(layout, problem, s);
+    CHECK(layout.source[s].image == image);
+    CHECK(layout.source[s].first == lines);
+    image += layout.source[s].image_bytes;
+    lines += layout.source[s].count;
+  }
+  CHECK(layout.image_bytes == image);
+  CHECK(layout.lines == lines);
   CHECK(layout.bytes <= most_pick_bytes);
 
   // Each run, or each of its parts, is in one chunk.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -216,10 +215,8 @@ class General final : public Family {
     const auto digits = facts.has_image() ? digits_of_chunks(facts) : std::vector<Digit>{};
     out += chunk_fact_text(facts, digits, facts.computes == 0 && facts.padded == 0);
     out += "template <u32 i>\nstruct Source;\n";
-    std::vector<std::string> indices;
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       out += source_facts(facts, i);
-      indices.push_back(fmt::format("{}", i));
       const ElementType of_source = facts.source[i].element_type();
       parts.elements.push_back(of_source);
       parts.inputs.push_back(of_source);
@@ -228,8 +225,7 @@ class General final : public Family {
                                  facts.source[i].interleaved == 0);
     }
     parts.set("interleaved", facts.is_interleaved());
-    out += "template <u32... i>\nstruct Indices {\n  static constexpr u32 count = sizeof...(i);\n};\n";
-    out += fmt::format("using AllSources = Indices<{}>;\n", fmt::join(indices, ", "));
+    out += all_sources_fact(facts.sources);
     return parts;
   }
 

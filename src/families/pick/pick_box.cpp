@@ -15,20 +15,19 @@ constexpr std::uint64_t part_steps = 16;  // lengths that are tried up to the wa
 class BoxPlanner {
  public:
   BoxPlanner(const Problem& problem, const PickTuning& tuning)
-      : nest_(problem.nest), bytes_(problem.element_bytes(0)), order_(farthest_first(nest_, 1, nest_.rank)) {
+      : problem_(problem), nest_(problem.nest), bytes_(problem.element_bytes(0)) {
     std::fill_n(box_.begin(), nest_.rank, 1U);
     lengthen_runs(std::max<std::uint64_t>(tuning.destination_run / bytes_, 1));
-    lengthen_lines(std::max<std::uint64_t>(tuning.source_run / bytes_, 1));
-    fill_up(tuning.tile_bytes / bytes_);
+    std::uint32_t loaded = 0;  // bytes of all sources
+    for (std::uint32_t i = 1; i < nest_.operands; ++i) {
+      loaded += problem.element_bytes(i);
+      lengthen_lines(i, std::max<std::uint64_t>(tuning.source_run / problem.element_bytes(i), 1));
+    }
+    fill_up(tuning.tile_bytes / std::max(bytes_, loaded));
   }
   [[nodiscard]] const PerDimension& box() const { return box_; }
 
  private:
-  [[nodiscard]] std::int64_t stride(std::uint32_t d) const { return nest_.operand[1].strides[d]; }
-  [[nodiscard]] std::uint64_t distance(std::uint32_t d) const {
-    return static_cast<std::uint64_t>(std::abs(stride(d)));
-  }
-
   /// A part of an extent of about so many indices, each worth `inner` bytes of memory: one that leaves little
   /// of the last tile empty, and is whole sectors of memory if that costs little.
   [[nodiscard]] std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) const {
@@ -58,18 +57,22 @@ class BoxPlanner {
     }
   }
 
-  void lengthen_lines(std::uint64_t wanted) {
+  void lengthen_lines(std::uint32_t operand, std::uint64_t wanted) {
+    const auto& strides = nest_.operand[operand].strides;
+    const std::uint64_t bytes = problem_.element_bytes(operand);
+    const PerDimension order = farthest_first(nest_, operand, nest_.rank);
     std::uint64_t span = 1;
     for (std::uint32_t k = nest_.rank; k-- > 0 && span < wanted;) {
-      const std::uint32_t d = order_[k];
-      if (stride(d) == 0 || (distance(d) > span && (distance(d) - span) * bytes_ > most_line_gap)) return;
-      const std::uint64_t more = ceil_div(wanted - span, distance(d)) + (distance(d) == 1 ? 1 : 0);
+      const std::uint32_t d = order[k];
+      const auto distance = static_cast<std::uint64_t>(std::abs(strides[d]));
+      if (distance == 0 || (distance > span && (distance - span) * bytes > most_line_gap)) return;
+      const std::uint64_t more = ceil_div(wanted - span, distance) + (distance == 1 ? 1 : 0);
       const std::uint32_t part =
-          stride(d) < 0 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[d], UINT32_MAX))
-                        : part_of(nest_.shape[d], more, distance(d) * bytes_);
+          strides[d] < 0 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[d], UINT32_MAX))
+                         : part_of(nest_.shape[d], more, distance * bytes);
       box_[d] = std::max(box_[d], part);
-      span = sat_add(sat_mul(box_[d] - 1, distance(d)), span);
-      if (box_[d] < nest_.shape[d]) return;
+      span = sat_add(sat_mul(box_[d] - 1, distance), span);
+      if (box_[d] < nest_.shape[d] || is_padded(problem_, d)) return;
     }
   }
 
@@ -84,9 +87,9 @@ class BoxPlanner {
     }
   }
 
+  const Problem& problem_;
   const CanonicalNest& nest_;
   std::uint32_t bytes_;
-  PerDimension order_;
   PerDimension box_{};
 };
 

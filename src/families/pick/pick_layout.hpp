@@ -1,33 +1,27 @@
 #pragma once
 
-#include "families/shared/line_image.hpp"
-#include "families/shared/views.hpp"
+#include "families/pick/pick_lines.hpp"
 
 #include <cstdint>
 #include <optional>
 
 TMAJIT_BEGIN
 
-/// Bytes of a tile's runs in the destination, of its lines in the source, and of the whole.
+/// Bytes of a tile's runs in the destination, of its lines in each source, and of the whole.
 struct PickTuning {
   std::uint32_t destination_run = 256;
   std::uint32_t source_run = 256;
   std::uint32_t tile_bytes = 16 * 1024;
 };
 
-/// The logarithm of lines between two gaps of an image that has none: no index is so large.
-inline constexpr std::uint32_t no_skew = 31;
-
 /// How a `pick` kernel works through a tile of a problem: numbers of its launch
 /// (templates/params/pick_tile.cuh).
 struct PickLayout {
   std::uint32_t rank = 1;
-  std::uint32_t element_bytes = 1;
+  std::uint32_t element_bytes = 1;  ///< of the destination
   PerDimension box{};
-  // Runs:
-  std::uint32_t run_dimension = 0;  ///< with those after it one run of the destination's memory
-  std::uint32_t run_elements = 1;   ///< that follow each other in the destination
-  std::uint32_t runs = 1;           ///< of a tile
+  PickRun run{};
+  std::uint32_t runs = 1;   ///< of a tile
   std::uint32_t part = 0;   ///< indices of the run dimension in a part, all of which are alike; 0: no parts
   std::uint32_t parts = 1;  ///< of a run
   std::uint32_t part_elements = 1;
@@ -38,36 +32,36 @@ struct PickLayout {
   std::uint32_t chunks_along = 1;
   std::uint32_t chunks = 1;       ///< of a tile
   std::uint32_t lanes_log = 5;    ///< the logarithm of the lanes of a warp that go along a run
-  std::uint32_t banks_taken = 1;  ///< times that an access of a warp takes the banks of shared memory
+  std::uint32_t banks_taken = 1;  ///< times that a warp's accesses for an element take the banks of shared
+                                  ///< memory, of all sources together
   std::uint32_t warps_log = 0;    ///< likewise of the warps of a CTA
-  // Lines:
-  std::uint32_t line_alignment = 1;   ///< bytes, of every line's first
-  std::uint32_t line_bytes = 0;       ///< that a line spans
-  std::uint32_t line_dimensions = 0;  ///< how many, from the last of `source_order`, a line spans
-  std::uint32_t line_units = 1;       ///< of 16 bytes that a line meets
-  std::uint32_t lines = 1;
-  PerDimension source_order{};  ///< dimensions by the source's strides, the largest first
-  // The image:
-  std::array<std::int32_t, max_view_rank> image_step{};  ///< bytes between indices; 0 where repeated
-  std::uint32_t below = 0;                               ///< bytes of a line before its element of index 0
-  std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
-  std::uint32_t skew_log = no_skew;      ///< the logarithm of the lines between two such gaps
-  std::uint32_t image_bytes = 0;         ///< a multiple of 16
-  std::uint32_t images = 1;              ///< a tile comes to one while another is stored
-  std::uint32_t bytes = 0;               ///< of shared memory: the images, then the tables
+  // Sources:
+  std::uint32_t sources = 1;
+  std::uint32_t lead = 0;  ///< the source whose memory decides in which order runs are done
+  std::array<PickLines, max_inputs> source{};
+  std::uint32_t lines = 1;        ///< of all sources
+  std::uint32_t image_bytes = 0;  ///< of all sources; a multiple of 16
+  std::uint32_t images = 1;       ///< a tile comes to one while another is stored
+  std::uint32_t bytes = 0;        ///< of shared memory: the images, then the tables
   std::uint64_t tiles = 1;
   std::uint32_t tiles_per_cta = 1;
+  bool wide_offsets = false;  ///< offsets in a tile take more than 32 bits
 
-  /// Bytes of the image from one part of a run to the next, or from one run of a chunk to the next index.
-  [[nodiscard]] std::int32_t along_image() const noexcept;
-  [[nodiscard]] LineImage image() const noexcept;
-  /// Whether a line spans dimension `d`.
-  [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
+  /// Bytes of a source's image from one part of a run to the next, or from one run of a chunk to the next
+  /// index.
+  [[nodiscard]] std::int32_t along_image(std::uint32_t s) const noexcept;
+  /// A source's image.
+  [[nodiscard]] LineImage image(std::uint32_t s) const noexcept;
+  /// Units of 16 bytes that all lines meet.
+  [[nodiscard]] std::uint64_t line_units() const noexcept;
 };
 
+/// Whether a source's elements along the destination's rows lie apart, or what follows a short row of the
+/// destination's memory lies elsewhere in the source's: threads would load it element by element.
+[[nodiscard]] bool lies_across(const Problem& problem, std::uint32_t operand) noexcept;
 /// A tile of about what the tuning asks for.
 [[nodiscard]] PerDimension pick_box(const Problem& problem, const PickTuning& tuning);
-/// What follows from a tile; nullopt if its image is too large.
+/// What follows from a tile; nullopt if its images are too large.
 [[nodiscard]] std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box);
 
 /// Threads of a CTA.

@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -214,6 +217,15 @@ std::string interleaved_rewrite() {
 
 std::string offset_fact(Flag wide_offsets) {
   return fmt::format("using Offset = {};  // bytes, in a tile\n", wide_offsets != 0 ? "i64" : "i32");
+}
+
+std::string all_sources_fact(std::uint32_t sources) {
+  std::vector<std::uint32_t> indices(sources);
+  std::iota(indices.begin(), indices.end(), 0U);
+  return fmt::format(
+      "template <u32... i>\nstruct Indices {{\n  static constexpr u32 count = sizeof...(i);\n}};\n"
+      "using AllSources = Indices<{}>;\n",
+      fmt::join(indices, ", "));
 }
 
 std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,

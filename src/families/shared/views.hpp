@@ -81,6 +81,8 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
                                     std::uint32_t beyond) noexcept;
 /// "using Offset = i32;": i64 where `wide_offsets` is set.
 [[nodiscard]] std::string offset_fact(Flag wide_offsets);
+/// "using AllSources = Indices<0, 1>;", and what Indices is.
+[[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
 /// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,
 /// which is i64 where `wide_offsets` is set.
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
