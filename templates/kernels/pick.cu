@@ -202,18 +202,41 @@ __device__ __forceinline__ Element element_at(const u8* place) {
   return *reinterpret_cast<const Element*>(place);
 }
 
+// Which elements of a word are stored: of the words at the ends of a run not all.
+struct Stored {
+  u32 first;
+  u32 last;  // the one after it
+
+  // Those of word n that lie in the places `first` to `last` of a run or part.
+  __device__ __forceinline__ Stored(u32 n, u32 first, u32 last) : first(in(n, first)), last(in(n, last)) {}
+  __device__ __forceinline__ bool all() const { return first == 0 && last == in_word; }
+  __device__ __forceinline__ bool none() const { return first >= last; }
+
+ private:
+  __device__ __forceinline__ static u32 in(u32 n, u32 at) {
+    const u32 begin = n * in_word;
+    return at < begin ? 0 : least(at - begin, in_word);
+  }
+};
+
 // The places in the image of the elements of word n of a part, before whose first element its first word holds `before`
-// others.
-__device__ __forceinline__ void load_places(i32 (&place)[in_word], const Tables& tables, u32 n, u32 before) {
+// others. One that is stored stands for those that are not: the image may not hold them.
+__device__ __forceinline__ void load_places(i32 (&place)[in_word], const Tables& tables, u32 n, u32 before, Stored stored) {
+  const i32* of_word = tables.place + (n + 1) * in_word - 1 - before;
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) place[k] = tables.place[(n + 1) * in_word - 1 - before + k];
+  for (u32 k = 0; k < in_word; ++k) place[k] = of_word[k < stored.first ? stored.first : least(k, stored.last - 1)];
 }
 
-// Picks a word, all of whose elements are to be stored, and stores it.
-__device__ __forceinline__ void move_word(const u8* image, u8* to, const i32 (&place)[in_word]) {
-  Raw<element_bytes, in_word> value{};
+using Word = Raw<element_bytes, in_word>;
+
+__device__ __forceinline__ Word picked_word(const u8* image, const i32 (&place)[in_word]) {
+  Word value{};
 #pragma unroll
   for (u32 k = 0; k < in_word; ++k) value.set(k, element_at(image + place[k]));
+  return value;
+}
+
+__device__ __forceinline__ void store_word(u8* to, const Word& value) {
   if constexpr (element_bytes == 8) {
     *reinterpret_cast<u64*>(to) = value.get(0);
   } else {
@@ -221,57 +244,79 @@ __device__ __forceinline__ void move_word(const u8* image, u8* to, const i32 (&p
   }
 }
 
-// The same of word n of a run or part that stores the places `first` to `last`.
-__device__ __forceinline__ void move_part(const u8* image, u8* to, const i32 (&place)[in_word], u32 n, u32 first, u32 last) {
-  if ((n > 0 || first == 0) && n < last / in_word) {
-    move_word(image, to, place);
-  } else if constexpr (in_word > 1) {
+// Some elements of a word, pairs of bytes together.
+__device__ __forceinline__ void store_some(u8* to, const Word& value, Stored stored) {
+  if constexpr (element_bytes == 1) {
+    u32 k = stored.first;
+    if (k % 2 == 1 && k < stored.last) {
+      to[k] = static_cast<u8>(value.word[0] >> 8 * k);
+      ++k;
+    }
+    if (k + 2 <= stored.last) {
+      *reinterpret_cast<u16*>(to + k) = static_cast<u16>(value.word[0] >> 8 * k);
+      k += 2;
+    }
+    if (k < stored.last) to[k] = static_cast<u8>(value.word[0] >> 8 * k);
+  } else {
 #pragma unroll
     for (u32 k = 0; k < in_word; ++k) {
-      const u32 at = n * in_word + k;
-      if (at >= first && at < last) reinterpret_cast<Element*>(to)[k] = element_at(image + place[k]);
+      if (k >= stored.first && k < stored.last) reinterpret_cast<Element*>(to)[k] = value.get(k);
     }
   }
 }
 
-// Word n of the runs or parts of a chunk.
+// A word of the runs or parts of a chunk: where it goes, and where the image begins that it comes from.
+struct Runs {
+  const u8* image;
+  u8* to;
+  i32 image_step;  // bytes from one run or part to the next
+  Offset step;
+};
+
+// The same word of `count` runs or parts from `first` on: all are picked before the first is stored.
+template <u32 count>
+__device__ __forceinline__ void move_words(const Runs& runs, u32 first, const i32 (&place)[in_word], Stored stored) {
+  const u8* image = runs.image + static_cast<i32>(first) * runs.image_step;
+  u8* to = runs.to + static_cast<Offset>(first) * runs.step;
+  Word word[count];
+#pragma unroll
+  for (u32 k = 0; k < count; ++k) word[k] = picked_word(image + static_cast<i32>(k) * runs.image_step, place);
+  if (stored.all()) {
+#pragma unroll
+    for (u32 k = 0; k < count; ++k) store_word(to + static_cast<Offset>(k) * runs.step, word[k]);
+  } else {
+#pragma unroll
+    for (u32 k = 0; k < count; ++k) store_some(to + static_cast<Offset>(k) * runs.step, word[k], stored);
+  }
+}
+
+// Word n of the runs or parts of a chunk. All runs store the same elements of it; of parts the first and the last may
+// store others than those between them.
 __device__ __forceinline__ void move_chunk(const PickTile& plan, const Tables& tables, u32 n, const Chunk& chunk,
                                            const u8* image, u8* destination) {
-  if (chunk.count == 0) return;
-  i32 place[in_word];
-  load_places(place, tables, n, chunk.before);
-  const u8* from = image + chunk.image;
-  u8* to = destination + chunk.destination + n * word_bytes;
-  const i32 image_step = plan.along.image * static_cast<i32>(plan.every);
-  const Offset step = static_cast<Offset>(plan.along.step) * static_cast<Offset>(plan.every);
-  // Those between the first and the last.
-  const u32 first = plan.parts ? 0 : chunk.first;
-  const u32 last = plan.parts ? plan.part_elements : chunk.last;
+  const Runs runs{image + chunk.image, destination + chunk.destination + n * word_bytes,
+                  plan.along.image * static_cast<i32>(plan.every),
+                  static_cast<Offset>(plan.along.step) * static_cast<Offset>(plan.every)};
   const u32 count = chunk.count;
-  if (count > 1) move_part(from, to, place, n, chunk.first, last);
-  if ((n > 0 || first == 0) && n < last / in_word) {
-#pragma unroll 4
-    for (u32 k = 1; k + 1 < count; ++k) {
-      from += image_step;
-      to += step;
-      move_word(from, to, place);
-    }
-  } else if (n * in_word < last) {
 #pragma unroll 1
-    for (u32 k = 1; k + 1 < count; ++k) {
-      from += image_step;
-      to += step;
-      move_part(from, to, place, n, first, last);
+  for (u32 k = 0; k < count;) {
+    const u32 end = plan.parts == 0 || k + 1 == count ? count : k == 0 ? 1 : count - 1;
+    const Stored stored(n, k == 0 ? chunk.first : 0, end == count ? chunk.last : plan.part_elements);
+    if (stored.none()) {
+      k = end;
+      continue;
     }
-  } else if (count > 2) {
-    from += static_cast<i32>(count - 2) * image_step;
-    to += static_cast<Offset>(count - 2) * step;
+    i32 place[in_word];
+    load_places(place, tables, n, chunk.before, stored);
+#pragma unroll 1
+    for (; k + 4 <= end; k += 4) move_words<4>(runs, k, place, stored);
+    if (k + 2 <= end) {
+      move_words<2>(runs, k, place, stored);
+      k += 2;
+    }
+    if (k < end) move_words<1>(runs, k, place, stored);
+    k = end;
   }
-  if (count > 1) {
-    from += image_step;
-    to += step;
-  }
-  move_part(from, to, place, n, count > 1 ? first : chunk.first, chunk.last);
 }
 
 __device__ __forceinline__ void store_runs(const PickTile& plan, const Tables& tables, const u8* image, u8* destination) {
