@@ -36,7 +36,6 @@ constexpr u32 in_word = word_bytes / element_bytes;  // elements
 using PickViews = params::Views<rank, sources>;
 using PickTile = params::PickTile<rank, sources>;
 using PickSource = params::PickSource<rank>;
-using Word = Raw<element_bytes, in_word>;
 
 // A tile of the CTA's.
 struct TilePlace {
@@ -342,22 +341,96 @@ __device__ __forceinline__ void pad_image(const PickTile& plan, const PickSource
 //@ end
 // ---- runs ----
 
-// Where the tile begins in each image.
+// Where the tile, or a run of it, begins in each image.
 struct Images {
   const u8* at[sources];
 };
 
-template <u32 bytes>
-__device__ __forceinline__ auto element_at(const u8* place) {
-  return *reinterpret_cast<const typename Bits<bytes>::Type*>(place);
+// Which elements of a word are stored: of the words at the ends of a run not all.
+struct Stored {
+  u32 first;
+  u32 last;  // the one after it
+
+  // Those of word n that lie in the places `first` to `last` of a run or part.
+  __device__ __forceinline__ Stored(u32 n, u32 first, u32 last) : first(in(n, first)), last(in(n, last)) {}
+  __device__ __forceinline__ bool all() const { return first == 0 && last == in_word; }
+  __device__ __forceinline__ bool none() const { return first >= last; }
+
+ private:
+  __device__ __forceinline__ static u32 in(u32 n, u32 at) {
+    const u32 begin = n * in_word;
+    return at < begin ? 0 : least(at - begin, in_word);
+  }
+};
+
+// The places in each image of the elements of a word.
+struct Places {
+  i32 at[sources][in_word];
+
+  // Of word n of a part, before whose first element its first word holds `before` others. One that is stored stands for
+  // those that are not: the image may not hold them.
+  __device__ __forceinline__ Places(const Tables& tables, u32 n, u32 before, Stored stored) {
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) {
+      const i32* of_word = tables.place + s * tables.places + (n + 1) * in_word - 1 - before;
+#pragma unroll
+      for (u32 k = 0; k < in_word; ++k) {
+        at[s][k] = of_word[k < stored.first ? stored.first : least(k, stored.last - 1)];
+      }
+    }
+  }
+};
+
+using Word = Raw<element_bytes, in_word>;
+
+// The elements that lie at these places of an image; zeros where `n` is more than a word has.
+template <u32 bytes, u32 n>
+__device__ __forceinline__ Raw<bytes, n> picked(const u8* image, const i32 (&place)[in_word]) {
+  Raw<bytes, n> value{};
+#pragma unroll
+  for (u32 k = 0; k < in_word; ++k) {
+    value.set(k, *reinterpret_cast<const typename Bits<bytes>::Type*>(image + place[k]));
+  }
+  return value;
 }
 
-// The places in the image of the elements of word n of a part, before whose first element its first word holds `before`
-// others.
-__device__ __forceinline__ void load_places(i32 (&place)[in_word], const i32* places, u32 n, u32 before) {
+//@ if computes
+// Elements that are converted at once, of which a word may have only the first.
+constexpr u32 at_once = in_word < 2 ? 2 : in_word;
+// Words that are picked at once. Each writes the expression out once more for each of its elements.
+constexpr u32 most_words = 2;
+
+template <u32... i>
+__device__ __forceinline__ Word computed(Indices<i...>, const Images& images, const Places& place) {
+  AllValues<at_once, i...> values;
+  (packed<typename Source<i>::Element, at_once>(
+       picked<sizeof(typename Source<i>::Element), at_once>(images.at[i], place.at[i]))
+       .decode(static_cast<SourceValues<i, at_once>&>(values).at),
+   ...);
+  Value<Destination::Element> out[at_once] = {};
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) place[k] = places[(n + 1) * in_word - 1 - before + k];
+  for (u32 k = 0; k < in_word; ++k) {
+    out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
+  }
+  Pack<Destination::Element, at_once> pack;
+  pack.encode(out);
+  const auto all = raw<Destination::Element, at_once>(pack);
+  Word word;
+#pragma unroll
+  for (u32 w = 0; w < word.words; ++w) word.word[w] = all.word[w];
+  return word;
 }
+
+__device__ __forceinline__ Word picked_word(const Images& images, const Places& place) {
+  return computed(AllSources{}, images, place);
+}
+//@ else
+constexpr u32 most_words = 4;  // that are picked at once
+
+__device__ __forceinline__ Word picked_word(const Images& images, const Places& place) {
+  return picked<element_bytes, in_word>(images.at[0], place.at[0]);
+}
+//@ end
 
 __device__ __forceinline__ void store_word(u8* to, const Word& value) {
   if constexpr (element_bytes == 8) {
@@ -367,150 +440,94 @@ __device__ __forceinline__ void store_word(u8* to, const Word& value) {
   }
 }
 
-//@ if computes
-// Elements that are converted at once, of which a word may have only the first.
-constexpr u32 at_once = in_word < 2 ? 2 : in_word;
-
-// The elements of a source whose bits are set in `stored`, zeros for the others.
-template <u32 i>
-__device__ __forceinline__ void read_values(SourceValues<i, at_once>& values, const u8* image, const i32 (&place)[in_word],
-                                            u32 stored) {
-  using Element = typename Source<i>::Element;
-  Raw<sizeof(Element), at_once> bits{};
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-    if (stored >> k & 1) bits.set(k, element_at<sizeof(Element)>(image + place[k]));
-  }
-  packed<Element, at_once>(bits).decode(values.at);
-}
-
-template <u32... i>
-__device__ __forceinline__ Word computed(Indices<i...>, const Images& from, const i32 (&place)[sources][in_word], u32 stored) {
-  AllValues<at_once, i...> values;
-  (read_values(static_cast<SourceValues<i, at_once>&>(values), from.at[i], place[i], stored), ...);
-  Value<Destination::Element> out[at_once] = {};
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-    out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
-  }
-  Pack<Destination::Element, at_once> pack;
-  pack.encode(out);
-  const auto all = raw<Destination::Element, at_once>(pack);
-  Word value;
-#pragma unroll
-  for (u32 w = 0; w < value.words; ++w) value.word[w] = all.word[w];
-  return value;
-}
-
-// Which elements of word n are among the places `first` to `last` of a run or part, a bit each.
-__device__ __forceinline__ u32 stored_of(u32 n, u32 first, u32 last) {
-  const u32 begin = n * in_word;
-  const u32 low = first > begin ? least(first - begin, in_word) : 0;
-  const u32 high = last > begin ? least(last - begin, in_word) : 0;
-  return (1U << high) - 1 & ~((1U << low) - 1);
-}
-
-// Word n of the runs or parts of a chunk.
-__device__ __forceinline__ void move_chunk(const PickTile& plan, const Tables& tables, u32 n, const Chunk& chunk,
-                                           const Images& images, u8* destination) {
-  const u32 count = chunk.count;
-  if (count == 0) return;
-  i32 place[sources][in_word];
-  Images from;
-  i32 step_of[sources];
-#pragma unroll
-  for (u32 s = 0; s < sources; ++s) {
-    load_places(place[s], tables.place + s * tables.places, n, chunk.before);
-    from.at[s] = images.at[s] + chunk.image[s];
-    step_of[s] = plan.source[s].along * static_cast<i32>(plan.every);
-  }
-  u8* to = destination + chunk.destination + n * word_bytes;
-  const Offset step = static_cast<Offset>(plan.along.step) * static_cast<Offset>(plan.every);
-  constexpr u32 whole = (1U << in_word) - 1;
-#pragma unroll 2
-  for (u32 k = 0; k < count; ++k) {
-    // Those between the first and the last are whole parts, or runs that are all alike.
-    const u32 first = plan.parts && k > 0 ? 0 : chunk.first;
-    const u32 last = plan.parts && k + 1 < count ? plan.part_elements : chunk.last;
-    const u32 stored = stored_of(n, first, last);
-    if (stored != 0) {
-      const Word value = computed(AllSources{}, from, place, stored);
-      if (stored == whole) {
-        store_word(to, value);
-      } else if constexpr (in_word > 1) {
-#pragma unroll
-        for (u32 e = 0; e < in_word; ++e) {
-          if (stored >> e & 1) *reinterpret_cast<typename Word::Element*>(to + e * element_bytes) = value.get(e);
-        }
-      }
+// Some elements of a word, pairs of bytes together.
+__device__ __forceinline__ void store_some(u8* to, const Word& value, Stored stored) {
+  if constexpr (element_bytes == 1) {
+    u32 k = stored.first;
+    if (k % 2 == 1 && k < stored.last) {
+      to[k] = static_cast<u8>(value.word[0] >> 8 * k);
+      ++k;
     }
-#pragma unroll
-    for (u32 s = 0; s < sources; ++s) from.at[s] += step_of[s];
-    to += step;
-  }
-}
-//@ else
-// Picks a word, all of whose elements are to be stored, and stores it.
-__device__ __forceinline__ void move_word(const u8* image, u8* to, const i32 (&place)[in_word]) {
-  Word value{};
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) value.set(k, element_at<element_bytes>(image + place[k]));
-  store_word(to, value);
-}
-
-// The same of word n of a run or part that stores the places `first` to `last`.
-__device__ __forceinline__ void move_part(const u8* image, u8* to, const i32 (&place)[in_word], u32 n, u32 first, u32 last) {
-  if ((n > 0 || first == 0) && n < last / in_word) {
-    move_word(image, to, place);
-  } else if constexpr (in_word > 1) {
+    if (k + 2 <= stored.last) {
+      *reinterpret_cast<u16*>(to + k) = static_cast<u16>(value.word[0] >> 8 * k);
+      k += 2;
+    }
+    if (k < stored.last) to[k] = static_cast<u8>(value.word[0] >> 8 * k);
+  } else {
 #pragma unroll
     for (u32 k = 0; k < in_word; ++k) {
-      const u32 at = n * in_word + k;
-      if (at >= first && at < last) reinterpret_cast<typename Word::Element*>(to)[k] = element_at<element_bytes>(image + place[k]);
+      if (k >= stored.first && k < stored.last) reinterpret_cast<typename Word::Element*>(to)[k] = value.get(k);
     }
   }
 }
 
-// Word n of the runs or parts of a chunk.
+// A word of the runs or parts of a chunk: where it goes, and where the images begin that it comes from.
+struct Runs {
+  Images images;
+  u8* to;
+  i32 image_step[sources];  // bytes from one run or part to the next
+  Offset step;
+
+  // The n-th after it.
+  __device__ __forceinline__ Runs after(u32 n) const {
+    Runs runs = *this;
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) runs.images.at[s] += static_cast<i32>(n) * image_step[s];
+    runs.to += static_cast<Offset>(n) * step;
+    return runs;
+  }
+};
+
+// The same word of `count` runs or parts from `first` on: all are picked before the first is stored.
+template <u32 count>
+__device__ __forceinline__ void move_words(const Runs& runs, u32 first, const Places& place, Stored stored) {
+  const Runs own = runs.after(first);
+  Word word[count];
+#pragma unroll
+  for (u32 k = 0; k < count; ++k) word[k] = picked_word(own.after(k).images, place);
+  if (stored.all()) {
+#pragma unroll
+    for (u32 k = 0; k < count; ++k) store_word(own.after(k).to, word[k]);
+  } else {
+#pragma unroll
+    for (u32 k = 0; k < count; ++k) store_some(own.after(k).to, word[k], stored);
+  }
+}
+
+// Word n of the runs or parts of a chunk. All runs store the same elements of it; of parts the first and the last may
+// store others than those between them.
 __device__ __forceinline__ void move_chunk(const PickTile& plan, const Tables& tables, u32 n, const Chunk& chunk,
                                            const Images& images, u8* destination) {
-  if (chunk.count == 0) return;
-  i32 place[in_word];
-  load_places(place, tables.place, n, chunk.before);
-  const u8* from = images.at[0] + chunk.image[0];
-  u8* to = destination + chunk.destination + n * word_bytes;
-  const i32 image_step = plan.source[0].along * static_cast<i32>(plan.every);
-  const Offset step = static_cast<Offset>(plan.along.step) * static_cast<Offset>(plan.every);
-  // Those between the first and the last.
-  const u32 first = plan.parts ? 0 : chunk.first;
-  const u32 last = plan.parts ? plan.part_elements : chunk.last;
+  Runs runs;
+#pragma unroll
+  for (u32 s = 0; s < sources; ++s) {
+    runs.images.at[s] = images.at[s] + chunk.image[s];
+    runs.image_step[s] = plan.source[s].along * static_cast<i32>(plan.every);
+  }
+  runs.to = destination + chunk.destination + n * word_bytes;
+  runs.step = static_cast<Offset>(plan.along.step) * static_cast<Offset>(plan.every);
   const u32 count = chunk.count;
-  if (count > 1) move_part(from, to, place, n, chunk.first, last);
-  if ((n > 0 || first == 0) && n < last / in_word) {
-#pragma unroll 4
-    for (u32 k = 1; k + 1 < count; ++k) {
-      from += image_step;
-      to += step;
-      move_word(from, to, place);
-    }
-  } else if (n * in_word < last) {
 #pragma unroll 1
-    for (u32 k = 1; k + 1 < count; ++k) {
-      from += image_step;
-      to += step;
-      move_part(from, to, place, n, first, last);
+  for (u32 k = 0; k < count;) {
+    const u32 end = plan.parts == 0 || k + 1 == count ? count : k == 0 ? 1 : count - 1;
+    const Stored stored(n, k == 0 ? chunk.first : 0, end == count ? chunk.last : plan.part_elements);
+    if (stored.none()) {
+      k = end;
+      continue;
     }
-  } else if (count > 2) {
-    from += static_cast<i32>(count - 2) * image_step;
-    to += static_cast<Offset>(count - 2) * step;
+    const Places place(tables, n, chunk.before, stored);
+#pragma unroll 1
+    for (; k + most_words <= end; k += most_words) move_words<most_words>(runs, k, place, stored);
+    if constexpr (most_words > 2) {
+      if (k + 2 <= end) {
+        move_words<2>(runs, k, place, stored);
+        k += 2;
+      }
+    }
+    if (k < end) move_words<1>(runs, k, place, stored);
+    k = end;
   }
-  if (count > 1) {
-    from += image_step;
-    to += step;
-  }
-  move_part(from, to, place, n, count > 1 ? first : chunk.first, chunk.last);
 }
-//@ end
 
 __device__ __forceinline__ void store_runs(const PickTile& plan, const Tables& tables, const Images& images,
                                            u8* destination) {
