@@ -100,6 +100,23 @@ bool repeats(const Problem& problem) noexcept {
   return false;
 }
 
+/// The part of a problem's tiles that its source does not reach all of.
+double padded_part(const PickLayout& layout, const Problem& problem) {
+  if (!problem.nest.windowed) return 0;
+  double covered = 1;
+  for (std::uint32_t d = 0; d < layout.rank; ++d) {
+    const auto side = static_cast<std::int64_t>(layout.box[d]);
+    const auto extent = static_cast<std::int64_t>(problem.nest.shape[d]);
+    const std::int64_t first = std::clamp<std::int64_t>(problem.nest.window_first[d], 0, extent);
+    const std::int64_t end = std::clamp<std::int64_t>(problem.nest.window_end[d], first, extent);
+    // The last tile may be cut by the tensor's edge.
+    const std::int64_t tiles = (extent + side - 1) / side;
+    const std::int64_t whole = (end == extent ? tiles : end / side) - (first + side - 1) / side;
+    covered *= static_cast<double>(std::max<std::int64_t>(whole, 0)) / static_cast<double>(tiles);
+  }
+  return 1 - covered;
+}
+
 /// The layout of a candidate, whose image is known to fit.
 PickLayout layout_of(const Candidate& candidate, const Problem& problem) {
   return pick_layout(problem, candidate.tile.box).value();
@@ -240,6 +257,10 @@ class Pick final : public Family {
     const std::uint32_t sources = layout.sources;
     std::uint64_t loaded = 0;  // bytes of an element of each
     for (const PickLines& source : std::span(layout.source).first(sources)) loaded += source.element_bytes;
+    // Elements that are converted count as those that are picked by themselves.
+    const double converted = problem.expression.empty() ? 0 : static_cast<double>(words) * in_word * sources;
+    // What surrounds a padded source is written by another walk over the lines.
+    const double walks = 1 + padded_part(layout, problem);
     const double entries = static_cast<double>(layout.chunks) + layout.lines +
                            static_cast<double>(std::uint64_t{layout.words} * in_word * sources);
     // Where a run begins or ends within a word, the lanes beside wait while its elements are stored one by
@@ -257,9 +278,10 @@ class Pick final : public Family {
             .passes = static_cast<std::uint32_t>(
                 ceil_div(words * layout.tiles_per_cta, std::uint64_t{pick_threads} * words_at_once)),
             .work = {.end = tiles * ends,
+                     .pick = tiles * converted,
                      .picked_word = tiles * static_cast<double>(words) * sources,
                      .wavefront = tiles * static_cast<double>(words) * in_word * layout.banks_taken,
-                     .line_unit = tiles * static_cast<double>(layout.line_units()),
+                     .line_unit = tiles * walks * static_cast<double>(layout.line_units()),
                      .entry = tiles / layout.tiles_per_cta * entries}};
   }
 
@@ -268,14 +290,15 @@ class Pick final : public Family {
   }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& problem) const override {
     const PickLayout layout = layout_of(candidate, problem);
+    const bool several = layout.sources > 1;
     return fmt::format(
         "{} is contiguous in dimension {}, the destination in dimension {}: lines of {} meet in shared "
         "memory, "
-        "and {} of runs of {} elements are {}picked from there.",
-        layout.sources > 1 ? fmt::format("Source {}", layout.lead) : "The source",
+        "and words of runs of {} elements are picked from there{}.",
+        several ? fmt::format("Source {}", layout.lead) : "The source",
         layout.source[layout.lead].order[layout.rank - 1], layout.rank - 1,
-        layout.sources > 1 ? "all sources" : "the source", "words", layout.run.elements,
-        problem.expression.empty() ? "" : "computed as they are ");
+        several ? "all sources" : "the source", layout.run.elements,
+        problem.expression.empty() ? "" : " and computed");
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
     const CanonicalNest& nest = candidate.nest;
@@ -312,9 +335,8 @@ class Pick final : public Family {
     SourceParts parts{
         .why =
             "Whole lines of the source come to shared memory by asynchronous copies, and words of the "
-            "destination are picked from there element by element: dimensions of any length fill a tile. The "
-            "copy "
-            "engine is not used: its boxes would be mostly empty.",
+            "destination are picked from there element by element: dimensions of any length fill a tile. "
+            "The copy engine is not used: its boxes would be mostly empty.",
         .element_bytes = size_of(facts.element_type()),
         .most_threads = pick_threads,
         .least_ctas = 4,
