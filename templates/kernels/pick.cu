@@ -595,12 +595,14 @@ __device__ __forceinline__ void pick_tiles(const PickViews& views, const PickTil
   };
 
   __syncthreads();
-  load(0);
   bool whole_chunks = false;
   u32 misaligned = 0;  // bytes from a word's beginning to the tile's that the table of chunks is for
+  // Each time round a tile is loaded, and the one before it is stored.
 #pragma unroll 1
-  for (u32 n = 0; n < count; ++n) {
-    if (n + 1 < count) load(n + 1);
+  for (u32 next = 0; next <= count; ++next) {
+    if (next < count) load(next);
+    if (next == 0) continue;
+    const u32 n = next - 1;
     const TilePlace& tile = tables.tile[n];
     u8* destination = views.head.destination.first + tile.destination;
     const u32 lies = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes;
@@ -609,7 +611,7 @@ __device__ __forceinline__ void pick_tiles(const PickViews& views, const PickTil
       whole_chunks = !tile.cut;
       misaligned = lies;
     }
-    if (n + 1 < count) {
+    if (next < count) {
       ptx::wait_async_groups<1>();
     } else {
       ptx::wait_async_groups<0>();
@@ -624,7 +626,7 @@ __device__ __forceinline__ void pick_tiles(const PickViews& views, const PickTil
 #pragma unroll
     for (u32 s = 0; s < sources; ++s) images.at[s] = image_of(n, s);
     store_runs(plan, tables, images, destination);
-    if (n + 1 < count) __syncthreads();
+    if (next < count) __syncthreads();
   }
 }
 
