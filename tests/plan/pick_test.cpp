@@ -142,3 +142,42 @@ TEST_CASE("a source that is repeated is not picked from without a measurement") 
     CHECK(candidates[choose(candidates, problem, {})].family->name() != "pick");
   }
 }
+
+TEST_CASE("the images of several sources get tiles that are small enough for all of them") {
+  // Bytes, of which tiles of all tunings are too large at first.
+  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
+  const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
+  const Tensor third = tests::strided(ElementType::u8, {300, 100, 494}, {1, 300, 30000});
+  const Problem problem = make_problem(
+      {.destination = destination, .sources = {across, along, third}, .expression = "x0 * x1 + x2"});
+  std::vector<Candidate> candidates;
+  pick_family().add_candidates(problem, candidates);
+  CHECK_FALSE(candidates.empty());
+  for (const Candidate& candidate : candidates) {
+    check_layout(pick_layout(problem, candidate.tile.box).value(), problem);
+  }
+}
+
+TEST_CASE(
+    "what pick cannot do goes elsewhere: coordinates, repeated dimensions that are padded, rows alike") {
+  const auto picks = [](const Move& move) {
+    std::vector<Candidate> candidates;
+    pick_family().add_candidates(make_problem(move), candidates);
+    return !candidates.empty();
+  };
+  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
+  const Tensor along = tests::dense(ElementType::f32, {700, 900});
+  CHECK(picks({.destination = to, .sources = {across}, .expression = "x * 2"}));
+  CHECK(picks({.destination = to, .sources = {along, across}, .expression = "x0 + x1"}));
+  CHECK_FALSE(picks({.destination = to, .sources = {along}, .expression = "x * 2"}));
+  CHECK_FALSE(picks({.destination = to, .sources = {along, along}, .expression = "x0 + x1"}));
+  CHECK_FALSE(picks({.destination = to, .sources = {across}, .expression = "x + g[0]"}));
+
+  const Padding padding{.before = {0, 3}, .value = 1};
+  const Tensor narrow = tests::strided(ElementType::f32, {700, 890}, {1, 700});
+  const Tensor column = tests::strided(ElementType::f32, {700, 890}, {900, 0});
+  CHECK(picks({.destination = to, .sources = {narrow}, .expression = {}, .padding = padding}));
+  CHECK_FALSE(picks({.destination = to, .sources = {column}, .expression = {}, .padding = padding}));
+}

@@ -25,6 +25,15 @@ constexpr PickTuning tunings[] = {
     {128, 128, 8 << 10},  {128, 128, 16 << 10}, {1024, 64, 16 << 10}, {64, 1024, 16 << 10},
 };
 
+// What does not fit is made smaller, a few times at most: several sources share the memory of one.
+constexpr int most_tries = 3;
+constexpr int most_tries_of_several = 5;
+
+struct TriedBox {
+  PerDimension box{};
+  bool fits = false;
+};
+
 /// What a `pick` kernel is specialised for. Types are those that kernels of chunks know, too: of bits that
 /// are moved as they are only the size counts.
 struct PickFacts {
@@ -229,20 +238,23 @@ class Pick final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_for_pick(problem)) return;
-    std::vector<PerDimension> tried;
+    std::vector<TriedBox> tried;
     tried.reserve(std::size(tunings));
     for (PickTuning tuning : tunings) {
-      // What does not fit is made smaller, twice at most.
-      for (int tries = 0; tries < 3; ++tries) {
+      for (int tries = 0; tries < (problem.sources() > 1 ? most_tries_of_several : most_tries); ++tries) {
         const PerDimension box = pick_box(problem, tuning);
-        if (std::ranges::find(tried, box) != tried.end()) break;
-        tried.push_back(box);
-        if (const std::optional<PickLayout> layout = pick_layout(problem, box)) {
-          const PickFacts facts = facts_of_layout(problem, *layout);
-          add_once(candidates, candidate(facts, problem.nest, {.box = box, .threads = pick_threads}),
-                   !is_small(problem) && !repeats(problem));
-          break;
+        auto known = std::ranges::find(tried, box, &TriedBox::box);
+        if (known == tried.end()) {
+          const std::optional<PickLayout> layout = pick_layout(problem, box);
+          known = tried.insert(known, {box, layout.has_value()});
+          if (layout) {
+            add_once(candidates,
+                     candidate(facts_of_layout(problem, *layout), problem.nest,
+                               {.box = box, .threads = pick_threads}),
+                     !is_small(problem) && !repeats(problem));
+          }
         }
+        if (known->fits) break;
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
         tuning.tile_bytes /= 2;
       }
