@@ -34,7 +34,7 @@ std::uint64_t shifted_up(std::uint64_t n, std::uint32_t log) {
   return (n + (std::uint64_t{1} << log) - 1) >> log;
 }
 
-/// Bytes of the tables' entries (templates/kernels/pick.cu), or a few more.
+/// Bytes of the tables' entries (templates/kernels/pick_tables.cuh), or a few more.
 struct EntryBytes {
   std::uint64_t line = 0;
   std::uint64_t chunk = 0;
