@@ -47,6 +47,7 @@ constexpr KnownFlag flags[] = {
     {"cut", "a vector, block or chunk may be cut by an edge"},
     {"staggered", "the destination's rows begin between boundaries of vectors"},
     {"vector8", "vectors have eight bytes rather than sixteen"},
+    {"fused", "the columns of a tile have several dimensions"},
     {"aligned", "a transpose's source begins at multiples of its vectors"},
     {"unaligned", "a source may begin between words of four bytes"},
     {"interleaved", "a source may have elements of the destination between its own"},

@@ -39,6 +39,14 @@ std::int64_t LineImage::bytes_to(std::uint32_t d, std::uint32_t index) const noe
   return std::int64_t{index} * step[d] + gaps;
 }
 
+std::string image_step_fact(const LineImage& image) {
+  std::string out = fmt::format("struct Steps {{\n  i32 at[{}];\n}};\n", image.rank);
+  out += fmt::format("__device__ constexpr Steps image_step() {{ return {{{{{}}}}}; }}  // bytes\n",
+                     fmt::join(image.step.begin(), image.step.begin() + image.rank, ", "));
+  out += number_fact("skewed", image.skewed, "a dimension with 16 bytes more ...");
+  return out + number_fact("skew_every", image.skew_every, "... after so many lines");
+}
+
 std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes, std::uint32_t along,
                           std::uint32_t apart, std::uint32_t elements, std::int64_t across) {
   PerDimension index{};

@@ -40,6 +40,9 @@ struct LineImage {
   [[nodiscard]] std::int64_t bytes_to(std::uint32_t d, std::uint32_t index) const noexcept;
 };
 
+/// The facts image_step, skewed and skew_every of a kernel that has such an image.
+[[nodiscard]] std::string image_step_fact(const LineImage& image);
+
 /// How often an access takes the banks of shared memory in which `along` lanes side by side read every
 /// `apart`-th element of a run's first `elements`, and the lanes after them the same, each `across` bytes on.
 [[nodiscard]] std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes,
