@@ -26,8 +26,6 @@ constexpr u32 word_bytes = element_bytes < 4 ? 4 : element_bytes;
 constexpr u32 in_word = word_bytes / element_bytes;       // elements, and lines of a block
 constexpr u32 in_group = group_bytes / element_bytes;     // columns that a thread takes at once
 constexpr u32 group_words = group_bytes / 4;
-constexpr u32 in_column = columns / box().at[column_dimension];  // columns of one index of that dimension
-constexpr u32 in_run = run_elements / box().at[run_dimension];   // likewise elements of a run
 
 using WeaveViews = params::Views<rank, 1>;
 using Element = typename Bits<element_bytes>::Type;
@@ -197,6 +195,8 @@ struct WholeSides {
   static constexpr u32 run = run_elements;
 };
 //@ if cut
+constexpr u32 in_column = columns / box().at[column_dimension];  // columns of one index of that dimension
+constexpr u32 in_run = run_elements / box().at[run_dimension];   // likewise elements of a run
 struct CutSides {
   u32 columns;
   u32 run;

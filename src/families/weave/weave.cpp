@@ -72,7 +72,7 @@ class Weave final : public Family {
             .threads = weave_threads,
             .tiles_per_cta = layout.tiles_per_cta,
             .dynamic_shared_bytes = layout.bytes,
-            .registers = 64,
+            .registers = facts.element_bytes == 1 ? 80U : 64U,
             .bytes_in_flight = elements_of(facts.box, facts.rank) * facts.element_bytes,
             .rounds = layout.tiles_per_cta,
             .passes = static_cast<std::uint32_t>(
@@ -123,7 +123,8 @@ class Weave final : public Family {
                           "engine is not used: "
                           "it cannot transpose.",
                       .element_bytes = facts.element_bytes,
-                      .least_ctas = 4,
+                      // Blocks of bytes are the largest: with fewer registers some would be spilled.
+                      .least_ctas = facts.element_bytes == 1 ? 3U : 4U,
                       .call = "weave_tiles(views, tiles)"};
     parts.set("staggered", facts.staggered != 0);
     parts.set("fused", facts.fused != 0);
