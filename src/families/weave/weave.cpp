@@ -72,7 +72,7 @@ class Weave final : public Family {
             .threads = weave_threads,
             .tiles_per_cta = layout.tiles_per_cta,
             .dynamic_shared_bytes = layout.bytes,
-            .registers = facts.element_bytes == 1 ? 80U : 64U,
+            .registers = facts.element_bytes < 4 ? 80U : 64U,
             .bytes_in_flight = elements_of(facts.box, facts.rank) * facts.element_bytes,
             .rounds = layout.tiles_per_cta,
             .passes = static_cast<std::uint32_t>(
@@ -141,13 +141,15 @@ class Weave final : public Family {
     out += number_fact("element_bytes", facts.element_bytes);
     out += "// Columns, which follow each other in the source's memory.\n";
     out += number_fact("columns", facts.columns);
-    out += number_fact("column_dimension", facts.column_dimension, "the outermost of theirs");
+    if (facts.cut != 0 || facts.fused == 0) {
+      out += number_fact("column_dimension", facts.column_dimension, "the outermost of theirs");
+    }
     out += number_fact("group_bytes", facts.group_bytes, "of columns that a thread takes at once");
     out += number_fact("groups_together", facts.groups_together, "that it takes one after the other");
     if (facts.fused != 0) out += indices("column_index", facts.source_order, is(WeaveSide::column));
     out += "// Runs of the destination's memory.\n";
     out += number_fact("run_elements", facts.run_elements);
-    out += number_fact("run_dimension", facts.run_dimension, "the outermost of a run");
+    if (facts.cut != 0) out += number_fact("run_dimension", facts.run_dimension, "the outermost of a run");
     out += number_fact("words", facts.words, "that a run meets");
     out += number_fact("strips", facts.strips, "of words");
     out += number_fact("lanes", facts.lanes, "along a strip");
