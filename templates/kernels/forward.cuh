@@ -17,16 +17,16 @@ namespace tmajit {
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
-// arrived. What `store` issues, thread 0 issues.
-template <class Store>
+// arrived. What `store` issues, thread 0 issues, by the maps `targets`.
+template <class Store, class... Maps>
 __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid, u32 base, const TensorMap& source,
-                                              Store store) {
+                                              Store store, const Maps&... targets) {
   const bool leader = threadIdx.x == 0;
   const RingBarriers full{base + barriers};
   if (leader) {
+    ptx::prefetch_tensor_map(source);  // each launch has tensor maps of its own, which no cache holds yet
     full.init<stages>(1);
     ptx::fence_mbarrier_init();
-    ptx::prefetch_tensor_map(source);
   }
   __syncwarp();
 
@@ -38,6 +38,7 @@ __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid
   };
   if (leader) {
     for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
+    (ptx::prefetch_tensor_map(targets), ...);  // behind the loads, while the tiles are under way
   }
 
   RingPosition<stages> arriving;

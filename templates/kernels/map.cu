@@ -13,6 +13,7 @@
 //@ end
 #include "tmajit/shared_memory.cuh"
 #include "tmajit/sync.cuh"
+#include "tmajit/tensor_map.cuh"
 #include "tmajit/tile_walk.cuh"
 #include "tmajit/ring.cuh"
 
@@ -100,6 +101,11 @@ __device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, co
     full.init<stages>(1);
     empty.init<stages>(1);
     ptx::fence_mbarrier_init();
+  }
+  if (threadIdx.x == compute_threads) {
+    // Each launch has tensor maps of its own, which no cache holds yet.
+    (ptx::prefetch_tensor_map(inputs), ...);
+    ptx::prefetch_tensor_map(output);
   }
   __syncthreads();
 

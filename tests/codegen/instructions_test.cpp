@@ -63,12 +63,13 @@ Names expected(const Case& c) {
   } else {
     names.insert("cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group");
   }
+  if (!c.family.flat) names.insert("prefetch.tensormap");
   if (c.family.computes) {
     names.insert({"mbarrier.arrive.shared::cta.b64", "fence.proxy.async.shared::cta", "elect.sync",
                   "bar.sync", "barrier.sync.aligned"});
     return names;
   }
-  names.insert({"prefetch.tensormap", "bar.warp.sync"});
+  names.insert("bar.warp.sync");
   // Where threads touch a tile, too: an image that they clear before, or the ends of rows.
   if (c.family.writes_images || c.row_tails) names.insert("fence.proxy.async.shared::cta");
   return names;
