@@ -36,8 +36,9 @@ template <u32 rank, u32 share = 0> struct TileWalk {
     }
   }
 
-  // Whether there is a tile left.
+  // Whether there is a tile left. Of shares of one tile there are as many CTAs as tiles.
   __device__ __forceinline__ explicit operator bool() const {
+    if constexpr (share == 1) return done_ == 0;
     return at[0] < grid_.tiles[0].divisor && (share == 0 || done_ < share);
   }
 
