@@ -20,6 +20,9 @@ constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
 constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
+/// Of tiles half as large as wanted: so few are all on the chip at once, and then what counts is how soon a
+/// CTA has loaded and stored.
+constexpr std::uint64_t most_single_tiles = 512;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
@@ -116,6 +119,29 @@ bool shrink_to_fit(TileSpec& spec, const TileOptions& chosen) {
   return true;
 }
 
+/// Tiles of the spec's size in `extents`.
+std::uint64_t tiles_in(const TileSpec& spec, std::span<const std::uint64_t> extents) {
+  std::uint64_t tiles = 1;
+  for (std::size_t d = 0; d < extents.size(); ++d) tiles = sat_mul(tiles, ceil_div(extents[d], spec.tile[d]));
+  return tiles;
+}
+
+/// A CTA for each tile of about `bytes`, where that makes few and everything about them is ours to choose.
+bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents,
+                       std::uint64_t bytes) {
+  // The tile of a snapshot is what its output looks like.
+  if (spec.traits->by_addresses || spec.traits->writes_images || spec.rank == 0) return false;
+  if (!chosen.box.empty() || chosen.stages != 0 || chosen.tiles_per_cta) return false;
+  TileSpec single = spec;
+  single.tile = tile_of(spec, extents, bytes);
+  single.stages = 1;
+  single.tiles_per_cta = 1;
+  if (tiles_in(single, extents) > most_single_tiles || !fits(single)) return false;
+  spec = single;
+  if (chosen.ctas_per_sm == 0) add_ctas(spec);
+  return true;
+}
+
 }  // namespace
 
 void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents) {
@@ -130,6 +156,7 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
 
   const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
   auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, tile_bytes_least(inputs));
+  if (take_single_tiles(spec, chosen, extents, bytes / 2)) return;
   const TileSpec given = spec;
   for (;; bytes /= 2) {
     spec = given;
