@@ -45,12 +45,28 @@ TEST_CASE("a small tensor has a CTA for each tile, and tiles half as large") {
   const auto bytes = dense(ElementType::u8, {256, 4096});
   CHECK(copy_spec(bytes, bytes).tile == Tile{16, 256});
 
-  // 512 tiles, and more.
+  // 512 such tiles, and more.
   const auto most = dense(ElementType::f32, {128, 4096});
-  CHECK(copy_spec(most, most).tiles_per_cta == 1);
+  CHECK(copy_spec(most, most).tile == Tile{4, 256});
   const auto more = dense(ElementType::f32, {129, 4096});
-  CHECK(copy_spec(more, more).tiles_per_cta == 2);
   CHECK(copy_spec(more, more).tile == Tile{8, 256});
+}
+
+TEST_CASE("a CTA for each tile up to 2048 tiles of 8 KiB, unless they are much smaller") {
+  const auto most = dense(ElementType::f32, {1024, 4096});  // 16 MiB
+  const auto spec = copy_spec(most, most);
+  CHECK(spec.tile == Tile{8, 256});
+  CHECK(spec.tiles_per_cta == 1);
+  CHECK(spec.stages == 1);
+  CHECK(spec.ctas_per_sm == 6);  // 48 KiB in flight
+  const auto more = dense(ElementType::f32, {1025, 4096});
+  CHECK(copy_spec(more, more).tile == Tile{8, 256});
+  CHECK(copy_spec(more, more).tiles_per_cta == 2);
+  // A row's tiles have 256 bytes: 512 of them have a CTA each, 513 share CTAs.
+  const auto row = dense(ElementType::u8, {512 * 256});
+  CHECK(copy_spec(row, row).tiles_per_cta == 1);
+  const auto longer = dense(ElementType::u8, {513 * 256});
+  CHECK(copy_spec(longer, longer).tiles_per_cta > 1);
 }
 
 TEST_CASE("a small tensor's pipeline is as deep as the caller asked") {
