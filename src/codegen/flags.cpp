@@ -41,6 +41,7 @@ constexpr KnownFlag flags[] = {
     {"reads_tile_index", "the expression reads tile_index"},
 
     {"row_tail", "rows of the output may end within 16 bytes; threads then store their ends"},
+    {"reloads", "a CTA may have more tiles than stages (copy, snapshot, map)"},
     {"bulk", "one-dimensional memory of any length and alignment"},
 
     {"parts", "a tile of engine_rows is more than one box"},

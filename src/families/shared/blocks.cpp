@@ -169,7 +169,7 @@ std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
 }
 
 std::uint32_t block_registers(const BlockFacts& facts) noexcept {
-  if (facts.vector_bytes() == 8) return 32;
+  if (facts.vector_bytes() <= 8) return 32;
   return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
 }
 
