@@ -94,7 +94,9 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
   return at - (reinterpret_cast<u64>(at) & 3);
 }
+//@ end
 
+//@ used load_words_anywhere
 // Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted
 // into place. All of them must be the source's own.
 template <u32 words>
