@@ -40,6 +40,11 @@ __device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_ind
   return swizzled(position + j * column_step, column_index);
 }
 
+// The same value, which the compiler cannot compute anew wherever it is used.
+__device__ __forceinline__ i32 kept(i32 value) {
+  return __shfl_sync(~0U, value, 0);
+}
+
 // ---- from the source to the image ----
 
 __device__ __forceinline__ Line load_line(const u8* from) {
@@ -93,7 +98,7 @@ __device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const
 //@ end
 // What exists of a block at an edge, line by line: this is rare, and short to compile.
 //@ if interleaved
-__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, i64 step, u32 lines,
+__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step, u32 lines,
                                       u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
@@ -110,32 +115,32 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
   }
 }
 //@ else
-__device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, i64 step,
+__device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
                                          u32 lines, u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
-  for (u32 i = 0; i < lines; ++i, from += step) {
+  for (u32 i = 0; i < lines; ++i) {
 #pragma unroll 1
     for (u32 j = 0; j < count; ++j) {
       reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] =
-          reinterpret_cast<const Element*>(from)[j];
+          reinterpret_cast<const Element*>(from + static_cast<Offset>(i) * step)[j];
     }
   }
 }
 //@ end
 
 //@ end
-__device__ __forceinline__ void store_to_image(Line* image, u32 position, const Line& line) {
-  const u32 to = ptx::shared_address(image) + position * vector_bytes;
+// Puts a vector at `position` of the image, which begins at the shared address `image_at`.
+__device__ __forceinline__ void store_to_image(u32 image_at, u32 position, const Line& line) {
 //@ if vector8
-  ptx::store_shared8(to, line.word);
+  ptx::store_shared8(image_at + position * vector_bytes, line.word);
 //@ else
-  ptx::store_shared16(to, line.word);
+  ptx::store_shared16(image_at + position * vector_bytes, line.word);
 //@ end
 }
 
 __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            Line* image) {
+                                            Line* image, u32 image_at) {
 #pragma unroll 1
   for (u32 start = 0; start < block_count; start += threads) {
     const u32 n = start + threadIdx.x;
@@ -164,27 +169,27 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
 //@ if cut
-    const u32 lines = least(tile.inside[row] - at[row], vector);
+    const u32 present = least(tile.inside[row] - at[row], vector);  // lines
 //@ if interleaved
     // At the tile's edge the neighbours in memory may be the destination's, which others write.
-    if (lines < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
+    if (present < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
 //@ else
     // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
     // that do not exist: what it brings is not stored. Only at the very ends of the source there is no neighbour.
-    const Offset last = static_cast<Offset>(lines - 1) * step;
+    const Offset last = static_cast<Offset>(present - 1) * step;
 //@ if unaligned
     if (!holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
 //@ else
     if (!holds(views, from + (step > 0 ? last : 0))) {
 //@ end
 //@ end
-      move_end(image, position, at[column], from, views.source_step[row], lines,
+      move_end(image, position, at[column], from, step, present,
                least(tile.inside[column] - at[column], vector));
       continue;
     }
 #pragma unroll
     for (u32 i = 0; i < vector; ++i) {
-      block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
+      block.row[i] = load_line(from + static_cast<Offset>(least(i, present - 1)) * step);
     }
 //@ else
 #pragma unroll
@@ -193,17 +198,12 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     block = transpose(block);
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) {
-      store_to_image(image, swizzled_line(position, j, at[column]), block.row[j]);
+      store_to_image(image_at, swizzled_line(position, j, at[column]), block.row[j]);
     }
   }
 }
 
 // ---- from the image to the destination ----
-
-// The same value, which the compiler cannot compute anew wherever it is used.
-__device__ __forceinline__ i32 kept(i32 value) {
-  return __shfl_sync(~0U, value, 0);
-}
 
 //@ if staggered
 // The vector that begins `bytes` after the first byte of `low`.
@@ -224,13 +224,13 @@ __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 b
 }
 
 //@ end
-// The vector at `position` of the image, which begins at the shared address `image`.
-__device__ __forceinline__ Line load_from_image(u32 image, u32 position) {
+// The vector at `position` of the image, which begins at the shared address `image_at`.
+__device__ __forceinline__ Line load_from_image(u32 image_at, u32 position) {
   Line line;
 //@ if vector8
-  ptx::load_shared8(line.word, image + position * vector_bytes);
+  ptx::load_shared8(line.word, image_at + position * vector_bytes);
 //@ else
-  ptx::load_shared16(line.word, image + position * vector_bytes);
+  ptx::load_shared16(line.word, image_at + position * vector_bytes);
 //@ end
   return line;
 }
@@ -238,9 +238,9 @@ __device__ __forceinline__ Line load_from_image(u32 image, u32 position) {
 //@ if staggered
 // Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `position`,
 // unless nothing is past, and in the block after it.
-__device__ __forceinline__ Line picked(u32 image, u32 position, u32 column_index, u32 past) {
-  const Line line = load_from_image(image, swizzled(position + 1, column_index));
-  const Line low = load_from_image(image, swizzled(past == 0 ? position + 1 : position, column_index));
+__device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_index, u32 past) {
+  const Line line = load_from_image(image_at, swizzled(position + 1, column_index));
+  const Line low = load_from_image(image_at, swizzled(past == 0 ? position + 1 : position, column_index));
   return shifted(low, line, (vector_bytes - past) % vector_bytes);
 }
 
@@ -268,12 +268,11 @@ __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 po
 
 //@ end
 __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            const Line* image) {
+                                            const Line* image, u32 image_at) {
 //@ if staggered
   // The first place in the tile of a whole vector: before the tensor there is nothing.
   const i32 lowest = tile.origin > 0 ? -static_cast<i32>(vector) : 0;
 //@ end
-  const u32 lines = kept(ptx::shared_address(image));
   i32 inside[rank];
 //@ each d
   inside[d] = kept(tile.inside[d]);
@@ -303,7 +302,7 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     const u32 first = at < lowest ? -at : 0;
     const u32 last = least(left, vector);
     if (first == 0 && last == vector) {
-      store_line(to, picked(lines, position, index[column], past));
+      store_line(to, picked(image_at, position, index[column], past));
     } else {
       store_elements(to, image, position - index[row], index[column], at + before * vector, first, last);
     }
@@ -313,12 +312,12 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     if (!exists || left <= 0) continue;
 //@ if cut
     if (left >= static_cast<i32>(vector)) {
-      store_line(to, load_from_image(lines, swizzled(position, index[column])));
+      store_line(to, load_from_image(image_at, swizzled(position, index[column])));
       continue;
     }
     store_elements(to, image, position, index[column], 0, 0, left);
 //@ else
-    store_line(to, load_from_image(lines, swizzled(position, index[column])));
+    store_line(to, load_from_image(image_at, swizzled(position, index[column])));
 //@ end
 //@ end
   }
@@ -329,9 +328,10 @@ __device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& vie
   u32 index[rank];
   tile_index(views.tiles, blockIdx.x, index);
   const TilePair<rank> tile(views, box(), index);
-  load_blocks(views, tile, image);
+  const u32 image_at = kept(ptx::shared_address(image));
+  load_blocks(views, tile, image, image_at);
   __syncthreads();
-  store_image(views, tile, image);
+  store_image(views, tile, image, image_at);
 }
 
 }  // namespace tmajit
