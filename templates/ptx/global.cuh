@@ -14,6 +14,15 @@ __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from) 
 }
 //@ end
 
+//@ used load_vector16_if
+// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are anything.
+__device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
+  asm("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
+      "@wanted ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
+      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from), "r"(static_cast<u32>(wanted)));
+}
+//@ end
+
 //@ used load_vector16_by_8
 // 16 bytes at a multiple of 8.
 __device__ __forceinline__ void load_vector16_by_8(u32 (&word)[4], const void* from) {
@@ -74,6 +83,16 @@ __device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void
 __device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
                ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+}
+//@ end
+
+//@ used store_vector16_if
+// 16 bytes at a multiple of 16 if `wanted`.
+__device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u32 (&word)[4]) {
+  asm volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
+               "@wanted st.global.v4.b32 [%0], {%1, %2, %3, %4};\n\t}"
+               ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(static_cast<u32>(wanted))
+               : "memory");
 }
 //@ end
 
