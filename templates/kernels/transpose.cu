@@ -98,8 +98,8 @@ __device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const
 //@ end
 // What exists of a block at an edge, line by line: this is rare, and short to compile.
 //@ if interleaved
-__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step, u32 lines,
-                                      u32 count) {
+__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
+                                      u32 lines, u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
@@ -119,11 +119,12 @@ __device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_i
                                          u32 lines, u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
-  for (u32 i = 0; i < lines; ++i) {
+  for (u32 i = 0; i < vector; ++i) {
+    // The last line stands for those that do not exist: a vector that ends before them is loaded with them.
 #pragma unroll 1
     for (u32 j = 0; j < count; ++j) {
       reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] =
-          reinterpret_cast<const Element*>(from + static_cast<Offset>(i) * step)[j];
+          reinterpret_cast<const Element*>(from + static_cast<Offset>(least(i, lines - 1)) * step)[j];
     }
   }
 }
@@ -259,11 +260,13 @@ __device__ __forceinline__ void store_line(u8* to, const Line& line) {
 __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 position, u32 column_index, u32 from,
                                                u32 first, u32 last) {
   using Element = Bits<element_bytes>::Type;
+  // Those of one block, and from `split` on those of the next.
+  const u32 split = vector - from % vector;
+  const u32 block = position + from / vector;
+  const auto* low = reinterpret_cast<const Element*>(&image[swizzled(block, column_index)]) + from % vector;
+  const auto* high = reinterpret_cast<const Element*>(&image[swizzled(block + 1, column_index)]) - split;
 #pragma unroll 1
-  for (u32 k = first; k < last; ++k) {
-    const Line& line = image[swizzled(position + (from + k) / vector, column_index)];
-    reinterpret_cast<Element*>(to)[k] = reinterpret_cast<const Element*>(&line)[(from + k) % vector];
-  }
+  for (u32 k = first; k < last; ++k) reinterpret_cast<Element*>(to)[k] = (k < split ? low : high)[k];
 }
 
 //@ end
