@@ -1,6 +1,6 @@
 // Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
 //@ # Written in C++, the words of a vector are loads of their own until the optimiser has joined them: these take less
-//@ # less of its time. No instruction orders them: what they load must not change while the kernel runs.
+//@ # of its time. No instruction orders them: what they load must not change while the kernel runs.
 #pragma once
 #include "tmajit/types.cuh"
 
