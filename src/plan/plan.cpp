@@ -69,10 +69,12 @@ Problem problem_of(const Move& move, const PlanOptions& options) {
 KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
   std::vector<Candidate> candidates = candidates_for(problem, options.family);
   const Candidate* tuned = find_tuned(options, problem, candidates);
-  const std::size_t chosen = tuned != nullptr ? static_cast<std::size_t>(tuned - candidates.data())
-                                              : choose(candidates, problem, options.chip);
-  const Prediction predicted = predict(candidates[chosen], problem, options.chip);
-  return make_kernel_plan(std::move(candidates[chosen]), std::move(problem), predicted, tuned != nullptr);
+  const Chosen chosen = tuned == nullptr
+                            ? choose(candidates, problem, options.chip)
+                            : Chosen{.candidate = static_cast<std::size_t>(tuned - candidates.data()),
+                                     .predicted = predict(*tuned, problem, options.chip)};
+  return make_kernel_plan(std::move(candidates[chosen.candidate]), std::move(problem), chosen.predicted,
+                          tuned != nullptr);
 }
 
 }  // namespace
