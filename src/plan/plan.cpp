@@ -54,10 +54,11 @@ const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
   if (options.tuning == nullptr) return nullptr;
   const auto tuned = find_choice(options, problem, candidates[usual_of(candidates)]);
   if (!tuned) return nullptr;
-  const auto found = std::ranges::find_if(candidates, [&](const Candidate& candidate) {
-    return candidate.family->choice(candidate) == tuned->choice;
-  });
-  return found == candidates.end() ? nullptr : &*found;
+  std::vector<KernelChoice> choices;
+  choices.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) choices.push_back(candidate.family->choice(candidate));
+  const auto found = nearest(choices, tuned->choice);
+  return found ? &candidates[*found] : nullptr;
 }
 
 Problem problem_of(const Move& move, const PlanOptions& options) {
