@@ -41,7 +41,7 @@ constexpr const char* examples =
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double most_predicted = 4;             // of candidates that --model --quick measures
+constexpr double most_predicted = 4;              // of candidates that --model --quick measures
 constexpr std::uint32_t improve_candidates = 12;  // that --tuned lets improve try: docs/explain.md says why
 
 /// The command line.
