@@ -46,7 +46,7 @@ std::string Family::describe(const KernelChoice& choice) const {
   return text;
 }
 
-void add_once(std::vector<Candidate>& candidates, Candidate candidate, bool common) {
+void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common) {
   const auto same = std::ranges::find(candidates, candidate);
   if (same != candidates.end()) {
     same->common = same->common || common;

@@ -24,7 +24,7 @@ constexpr auto f32 = ElementType::f32;
 std::string_view chosen(const Move& move) {
   const Problem problem = make_problem(move);
   const std::vector<Candidate> candidates = tests::candidates_of(problem);
-  return candidates[choose(candidates, problem, {})].family->name();
+  return candidates[choose(candidates, problem, {}).candidate].family->name();
 }
 
 std::vector<Candidate> gather_candidates(const Problem& problem) {

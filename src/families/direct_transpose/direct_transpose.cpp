@@ -38,10 +38,10 @@ class DirectTranspose final : public BlockFamily {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
     const bool small = is_small(problem);
+    const BlockPlanner planner(problem);
     const auto add = [&](const BlockTuning& tuning, bool common) {
-      if (tuning.vector_bytes < problem.element_bytes(0)) return;
-      const BlockFacts facts = block_facts(problem, tuning);
-      if (facts.whole != 0) add_once(candidates, candidate(facts, problem.nest), common);
+      if (tuning.vector_bytes < problem.element_bytes(0) || !planner.is_whole(tuning)) return;
+      add_once(candidates, candidate(planner.facts(tuning), problem.nest), common);
     };
     const std::size_t first = candidates.size();
     if (small) add(direct_tuning(problem), true);

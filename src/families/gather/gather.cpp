@@ -99,8 +99,8 @@ class Gather final : public Family {
     const LineImage image = image_of(facts);
     const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
                                                  : facts.image_step[facts.source_order[facts.rank - 1]];
-    work.wavefront = work.pick * banks_taken(image, facts.element_bytes, layout.slots_along, facts.vector(),
-                                             layout.run_elements, across);
+    const RunPlaces places(image, facts.vector(), layout.run_elements);
+    work.wavefront = work.pick * places.banks_taken(facts.element_bytes, layout.slots_along, across);
     return {.box = facts.box,
             .threads = facts.threads,
             .dynamic_shared_bytes = layout.bytes,

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -36,9 +38,9 @@ bool repeats(const Problem& problem) noexcept {
   return false;
 }
 
-/// The layout of a candidate, whose image is known to fit.
-PickLayout layout_of(const Candidate& candidate, const Problem& problem) {
-  return pick_layout(problem, candidate.tile.box).value();
+/// The layout of a candidate, which was worked out when it was added.
+const PickLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const PickLayout*>(candidate.layout.get());
 }
 
 /// The digit of dimension `d` with so many indices.
@@ -111,20 +113,22 @@ class Pick final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (tmajit::layout_of(problem) == Layout::rows || !takes_lines(problem)) return;
+    PickBoxes boxes(problem);
     std::vector<PerDimension> tried;
     tried.reserve(std::size(tunings));
     for (PickTuning tuning : tunings) {
       // What does not fit is made smaller, twice at most.
       for (int tries = 0; tries < 3; ++tries) {
-        const PerDimension box = pick_box(problem, tuning);
+        const PerDimension box = boxes.box(tuning);
         if (std::ranges::find(tried, box) != tried.end()) break;
         tried.push_back(box);
-        if (pick_layout(problem, box)) {
+        if (const auto layout = pick_layout(problem, box)) {
           const PickFacts facts{.rank = problem.nest.rank,
                                 .element_bytes = problem.element_bytes(0),
                                 .wide_offsets = has_wide_offsets(problem, box, 16) ? 1U : 0U};
-          add_once(candidates, candidate(facts, problem.nest, {.box = box, .threads = pick_threads}),
-                   !is_small(problem) && !repeats(problem));
+          Candidate one = candidate(facts, problem.nest, {.box = box, .threads = pick_threads});
+          one.layout = std::make_shared<const PickLayout>(*layout);
+          add_once(candidates, std::move(one), !is_small(problem) && !repeats(problem));
           break;
         }
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
@@ -134,7 +138,7 @@ class Pick final : public Family {
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const PickLayout layout = layout_of(candidate, problem);
+    const PickLayout& layout = layout_of(candidate);
     const auto tiles = static_cast<double>(layout.tiles);
     const std::uint64_t words = std::uint64_t{layout.runs} * layout.parts * layout.words;
     const std::uint32_t in_word = std::max(4 / layout.element_bytes, 1U);
@@ -164,8 +168,8 @@ class Pick final : public Family {
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
     return {.family = name(), .tile = candidate.tile.box, .threads = candidate.tile.threads};
   }
-  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& problem) const override {
-    const PickLayout layout = layout_of(candidate, problem);
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const PickLayout& layout = layout_of(candidate);
     return fmt::format(
         "The source is contiguous in dimension {}, the destination in dimension {}: lines of the source meet "
         "in shared "
@@ -188,7 +192,7 @@ class Pick final : public Family {
     const auto facts = facts_of<PickFacts>(candidate);
     const TileCounts counts = tile_counts(problem.nest, candidate.tile.box, facts.rank);
     add_views(parameters, shape, problem, candidate.nest, facts.rank, counts);
-    const PickLayout layout = layout_of(candidate, problem);
+    const PickLayout& layout = layout_of(candidate);
     shape.grid = grid_of(ceil_div(layout.tiles, std::uint64_t{layout.tiles_per_cta}));
     with_rank(facts.rank, [&](auto r) {
       parameters.add({"params::PickTile", r}, "plan", tile_of<r>(layout, problem));

@@ -31,7 +31,8 @@ constexpr std::uint64_t chunk_issue = 40;
 constexpr std::uint32_t enough_runs = 16;       // of a tile: parts of them are not needed
 constexpr std::uint32_t enough_parts = 64;      // of a tile: more would not make the table of places cheaper
 constexpr std::uint32_t least_part_words = 64;  // what some warps store at once
-constexpr std::uint32_t line_entry = 8;         // bytes of the tables, where offsets take 32 bits ...
+static_assert(least_part_words >= lanes);
+constexpr std::uint32_t line_entry = 8;  // bytes of the tables, where offsets take 32 bits ...
 constexpr std::uint32_t chunk_entry = 16;
 constexpr std::uint32_t wide_more = 16;  // ... at most, where they take 64
 constexpr std::uint32_t place_entry = 4;
@@ -58,7 +59,6 @@ class LayoutPlanner {
     lay_lines();
     if (!lay_image()) return std::nullopt;
     choose_part();
-    arrange_threads();
     if (own_.part_elements > most_elements) return std::nullopt;
     std::uint64_t image = own_.line_bytes + (own_.line_alignment < unit ? unit - 1 : 0);
     for (std::uint32_t d = 0; d < own_.rank; ++d) image += beyond(d, own_.box[d]);
@@ -68,6 +68,9 @@ class LayoutPlanner {
         own_.tiles / std::max<std::uint64_t>(std::uint64_t{least_waves} * problem_.sm_count, 1), 1,
         most_tiles_per_cta));
     own_.images = own_.tiles_per_cta > 1 ? 2 : 1;
+    // Before the threads, which take longest to arrange.
+    if (std::uint64_t{own_.images} * own_.image_bytes > most_pick_bytes) return std::nullopt;
+    arrange_threads();
     const std::uint32_t more = has_wide_offsets(problem_, own_.box, 0) ? wide_more : 0;
     const std::uint64_t tables =
         std::uint64_t{own_.lines} * (line_entry + more) + std::uint64_t{own_.chunks} * (chunk_entry + more) +
@@ -157,16 +160,21 @@ class LayoutPlanner {
     const std::uint32_t first = first_of_run();
     if (first == own_.rank) return place_lines(first, 0);
     std::uint32_t best = 0;
+    std::uint32_t last = 0;
     std::uint32_t least = UINT32_MAX;
     for (std::uint32_t gap = 0; gap < most_gaps && least > std::max(bytes_, enough_wavefronts); ++gap) {
+      last = gap;
       if (!place_lines(first, gap)) break;
       const std::uint32_t along = own_.skewed < own_.rank ? skewed_lanes : lanes;
-      const std::uint32_t taken = banks_taken(own_.image(), bytes_, along, in_word(), own_.run_elements, 0);
+      const RunPlaces places(own_.image(), in_word(), own_.run_elements);
+      const std::uint32_t taken = places.banks_taken(bytes_, along, 0);
       if (taken >= least) continue;
       least = taken;
       best = gap;
+      places_ = places;
     }
-    return place_lines(first, best);
+    // The lines lie so already if no gap after the best was tried.
+    return (places_ && last == best) || place_lines(first, best);
   }
 
   /// The same with so many times 16 bytes more between the lines of dimension `first`. A line begins as far
@@ -258,14 +266,16 @@ class LayoutPlanner {
       const auto step = static_cast<std::uint64_t>(nest_.operand[0].strides[own_.along]);
       alike = in_word() / std::gcd(in_word(), static_cast<std::uint32_t>(step % in_word()));
     }
+    // A part, too, has words for all lanes of a warp.
+    if (!places_) places_.emplace(own_.image(), in_word(), own_.run_elements);
+    const std::int64_t across_image = own_.along_image();
     std::uint64_t least = UINT64_MAX;
     for (std::uint32_t lanes_log = 5; lanes_log >= least_lanes_log; --lanes_log) {
       // Lanes that do not go along a run do neighbouring runs, which lie near each other in the source.
       const std::uint32_t across = lanes >> lanes_log;
       const std::uint32_t every = by_runs && indices >= across ? std::max(alike, across) : alike;
       const auto most = static_cast<std::uint32_t>(ceil_div(indices, std::uint64_t{every}));
-      const std::uint32_t taken = banks_taken(own_.image(), bytes_, 1U << lanes_log, in_word(),
-                                              own_.part_elements, own_.along_image());
+      const std::uint32_t taken = places_->banks_taken(bytes_, 1U << lanes_log, across_image);
       const std::uint64_t word = word_cost(lanes_log, taken);
       for (std::uint32_t chunk = most;; chunk = chunk / 2 + chunk % 2) {
         const std::uint32_t along = every * ((most - 1) / chunk + 1);
@@ -294,6 +304,7 @@ class LayoutPlanner {
   const CanonicalNest& nest_;
   std::uint32_t bytes_;
   PickLayout own_;
+  std::optional<RunPlaces> places_;  ///< of the first lanes along a run, in the image as it is
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -63,10 +64,34 @@ struct PickLayout {
   [[nodiscard]] LineImage image() const noexcept;
   /// Whether a line spans dimension `d`.
   [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
+  friend bool operator==(const PickLayout&, const PickLayout&) = default;
 };
 
-/// A tile of about what the tuning asks for.
-[[nodiscard]] PerDimension pick_box(const Problem& problem, const PickTuning& tuning);
+/// Tiles of a problem of about what tunings ask for.
+class PickBoxes {
+ public:
+  /// The problem must outlive it.
+  explicit PickBoxes(const Problem& problem);
+  [[nodiscard]] PerDimension box(const PickTuning& tuning);
+
+ private:
+  /// Part of an extent that was asked for: tunings ask for many of them again.
+  struct Part {
+    std::uint64_t extent;
+    std::uint64_t wanted;
+    std::uint64_t inner;
+    std::uint32_t part;
+  };
+  [[nodiscard]] std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner);
+  void lengthen_runs(PerDimension& box, std::uint64_t wanted);
+  void lengthen_lines(PerDimension& box, std::uint64_t wanted);
+  void fill_up(PerDimension& box, std::uint64_t elements);
+
+  const CanonicalNest& nest_;
+  std::uint32_t bytes_;
+  PerDimension order_;
+  std::vector<Part> parts_;
+};
 /// What follows from a tile; nullopt if its image is too large.
 [[nodiscard]] std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box);
 
