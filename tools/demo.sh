@@ -67,8 +67,8 @@ show 0 jitc source "${SPEC[@]}" -o silu.cu
 sed -n '/^\/\/ ---- what this kernel is specialised for/,/^\/\/ ---- elementwise/p' silu.cu |
   grep -E '^constexpr|^__device__ constexpr|using Element|#line 1|^x |\.offset' |
   excerpt "from its $(wc -l <silu.cu) lines: what is known when it is compiled, and the expression"
-sed -n '/^  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {/,/^  }/p' silu.cu |
-  excerpt "the warp that loads: a ring of stages, an mbarrier each"
+sed -n '/^__device__ __forceinline__ void load_first_tiles(/,/^}/p' silu.cu |
+  excerpt "the thread that loads: a ring of stages, an mbarrier each"
 sed -n '/^extern "C" __global__/,/^}/p' silu.cu | excerpt "the kernel"
 
 heading "3. PTX"

@@ -20,6 +20,9 @@ struct Work {
   double wavefront = 0;    ///< ... and each access for one, as often as it takes the banks of shared memory
   double line_unit = 0;    ///< 16 bytes of a line that threads copy there by a table
   double entry = 0;        ///< of the tables by which all that is done
+  double woven_block = 0;  ///< a block that is transposed on its way from there ...
+  double woven_word = 0;   ///< ... each word of it that is stored ...
+  double woven_end = 0;    ///< ... and each run whose ends are stored element by element
   double image_unit = 0;   ///< 16 bytes that threads copy to shared memory
   double chunk = 0;        ///< some elements of a row that a thread does at a time ...
   double element = 0;      ///< ... and each that is loaded or stored by itself

@@ -21,11 +21,12 @@ TMAJIT_BEGIN
 ///
 /// What is tried: the kernel that would be taken anyhow (the usual one), then those that the cost model finds
 /// fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and none
-/// waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time. When
-/// every kernel has its times, the one of the least median is added to tuning(runtime), in memory alone,
-/// where jitc tune adds what it finds. Plans that are made afterwards take it, and so do those that there
-/// are. It must take 2 % less than the usual one, which is added otherwise. A class for which tuning(runtime)
-/// has an added choice is not tried; one for which a choice is only shipped is.
+/// waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time. The
+/// first launch of a kernel for a shape is not timed, for it loads the code. When every kernel has its times,
+/// the one of the least median is added to tuning(runtime), in memory alone, where jitc tune adds what it
+/// finds. Plans that are made afterwards take it, and so do those that there are. It must take 1 % less than
+/// the usual one, which is added otherwise. A class for which tuning(runtime) has an added choice is not
+/// tried; one for which a choice is only shipped is.
 ///
 /// What it costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
@@ -40,8 +41,9 @@ TMAJIT_BEGIN
 /// device meanwhile is in the times. The simulated device counts instructions for time, which says nothing
 /// of a GPU.
 struct Improve {
-  std::uint32_t candidates = 0;   ///< kernels that are tried, the usual one included; below 2: none
-  std::uint32_t timed_calls = 3;  ///< of each, 1 to 100
+  std::uint32_t candidates = 0;  ///< kernels that are tried, the usual one included; below 2: none
+  /// Of each, 1 to 100; of those that come within 5 % of the fastest five times as many, to tell them apart.
+  std::uint32_t timed_calls = 3;
   /// Moves of fewer microseconds, as predicted, are left alone: events around a short kernel time its launch.
   double least_us = 20;
 };

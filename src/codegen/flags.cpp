@@ -41,12 +41,14 @@ constexpr KnownFlag flags[] = {
     {"reads_tile_index", "the expression reads tile_index"},
 
     {"row_tail", "rows of the output may end within 16 bytes; threads then store their ends"},
+    {"reloads", "a CTA may have more tiles than stages (copy, snapshot, map)"},
     {"bulk", "one-dimensional memory of any length and alignment"},
 
     {"parts", "a tile of engine_rows is more than one box"},
     {"cut", "a vector, block or chunk may be cut by an edge"},
     {"staggered", "the destination's rows begin between boundaries of vectors"},
     {"vector8", "vectors have eight bytes rather than sixteen"},
+    {"fused", "the columns of a tile have several dimensions"},
     {"aligned", "a transpose's source begins at multiples of its vectors"},
     {"unaligned", "a source may begin between words of four bytes"},
     {"interleaved", "a source may have elements of the destination between its own"},

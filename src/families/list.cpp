@@ -16,6 +16,7 @@ std::span<const Family* const> all_families() noexcept {
                               &engine_transpose_family(),
                               &gather_family(),
                               &pick_family(),
+                              &weave_family(),
                               &general_family(),
                               &fill_family(),
                               &copy_family(),

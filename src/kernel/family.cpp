@@ -36,14 +36,17 @@ std::string tile_text(const KernelChoice& choice) {
 std::string Family::describe(const KernelChoice& choice) const {
   static constexpr std::array orders{"destination", "source", "square", "grouped"};
   std::string text = fmt::format("{}{}, {} threads", tile_text(choice),
-                                 choice.vector_bytes == 8 ? " by 8" : "", choice.threads);
+                                 choice.vector_bytes == 8   ? " by 8"
+                                 : choice.vector_bytes == 4 ? " by 4"
+                                                            : "",
+                                 choice.threads);
   if (choice.turns > 0) text += fmt::format(" of {} chunk{}", choice.turns, choice.turns == 1 ? "" : "s");
   if (choice.order > 0) text += fmt::format(", {} order", orders.at(choice.order));
   if (choice.stages > 0) text += fmt::format(", {} in flight", choice.stages);
   return text;
 }
 
-void add_once(std::vector<Candidate>& candidates, Candidate candidate, bool common) {
+void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common) {
   const auto same = std::ranges::find(candidates, candidate);
   if (same != candidates.end()) {
     same->common = same->common || common;

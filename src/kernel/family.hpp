@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -48,6 +49,9 @@ struct Candidate {
   std::string facts;        ///< the bytes of the family's own struct
   LaunchTile tile = {};     ///< of kernels that have theirs not in their facts
   CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be turned round
+  /// What else follows from the tile and the problem, of a family that would take long to work it out each
+  /// time it is asked: a struct of its own, which never changes.
+  std::shared_ptr<const void> layout = {};
   /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
   /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
   Usual usual = Usual::no;
@@ -179,7 +183,7 @@ template <class Facts>
 [[nodiscard]] std::string tile_text(const KernelChoice& choice);
 
 /// Adds a candidate unless an equal one is there, which becomes common if this one is.
-void add_once(std::vector<Candidate>& candidates, Candidate candidate, bool common = true);
+void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common = true);
 
 /// A grid of so many CTAs in one dimension. Throws Error{unsupported} if they are more than 2^31 − 1.
 [[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas);

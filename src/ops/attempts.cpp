@@ -9,27 +9,6 @@
 #include <utility>
 
 TMAJIT_BEGIN
-namespace {
-
-constexpr double worth_a_try = 1.5;  // of the best prediction
-
-/// Of a problem's candidates, the usual one first, those to try.
-std::vector<KernelChoice> best_of(const std::vector<KernelPlan>& candidates, std::size_t most) {
-  std::vector<const KernelPlan*> others;
-  for (const KernelPlan& candidate : std::span(candidates).subspan(1)) others.push_back(&candidate);
-  std::ranges::stable_sort(others, {}, &KernelPlan::predicted_us);
-  std::vector<KernelChoice> choices{candidates.front().choice()};
-  if (others.empty()) return choices;
-  const double best = std::min(candidates.front().predicted_us(), others.front()->predicted_us());
-  for (const KernelPlan* const other : others) {
-    if (choices.size() == most || other->predicted_us() > worth_a_try * best) break;
-    const KernelChoice choice = other->choice();
-    if (std::ranges::find(choices, choice) == choices.end()) choices.push_back(choice);
-  }
-  return choices;
-}
-
-}  // namespace
 
 std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const MovePlan::State& plan) {
   const Improve& improve = options_of(runtime).improve;
@@ -44,7 +23,7 @@ std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Mov
   if (options.tuning->has_added(options.chip.name, shape)) return nullptr;
   const std::vector<KernelPlan> candidates = plan_candidates(*move, options);
   auto trial = kept_of(runtime).trials.of_class(
-      std::make_shared<Trial>(shape, best_of(candidates, improve.candidates), improve.timed_calls));
+      std::make_shared<Trial>(shape, worth_trying(candidates, improve.candidates), improve.timed_calls));
   if (trial->is_settled() || trial->size() < 2) return nullptr;
   return std::shared_ptr<const Attempts>(new Attempts(plan, std::move(trial), candidates));
 }
@@ -55,15 +34,16 @@ Attempts::Attempts(const MovePlan::State& plan, std::shared_ptr<Trial> trial,
       trial_(std::move(trial)),
       plans_(trial_->size()),
       can_(trial_->size()),
-      expected_us_(plan.plans.front().predicted_us()),
+      shape_(trial_->join()),
       launches_(trial_->size()) {
+  std::vector<KernelChoice> choices;
+  for (const KernelPlan& candidate : candidates) choices.push_back(candidate.choice());
   for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const auto found = std::ranges::find(candidates, trial_->choice(i), &KernelPlan::choice);
-    if (found == candidates.end()) continue;
-    plans_[i] = *found;
+    const auto found = nearest(choices, trial_->choice(i));
+    if (!found) continue;
+    plans_[i] = candidates[*found];
     can_[i] = true;
   }
-  if (plans_[0]) expected_us_ = plans_[0]->predicted_us();
   usual_.add(PlacedLaunches::make(plan.operation, plan.reaches, plan.plans, plan.kernels));
 }
 
@@ -83,16 +63,16 @@ bool Attempts::launch(const Runtime& runtime, const TensorAddresses& addresses, 
 
 bool Attempts::launch_timed(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const {
   const Chosen chosen = choose(runtime);
-  if (chosen.run == nullptr) return false;
+  if (chosen.launches == nullptr) return false;
   bool launched = false;
   try {
-    chosen.run->timer().start(stream);
+    if (chosen.run != nullptr) chosen.run->timer().start(stream);
     (*chosen.launches)(addresses, stream);
     launched = true;
-    chosen.run->timer().stop(stream);
-    chosen.run->hand_over();
+    if (chosen.run != nullptr) chosen.run->timer().stop(stream);
+    if (chosen.run != nullptr) chosen.run->hand_over();
   } catch (const std::exception& error) {
-    chosen.run->abandon();
+    if (chosen.run != nullptr) chosen.run->abandon();
     trial_->drop(chosen.candidate, error.what());
   }
   return launched;
@@ -108,7 +88,7 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
       conclude(runtime, *verdict);
       return {};
     }
-    const std::optional<std::size_t> next = trial_->next(can_);
+    const std::optional<std::size_t> next = trial_->next(can_, shape_);
     if (!next) return {};
     candidate = *next;
     std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
@@ -116,8 +96,11 @@ Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
       const KernelPlan& plan = *plans_[candidate];
       const Kernel kernel = runtime.kernel(plan);
       launches = PlacedLaunches::make(plan_.operation, plan_.reaches, {&plan, 1}, {&kernel, 1});
+      return {.launches = launches.get(), .candidate = candidate};
     }
-    return {launches.get(), trial_->begin(candidate, expected_us_, runtime.device()->timing()), candidate};
+    Trial::Run* const run = trial_->begin(candidate, shape_, runtime.device()->timing());
+    if (run == nullptr) return {};
+    return {.launches = launches.get(), .run = run, .candidate = candidate};
   } catch (const std::exception& error) {
     trial_->drop(candidate, error.what());
     return {};

@@ -29,8 +29,8 @@ class Attempts {
 
  private:
   struct Chosen {
-    const PlacedLaunches* launches = nullptr;
-    Trial::Run* run = nullptr;
+    const PlacedLaunches* launches = nullptr;  ///< null: those of the usual one
+    Trial::Run* run = nullptr;  ///< null for a kernel's first launch, which is not timed: it loads the code
     std::size_t candidate = 0;
   };
   Attempts(const MovePlan::State& plan, std::shared_ptr<Trial> trial,
@@ -48,7 +48,7 @@ class Attempts {
   LaunchesByAlignment usual_;
   std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates, where they can do this
   std::vector<bool> can_;                         ///< whether they can
-  double expected_us_;
+  std::uint64_t shape_;                           ///< its number in the trial
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< likewise; those that were made
   mutable std::atomic<bool> adopted_{false};
   mutable std::shared_ptr<const MovePlan::State> kept_;  ///< `better_`

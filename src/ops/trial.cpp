@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr double clearly = 0.98;  // of the usual candidate's time
+constexpr double clearly = 0.99;          // of the usual candidate's time
+constexpr double near = 1.05;             // times the fastest: a few calls do not tell such apart
+constexpr std::uint32_t final_times = 5;  // what they are timed, in units of what all are
 constexpr std::uint32_t most_timed_calls = 100;
 constexpr std::uint32_t patience = 64;  // calls that can do nothing for the trial
 
@@ -18,6 +21,7 @@ Trial::Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& cho
              std::uint32_t timed_calls)
     : shape_class_(shape_class),
       timed_calls_(std::clamp(timed_calls, 1U, most_timed_calls)),
+      wanted_(timed_calls_),
       candidates_(choices.size()) {
   for (std::size_t i = 0; i < choices.size(); ++i) candidates_[i].choice = choices[i];
 }
@@ -35,8 +39,8 @@ void Trial::collect() {
     try {
       const std::optional<float> milliseconds = run.timer_->milliseconds();
       if (!milliseconds) continue;
-      const double us = 1e3 * static_cast<double>(*milliseconds);
-      candidates_[run.candidate_].samples.push_back({us, us / run.expected_us_});
+      candidates_[run.candidate_].samples.push_back(
+          {.us = 1e3 * static_cast<double>(*milliseconds), .shape = run.shape_});
     } catch (const std::exception& error) {
       drop(run.candidate_, error.what());
     }
@@ -44,28 +48,70 @@ void Trial::collect() {
   }
 }
 
-Trial::Sample Trial::Candidate::median() const {
-  std::vector<Sample> sorted = samples;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::ranges::nth_element(sorted, middle, {}, &Sample::part);
+Trial::Sample Trial::median_of(std::size_t candidate) {
+  std::vector<Sample> comparable;
+  for (Sample sample : candidates_[candidate].samples) {
+    std::vector<double> usual;
+    for (const Sample& one : candidates_[0].samples) {
+      if (one.shape == sample.shape) usual.push_back(one.us);
+    }
+    if (usual.empty()) continue;
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::ranges::nth_element(usual, middle);
+    sample.part = sample.us / *middle;
+    comparable.push_back(sample);
+  }
+  if (comparable.empty()) return {.part = std::numeric_limits<double>::infinity()};
+  const auto middle = comparable.begin() + static_cast<std::ptrdiff_t>(comparable.size() / 2);
+  std::ranges::nth_element(comparable, middle, {}, &Sample::part);
   return *middle;
 }
 
-std::optional<Trial::Verdict> Trial::verdict() const {
-  if (!std::ranges::all_of(candidates_, [this](const Candidate& one) { return is_done(one); })) return {};
-  if (candidates_[0].dropped) return Verdict{};
-  const Sample usual = candidates_[0].median();
+Trial::Verdict Trial::fastest() {
+  const Sample usual = median_of(0);
   Verdict verdict{.choice = nullptr, .us = usual.us, .part = 1};
   double least = clearly * usual.part;
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
     if (candidates_[i].dropped) continue;
     if (verdict.choice == nullptr) verdict.choice = &candidates_[0].choice;
-    const Sample sample = candidates_[i].median();
+    const Sample sample = median_of(i);
     if (!(sample.part < least)) continue;
     least = sample.part;
     verdict = {.choice = &candidates_[i].choice, .us = sample.us, .part = sample.part / usual.part};
   }
   return verdict;
+}
+
+bool Trial::has_finalists() {
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    parts.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity() : median_of(i).part);
+  }
+  const double most = near * *std::ranges::min_element(parts);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= most);
+  return std::ranges::count(candidates_, false, &Candidate::is_slow) > 1;
+}
+
+std::optional<Trial::Verdict> Trial::verdict() {
+  const auto all_done = [this] {
+    return std::ranges::all_of(candidates_, [this](const Candidate& one) { return is_done(one); });
+  };
+  if (!all_done()) return {};
+  if (candidates_[0].dropped) return Verdict{};
+  if (!is_final_ && has_finalists()) {
+    is_final_ = true;
+    wanted_ = std::size_t{final_times} * timed_calls_;
+    if (!all_done()) return {};
+  }
+  return fastest();
+}
+
+bool Trial::has_unit(std::uint64_t shape) const {
+  return std::ranges::count(candidates_[0].samples, shape, &Sample::shape) > 0 ||
+         std::ranges::any_of(runs_, [shape](const Run& run) {
+           return run.candidate_ == 0 && run.shape_ == shape &&
+                  run.phase_.load(std::memory_order_relaxed) != Run::Phase::idle;
+         });
 }
 
 std::size_t Trial::runs_of(std::size_t candidate) const {
@@ -74,18 +120,19 @@ std::size_t Trial::runs_of(std::size_t candidate) const {
   }));
 }
 
-std::optional<std::size_t> Trial::next(const std::vector<bool>& can) {
+std::optional<std::size_t> Trial::next(const std::vector<bool>& can, std::uint64_t shape) {
   std::optional<std::size_t> next;
-  std::size_t fewest = timed_calls_;
+  std::size_t fewest = wanted_;
   bool pending = false;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const std::size_t runs = runs_of(i);
     const std::size_t timed = candidates_[i].samples.size() + runs;
     pending = pending || runs > 0;
-    if (!can[i] || candidates_[i].dropped || timed >= fewest) continue;
+    if (!can[i] || is_done(candidates_[i]) || timed >= fewest) continue;
     fewest = timed;
     next = i;
   }
+  if (next && !has_unit(shape)) next = can[0] ? std::optional<std::size_t>(0) : std::nullopt;
   // Calls that can do the rest may not come any more.
   if (next || pending || ++fruitless_ < patience) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {
@@ -94,7 +141,7 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can) {
   return next;
 }
 
-Trial::Run* Trial::begin(std::size_t candidate, double expected_us, DeviceTiming& timing) {
+Trial::Run* Trial::begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing) {
   for (Run& run : runs_) {
     if (run.phase_.load(std::memory_order_acquire) != Run::Phase::idle) continue;
     if (!run.timer_) run.timer_ = timing.timer();
@@ -103,7 +150,7 @@ Trial::Run* Trial::begin(std::size_t candidate, double expected_us, DeviceTiming
       return nullptr;
     }
     run.candidate_ = candidate;
-    run.expected_us_ = expected_us;
+    run.shape_ = shape;
     run.phase_.store(Run::Phase::launching, std::memory_order_relaxed);
     return &run;
   }

@@ -32,7 +32,7 @@ class Trial {
     enum class Phase : std::uint8_t { idle, launching, pending };
     std::unique_ptr<StreamTimer> timer_;
     std::size_t candidate_ = 0;
-    double expected_us_ = 0;
+    std::uint64_t shape_ = 0;
     std::atomic<Phase> phase_{Phase::idle};
   };
   /// What was found.
@@ -72,40 +72,55 @@ class Trial {
   /// Leaves a candidate out, and says why in the log. Without the usual one there is nothing to compare with.
   void drop(std::size_t candidate, std::string_view why);
 
+  /// The number of a shape that takes part from now on. Times are compared in units of what the usual
+  /// candidate takes for the same shape, as measured: shapes of one class are not of one size, and
+  /// predictions are wrong by more than candidates differ.
+  [[nodiscard]] std::uint64_t join() noexcept { return shapes_.fetch_add(1); }
+
   /// @name In a thread's turn
   /// @{
   /// Takes the times that are there.
   void collect();
-  /// What was found, once every candidate has its times.
-  [[nodiscard]] std::optional<Verdict> verdict() const;
-  /// Which of the candidates that a call `can` do is to be timed next; none if it can do nothing for the
-  /// trial.
-  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can);
-  /// A run of a candidate, in units of `expected_us`, by which moves of one class that are not of one size
-  /// are compared. Null while the device is so far behind that enough others are pending.
-  [[nodiscard]] Run* begin(std::size_t candidate, double expected_us, DeviceTiming& timing);
+  /// What was found, once every candidate has its times, and those that came near the fastest have more.
+  [[nodiscard]] std::optional<Verdict> verdict();
+  /// Which of the candidates that a call of this shape `can` do is to be timed next; none if it can do
+  /// nothing for the trial.
+  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can, std::uint64_t shape);
+  /// A run of a candidate. Null while the device is so far behind that enough others are pending.
+  [[nodiscard]] Run* begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing);
   /// @}
 
  private:
   struct Sample {
-    double us;
-    double part;  ///< of what was expected
+    double us = 0;
+    std::uint64_t shape = 0;
+    double part = 0;  ///< of what the usual candidate takes for the shape
   };
   struct Candidate {
     KernelChoice choice;
     std::vector<Sample> samples;
     std::atomic<bool> dropped{false};
-    [[nodiscard]] Sample median() const;
+    bool is_slow = false;  ///< it has its times, and others are clearly faster
   };
   [[nodiscard]] bool is_done(const Candidate& candidate) const {
-    return candidate.dropped || candidate.samples.size() >= timed_calls_;
+    return candidate.dropped || candidate.is_slow || candidate.samples.size() >= wanted_;
   }
   [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
+  /// Whether the usual candidate has been timed for a shape, or is about to be.
+  [[nodiscard]] bool has_unit(std::uint64_t shape) const;
+  /// The middle one of a candidate's samples by their parts, which are reckoned anew.
+  [[nodiscard]] Sample median_of(std::size_t candidate);
+  [[nodiscard]] Verdict fastest();
+  /// Leaves those that are clearly slower than the fastest as they are. Whether several are left.
+  [[nodiscard]] bool has_finalists();
 
   static constexpr std::size_t most_runs = 8;  // at once
   ShapeClass shape_class_;
   std::uint32_t timed_calls_;
+  std::size_t wanted_;  ///< samples of each candidate
+  bool is_final_ = false;
   std::vector<Candidate> candidates_;
+  std::atomic<std::uint64_t> shapes_{0};
   std::array<Run, most_runs> runs_;
   std::uint32_t fruitless_ = 0;  ///< calls that could do nothing for it
   std::atomic<bool> taken_{false};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -15,17 +16,71 @@ namespace {
 constexpr float short_ms = 0.05F;    // what takes less is timed in a graph: launches would hide it
 constexpr std::uint32_t nodes = 50;  // of such a graph
 constexpr unsigned most_threads = 16;
-constexpr std::uint32_t rounds = 3;  // what slows the chip for a while then slows no candidate alone
+constexpr std::uint32_t rounds = 3;         // what slows the chip for a while then slows no candidate alone
+constexpr double hopeless = 2;              // times the fastest: one look is enough
+constexpr float look_slack_ms = 0.01F;      // that a launch by itself may take longer than another
+constexpr double near = 1.03;               // times the fastest: more runs tell such apart
+constexpr std::uint32_t final_rounds = 12;  // of those
 
-void measure(DeviceTiming& timing, std::uint32_t repeats, const PreparedLaunch& launch,
-             std::vector<float>& times) {
-  const auto run = [&](std::uint32_t count) { return timing.time(nullptr, count, [&] { launch(nullptr); }); };
-  const std::uint32_t count = std::max(repeats / rounds, 1U);
-  const std::vector<float> measured =
-      run(2).back() >= short_ms ? run(count)
-                                : timing.time_in_graph(count, nodes, [&](Stream stream) { launch(stream); });
-  times.insert(times.end(), measured.begin(), measured.end());
-}
+/// Times of candidates, taken in turn.
+class Contest {
+ public:
+  Contest(DeviceTiming& timing, const std::vector<PreparedLaunch>& launches, std::uint32_t repeats)
+      : timing_(timing),
+        launches_(launches),
+        count_(std::max(repeats / rounds, 1U)),
+        times_(launches.size()) {
+    std::vector<float> looks;
+    for (const PreparedLaunch& launch : launches_) looks.push_back(run(launch, 3).back());
+    const float least = std::ranges::min(looks);
+    // All of them one way: what a launch adds must not come between two that are compared.
+    in_graph_ = least < short_ms;
+    for (std::size_t i = 0; i < looks.size(); ++i) {
+      if (static_cast<double>(looks[i]) <= hopeless * static_cast<double>(least + look_slack_ms)) {
+        racing_.push_back(i);
+      } else {
+        times_[i].push_back(looks[i]);
+      }
+    }
+  }
+
+  /// Those that are still compared, by their numbers.
+  [[nodiscard]] const std::vector<std::size_t>& racing() const noexcept { return racing_; }
+
+  void time(std::size_t candidate) {
+    const PreparedLaunch& launch = launches_[candidate];
+    const std::vector<float> measured =
+        in_graph_ ? timing_.time_in_graph(count_, nodes, [&](Stream stream) { launch(stream); })
+                  : run(launch, count_);
+    times_[candidate].insert(times_[candidate].end(), measured.begin(), measured.end());
+  }
+
+  /// Leaves those that are slower by more than measuring errs by.
+  void keep_near() {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t one : racing_) least = std::min(least, median_us(one));
+    std::erase_if(racing_, [&](std::size_t one) { return median_us(one) > near * least; });
+  }
+
+  [[nodiscard]] double median_us(std::size_t candidate) {
+    std::vector<float>& times = times_[candidate];
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return 1e3 * static_cast<double>(*middle);
+  }
+
+ private:
+  [[nodiscard]] std::vector<float> run(const PreparedLaunch& launch, std::uint32_t count) {
+    return timing_.time(nullptr, count, [&] { launch(nullptr); });
+  }
+
+  DeviceTiming& timing_;
+  const std::vector<PreparedLaunch>& launches_;
+  std::uint32_t count_;
+  std::vector<std::vector<float>> times_;
+  std::vector<std::size_t> racing_;
+  bool in_graph_ = false;
+};
 
 /// Each candidate, ready to be launched: compiled by as many threads as there are, since that takes longer
 /// than all the rest.
@@ -46,12 +101,6 @@ std::vector<PreparedLaunch> prepare_all(const Runtime& runtime, const std::vecto
   std::vector<PreparedLaunch> all;
   for (std::optional<PreparedLaunch>& launch : launches) all.push_back(std::move(*launch));
   return all;
-}
-
-double median_us(std::vector<float>& times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return 1e3 * static_cast<double>(*middle);
 }
 
 /// The move of the largest step.
@@ -77,15 +126,23 @@ TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions&
   const auto count = static_cast<std::uint32_t>(candidates.size());
   const std::vector<PreparedLaunch> launches = prepare_all(runtime, candidates);
   for (const PreparedLaunch& launch : launches) launch(nullptr);
-  std::vector<std::vector<float>> times(count);
-  for (std::uint32_t n = 0; n < rounds * count; ++n) {
-    if (options.progress) options.progress(n / rounds, count, candidates[n % count].choice().text());
-    measure(runtime.device()->timing(), options.repeats, launches[n % count], times[n % count]);
-  }
+  Contest contest(runtime.device()->timing(), launches, options.repeats);
+  const auto race = [&](std::uint32_t times, bool is_final) {
+    const std::vector<std::size_t>& racing = contest.racing();
+    for (std::size_t n = 0; n < times * racing.size(); ++n) {
+      const std::size_t candidate = racing[n % racing.size()];
+      const auto done = is_final ? count : static_cast<std::uint32_t>(n * count / (times * racing.size()));
+      if (options.progress) options.progress(done, count, candidates[candidate].choice().text());
+      contest.time(candidate);
+    }
+  };
+  race(rounds, false);
+  contest.keep_near();
+  if (contest.racing().size() > 1) race(final_rounds, true);
   for (std::uint32_t i = 0; i < count; ++i) {
     report.candidates.push_back({.choice = candidates[i].choice(),
                                  .predicted_us = candidates[i].predicted_us(),
-                                 .microseconds = median_us(times[i])});
+                                 .microseconds = contest.median_us(i)});
   }
   std::ranges::stable_sort(report.candidates, {}, &TuneReport::Candidate::microseconds);
   if (options.store) {

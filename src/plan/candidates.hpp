@@ -2,9 +2,25 @@
 
 #include <tmajit/plan.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
 TMAJIT_BEGIN
 
 /// The class of a move that moves anything, by which choices for it are kept.
 [[nodiscard]] ShapeClass shape_class(const Move& move, const PlanOptions& options);
+
+/// The one of `choices` that a choice of the same class, but maybe of another shape, stands for: itself, or
+/// the same kernel with the tile that is nearest, if it is near. Some families' tiles follow from the
+/// extents, which a class has only by their logarithms.
+[[nodiscard]] std::optional<std::size_t> nearest(std::span<const KernelChoice> choices,
+                                                 const KernelChoice& wanted);
+
+/// What of a problem's candidates, as plan_candidates() has them, is worth measuring, at most so many: the
+/// first, then those that are predicted to be fastest.
+[[nodiscard]] std::vector<KernelChoice> worth_trying(std::span<const KernelPlan> candidates,
+                                                     std::size_t most);
 
 TMAJIT_END

@@ -71,9 +71,16 @@ double instructions(const Work& work) {
          work.end * work_cost.end + work.picked * work_cost.picked + work.pick * work_cost.pick +
          work.picked_word * work_cost.picked_word + work.wavefront * work_cost.wavefront +
          work.line_unit * work_cost.line_unit + work.entry * work_cost.entry +
+         work.woven_block * work_cost.woven_block + work.woven_word * work_cost.woven_word +
+         work.woven_end * work_cost.woven_end +
          work.image_unit * work_cost.image_unit + work.chunk * work_cost.chunk +
          work.element * work_cost.element + work.image_chunk * work_cost.image_chunk +
          work.thread * work_cost.thread;
+}
+
+/// How often 1 is doubled to be so much; 0 of what is less.
+double doublings_of(double n) {
+  return n > 1 ? std::log2(n) : 0;
 }
 
 double memory_us(const Prediction& prediction, const Chip& chip) {
@@ -85,8 +92,8 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
       prediction.by_engine ? 0 : std::clamp((none_cached - bytes) / (none_cached - all_cached), 0.0, 1.0);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside + cost.written_run * written.runs;
-  const double doublings = std::max(0.0, std::log2(prediction.in_flight / most_in_flight));
-  const double halvings = std::max(0.0, std::log2(wanted_in_flight / prediction.in_flight));
+  const double doublings = doublings_of(prediction.in_flight / most_in_flight);
+  const double halvings = doublings_of(wanted_in_flight / prediction.in_flight);
   return counted * (1 + cost.crowding * doublings + cost.starving * halvings) /
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
@@ -146,17 +153,16 @@ std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept {
   return static_cast<std::size_t>(usual - candidates.begin());
 }
 
-std::size_t choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
+Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
   const std::size_t usual = usual_of(candidates);
-  std::size_t best = usual;
-  double least = clearly * predict(candidates[usual], problem, chip).us;
+  Chosen best{.candidate = usual, .predicted = predict(candidates[usual], problem, chip)};
+  double least = clearly * best.predicted.us;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == usual || !candidates[i].common) continue;
-    const double predicted = predict(candidates[i], problem, chip).us;
-    if (predicted < least) {
-      best = i;
-      least = predicted;
-    }
+    const Prediction predicted = predict(candidates[i], problem, chip);
+    if (!(predicted.us < least)) continue;
+    least = predicted.us;
+    best = {.candidate = i, .predicted = predicted};
   }
   return best;
 }

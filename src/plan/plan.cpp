@@ -54,10 +54,11 @@ const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
   if (options.tuning == nullptr) return nullptr;
   const auto tuned = find_choice(options, problem, candidates[usual_of(candidates)]);
   if (!tuned) return nullptr;
-  const auto found = std::ranges::find_if(candidates, [&](const Candidate& candidate) {
-    return candidate.family->choice(candidate) == tuned->choice;
-  });
-  return found == candidates.end() ? nullptr : &*found;
+  std::vector<KernelChoice> choices;
+  choices.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) choices.push_back(candidate.family->choice(candidate));
+  const auto found = nearest(choices, tuned->choice);
+  return found ? &candidates[*found] : nullptr;
 }
 
 Problem problem_of(const Move& move, const PlanOptions& options) {
@@ -69,10 +70,12 @@ Problem problem_of(const Move& move, const PlanOptions& options) {
 KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
   std::vector<Candidate> candidates = candidates_for(problem, options.family);
   const Candidate* tuned = find_tuned(options, problem, candidates);
-  const std::size_t chosen = tuned != nullptr ? static_cast<std::size_t>(tuned - candidates.data())
-                                              : choose(candidates, problem, options.chip);
-  const Prediction predicted = predict(candidates[chosen], problem, options.chip);
-  return make_kernel_plan(std::move(candidates[chosen]), std::move(problem), predicted, tuned != nullptr);
+  const Chosen chosen = tuned == nullptr
+                            ? choose(candidates, problem, options.chip)
+                            : Chosen{.candidate = static_cast<std::size_t>(tuned - candidates.data()),
+                                     .predicted = predict(*tuned, problem, options.chip)};
+  return make_kernel_plan(std::move(candidates[chosen.candidate]), std::move(problem), chosen.predicted,
+                          tuned != nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A square block of elements transposed in registers: as many vectors as one has elements.
 //@ # Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute each.
 #pragma once
+#include "tmajit/permute.cuh"
 #include "tmajit/vector16.cuh"
 
 namespace tmajit {
@@ -49,7 +50,7 @@ __device__ __forceinline__ Block<2, bytes> transpose(const Block<2, bytes>& in) 
 
 //@ end
 //@ if bytes1
-// Four rows of a word are a 4 x 4 block of bytes: pairs of rows are interleaved, then pairs of pairs.
+// Four rows of a word are a 4 x 4 block of bytes.
 template <u32 bytes>
 __device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) {
   Block<1, bytes> out;
@@ -57,18 +58,11 @@ __device__ __forceinline__ Block<1, bytes> transpose(const Block<1, bytes>& in) 
   for (u32 k = 0; k < in.words; ++k) {
 #pragma unroll
     for (u32 m = 0; m < in.words; ++m) {
-      const u32 a = in.row[4 * m].word[k];
-      const u32 b = in.row[4 * m + 1].word[k];
-      const u32 c = in.row[4 * m + 2].word[k];
-      const u32 d = in.row[4 * m + 3].word[k];
-      const u32 ab_low = __byte_perm(a, b, 0x5140);
-      const u32 ab_high = __byte_perm(a, b, 0x7362);
-      const u32 cd_low = __byte_perm(c, d, 0x5140);
-      const u32 cd_high = __byte_perm(c, d, 0x7362);
-      out.row[4 * k].word[m] = __byte_perm(ab_low, cd_low, 0x5410);
-      out.row[4 * k + 1].word[m] = __byte_perm(ab_low, cd_low, 0x7632);
-      out.row[4 * k + 2].word[m] = __byte_perm(ab_high, cd_high, 0x5410);
-      out.row[4 * k + 3].word[m] = __byte_perm(ab_high, cd_high, 0x7632);
+      u32 column[4];
+      ptx::transpose_bytes(column, {in.row[4 * m].word[k], in.row[4 * m + 1].word[k], in.row[4 * m + 2].word[k],
+                                    in.row[4 * m + 3].word[k]});
+#pragma unroll
+      for (u32 j = 0; j < 4; ++j) out.row[4 * k + j].word[m] = column[j];
     }
   }
   return out;

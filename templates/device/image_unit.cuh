@@ -25,14 +25,14 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
 //@ end
 
 // Copies what a unit holds of the view, if it `exists`: else zeros, as also for what is not the view's. `from` is a
-// multiple of 16. With `inner` all of it is the view's.
-template <u32 element_bytes, u32 rank>
+// multiple of 16. With `inner` all of it is the view's, with `begins_inside` at least its first byte.
+template <u32 element_bytes, u32 rank, bool begins_inside = false>
 __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, const params::View<rank>& view,
                                           bool inner) {
   u32 bytes = exists ? unit : 0;
   if (exists && !inner) {
     if (from + unit > view.high) bytes = static_cast<u32>(view.high - from);
-    if (from < view.low) {
+    if (!begins_inside && from < view.low) {
       // An asynchronous copy takes less at its end, but not at its beginning.
       using Element = typename Bits<element_bytes>::Type;
       u8* shared = static_cast<u8*>(__cvta_shared_to_generic(to));

@@ -94,7 +94,9 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
   return at - (reinterpret_cast<u64>(at) & 3);
 }
+//@ end
 
+//@ used load_words_anywhere
 // Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted
 // into place. All of them must be the source's own.
 template <u32 words>
@@ -112,12 +114,13 @@ __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8
 //@ end
 
 //@ used load_some
-// Elements `first` to `last`, `step` bytes apart, zeros for the others.
-template <u32 element_bytes, u32 n>
+// Elements `first` to `last`, `step` bytes apart, zeros for the others; `at_once` of them are under way together. Where
+// this is rare, one is shorter to compile.
+template <u32 element_bytes, u32 n, u32 at_once>
 __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
   using Element = typename Bits<element_bytes>::Type;
   ElementShifter<element_bytes> shifter;
-#pragma unroll 4
+#pragma unroll at_once
   for (u32 k = last; k-- > 0;) {
     shifter.push(k >= first ? *reinterpret_cast<const Element*>(from + k * step) : Element(0));
   }

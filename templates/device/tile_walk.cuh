@@ -1,5 +1,6 @@
 // The tiles that one CTA does, in row-major order.
 #pragma once
+#include "tmajit/division.cuh"
 #include "tmajit/tile_grid.cuh"
 #include "tmajit/types.cuh"
 
@@ -23,23 +24,22 @@ struct Share {
 
 //@ end
 // `share` of them one after the other, or, for 0, every gridDim.x-th one. It steps from tile to tile by adding with
-// carry: only the first position costs divisions. Where the share is a number, there are at most 2^32 tiles.
+// carry: only the first position costs divisions. Where the share is a number, there are at most 2^31 tiles.
 template <u32 rank, u32 share = 0> struct TileWalk {
   __device__ __forceinline__ explicit TileWalk(const params::TileGrid<rank>& grid) : grid_(grid) {
     u32 first = share == 0 ? blockIdx.x : blockIdx.x * share;
     u32 stride = gridDim.x;
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
-      at[d] = d == 0 ? first : first % grid.tiles[d];
-      step_[d] = share > 0 ? d == rank - 1 : d == 0 ? stride : stride % grid.tiles[d];
-      first /= grid.tiles[d];
-      stride /= grid.tiles[d];
+      at[d] = d == 0 ? first : take(grid.tiles[d], first);
+      step_[d] = share > 0 ? d == rank - 1 : d == 0 ? stride : take(grid.tiles[d], stride);
     }
   }
 
-  // Whether there is a tile left.
+  // Whether there is a tile left. Of shares of one tile there are as many CTAs as tiles.
   __device__ __forceinline__ explicit operator bool() const {
-    return at[0] < grid_.tiles[0] && (share == 0 || done_ < share);
+    if constexpr (share == 1) return done_ == 0;
+    return at[0] < grid_.tiles[0].divisor && (share == 0 || done_ < share);
   }
 
   __device__ __forceinline__ void next() {
@@ -48,8 +48,8 @@ template <u32 rank, u32 share = 0> struct TileWalk {
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       at[d] += step_[d] + carry;
-      carry = d > 0 && at[d] >= grid_.tiles[d];
-      if (carry) at[d] -= grid_.tiles[d];
+      carry = d > 0 && at[d] >= grid_.tiles[d].divisor;
+      if (carry) at[d] -= grid_.tiles[d].divisor;
     }
   }
 
@@ -58,7 +58,7 @@ template <u32 rank, u32 share = 0> struct TileWalk {
   __device__ __forceinline__ u64 number() const {
     u64 number = 0;
 #pragma unroll
-    for (u32 d = 0; d < rank; ++d) number = number * grid_.tiles[d] + at[d];
+    for (u32 d = 0; d < rank; ++d) number = number * grid_.tiles[d].divisor + at[d];
     return number;
   }
 

@@ -12,24 +12,19 @@
 
 namespace tmajit {
 
+//@ if reloads
 // Stores that may still be reading their stage while the warp goes on: the other stages hold loads in
 // flight. One of both is the least that overlaps.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
+//@ end
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
-// arrived. What `store` issues, thread 0 issues.
-template <class Store>
+// arrived. What `store` issues, thread 0 issues, by the maps `targets`.
+template <class Store, class... Maps>
 __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid, u32 base, const TensorMap& source,
-                                              Store store) {
+                                              Store store, const Maps&... targets) {
   const bool leader = threadIdx.x == 0;
   const RingBarriers full{base + barriers};
-  if (leader) {
-    full.init<stages>(1);
-    ptx::fence_mbarrier_init();
-    ptx::prefetch_tensor_map(source);
-  }
-  __syncwarp();
-
   TileWalk<rank, tiles_per_cta> incoming(grid);
   const auto load = [&](u32 stage) {
     ptx::mbarrier::arrive_expect_tx(full[stage], input().load_bytes);
@@ -37,24 +32,33 @@ __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid
     incoming.next();
   };
   if (leader) {
+    ptx::prefetch_tensor_map(source);  // each launch has tensor maps of its own, which no cache holds yet
+    full.init<stages>(1);
+    ptx::fence_mbarrier_init();
     for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
+    (ptx::prefetch_tensor_map(targets), ...);  // behind the loads, while the tiles are under way
   }
+  __syncwarp();
 
   RingPosition<stages> arriving;
+//@ if reloads
   RingPosition<stages> freed;
   u32 stored = 0;
+//@ end
   for (TileWalk<rank, tiles_per_cta> outgoing(grid); outgoing; outgoing.next()) {
     ptx::mbarrier::wait(full[arriving.stage], arriving.parity);
     store(outgoing, input().stage(arriving.stage));
     arriving.next();
     if (leader) {
       ptx::commit_group();
+//@ if reloads
       // The stage that was stored `stores_in_flight` tiles ago is free once that store has read it.
       if (++stored > stores_in_flight && incoming) {
         ptx::wait_group_read<stores_in_flight>();
         load(freed.stage);
         freed.next();
       }
+//@ end
     }
     __syncwarp();
   }

@@ -41,6 +41,9 @@ __device__ __forceinline__ u32 skip_of(const u8* source) {
   return aligned_lines ? 0 : static_cast<u32>(reinterpret_cast<u64>(source)) % unit;
 }
 
+// Where a unit is the first of a line, its first byte is an element's.
+constexpr bool lines_begin_inside = aligned_lines && below == 0;
+
 // Copies every 16 bytes that hold an element of the tile, and zeros for those that hold none.
 __device__ __forceinline__ void load_image(const params::View<rank>& view, const Tile<rank>& tile, const u8* source, u32 image) {
   i32 length = element_bytes;  // of the lines' part that exists
@@ -62,7 +65,8 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     if (in_line >= into + line_bytes) continue;  // here the next line may begin
     exists = exists && in_line < into + length;
     const u32 to = skip_of(source) + in_image(index) - into + in_line;
-    copy_unit<element_bytes>(image + to, from + static_cast<i32>(in_line - into), exists, view, false);
+    copy_unit<element_bytes, rank, lines_begin_inside>(image + to, from + static_cast<i32>(in_line - into), exists, view,
+                                                       false);
   }
 }
 

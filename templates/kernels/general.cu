@@ -248,17 +248,17 @@ __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>
 //@ if interleaved
     if constexpr (From::interleaved) {
       if (first == 0 && last == chunk) return load_own<From>(out, from);
-      out = load_some<sizeof(Element), chunk>(from, step, first, last);
+      out = load_some<sizeof(Element), chunk, 4>(from, step, first, last);
       return;
     }
 //@ end
 //@ if cut
     if (load_run<From>(out, view, from)) return;
-    out = load_some<sizeof(Element), chunk>(from, step, first, last);
+    out = load_some<sizeof(Element), chunk, 1>(from, step, first, last);
 //@ else
 //@ if unaligned
     if (load_run<From>(out, view, from) || From::alignment >= 4) return;
-    out = load_some<sizeof(Element), chunk>(from, step, first, last);
+    out = load_some<sizeof(Element), chunk, 1>(from, step, first, last);
 //@ else
     load_run<From>(out, view, from);
 //@ end

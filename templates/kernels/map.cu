@@ -1,8 +1,11 @@
 // map: out = f(x0 … x7), tile by tile, for tensors of the same shape.
 //
-// One warp issues the loads of every input into a ring of stages; the others compute. `full[stage]` says that
-// all inputs of a tile have arrived, `empty[stage]` that the compute warps have read them. Results go to a
-// second ring, from which one thread stores them while the others are at the next tile.
+// One warp issues the loads of every input into a ring of stages, the first of them before the others know of its
+// mbarriers; the others compute. `full[stage]` says that all inputs of a tile have arrived.
+//@ if reloads
+// `empty[stage]` says that the compute warps have read them.
+//@ end
+// Results go to a second ring, from which one thread stores them while the others are at the next tile.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/elect.cuh"
@@ -13,32 +16,61 @@
 //@ end
 #include "tmajit/shared_memory.cuh"
 #include "tmajit/sync.cuh"
+#include "tmajit/tensor_map.cuh"
 #include "tmajit/tile_walk.cuh"
 #include "tmajit/ring.cuh"
 
 namespace tmajit {
 
 template <u32... i, class... Maps>
-__device__ __forceinline__ void load_tiles(Indices<i...>, const params::TileGrid<rank>& grid, u32 base, RingBarriers full,
-                                           RingBarriers empty, const Maps&... inputs) {
-  RingPosition<stages> position;
-  for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next()) {
-    ptx::mbarrier::wait(empty[position.stage], position.parity ^ 1);
-    ptx::mbarrier::arrive_expect_tx(full[position.stage], (Input<i>::placement().load_bytes + ...));
-    (ptx::tensor_load(base + Input<i>::placement().stage(position.stage), inputs,
-                      tile_at.origin(Input<i>::extent()), full[position.stage]),
-     ...);
+__device__ __forceinline__ void load_tile(Indices<i...>, const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage, u32 base,
+                                          RingBarriers full, const Maps&... inputs) {
+  ptx::mbarrier::arrive_expect_tx(full[stage], (Input<i>::placement().load_bytes + ...));
+  (ptx::tensor_load(base + Input<i>::placement().stage(stage), inputs, tile_at.origin(Input<i>::extent()), full[stage]),
+   ...);
+}
+
+// The thread that makes the mbarriers fills the ring: it need not meet those that wait for the tiles.
+template <class... Maps>
+__device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
+                                                 const TensorMap& output, const Maps&... inputs) {
+  // Each launch has tensor maps of its own, which no cache holds yet.
+  (ptx::prefetch_tensor_map(inputs), ...);
+  full.init<stages>(1);
+//@ if reloads
+  RingBarriers{base + barriers + 8 * stages}.init<stages>(1);
+//@ end
+  ptx::fence_mbarrier_init();
+  for (u32 stage = 0; stage < stages && tile_at; ++stage, tile_at.next()) {
+    load_tile(AllInputs{}, tile_at, stage, base, full, inputs...);
+  }
+  ptx::prefetch_tensor_map(output);
+}
+
+//@ if reloads
+// The tiles after those, each when the stage of an earlier one has been read.
+template <class... Maps>
+__device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
+                                                const Maps&... inputs) {
+  const RingBarriers empty{base + barriers + 8 * stages};
+  for (RingPosition<stages> position; tile_at; tile_at.next(), position.next()) {
+    ptx::mbarrier::wait(empty[position.stage], position.parity);
+    load_tile(AllInputs{}, tile_at, position.stage, base, full, inputs...);
   }
 }
 
+//@ end
 //@ if row_tail
 __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail,
-                                              u8* shared, u32 base, RingBarriers full, RingBarriers empty,
+                                              u8* shared, u32 base, RingBarriers full,
                                               const TensorMap& output) {
   constexpr u32 columns = tile().at[rank - 1];
 //@ else
 __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, u8* shared, u32 base,
-                                              RingBarriers full, RingBarriers empty, const TensorMap& output) {
+                                              RingBarriers full, const TensorMap& output) {
+//@ end
+//@ if reloads
+  const RingBarriers empty{base + barriers + 8 * stages};
 //@ end
   RingPosition<stages> position;
   RingPosition<output_stages> result;
@@ -66,7 +98,9 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
 //@ end
     const u32 results = Output::placement().stage(result.stage);
     if (threadIdx.x == 0) {
+//@ if reloads
       ptx::mbarrier::arrive(empty[position.stage]);
+//@ end
 //@ if row_tail
       if (tail.begin > column) ptx::tensor_store(output, tile_at.origin(tile()), base + results);
 //@ else
@@ -95,21 +129,20 @@ __device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, co
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
-  const RingBarriers empty{base + barriers + 8 * stages};
-  if (threadIdx.x == 0) {
-    full.init<stages>(1);
-    empty.init<stages>(1);
-    ptx::fence_mbarrier_init();
-  }
-  __syncthreads();
-
   if (threadIdx.x >= compute_threads) {
-    if (ptx::elect()) load_tiles(AllInputs{}, grid, base, full, empty, inputs...);
+    TileWalk<rank, tiles_per_cta> tile_at(grid);
+    const bool loads = ptx::elect();
+    if (loads) load_first_tiles(tile_at, base, full, output, inputs...);
+    __syncthreads();
+//@ if reloads
+    if (loads) load_more_tiles(tile_at, base, full, inputs...);
+//@ end
   } else {
+    __syncthreads();
 //@ if row_tail
-    compute_tiles(grid, tail, shared, base, full, empty, output);
+    compute_tiles(grid, tail, shared, base, full, output);
 //@ else
-    compute_tiles(grid, shared, base, full, empty, output);
+    compute_tiles(grid, shared, base, full, output);
 //@ end
   }
 }

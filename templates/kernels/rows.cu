@@ -3,6 +3,7 @@
 // A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
 // stores.
 //@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset. Where no row is cut, elements are vectors.
+#include "tmajit/global.cuh"
 #include "tmajit/tile_pair.cuh"
 #include "tmajit/tile_sides.cuh"
 #include "tmajit/vector16.cuh"
@@ -45,23 +46,27 @@ __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u
 //@ end
     to[turn] = tile.destination + offset;
     count[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
+//@ if cut
     if (is_all(count[turn])) {
       value[turn] = load16(tile.source + from);
-//@ if cut
     } else if (count[turn] > 0) {
       value[turn] = load_part<element_bytes>(tile.source + from, count[turn]);
-//@ end
     }
+//@ else
+    ptx::load_vector16_if(is_all(count[turn]), value[turn].word, tile.source + from);
+//@ end
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
+//@ if cut
     if (is_all(count[turn])) {
       store16(to[turn], value[turn]);
-//@ if cut
     } else if (count[turn] > 0) {
       store_part<element_bytes>(to[turn], value[turn], count[turn]);
-//@ end
     }
+//@ else
+    ptx::store_vector16_if(is_all(count[turn]), to[turn], value[turn].word);
+//@ end
   }
 }
 

@@ -13,7 +13,10 @@
 //@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, source_alignment, swizzle, threads,
 //@ # Offset, block_count, block_index, stored_vectors, vector_index, image_vectors, image_step.
 #include "tmajit/block_transpose.cuh"
+#include "tmajit/global.cuh"
+#include "tmajit/permute.cuh"
 #include "tmajit/raw.cuh"
+#include "tmajit/shared.cuh"
 #include "tmajit/tile_pair.cuh"
 
 namespace tmajit {
@@ -37,24 +40,45 @@ __device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_ind
   return swizzled(position + j * column_step, column_index);
 }
 
+// The same value, which the compiler cannot compute anew wherever it is used.
+__device__ __forceinline__ i32 kept(i32 value) {
+  return __shfl_sync(~0U, value, 0);
+}
+
 // ---- from the source to the image ----
 
 __device__ __forceinline__ Line load_line(const u8* from) {
+  Line line;
 //@ if aligned
-  return *reinterpret_cast<const Line*>(from);
+//@ if vector8
+  ptx::load_vector8(line.word, from);
 //@ else
-  Line value;
+  ptx::load_vector16(line.word, from);
+//@ end
+//@ else
 //@ if unaligned
-  load_words_anywhere(value.word, from);
+//@ if vector8
+  ptx::load_vector8_anywhere(line.word, from);
+//@ else
+  ptx::load_vector16_anywhere(line.word, from);
+//@ end
 //@ else
 //@ if interleaved
-  load_narrowly<source_alignment>(value.word, from);
+  load_narrowly<source_alignment>(line.word, from);
 //@ else
-  load_words<source_alignment>(value.word, from);
+//@ if vector8
+  ptx::load_vector8_by_4(line.word, from);
+//@ else
+  if constexpr (source_alignment == 8) {
+    ptx::load_vector16_by_8(line.word, from);
+  } else {
+    ptx::load_vector16_by_4(line.word, from);
+  }
 //@ end
 //@ end
-  return value;
 //@ end
+//@ end
+  return line;
 }
 
 //@ if cut
@@ -73,8 +97,9 @@ __device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const
 
 //@ end
 // What exists of a block at an edge, line by line: this is rare, and short to compile.
-__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, i64 step, u32 lines,
-                                      u32 count) {
+//@ if interleaved
+__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
+                                      u32 lines, u32 count) {
   using Element = Bits<element_bytes>::Type;
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
@@ -89,10 +114,34 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
     if (i + 1 < lines) from += step;
   }
 }
+//@ else
+__device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
+                                         u32 lines, u32 count) {
+  using Element = Bits<element_bytes>::Type;
+#pragma unroll 1
+  for (u32 i = 0; i < vector; ++i) {
+    // The last line stands for those that do not exist: a vector that ends before them is loaded with them.
+#pragma unroll 1
+    for (u32 j = 0; j < count; ++j) {
+      reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] =
+          reinterpret_cast<const Element*>(from + static_cast<Offset>(least(i, lines - 1)) * step)[j];
+    }
+  }
+}
+//@ end
 
 //@ end
+// Puts a vector at `position` of the image, which begins at the shared address `image_at`.
+__device__ __forceinline__ void store_to_image(u32 image_at, u32 position, const Line& line) {
+//@ if vector8
+  ptx::store_shared8(image_at + position * vector_bytes, line.word);
+//@ else
+  ptx::store_shared16(image_at + position * vector_bytes, line.word);
+//@ end
+}
+
 __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            Line* image) {
+                                            Line* image, u32 image_at) {
 #pragma unroll 1
   for (u32 start = 0; start < block_count; start += threads) {
     const u32 n = start + threadIdx.x;
@@ -121,27 +170,27 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
 //@ if cut
-    const u32 lines = least(tile.inside[row] - at[row], vector);
+    const u32 present = least(tile.inside[row] - at[row], vector);  // lines
 //@ if interleaved
     // At the tile's edge the neighbours in memory may be the destination's, which others write.
-    if (lines < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
+    if (present < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
 //@ else
     // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
     // that do not exist: what it brings is not stored. Only at the very ends of the source there is no neighbour.
-    const Offset last = static_cast<Offset>(lines - 1) * step;
+    const Offset last = static_cast<Offset>(present - 1) * step;
 //@ if unaligned
     if (!holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
 //@ else
     if (!holds(views, from + (step > 0 ? last : 0))) {
 //@ end
 //@ end
-      move_end(image, position, at[column], from, views.source_step[row], lines,
+      move_end(image, position, at[column], from, step, present,
                least(tile.inside[column] - at[column], vector));
       continue;
     }
 #pragma unroll
     for (u32 i = 0; i < vector; ++i) {
-      block.row[i] = load_line(from + static_cast<Offset>(least(i, lines - 1)) * step);
+      block.row[i] = load_line(from + static_cast<Offset>(least(i, present - 1)) * step);
     }
 //@ else
 #pragma unroll
@@ -150,34 +199,23 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
     block = transpose(block);
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) {
-      image[swizzled_line(position, j, at[column])] = block.row[j];
+      store_to_image(image_at, swizzled_line(position, j, at[column]), block.row[j]);
     }
   }
 }
 
 // ---- from the image to the destination ----
 
-// The same value, which the compiler cannot compute anew wherever it is used.
-__device__ __forceinline__ i32 kept(i32 value) {
-  return __shfl_sync(~0U, value, 0);
-}
-
 //@ if staggered
 // The vector that begins `bytes` after the first byte of `low`.
 __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 bytes) {
   constexpr u32 words = vector_bytes / 4;
-  u32 word[2 * words];
-#pragma unroll
-  for (u32 k = 0; k < words; ++k) {
-    word[k] = low.word[k];
-    word[k + words] = high.word[k];
-  }
-  if constexpr (words == 4) {
-#pragma unroll
-    for (u32 k = 0; k < 6; ++k) word[k] = bytes & 8 ? word[k + 2] : word[k];
-  }
-#pragma unroll
-  for (u32 k = 0; k < words + 1; ++k) word[k] = bytes & 4 ? word[k + 1] : word[k];
+  u32 word[words + 1];
+//@ if vector8
+  ptx::words_of8(word, low.word, high.word, bytes);
+//@ else
+  ptx::words_of16(word, low.word, high.word, bytes);
+//@ end
   Line result;
 #pragma unroll
   for (u32 k = 0; k < words; ++k) {
@@ -186,38 +224,54 @@ __device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 b
   return result;
 }
 
-// Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `high`
-// and begins in the one at `low`, the block before it or the same.
-__device__ __forceinline__ Line picked(const Line* image, u32 low, u32 high, u32 column_index, u32 past) {
-  const Line line = image[swizzled(high, column_index)];
-  return shifted(image[swizzled(low, column_index)], line, (vector_bytes - past) % vector_bytes);
+//@ end
+// The vector at `position` of the image, which begins at the shared address `image_at`.
+__device__ __forceinline__ Line load_from_image(u32 image_at, u32 position) {
+  Line line;
+//@ if vector8
+  ptx::load_shared8(line.word, image_at + position * vector_bytes);
+//@ else
+  ptx::load_shared16(line.word, image_at + position * vector_bytes);
+//@ end
+  return line;
+}
+
+//@ if staggered
+// Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `position`,
+// unless nothing is past, and in the block after it.
+__device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_index, u32 past) {
+  const Line line = load_from_image(image_at, swizzled(position + 1, column_index));
+  const Line low = load_from_image(image_at, swizzled(past == 0 ? position + 1 : position, column_index));
+  return shifted(low, line, (vector_bytes - past) % vector_bytes);
 }
 
 //@ end
 __device__ __forceinline__ void store_line(u8* to, const Line& line) {
 //@ if vector8
-  *reinterpret_cast<u64*>(to) = static_cast<u64>(line.word[1]) << 32 | line.word[0];
+  ptx::store_vector8(to, line.word);
 //@ else
-  *reinterpret_cast<Line*>(to) = line;
+  ptx::store_vector16(to, line.word);
 //@ end
 }
 
 //@ if cut
-// Elements `first` to `last` of a vector, in a loop: this is rare, and short to compile.
-__device__ __forceinline__ void store_line_part(u8* to, const Line& line, u32 first, u32 last) {
-  if constexpr (vector == 1) {
-    store_line(to, line);
-  } else {
-    Raw<element_bytes, vector> value;
-#pragma unroll
-    for (u32 k = 0; k < vector_bytes / 4; ++k) value.word[k] = line.word[k];
-    store_some(to, element_bytes, value, first, last);
-  }
+// Elements `first` to `last` of the vector at `to`, one by one: this is rare, and short to compile. The vector begins
+// with element `from` of the row of the image that begins at `position`.
+__device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 position, u32 column_index, u32 from,
+                                               u32 first, u32 last) {
+  using Element = Bits<element_bytes>::Type;
+  // Those of one block, and from `split` on those of the next.
+  const u32 split = vector - from % vector;
+  const u32 block = position + from / vector;
+  const auto* low = reinterpret_cast<const Element*>(&image[swizzled(block, column_index)]) + from % vector;
+  const auto* high = reinterpret_cast<const Element*>(&image[swizzled(block + 1, column_index)]) - split;
+#pragma unroll 1
+  for (u32 k = first; k < last; ++k) reinterpret_cast<Element*>(to)[k] = (k < split ? low : high)[k];
 }
 
 //@ end
 __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
-                                            const Line* image) {
+                                            const Line* image, u32 image_at) {
 //@ if staggered
   // The first place in the tile of a whole vector: before the tensor there is nothing.
   const i32 lowest = tile.origin > 0 ? -static_cast<i32>(vector) : 0;
@@ -250,13 +304,10 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     // Only what exists was put into the image.
     const u32 first = at < lowest ? -at : 0;
     const u32 last = least(left, vector);
-    const u32 low = first > 0 ? position + before : position;
-    const u32 high = past == 0 || last > past / element_bytes ? position + before : position;
-    const Line line = picked(image, past == 0 ? high : low, high, index[column], past);
     if (first == 0 && last == vector) {
-      store_line(to, line);
+      store_line(to, picked(image_at, position, index[column], past));
     } else {
-      store_line_part(to, line, first, last);
+      store_elements(to, image, position - index[row], index[column], at + before * vector, first, last);
     }
 //@ else
     to += static_cast<i32>(index[row] * vector_bytes);
@@ -264,12 +315,12 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
     if (!exists || left <= 0) continue;
 //@ if cut
     if (left >= static_cast<i32>(vector)) {
-      store_line(to, image[swizzled(position, index[column])]);
+      store_line(to, load_from_image(image_at, swizzled(position, index[column])));
       continue;
     }
-    store_line_part(to, image[swizzled(position, index[column])], 0, least(left, vector));
+    store_elements(to, image, position, index[column], 0, 0, left);
 //@ else
-    store_line(to, image[swizzled(position, index[column])]);
+    store_line(to, load_from_image(image_at, swizzled(position, index[column])));
 //@ end
 //@ end
   }
@@ -280,9 +331,10 @@ __device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& vie
   u32 index[rank];
   tile_index(views.tiles, blockIdx.x, index);
   const TilePair<rank> tile(views, box(), index);
-  load_blocks(views, tile, image);
+  const u32 image_at = kept(ptx::shared_address(image));
+  load_blocks(views, tile, image, image_at);
   __syncthreads();
-  store_image(views, tile, image);
+  store_image(views, tile, image, image_at);
 }
 
 }  // namespace tmajit

@@ -1,10 +1,10 @@
 // The tiles of a tensor, and the ends of its rows that a bulk tensor store cannot write.
 #pragma once
-#include "tmajit/scalars.cuh"
+#include "tmajit/divider.cuh"
 
 namespace tmajit::params {
 
-template <u32 rank> struct TileGrid { u32 tiles[rank]; };  // in each dimension, outermost first
+template <u32 rank> struct TileGrid { Divider tiles[rank]; };  // in each dimension, outermost first
 
 //@ used RowTail
 // What threads store of the output's rows: their elements from column `begin` on.
@@ -20,7 +20,7 @@ template <u32 rank> struct RowTail {
 template <u32 rank>
 struct TileGridLayout : TileGridLayout<rank - 1> {
   using Grid = TileGrid<rank>;
-  static_assert(sizeof(Grid) == 4 * rank && alignof(Grid) == 4);
+  static_assert(sizeof(Grid) == 12 * rank && alignof(Grid) == 4);
   using Tail = RowTail<rank>;
   static_assert(sizeof(Tail) == 8 + 8 * rank + (4 * rank + 4 + 7) / 8 * 8 && alignof(Tail) == 8);
   static_assert(TMAJIT_OFFSET(Tail, strides) == 8);

@@ -40,10 +40,11 @@ struct Case {
   Swizzle swizzle;
   ElementType type;
   bool row_tails;
+  bool persistent;
 };
 
 /// What a kernel must hold, and nothing besides.
-Names expected(const Case& c) {
+Names expected(const Case& c, const KernelChoice& choice) {
   const std::string d = std::to_string(c.rank) + "d";
   Names names{
       "mbarrier.init.shared::cta.b64",
@@ -63,12 +64,15 @@ Names expected(const Case& c) {
   } else {
     names.insert("cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group");
   }
+  if (!c.family.flat) names.insert("prefetch.tensormap");
   if (c.family.computes) {
-    names.insert({"mbarrier.arrive.shared::cta.b64", "fence.proxy.async.shared::cta", "elect.sync",
-                  "bar.sync", "barrier.sync.aligned"});
+    names.insert({"fence.proxy.async.shared::cta", "elect.sync", "bar.sync", "barrier.sync.aligned"});
+    // A stage is freed only to be loaded again.
+    if (c.family.flat || choice.turns == 0 || choice.turns > choice.stages)
+      names.insert("mbarrier.arrive.shared::cta.b64");
     return names;
   }
-  names.insert({"prefetch.tensormap", "bar.warp.sync"});
+  names.insert("bar.warp.sync");
   // Where threads touch a tile, too: an image that they clear before, or the ends of rows.
   if (c.family.writes_images || c.row_tails) names.insert("fence.proxy.async.shared::cta");
   return names;
@@ -77,7 +81,7 @@ Names expected(const Case& c) {
 std::string describe(const Case& c) {
   return std::string(c.family.name) + " rank " + std::to_string(c.rank) + " swizzle " +
          std::string(name(c.swizzle)) + " " + std::string(name(c.type)) +
-         (c.row_tails ? " with row tails" : "");
+         (c.row_tails ? " with row tails" : "") + (c.persistent ? " in a persistent grid" : "");
 }
 
 std::string listed(const Names& names) {
@@ -89,14 +93,14 @@ std::string listed(const Names& names) {
 /// Empty if the kernel is what it must be.
 std::string fault(const Case& c) {
   try {
-    const Artifact artifact =
-        compile(source(tests::small_plan(c.family, c.rank, c.swizzle, c.type, c.row_tails)));
+    const KernelPlan plan = tests::small_plan(c.family, c.rank, c.swizzle, c.type, c.row_tails, c.persistent);
+    const Artifact artifact = compile(source(plan));
     if (artifact.cubin.empty()) return "no cubin";
     if (artifact.ptx.find(".target sm_90a") == std::string::npos) return "PTX for another target";
     if (artifact.resources.spill_store_bytes != 0) return "spills registers";
     if (artifact.resources.registers == 0) return "no register count";
     const Names found = protocol(artifact.ptx);
-    const Names wanted = expected(c);
+    const Names wanted = expected(c, plan.choice());
     if (found != wanted) return "holds" + listed(found) + "\n  but must hold" + listed(wanted);
   } catch (const std::exception& error) {
     return error.what();
@@ -114,12 +118,16 @@ std::vector<Case> cases_of(const FamilyInfo& family) {
     for (const Swizzle swizzle : {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
       if (family.flat && swizzle != Swizzle::none) continue;
       for (const ElementType type : all_element_types) {
-        const auto turn = rank + static_cast<std::uint32_t>(swizzle) + static_cast<std::uint32_t>(type);
+        const auto type_index = static_cast<std::uint32_t>(type);
+        const auto turn = rank + static_cast<std::uint32_t>(swizzle) + type_index;
         if (!every && turn % 4 != 0) continue;
         // Tails wherever rows are written through maps, in every other case.
         const bool may_have_tails = !family.flat && !family.writes_images;
-        cases.push_back({family, rank, swizzle, type, may_have_tails && (turn / 4 + rank) % 2 == 0});
-        if (every && may_have_tails) cases.push_back({family, rank, swizzle, type, !cases.back().row_tails});
+        const bool persistent = (turn / 4 + type_index / 2) % 2 == 0;
+        cases.push_back(
+            {family, rank, swizzle, type, may_have_tails && (turn / 4 + rank) % 2 == 0, persistent});
+        if (every && may_have_tails)
+          cases.push_back({family, rank, swizzle, type, !cases.back().row_tails, !persistent});
       }
     }
   }

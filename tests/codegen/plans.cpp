@@ -97,7 +97,7 @@ std::vector<FamilyInfo> tile_families() {
 }
 
 KernelPlan small_plan(const FamilyInfo& family, std::uint32_t rank, Swizzle swizzle, ElementType type,
-                      bool row_tails) {
+                      bool row_tails, bool persistent) {
   Shape shape(rank, 64);
   TensorView view = TensorView::contiguous(type, shape);
   if (row_tails) view.shape[rank - 1] = 63;  // rows that still begin 16 bytes apart
@@ -106,6 +106,7 @@ KernelPlan small_plan(const FamilyInfo& family, std::uint32_t rank, Swizzle swiz
                       .sources = {{view}},
                       .expression = family.computes ? "x" : "",
                       .tiles = {.swizzle = swizzle}};
+  if (persistent) request.tiles.tiles_per_cta = 0;
   if (family.writes_images) request.destination.view = destination_view(request);
   return plan_tiles(request);
 }

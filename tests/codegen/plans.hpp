@@ -19,7 +19,7 @@ namespace tests {
 /// 16 bytes, where the family's tensor maps write rows at all.
 [[nodiscard]] tmajit::KernelPlan small_plan(const tmajit::FamilyInfo& family, std::uint32_t rank,
                                             tmajit::Swizzle swizzle, tmajit::ElementType type,
-                                            bool row_tails = false);
+                                            bool row_tails = false, bool persistent = false);
 
 /// x0 = types[0] … and so on, to the last type: a map over [64, 64] in tiles of [16, 32].
 [[nodiscard]] tmajit::KernelPlan map_plan(std::string_view expression,

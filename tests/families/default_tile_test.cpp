@@ -30,6 +30,56 @@ TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
   CHECK(copy_spec(bytes, bytes).tile == Tile{32, 256});
 }
 
+TEST_CASE("a small tensor has a CTA for each tile, and tiles half as large") {
+  const auto small = dense(ElementType::f32, {64, 4096});
+  const auto copy = copy_spec(small, small);
+  CHECK(copy.tile == Tile{4, 256});  // 256 of them
+  CHECK(copy.stages == 1);
+  CHECK(copy.tiles_per_cta == 1);
+  CHECK(copy.ctas_per_sm == 12);  // 48 KiB in flight
+  const auto map = map_spec(small, "x", {small});
+  CHECK(map.tile == Tile{4, 256});
+  CHECK(map.stages == 1);
+  CHECK(map.tiles_per_cta == 1);
+  CHECK(map.ctas_per_sm == 6);  // 960 threads
+  const auto bytes = dense(ElementType::u8, {256, 4096});
+  CHECK(copy_spec(bytes, bytes).tile == Tile{16, 256});
+
+  // 512 such tiles, and more.
+  const auto most = dense(ElementType::f32, {128, 4096});
+  CHECK(copy_spec(most, most).tile == Tile{4, 256});
+  const auto more = dense(ElementType::f32, {129, 4096});
+  CHECK(copy_spec(more, more).tile == Tile{8, 256});
+}
+
+TEST_CASE("a CTA for each tile up to 2048 tiles of 8 KiB, unless they are much smaller") {
+  const auto most = dense(ElementType::f32, {1024, 4096});  // 16 MiB
+  const auto spec = copy_spec(most, most);
+  CHECK(spec.tile == Tile{8, 256});
+  CHECK(spec.tiles_per_cta == 1);
+  CHECK(spec.stages == 1);
+  CHECK(spec.ctas_per_sm == 6);  // 48 KiB in flight
+  const auto more = dense(ElementType::f32, {1025, 4096});
+  CHECK(copy_spec(more, more).tile == Tile{8, 256});
+  CHECK(copy_spec(more, more).tiles_per_cta == 2);
+  // A row's tiles have 256 bytes: 512 of them have a CTA each, 513 share CTAs.
+  const auto row = dense(ElementType::u8, {512 * 256});
+  CHECK(copy_spec(row, row).tiles_per_cta == 1);
+  const auto longer = dense(ElementType::u8, {513 * 256});
+  CHECK(copy_spec(longer, longer).tiles_per_cta > 1);
+}
+
+TEST_CASE("a small tensor's pipeline is as deep as the caller asked") {
+  const auto small = dense(ElementType::f32, {64, 4096});
+  const std::array<std::uint32_t, 2> box{8, 256};
+  CHECK(copy_spec(small, small, {.box = box}).stages == 2);
+  CHECK(copy_spec(small, small, {.stages = 3}).stages == 3);
+  CHECK(copy_spec(small, small, {.tiles_per_cta = 0}).stages == 2);
+  const auto alone = copy_spec(small, small, {.ctas_per_sm = 2});
+  CHECK(alone.tiles_per_cta == 1);
+  CHECK(alone.ctas_per_sm == 2);
+}
+
 TEST_CASE("a swizzle limits rows to its span") {
   const auto big = dense(ElementType::f32, {4096, 4096});
   CHECK(copy_spec(big, big, {.swizzle = Swizzle::b128}).tile == Tile{64, 32});

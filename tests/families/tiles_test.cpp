@@ -164,20 +164,20 @@ TEST_CASE("a persistent grid fills the chip's SMs and no more") {
   CHECK(plan_tiles(request).launch_shape().grid[0] == 9);
 }
 
-TEST_CASE("tiles that are shared out have numbers of 32 bits; a persistent grid counts each dimension") {
+TEST_CASE("tiles that are shared out have numbers below 2^31; a persistent grid counts each dimension") {
   constexpr std::array<std::uint32_t, 2> box{1, 16};
-  const auto view = dense(ElementType::u8, {1 << 20, std::int64_t{16} << 12});
+  const auto view = dense(ElementType::u8, {1 << 19, std::int64_t{16} << 12});
   TileRequest request{.family = "copy", .destination = {view, out_at}, .sources = {{view, in_at}}};
   request.tiles.box = box;
   request.tiles.tiles_per_cta = 4;
-  CHECK(plan_tiles(request).launch_shape().grid[0] == 1U << 30);  // 2^32 tiles
+  CHECK(plan_tiles(request).launch_shape().grid[0] == 1U << 29);  // 2^31 tiles
 
-  const auto larger = dense(ElementType::u8, {(1 << 20) + 1, std::int64_t{16} << 12});
+  const auto larger = dense(ElementType::u8, {(1 << 19) + 1, std::int64_t{16} << 12});
   request.destination.view = larger;
   request.sources.front().view = larger;
   CHECK_THROWS_MATCHES(
       plan_tiles(request), Error,
-      MessageMatches(ContainsSubstring("4294971392 tiles; at most 2^32") && ContainsSubstring("persistent")));
+      MessageMatches(ContainsSubstring("2147487744 tiles; at most 2^31") && ContainsSubstring("persistent")));
   request.tiles.tiles_per_cta = 0;
   CHECK_NOTHROW(plan_tiles(request));
 }

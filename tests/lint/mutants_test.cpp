@@ -145,7 +145,7 @@ std::vector<Mutant> mutants() {
       {"map expects 16 bytes too many", Base::map, adjust(expect_tx, 1, "16"), "mbarrier.expected-bytes"},
       {"map of two expects one input", Base::two_inputs, adjust(expect_tx, 1, "-2048"),
        "mbarrier.expected-bytes"},
-      {"map of two loads one input", Base::two_inputs, drop(tensor_load, 1), "mbarrier.expected-bytes"},
+      {"map of two loads one input", Base::two_inputs, drop_last(tensor_load), "mbarrier.expected-bytes"},
       {"bulk expects 16 bytes too many", Base::bulk, adjust(expect_tx, 1, "16"), "mbarrier.expected-bytes"},
       {"bulk loads 16 bytes less", Base::bulk, adjust(bulk_load, 1, "-16"), "mbarrier.expected-bytes"},
       {"gemm expects 16 bytes too few", Base::gemm, adjust(expect_tx, 1, "-16"), "mbarrier.expected-bytes"},

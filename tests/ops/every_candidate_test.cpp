@@ -46,6 +46,31 @@ TEST_CASE("more dimensions than a tensor map has share its outermost one") {
   }
 }
 
+TEST_CASE("small transposes of bytes may go by blocks of 4, where 8 divide neither side") {
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  // (1, 0) of 100x68 and of 128x64, (2, 1, 0) of 36x3x20.
+  const tests::RandomPermutation moves[] = {{tests::move_operand(ElementType::u8, {68, 100}, {100, 1}),
+                                             tests::move_operand(ElementType::u8, {68, 100}, {1, 68})},
+                                            {tests::move_operand(ElementType::u8, {64, 128}, {128, 1}),
+                                             tests::move_operand(ElementType::u8, {64, 128}, {1, 64})},
+                                            {tests::move_operand(ElementType::u8, {20, 3, 36}, {108, 36, 1}),
+                                             tests::move_operand(ElementType::u8, {20, 3, 36}, {1, 20, 60})}};
+  for (const auto& [destination, source] : moves) {
+    tests::EveryCandidate move(runtime, destination, {source});
+    reference::copy(move.host(0), move.host(1));
+    std::uint32_t by_words = 0;
+    for (const Candidate& candidate : move.candidates()) {
+      if (candidate.family->choice(candidate).vector_bytes != 4) continue;
+      INFO(tests::choice_text(candidate));
+      CHECK(tests::choice_text(candidate).find(" by 4, ") != std::string::npos);
+      CHECK_FALSE(candidate.common);
+      CHECK(move.run(candidate) == "");
+      ++by_words;
+    }
+    CHECK(by_words > 0);
+  }
+}
+
 TEST_CASE("every candidate of random permutations moves every element, and nothing is reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 15);
   const std::uint64_t seed = reference::seed(20261121);

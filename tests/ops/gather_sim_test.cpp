@@ -2,6 +2,7 @@
 /// which reports what its kernels do wrong.
 #include "families/gather/gather_layout.hpp"
 #include "families/pick/pick_layout.hpp"
+#include "families/weave/weave_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "reference/random_maps.hpp"
 
@@ -183,4 +184,35 @@ TEST_CASE("words are picked for every element between short dimensions, and noth
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(counts.size() == 5);
+}
+
+TEST_CASE("blocks are woven for every element between short dimensions, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
+  const std::uint64_t seed = reference::seed(20261123);
+  std::map<std::string_view, std::uint64_t> counts;
+  for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t n, const ShortMove& drawn) {
+    // On a chip without SMs CTAs do several tiles even of these tensors.
+    tests::EveryCandidate move(runtime, drawn.destination, {drawn.source}, {}, std::nullopt,
+                               n % 2 == 0 ? 132 : 0);
+    reference::copy(move.host(0), move.host(1));
+    std::vector<const Candidate*> woven;
+    for (const Candidate& candidate : move.candidates()) {
+      if (tests::is_of(candidate, "weave")) woven.push_back(&candidate);
+    }
+    // One of them: kernels take long to make.
+    if (woven.empty()) return;
+    const Candidate& candidate = *woven[n % woven.size()];
+    CHECK(move.run(candidate) == "");
+    const auto facts = facts_of<WeaveFacts>(candidate);
+    ++counts[facts.group_bytes == 16 ? "wide groups" : "groups of a word"];
+    if (facts.staggered != 0) ++counts["runs that begin anywhere"];
+    if (facts.image_alignment < 4) ++counts["lines that begin anywhere"];
+    if (facts.fused != 0) ++counts["columns of several dimensions"];
+    if (facts.others > 1) ++counts["other dimensions"];
+    if (facts.cut != 0) ++counts["cut tiles"];
+    if (facts.below > 0) ++counts["lines that run backwards"];
+    if (weave_layout(move.problem(), facts.box)->tiles_per_cta > 1) ++counts["several tiles a CTA"];
+  });
+  for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
+  CHECK(counts.size() >= 7);
 }

@@ -38,7 +38,7 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
       tests::OwnMemory memory(device, move);
       const MovePlan plan = tests::plan(runtime, move, memory.addresses());
       const std::string usual = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
-      for (int call = 0; call < 6; ++call) {
+      for (int call = 0; call < 24; ++call) {
         memory.write(before);
         plan();
         device->streams().synchronize(nullptr);

@@ -1,8 +1,8 @@
 // Choices that improve while a program runs (Improve), on a device whose clock a test moves.
 #include "captured_log.hpp"
 #include "lib/allocations.hpp"
-#include "lib/null_device.hpp"
 #include "ops/kept.hpp"
+#include "ops/scripted_device.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -22,70 +22,13 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
-using tests::CapturedLog;
+using tests::CapturedLog, tests::ScriptedDevice, tests::times;
 
 namespace {
 
 constexpr DevicePtr here = 0x7f00'0000'0000;
 constexpr DevicePtr there = 0x7e00'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
-
-/// Numbers the kernels that it loads, from 0, and takes the time that each is said to take.
-class ScriptedDevice final : public tools::NullDevice {
- public:
-  using Time = std::function<std::int64_t(int number, const LaunchShape& shape)>;
-  explicit ScriptedDevice(Time its_time, std::string name = "scripted") : time(std::move(its_time)) {
-    info_.name = std::move(name);
-    launched_.reserve(10'000);
-  }
-
-  Time time;  ///< ns
-  std::function<void(int number)> on_load = [](int) {};
-
-  [[nodiscard]] std::vector<int> launched() {
-    const std::lock_guard lock(mutex_);
-    return launched_;
-  }
-  [[nodiscard]] int loaded() {
-    const std::lock_guard lock(mutex_);
-    return loaded_;
-  }
-
-  std::unique_ptr<LoadedKernel> load(const Artifact&) override {
-    int number = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      number = loaded_++;
-    }
-    on_load(number);
-    return std::make_unique<Numbered>(*this, number);
-  }
-
- private:
-  class Numbered final : public NullDevice::Kernel {
-   public:
-    Numbered(ScriptedDevice& device, int number) : Kernel(device), device_(device), number_(number) {}
-    void launch(const LaunchShape& shape, std::span<void* const>, Stream) const override {
-      device_.clock_ns += device_.time(number_, shape);
-      const std::lock_guard lock(device_.mutex_);
-      device_.launched_.push_back(number_);
-    }
-
-   private:
-    ScriptedDevice& device_;
-    int number_;
-  };
-  std::mutex mutex_;
-  std::vector<int> launched_;
-  int loaded_ = 0;
-};
-
-/// A time in microseconds for each kernel by its number; the last for all that follow.
-ScriptedDevice::Time times(std::vector<std::int64_t> us) {
-  return [us = std::move(us)](int number, const LaunchShape&) {
-    return 1000 * us[std::min(static_cast<std::size_t>(number), us.size() - 1)];
-  };
-}
 
 long whole_us(const TunedChoice& choice) {
   return std::lround(choice.microseconds);
@@ -127,13 +70,14 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
   const Desk desk(times({100, 50, 80}));
   const MovePlan untried =
       plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
-  desk.device->time = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
-  for (int i = 1; i <= 9; ++i) {
+  desk.device->takes = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
+  for (int i = 1; i <= 12; ++i) {
     desk.calls(1);
     CHECK(desk.device->launched().size() == static_cast<std::size_t>(i));
   }
-  // Kernel 0 is that of the other runtime. Turns are taken, so that what slows the device slows none alone.
-  CHECK(desk.device->launched() == std::vector{1, 2, 3, 1, 2, 3, 1, 2, 3});
+  // Kernel 0 is that of the other runtime. Each is launched once before it is timed. Turns are taken, so that
+  // what slows the device slows none alone.
+  CHECK(desk.device->launched() == std::vector{1, 1, 2, 2, 3, 3, 1, 2, 3, 1, 2, 3});
   CHECK(desk.found().empty());
   desk.calls(1);  // takes the last time, by the usual kernel
   const std::vector<TunedChoice> found = desk.found();
@@ -146,8 +90,8 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
 
   desk.calls(5);
   const std::vector<int> launched = desk.device->launched();
-  CHECK(launched.size() == 15);
-  CHECK(std::vector(launched.begin() + 9, launched.end()) == std::vector{1, 2, 2, 2, 2, 2});
+  CHECK(launched.size() == 18);
+  CHECK(std::vector(launched.begin() + 12, launched.end()) == std::vector{1, 2, 2, 2, 2, 2});
   CHECK(desk.device->timers_started == timed);
   CHECK(desk.device->loaded() == 4);
   const std::size_t before = allocations();
@@ -164,15 +108,53 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
 }
 
 TEST_CASE("the usual kernel stays unless another is clearly faster") {
-  const Desk desk(times({1000, 985, 990}));
+  const Desk desk(times({1000, 993, 995}));
   const KernelChoice usual = plan(desk.runtime, desk.operation()).plans()[0].choice();
-  desk.calls(20);
+  desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
   REQUIRE(found.size() == 1);
   CHECK(found[0].choice == usual);
   CHECK(whole_us(found[0]) == 1000);
   CHECK(desk.device->launched().back() == 0);
-  CHECK(desk.device->timers_started == 9);
+  CHECK(desk.device->timers_started == 3 * 15);
+}
+
+TEST_CASE("candidates that come near each other are timed until they can be told apart") {
+  // Calls 3 to 8 of a kernel are disturbed, by what would make the fastest seem slower than the usual one.
+  std::map<int, int> calls;
+  const Desk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
+    const int call = ++calls[number];
+    const bool is_disturbed = number == 2 && call >= 3 && call <= 6;
+    return (number == 2 ? 970'000 : number == 1 ? 990'000 : 1'000'000) + (is_disturbed ? 40'000 : 0);
+  });
+  desk.calls(70);
+  REQUIRE(desk.found().size() == 1);
+  CHECK(whole_us(desk.found()[0]) == 970);
+}
+
+TEST_CASE("the launch that loads a kernel is not timed") {
+  std::map<int, int> calls;
+  const Desk desk(
+      [&calls](int number, const LaunchShape&) -> std::int64_t {
+        return (number == 1 ? 50'000 : 100'000) + (++calls[number] == 1 ? 5'000'000 : 0);
+      },
+      {.candidates = 2, .timed_calls = 1, .least_us = 0});
+  desk.calls(6);
+  REQUIRE(desk.found().size() == 1);
+  CHECK(whole_us(desk.found()[0]) == 50);
+}
+
+TEST_CASE("shapes of a class are compared by what they take, not by what was predicted") {
+  // One shape takes three times as long as the other, whatever was predicted; kernel 1 is slower for both.
+  std::int64_t unit = 0;
+  const Desk desk([&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
+                  {.candidates = 2, .timed_calls = 1, .least_us = 0});
+  for (int n = 0; n < 20; ++n) {
+    unit = n % 2 == 0 ? 300'000 : 100'000;
+    desk.call(n % 2 == 0 ? 2048 : 2560);
+  }
+  REQUIRE(desk.found().size() == 1);
+  CHECK(desk.device->launched().back() == 0);
 }
 
 TEST_CASE("nothing is tried unless that is asked for, of short moves, by family, or of several kernels") {
@@ -198,7 +180,7 @@ TEST_CASE("nothing is tried unless that is asked for, of short moves, by family,
 
 TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
   const Desk desk(times({100, 50}), three, "NVIDIA H200");
-  desk.calls(20);
+  desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
   REQUIRE(found.size() == 1);
   CHECK(TuningTable::shipped().find("NVIDIA H200", found[0].shape_class).has_value());
@@ -206,21 +188,21 @@ TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
 
   const Desk other(times({100, 50}), three, "NVIDIA H200");
   tuning(other.runtime).add(found[0]);
-  other.calls(20);
+  other.calls(60);
   CHECK(other.device->timers_started == 0);
 }
 
 TEST_CASE("a choice that is added meanwhile stays") {
   const Desk desk(times({100, 50}));
-  desk.calls(9);
+  desk.calls(12);
   CHECK(desk.found().empty());
   const Desk other(times({100, 50}));
-  other.calls(20);
+  other.calls(60);
   TunedChoice own = other.found().at(0);
   own.microseconds = 7;
   const MovePlan held = plan(desk.runtime, desk.operation());
   tuning(desk.runtime).add(own);
-  for (int i = 0; i < 5; ++i) held();
+  for (int i = 0; i < 60; ++i) held();
   CHECK(desk.found() == std::vector{own});
   CHECK(held.plans()[0].choice() == own.choice);
 }
@@ -234,7 +216,7 @@ TEST_CASE("while a stream is captured its launches are the usual kernel, and not
   CHECK(desk.device->loaded() == 1);
   // Other streams go on meanwhile; and when all is known, a captured launch changes nothing yet.
   const MovePlan held = plan(desk.runtime, desk.operation());
-  desk.calls(10);
+  desk.calls(60);
   REQUIRE(desk.found().size() == 1);
   held(some_stream);
   CHECK(desk.device->launched().back() == 0);
@@ -314,7 +296,7 @@ TEST_CASE("a plan that is held improves, and says what it launches") {
   const MovePlan held = plan(desk.runtime, desk.operation());
   const KernelChoice usual = held.plans()[0].choice();
   const std::span<const Kernel> kernels = held.kernels();
-  for (int i = 0; i < 9; ++i) held();
+  for (int i = 0; i < 12; ++i) held();
   CHECK(held.plans()[0].choice() == usual);
   for (int i = 0; i < 3; ++i) held();
   CHECK(held.plans()[0].choice() == desk.found().at(0).choice);
@@ -339,15 +321,10 @@ TEST_CASE("shapes of one class help each other, however large each is") {
   const Desk desk([](int number, const LaunchShape& shape) {
     return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
   });
-  desk.call(2048);
-  desk.call(2560);
-  for (int i = 0; i < 5; ++i) desk.call(i < 3 ? 2048 : 2560);
-  desk.call(2560);
-  desk.call(2048);
-  desk.call(3000);
-  desk.call(3000);
+  int calls = 0;
+  for (; calls < 60 && desk.found().empty(); ++calls) desk.call(calls % 2 == 0 ? 2048 : 2560);
   REQUIRE(desk.found().size() == 1);
-  CHECK(desk.device->launched().size() == 11);
+  CHECK(desk.device->launched().size() == static_cast<std::size_t>(calls));
   for (const std::uint64_t rows : {2048U, 2560U, 3000U}) {
     const MovePlan improved = plan(
         desk.runtime, operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, here),
@@ -379,7 +356,7 @@ TEST_CASE("threads try a class together, and each of their calls launches once")
 TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
   const auto device = std::make_shared<ScriptedDevice>(times({100, 50, 80}));
   device->is_behind = true;
-  for (const int calls : {1, 2, 5, 9, 12}) {
+  for (const int calls : {2, 3, 5, 9, 12}) {
     std::optional<MovePlan> held;
     {
       const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
@@ -409,7 +386,8 @@ TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
   }
   const Trial::Turn turn(trial);
   REQUIRE(turn);
-  Trial::Run* const run = trial.begin(0, 10, static_cast<Device&>(device).timing());
+  const std::uint64_t number = trial.join();
+  Trial::Run* const run = trial.begin(0, number, static_cast<Device&>(device).timing());
   REQUIRE(run != nullptr);
   run->timer().start(nullptr);
   device.clock_ns += 5000;
@@ -418,7 +396,7 @@ TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
   CHECK_FALSE(trial.verdict().has_value());
   trial.collect();
   const CapturedLog log;
-  for (int i = 0; i < 200; ++i) CHECK_FALSE(trial.next({true, false}).has_value());
+  for (int i = 0; i < 200; ++i) CHECK_FALSE(trial.next({true, false}, number).has_value());
   const auto verdict = trial.verdict();
   REQUIRE(verdict.has_value());
   CHECK(verdict->choice == nullptr);

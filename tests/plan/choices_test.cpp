@@ -1,6 +1,7 @@
 /// What the cost model chooses, held against measurements: every candidate of random permutations, measured
 /// on one H200 (graphs of 2 to 12 launches, medians of 5) and kept by `fit.py --keep`. Needs no GPU.
 #include "plan/all_candidates.hpp"
+#include "plan/candidates.hpp"
 
 #include <tmajit/operation.hpp>
 #include <tmajit/plan.hpp>
@@ -8,7 +9,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -93,4 +96,37 @@ TEST_CASE("what is predicted is what was measured, but for some tens of per cent
   CHECK(quantile(0.5) > 0.9);
   CHECK(quantile(0.5) < 1.15);
   CHECK(quantile(0.9) < 1.6);
+}
+
+TEST_CASE("the fastest is nearly always among the few that are worth trying") {
+  // How many are tried, and in what share of the cases one of them is within 1 % of the fastest.
+  const std::vector<std::pair<std::size_t, double>> expected{{4, 0.8}, {8, 0.93}, {12, 0.98}};
+  std::vector<std::size_t> near(expected.size());
+  std::size_t counted = 0;
+  for (const Measured& one : measured()) {
+    const std::vector<KernelPlan> candidates = plan_candidates(one.operation.moves.front());
+    const auto least_of = [&](const auto& choices) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const auto& choice : choices) {
+        if (one.us.contains(choice.text()))
+          least = std::min(least, one.us[choice.text()].template get<double>());
+      }
+      return least;
+    };
+    std::vector<KernelChoice> all;
+    for (const KernelPlan& candidate : candidates) all.push_back(candidate.choice());
+    if (!one.us.contains(all.front().text())) continue;
+    ++counted;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::vector<KernelChoice> tried = worth_trying(candidates, expected[i].first);
+      CHECK(tried.size() <= expected[i].first);
+      if (least_of(tried) <= 1.01 * least_of(all)) ++near[i];
+    }
+  }
+  CHECK(counted > 150);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double share = static_cast<double>(near[i]) / static_cast<double>(counted);
+    std::cout << "  the best of " << expected[i].first << " within 1 % of the fastest: " << share << '\n';
+    CHECK(share >= expected[i].second);
+  }
 }

@@ -47,6 +47,53 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
   CHECK_FALSE(plan(Operation::of({move}), tuned).at(0).tuned());
 }
 
+TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow from their extents") {
+  const PlanOptions untuned{};
+  std::size_t picks = 0;
+  std::size_t taken = 0;
+  for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32}) {
+    for (const std::vector<std::uint32_t>& axes : {std::vector{2U, 0U, 1U}, {2U, 1U, 0U}, {1U, 2U, 0U}}) {
+      const Move measured = tests::permutation(type, {301, 157, 523}, axes);
+      const Move other = tests::permutation(type, {307, 155, 531}, axes);
+      REQUIRE(shape_class(measured, untuned) == shape_class(other, untuned));
+      for (const KernelPlan& candidate : plan_candidates(measured, untuned)) {
+        if (candidate.family().name != "pick") continue;
+        TuningTable table;
+        table.add({.chip = untuned.chip.name,
+                   .shape_class = shape_class(measured, untuned),
+                   .choice = candidate.choice(),
+                   .microseconds = 1});
+        const KernelPlan chosen = plan(Operation::of({other}), {.tuning = &table}).at(0);
+        ++picks;
+        if (!chosen.tuned()) continue;
+        CHECK(chosen.family().name == "pick");
+        ++taken;
+      }
+    }
+  }
+  CHECK(picks > 30);
+  CHECK(4 * taken >= 3 * picks);
+}
+
+TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {
+  const KernelChoice wanted{.family = "pick", .tile = {8, 30}, .threads = 256};
+  const auto with = [&](std::uint32_t a, std::uint32_t b) {
+    KernelChoice choice = wanted;
+    choice.tile = {a, b};
+    return choice;
+  };
+  CHECK(nearest(std::vector{with(8, 31), with(8, 30), with(8, 29)}, wanted) == 1);
+  CHECK(nearest(std::vector{with(8, 36), with(9, 31), with(7, 35)}, wanted) == 1);
+  CHECK_FALSE(nearest(std::vector{with(8, 61), with(16, 31), with(3, 30)}, wanted).has_value());
+  KernelChoice other = wanted;
+  other.family = "gather";
+  CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
+  other = wanted;
+  other.order = 1;
+  CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
+  CHECK_FALSE(nearest(std::vector{with(8, 0)}, wanted).has_value());
+}
+
 TEST_CASE("moves that fill the chip many times over go as those of half or twice their size") {
   const Move measured = tests::permutation(ElementType::f32, {8192, 32'768}, {1, 0});
   const std::vector<KernelPlan> candidates = plan_candidates(measured);

@@ -30,7 +30,7 @@ struct Choice {
 Choice chosen(const Move& move, const Chip& chip = {}) {
   const Problem problem = make_problem(move);
   const std::vector<Candidate> candidates = tests::candidates_of(problem);
-  const std::size_t best = choose(candidates, problem, chip);
+  const std::size_t best = choose(candidates, problem, chip).candidate;
   REQUIRE(best < candidates.size());
   const Candidate& usual = candidates[usual_of(candidates)];
   return {problem, usual, candidates[best], predict(usual, problem, chip).us,
@@ -166,7 +166,7 @@ TEST_CASE("a choice is one of the candidates, its time finite and no worse than 
       CHECK(resident >= 1);
       CHECK(resident <= 32);
     }
-    const std::size_t best = choose(candidates, problem, chip);
+    const std::size_t best = choose(candidates, problem, chip).candidate;
     REQUIRE(best < candidates.size());
     CHECK(predict(candidates[best], problem, chip).us <=
           predict(candidates[usual_of(candidates)], problem, chip).us);

@@ -64,7 +64,10 @@ class Seen {
     return numbers<std::uint64_t>(name, 1)[0];
   }
   [[nodiscard]] std::vector<std::uint32_t> tiles(std::size_t rank) const {
-    return numbers<std::uint32_t>("grid", rank);
+    const auto dividers = numbers<std::uint32_t>("grid", 3 * rank);
+    std::vector<std::uint32_t> divisors;
+    for (std::size_t d = 0; d < rank; ++d) divisors.push_back(dividers[3 * d]);
+    return divisors;
   }
 
   LaunchShape shape;

@@ -1,6 +1,8 @@
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
 
+#include <algorithm>
+
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
@@ -15,7 +17,14 @@ constexpr BlockTuning tunings[] = {
     {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
 };
-constexpr std::uint32_t blocks_of_a_line = 4;  // that neighbouring threads share out: whole sectors of memory
+/// Of small problems of bytes: four times the threads, each of which waits for half as many loads.
+constexpr BlockTuning word_tunings[] = {
+    {.destination_run = 64, .source_run = 32, .vector_bytes = 4},
+    {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
+};
+constexpr std::uint32_t line_bytes =
+    32;  // that neighbouring threads share out at least: whole sectors of memory
+constexpr std::uint32_t blocks_of_a_line = 4;  // that they share out at least
 
 class DirectTranspose final : public BlockFamily {
  public:
@@ -29,15 +38,18 @@ class DirectTranspose final : public BlockFamily {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
     const bool small = is_small(problem);
+    const BlockPlanner planner(problem);
     const auto add = [&](const BlockTuning& tuning, bool common) {
-      if (tuning.vector_bytes < problem.element_bytes(0)) return;
-      const BlockFacts facts = block_facts(problem, tuning);
-      if (facts.whole != 0) add_once(candidates, candidate(facts, problem.nest), common);
+      if (tuning.vector_bytes < problem.element_bytes(0) || !planner.is_whole(tuning)) return;
+      add_once(candidates, candidate(planner.facts(tuning), problem.nest), common);
     };
     const std::size_t first = candidates.size();
     if (small) add(direct_tuning(problem), true);
     if (first < candidates.size()) candidates[first].usual = Usual::yes;
     for (const BlockTuning& tuning : tunings) add(tuning, !small);
+    if (small && problem.element_bytes(0) == 1) {
+      for (const BlockTuning& tuning : word_tunings) add(tuning, false);
+    }
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
@@ -57,7 +69,7 @@ class DirectTranspose final : public BlockFamily {
         "Threads load, transpose and store blocks in registers alone: without shared memory and its "
         "barrier a small tensor is moved sooner. The copy engine cannot transpose.";
     parts.call = "transpose_directly(views)";
-    parts.facts += block_function(facts, blocks_of_a_line);
+    parts.facts += block_function(facts, std::max(blocks_of_a_line, line_bytes / facts.vector_bytes()));
     return parts;
   }
 };

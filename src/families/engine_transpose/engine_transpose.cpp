@@ -72,9 +72,10 @@ class EngineTranspose final : public BlockFamily {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
+    const BlockPlanner planner(problem);
     for (const Tuning& tuning : tunings) {
-      EngineTransposeFacts facts{.blocks = block_facts(problem, {.destination_run = tuning.destination_run,
-                                                                 .source_run = tuning.source_run}),
+      EngineTransposeFacts facts{.blocks = planner.facts({.destination_run = tuning.destination_run,
+                                                          .source_run = tuning.source_run}),
                                  .stages = tuning.stages};
       BlockFacts& blocks = facts.blocks;
       const std::uint32_t vector = chunk_bytes / blocks.element_bytes;

@@ -99,8 +99,8 @@ class Gather final : public Family {
     const LineImage image = image_of(facts);
     const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
                                                  : facts.image_step[facts.source_order[facts.rank - 1]];
-    work.wavefront = work.pick * banks_taken(image, facts.element_bytes, layout.slots_along, facts.vector(),
-                                             layout.run_elements, across);
+    const RunPlaces places(image, facts.vector(), layout.run_elements);
+    work.wavefront = work.pick * places.banks_taken(facts.element_bytes, layout.slots_along, across);
     return {.box = facts.box,
             .threads = facts.threads,
             .dynamic_shared_bytes = layout.bytes,
@@ -176,11 +176,10 @@ class Gather final : public Family {
                        "of 16 bytes that one meets");
     out += number_fact("line_count", layout.line_count);
     out += index_function("line_index", digits_of(facts.source_order, facts.lines, facts.rank), facts.rank);
-    out += fmt::format("struct Steps {{\n  i32 at[{}];\n}};\n", facts.rank);
-    out += fmt::format("__device__ constexpr Steps image_step() {{ return {{{{{}}}}}; }}  // bytes\n",
-                       fmt::join(facts.image_step.begin(), facts.image_step.begin() + facts.rank, ", "));
-    out += number_fact("skewed", facts.skewed, "a dimension with 16 bytes more ...");
-    out += number_fact("skew_every", std::max(facts.skew_every, 1U), "... after so many lines");
+    out += image_step_fact({.step = facts.image_step,
+                            .rank = facts.rank,
+                            .skewed = facts.skewed,
+                            .skew_every = std::max(facts.skew_every, 1U)});
     out += number_fact("image_bytes", layout.image_bytes);
     return parts;
   }

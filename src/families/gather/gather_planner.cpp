@@ -119,8 +119,10 @@ class GatherPlanner {
       const bool whole = aligned && (bytes % unit == 0 || part == extent);
       const std::uint64_t stored = round_up(bytes + (whole ? 0 : unit - bytes_), store_bytes);
       const double in_stores = static_cast<double>(bytes) / static_cast<double>(stored);
+      const double of_sectors = whole && bytes % sector != 0 ? 0.9 : 1;
+      if (in_stores * of_sectors <= most) continue;  // however full the last tile is
       const double in_tiles = static_cast<double>(extent) / static_cast<double>(round_up(extent, part));
-      const double score = in_stores * in_tiles * (whole && bytes % sector != 0 ? 0.9 : 1);
+      const double score = in_stores * in_tiles * of_sectors;
       if (score <= most) continue;
       most = score;
       best = part;

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -126,9 +128,9 @@ double padded_part(const PickLayout& layout, const Problem& problem) {
   return 1 - covered;
 }
 
-/// The layout of a candidate, whose image is known to fit.
-PickLayout layout_of(const Candidate& candidate, const Problem& problem) {
-  return pick_layout(problem, candidate.tile.box).value();
+/// The layout of a candidate, which was worked out when it was added.
+const PickLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const PickLayout*>(candidate.layout.get());
 }
 
 params::Digit digit_of(std::uint32_t d, std::uint64_t count, std::int64_t step) {
@@ -238,20 +240,21 @@ class Pick final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_for_pick(problem)) return;
+    PickBoxes boxes(problem);
     std::vector<TriedBox> tried;
     tried.reserve(std::size(tunings));
     for (PickTuning tuning : tunings) {
       for (int tries = 0; tries < (problem.sources() > 1 ? most_tries_of_several : most_tries); ++tries) {
-        const PerDimension box = pick_box(problem, tuning);
+        const PerDimension box = boxes.box(tuning);
         auto known = std::ranges::find(tried, box, &TriedBox::box);
         if (known == tried.end()) {
           const std::optional<PickLayout> layout = pick_layout(problem, box);
           known = tried.insert(known, {box, layout.has_value()});
           if (layout) {
-            add_once(candidates,
-                     candidate(facts_of_layout(problem, *layout), problem.nest,
-                               {.box = box, .threads = pick_threads}),
-                     !is_small(problem) && !repeats(problem));
+            Candidate one = candidate(facts_of_layout(problem, *layout), problem.nest,
+                                      {.box = box, .threads = pick_threads});
+            one.layout = std::make_shared<const PickLayout>(*layout);
+            add_once(candidates, std::move(one), !is_small(problem) && !repeats(problem));
           }
         }
         if (known->fits) break;
@@ -262,7 +265,7 @@ class Pick final : public Family {
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const PickLayout layout = layout_of(candidate, problem);
+    const PickLayout& layout = layout_of(candidate);
     const auto tiles = static_cast<double>(layout.tiles);
     const std::uint64_t words = std::uint64_t{layout.runs} * layout.parts * layout.words;
     const std::uint32_t in_word = layout.run.in_word;
@@ -301,7 +304,7 @@ class Pick final : public Family {
     return {.family = name(), .tile = candidate.tile.box, .threads = candidate.tile.threads};
   }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& problem) const override {
-    const PickLayout layout = layout_of(candidate, problem);
+    const PickLayout& layout = layout_of(candidate);
     const bool several = layout.sources > 1;
     return fmt::format(
         "{} is contiguous in dimension {}, the destination in dimension {}: lines of {} meet in shared "
@@ -328,7 +331,7 @@ class Pick final : public Family {
     const auto facts = facts_of<PickFacts>(candidate);
     const TileCounts counts = tile_counts(problem.nest, candidate.tile.box, facts.rank);
     add_views(parameters, shape, problem, candidate.nest, facts.rank, counts);
-    const PickLayout layout = layout_of(candidate, problem);
+    const PickLayout& layout = layout_of(candidate);
     shape.grid = grid_of(ceil_div(layout.tiles, std::uint64_t{layout.tiles_per_cta}));
     with_rank(facts.rank, [&](auto r) {
       // What stands last is as long as there are sources: the kernel's own type has no more of them.

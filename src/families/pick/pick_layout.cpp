@@ -25,6 +25,7 @@ constexpr std::uint64_t chunk_issue = 40;
 constexpr std::uint32_t enough_runs = 16;       // of a tile: parts of them are not needed
 constexpr std::uint32_t enough_parts = 64;      // of a tile: more would not make the table of places cheaper
 constexpr std::uint32_t least_part_words = 64;  // what some warps store at once
+static_assert(least_part_words >= lanes);       // so that all lanes of a warp find words in a part
 constexpr std::uint32_t place_entry = 4;
 constexpr std::uint32_t least_waves = 16;  // CTAs that each SM does at least, before one does several tiles
 constexpr std::uint64_t most_tiles_per_cta = 8;
@@ -73,13 +74,15 @@ class LayoutPlanner {
     join_runs();
     if (!lay_sources()) return std::nullopt;
     choose_part();
-    arrange_threads();
     if (own_.part_elements > most_elements) return std::nullopt;
     own_.tiles = product(tile_counts(nest_, own_.box, own_.rank), own_.rank);
     own_.tiles_per_cta = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         own_.tiles / std::max<std::uint64_t>(std::uint64_t{least_waves} * problem_.sm_count, 1), 1,
         most_tiles_per_cta));
     own_.images = own_.tiles_per_cta > 1 ? 2 : 1;
+    // Before the threads, which take longest to arrange.
+    if (std::uint64_t{own_.images} * own_.image_bytes > most_pick_bytes) return std::nullopt;
+    arrange_threads();
     own_.wide_offsets = has_wide_offsets(problem_, own_.box, 16);
     const EntryBytes entry(problem_, own_.wide_offsets);
     const std::uint64_t tables = own_.lines * entry.line + own_.chunks * entry.chunk +
@@ -101,10 +104,11 @@ class LayoutPlanner {
     own_.lines = 0;
     own_.lead = lead_of(problem_);
     for (std::uint32_t s = 0; s < own_.sources; ++s) {
-      const std::optional<PickLines> lines = pick_lines(problem_, s + 1, own_.box, own_.run);
-      if (!lines) return false;
+      const std::optional<PlacedLines> placed = pick_lines(problem_, s + 1, own_.box, own_.run);
+      if (!placed) return false;
       PickLines& source = own_.source[s];
-      source = *lines;
+      source = placed->lines;
+      places_[s] = placed->places;
       source.image = own_.image_bytes;
       source.first = own_.lines;
       own_.image_bytes += source.image_bytes;
@@ -170,8 +174,7 @@ class LayoutPlanner {
   [[nodiscard]] std::uint32_t banks_of_sources(std::uint32_t lanes_log) const {
     std::uint32_t taken = 0;
     for (std::uint32_t s = 0; s < own_.sources; ++s) {
-      taken += banks_taken(own_.image(s), own_.source[s].element_bytes, 1U << lanes_log, in_word(),
-                           own_.part_elements, own_.along_image(s));
+      taken += places_[s]->banks_taken(own_.source[s].element_bytes, 1U << lanes_log, own_.along_image(s));
     }
     return taken;
   }
@@ -226,6 +229,7 @@ class LayoutPlanner {
   const CanonicalNest& nest_;
   std::uint32_t bytes_;
   PickLayout own_;
+  std::array<std::optional<RunPlaces>, max_inputs> places_;  ///< of each source
 };
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include "families/pick/pick_lines.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -54,13 +56,39 @@ struct PickLayout {
   [[nodiscard]] LineImage image(std::uint32_t s) const noexcept;
   /// Units of 16 bytes that all lines meet.
   [[nodiscard]] std::uint64_t line_units() const noexcept;
+  friend bool operator==(const PickLayout&, const PickLayout&) = default;
 };
 
 /// Whether a source's elements along the destination's rows lie apart, or what follows a short row of the
 /// destination's memory lies elsewhere in the source's: threads would load it element by element.
 [[nodiscard]] bool lies_across(const Problem& problem, std::uint32_t operand) noexcept;
-/// A tile of about what the tuning asks for.
-[[nodiscard]] PerDimension pick_box(const Problem& problem, const PickTuning& tuning);
+/// Tiles of a problem of about what tunings ask for.
+class PickBoxes {
+ public:
+  /// The problem must outlive it.
+  explicit PickBoxes(const Problem& problem);
+  [[nodiscard]] PerDimension box(const PickTuning& tuning);
+
+ private:
+  /// Part of an extent that was asked for: tunings ask for many of them again.
+  struct Part {
+    std::uint64_t extent;
+    std::uint64_t wanted;
+    std::uint64_t inner;
+    std::uint32_t part;
+  };
+  [[nodiscard]] std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner);
+  void lengthen_runs(PerDimension& box, std::uint64_t wanted);
+  void lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t wanted);
+  void fill_up(PerDimension& box, std::uint64_t elements);
+
+  const Problem& problem_;
+  const CanonicalNest& nest_;
+  std::uint32_t bytes_;
+  std::uint32_t loaded_ = 0;                      ///< bytes of an element of each source
+  std::array<PerDimension, max_inputs> order_{};  ///< dimensions by each source's strides
+  std::vector<Part> parts_;
+};
 /// What follows from a tile; nullopt if its images are too large.
 [[nodiscard]] std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box);
 

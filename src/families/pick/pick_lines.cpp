@@ -29,13 +29,14 @@ class LinePlanner {
     own_.order = farthest_first(nest_, operand, nest_.rank);
   }
 
-  std::optional<PickLines> plan() {
+  std::optional<PlacedLines> plan() {
     lay_lines();
     if (!lay_image()) return std::nullopt;
     std::uint64_t image = own_.bytes + (own_.alignment < unit ? unit - 1 : 0);
     for (std::uint32_t d = 0; d < own_.rank; ++d) image += beyond(d, box_[d]);
     own_.image_bytes = sat_cast<std::uint32_t>(round_up(image, unit));
-    return own_;
+    if (!places_) places_.emplace(own_.layout(box_, run_), run_.in_word, run_.elements);
+    return PlacedLines{own_, *places_};
   }
 
  private:
@@ -105,17 +106,21 @@ class LinePlanner {
     const std::uint32_t first = first_of_run();
     if (first == own_.rank) return place_lines(first, 0);
     std::uint32_t best = 0;
+    std::uint32_t last = 0;
     std::uint32_t least = UINT32_MAX;
     for (std::uint32_t gap = 0; gap < most_gaps && least > std::max(bytes_, enough_wavefronts); ++gap) {
+      last = gap;
       if (!place_lines(first, gap)) break;
       const std::uint32_t along = own_.skewed < own_.rank ? skewed_lanes : lanes;
-      const std::uint32_t taken =
-          banks_taken(own_.layout(box_, run_), bytes_, along, run_.in_word, run_.elements, 0);
+      const RunPlaces places(own_.layout(box_, run_), run_.in_word, run_.elements);
+      const std::uint32_t taken = places.banks_taken(bytes_, along, 0);
       if (taken >= least) continue;
       least = taken;
       best = gap;
+      places_ = places;
     }
-    return place_lines(first, best);
+    // The lines lie so already if no gap after the best was tried.
+    return (places_ && last == best) || place_lines(first, best);
   }
 
   /// The same with so many times 16 bytes more between the lines of dimension `first`. A line begins as far
@@ -162,7 +167,8 @@ class LinePlanner {
   const PerDimension& box_;
   const PickRun& run_;
   PickLines own_;
-  bool ends_line_ = false;  ///< the last dimension that the line spans so far is padded
+  std::optional<RunPlaces> places_;  ///< of the first lanes along a run, in the image as it is
+  bool ends_line_ = false;           ///< the last dimension that the line spans so far is padded
 };
 
 }  // namespace
@@ -188,8 +194,8 @@ bool is_padded(const Problem& problem, std::uint32_t d) noexcept {
          (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
 }
 
-std::optional<PickLines> pick_lines(const Problem& problem, std::uint32_t operand, const PerDimension& box,
-                                    const PickRun& run) {
+std::optional<PlacedLines> pick_lines(const Problem& problem, std::uint32_t operand, const PerDimension& box,
+                                      const PickRun& run) {
   return LinePlanner(problem, operand, box, run).plan();
 }
 

@@ -16,6 +16,7 @@ struct PickRun {
   std::uint32_t dimension = 0;  ///< with those after it one run of the destination's memory
   std::uint32_t elements = 1;   ///< that follow each other in the destination
   std::uint32_t in_word = 1;    ///< elements of a word, which a thread picks at once
+  friend bool operator==(const PickRun&, const PickRun&) = default;
 };
 
 /// Which lines of a source a tile takes, and where they lie in its image.
@@ -42,12 +43,19 @@ struct PickLines {
   [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
   /// Its image of a tile.
   [[nodiscard]] LineImage layout(const PerDimension& box, const PickRun& run) const noexcept;
+  friend bool operator==(const PickLines&, const PickLines&) = default;
+};
+
+/// The same, and where the first lanes along a run find its elements: those of a part do so, too.
+struct PlacedLines {
+  PickLines lines;
+  RunPlaces places;
 };
 
 /// Whether the window of a padded problem leaves out some indices of a dimension.
 [[nodiscard]] bool is_padded(const Problem& problem, std::uint32_t d) noexcept;
 /// The lines of a tile's source; nullopt if their image is too large.
-[[nodiscard]] std::optional<PickLines> pick_lines(const Problem& problem, std::uint32_t operand,
-                                                  const PerDimension& box, const PickRun& run);
+[[nodiscard]] std::optional<PlacedLines> pick_lines(const Problem& problem, std::uint32_t operand,
+                                                    const PerDimension& box, const PickRun& run);
 
 TMAJIT_END

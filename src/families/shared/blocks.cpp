@@ -20,18 +20,26 @@ constexpr std::uint32_t word_bytes = 4;
 /// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
 /// empty, three quarters or half of it; all of an extent that is shorter. So few choices, that most extents
 /// share their kernels. Of small problems fewer still: lengths that change from call to call are theirs.
-std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem) {
+std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem,
+                       bool small) {
   const std::uint64_t units = ceil_div(std::min(extent, most), unit);
-  if (is_small(problem)) {
+  if (small) {
     // A tile that is half empty costs a small problem next to nothing.
     const bool enough = is_tiny(problem) || units * 2 * unit > most;
     return static_cast<std::uint32_t>(enough ? most : std::bit_ceil(units) * unit);
   }
   if (extent <= most) return static_cast<std::uint32_t>(units * unit);
+  // In eighths of the extent.
   const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
+  if (extent >= 8 * most) return static_cast<std::uint32_t>(most);  // which wastes none, divided or not
   std::uint64_t best = most;
+  std::uint64_t least = waste(most);
   for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
-    if (side > 0 && waste(side) < waste(best)) best = side;
+    if (side == 0) continue;
+    const std::uint64_t wasted = waste(side);
+    if (wasted >= least) continue;
+    least = wasted;
+    best = side;
   }
   return static_cast<std::uint32_t>(best);
 }
@@ -40,7 +48,7 @@ std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t u
 /// first, then, where the tile takes all of that, the dimension that goes on where it ends. Whole blocks of
 /// the two dimensions that have them, whichever operand's memory it is.
 void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, const PerDimension& order,
-              std::uint64_t wanted) {
+              std::uint64_t wanted, bool small) {
   const CanonicalNest& nest = problem.nest;
   const auto& strides = nest.operand[operand].strides;
   std::uint64_t run = 1;
@@ -51,7 +59,7 @@ void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, 
     const bool has_blocks = d + 1 == facts.rank || d == facts.column;
     const std::uint64_t unit = has_blocks ? facts.vector : 1;
     const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
-    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit, problem));
+    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit, problem, small));
     run *= facts.box[d];
     if (facts.box[d] < nest.shape[d] || run >= wanted) return;
     expected *= static_cast<std::int64_t>(nest.shape[d]);
@@ -60,40 +68,51 @@ void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, 
 
 }  // namespace
 
-BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning) {
-  const CanonicalNest& nest = problem.nest;
-  const std::uint32_t column = contiguous_dimension(problem, 1);
-  BlockFacts facts{.element_bytes = problem.element_bytes(0),
-                   .rank = nest.rank,
-                   .column = column,
-                   .vector = tuning.vector_bytes / problem.element_bytes(0),
-                   .source_order = farthest_first(nest, 1, nest.rank, column)};
-  std::fill_n(facts.box.begin(), nest.rank, 1U);
-  lengthen(facts, problem, 0, in_order(), tuning.destination_run / facts.element_bytes);
-  lengthen(facts, problem, 1, facts.source_order, tuning.source_run / facts.element_bytes);
+BlockPlanner::BlockPlanner(const Problem& problem)
+    : problem_(problem),
+      small_(is_small(problem)),
+      row_alignment_(problem.alignment(0, problem.nest.rank - 1)),
+      common_{.element_bytes = problem.element_bytes(0),
+              .rank = problem.nest.rank,
+              .column = contiguous_dimension(problem, 1)} {
+  line_alignment_ = problem.alignment(1, common_.column);
+  common_.source_order = farthest_first(problem.nest, 1, common_.rank, common_.column);
+  std::fill_n(common_.box.begin(), common_.rank, 1U);
+}
 
-  const std::uint32_t row = nest.rank - 1;
-  facts.staggered = problem.alignment(0, row) < tuning.vector_bytes ? 1 : 0;
-  const bool divides = nest.shape[row] % facts.vector == 0 && nest.shape[column] % facts.vector == 0;
-  const std::uint32_t aligned = problem.alignment(1, column);
-  facts.whole = facts.staggered == 0 && aligned >= tuning.vector_bytes && divides ? 1 : 0;
-  facts.interleaved = facts.whole == 0 && problem.interleaved[1] ? 1 : 0;
+bool BlockPlanner::is_whole(const BlockTuning& tuning) const noexcept {
+  const auto& shape = problem_.nest.shape;
+  const std::uint32_t vector = tuning.vector_bytes / common_.element_bytes;
+  return row_alignment_ >= tuning.vector_bytes && line_alignment_ >= tuning.vector_bytes &&
+         shape[common_.rank - 1] % vector == 0 && shape[common_.column] % vector == 0;
+}
+
+BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
+  BlockFacts facts = common_;
+  facts.vector = tuning.vector_bytes / facts.element_bytes;
+  lengthen(facts, problem_, 0, in_order(), tuning.destination_run / facts.element_bytes, small_);
+  lengthen(facts, problem_, 1, facts.source_order, tuning.source_run / facts.element_bytes, small_);
+
+  const std::uint32_t row = facts.rank - 1;
+  facts.staggered = row_alignment_ < tuning.vector_bytes ? 1 : 0;
+  facts.whole = is_whole(tuning) ? 1 : 0;
+  facts.interleaved = facts.whole == 0 && problem_.interleaved[1] ? 1 : 0;
   // Vectors, words or elements: what lies between would make one more kernel, and little faster.
-  facts.alignment = aligned >= tuning.vector_bytes       ? tuning.vector_bytes
-                    : aligned >= 8 && !is_small(problem) ? 8U
-                    : aligned >= word_bytes              ? word_bytes
-                    : facts.interleaved != 0             ? facts.element_bytes
-                                                         : 1;
+  facts.alignment = line_alignment_ >= tuning.vector_bytes ? tuning.vector_bytes
+                    : line_alignment_ >= 8 && !small_      ? 8U
+                    : line_alignment_ >= word_bytes        ? word_bytes
+                    : facts.interleaved != 0               ? facts.element_bytes
+                                                           : 1;
 
   // A block a thread, also where a staggered row adds some.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
   for (std::uint32_t d = 0; d < row; ++d) {
-    blocks *= d == column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
+    blocks *= d == facts.column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
   }
   const std::uint64_t most = tuning.threads + tuning.threads / 4;
   facts.threads =
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
-  facts.wide_offsets = has_wide_offsets(problem, facts.box, facts.vector) ? 1 : 0;
+  facts.wide_offsets = has_wide_offsets(problem_, facts.box, facts.vector) ? 1 : 0;
   return facts;
 }
 
@@ -106,7 +125,7 @@ BlockTuning direct_tuning(const Problem& problem) noexcept {
 }
 
 bool has_whole_blocks(const Problem& problem) {
-  return layout_of(problem) == Layout::blocks && block_facts(problem, direct_tuning(problem)).whole != 0;
+  return layout_of(problem) == Layout::blocks && BlockPlanner(problem).is_whole(direct_tuning(problem));
 }
 
 std::uint32_t tile_group(const BlockFacts& facts) noexcept {
@@ -169,7 +188,7 @@ std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
 }
 
 std::uint32_t block_registers(const BlockFacts& facts) noexcept {
-  if (facts.vector_bytes() == 8) return 32;
+  if (facts.vector_bytes() <= 8) return 32;
   return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
 }
 
@@ -195,9 +214,10 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double columns = static_cast<double>(problem.nest.shape[facts.column]);
   const double rows =
       static_cast<double>(problem.nest.elements()) / static_cast<double>(problem.nest.shape[row]) / columns;
-  const double vectors = parts_of_extent(extent, facts.box[row], facts.vector) * columns * rows;
+  const double of_row = parts_of_extent(extent, facts.box[row], facts.vector);
+  const double vectors = of_row * columns * rows;
   const double blocks =
-      (parts_of_extent(extent, facts.box[row], facts.vector) + facts.staggered * tiles) *
+      (of_row + facts.staggered * tiles) *
       parts_of_extent(problem.nest.shape[facts.column], facts.box[facts.column], facts.vector) * rows;
   const double lines = blocks * facts.vector;
   const double words = facts.vector_bytes() / 4.0;

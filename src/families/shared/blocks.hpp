@@ -42,7 +42,7 @@ struct BlockFacts {
 struct BlockTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
   std::uint32_t source_run = 256;       ///< and in the source
-  std::uint32_t vector_bytes = 16;      ///< of a block's side: 16, or 8 for elements of less than that
+  std::uint32_t vector_bytes = 16;      ///< of a block's side: 16, or 8 or 4 for elements of less than that
   std::uint32_t threads = 256;
 };
 
@@ -57,8 +57,23 @@ inline constexpr BlockTuning wide_tunings[] = {
     {.destination_run = 32, .source_run = 64},
 };
 
-/// Whole blocks of a problem whose layout is Layout::blocks.
-[[nodiscard]] BlockFacts block_facts(const Problem& problem, const BlockTuning& tuning);
+/// Whole blocks of a problem whose layout is Layout::blocks. What its tunings have in common is worked out
+/// once.
+class BlockPlanner {
+ public:
+  /// The problem must outlive it.
+  explicit BlockPlanner(const Problem& problem);
+  [[nodiscard]] BlockFacts facts(const BlockTuning& tuning) const;
+  /// Whether no block of it is cut.
+  [[nodiscard]] bool is_whole(const BlockTuning& tuning) const noexcept;
+
+ private:
+  const Problem& problem_;
+  bool small_;
+  std::uint32_t row_alignment_;   ///< bytes, of the destination's rows, at most 16
+  std::uint32_t line_alignment_;  ///< likewise of the source's lines
+  BlockFacts common_;
+};
 
 /// The tile that `direct_transpose` moves small problems by, one for all of a type.
 [[nodiscard]] BlockTuning direct_tuning(const Problem& problem) noexcept;

@@ -39,22 +39,58 @@ std::int64_t LineImage::bytes_to(std::uint32_t d, std::uint32_t index) const noe
   return std::int64_t{index} * step[d] + gaps;
 }
 
-std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes, std::uint32_t along,
-                          std::uint32_t apart, std::uint32_t elements, std::int64_t across) {
+std::string image_step_fact(const LineImage& image) {
+  std::string out = fmt::format("struct Steps {{\n  i32 at[{}];\n}};\n", image.rank);
+  out += fmt::format("__device__ constexpr Steps image_step() {{ return {{{{{}}}}}; }}  // bytes\n",
+                     fmt::join(image.step.begin(), image.step.begin() + image.rank, ", "));
+  out += number_fact("skewed", image.skewed, "a dimension with 16 bytes more ...");
+  return out + number_fact("skew_every", image.skew_every, "... after so many lines");
+}
+
+RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements) {
+  const std::uint32_t last = image.rank - 1;
+  step_ = std::int64_t{apart} * image.step[last];
+  const bool even = last != image.skewed;  // places along the last dimension are as far apart everywhere
   PerDimension index{};
-  std::array<std::uint32_t, warp_lanes> place{};
-  std::uint32_t words = 0;
-  for (std::uint32_t n = 0; words < along && n < elements; n += apart, ++words) {
-    std::int64_t at = image.below;
-    for (std::uint32_t d = image.run_dimension; d < image.rank; ++d) at += image.bytes_to(d, index[d]);
-    place[words] = static_cast<std::uint32_t>(at);
+  std::array<std::int64_t, max_view_rank> bytes{};  // to the index of each dimension
+  std::int64_t place = image.below;
+  const auto move_to = [&](std::uint32_t d, std::uint32_t to) {
+    index[d] = to;
+    place -= bytes[d];
+    bytes[d] = image.bytes_to(d, to);
+    place += bytes[d];
+  };
+  for (std::uint32_t n = 0;; n += apart) {
+    place_[lanes_++] = static_cast<std::uint32_t>(place);
+    if (lanes_ == warp_lanes || n + apart >= elements) return;
     // The next element's indices, as an odometer counts.
-    index[image.rank - 1] += apart;
-    for (std::uint32_t d = image.rank - 1; d > image.run_dimension && index[d] >= image.box[d]; --d) {
-      const std::uint32_t carry = index[d] / image.box[d];
-      index[d] -= carry * image.box[d];
-      index[d - 1] += carry;
+    std::uint32_t to = index[last] + apart;
+    if (even && (to < image.box[last] || last == image.run_dimension)) {
+      index[last] = to;
+      bytes[last] += step_;
+      place += step_;
+      continue;
     }
+    even_ = false;
+    std::uint32_t d = last;
+    for (; d > image.run_dimension && to >= image.box[d]; --d) {
+      const std::uint32_t carry = to / image.box[d];
+      move_to(d, to - carry * image.box[d]);
+      to = index[d - 1] + carry;
+    }
+    move_to(d, to);
+  }
+}
+
+std::uint32_t RunPlaces::banks_taken(std::uint32_t element_bytes, std::uint32_t along,
+                                     std::int64_t across) const {
+  const std::uint32_t words = std::min(along, lanes_);
+  const std::uint32_t of_element = std::max(element_bytes / word_bytes, 1U);
+  if (even_ && step_ % word_bytes == 0 && along == warp_lanes) {
+    if (step_ == 0) return of_element;  // one word
+    const auto step = static_cast<std::uint32_t>(step_ / word_bytes % shared_banks);
+    const std::uint32_t banks = shared_banks / std::gcd(shared_banks, step);
+    return (words + banks - 1) / banks * of_element;
   }
   // Different words of each bank. Planners ask for this thousands of times a second: wavefronts() checks
   // more.
@@ -64,15 +100,18 @@ std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes, s
   for (std::uint32_t first = 0; first < warp_lanes; first += along) {
     const auto beyond = static_cast<std::uint32_t>(first / along * across);
     for (std::uint32_t n = 0; n < words; ++n) {
-      const std::uint32_t at = (place[n] + beyond) / word_bytes;
-      auto& of_bank = word[at % shared_banks];
-      std::uint8_t& met = count[at % shared_banks];
-      if (std::find(of_bank.begin(), of_bank.begin() + met, at) != of_bank.begin() + met) continue;
-      of_bank[met++] = at;
-      most = std::max<std::uint32_t>(most, met);
+      const std::uint32_t at = (place_[n] + beyond) / word_bytes;
+      const auto& of_bank = word[at % shared_banks];
+      const std::uint32_t met = count[at % shared_banks];
+      std::uint32_t same = 0;
+      while (same < met && of_bank[same] != at) ++same;
+      if (same < met) continue;
+      word[at % shared_banks][met] = at;
+      count[at % shared_banks] = static_cast<std::uint8_t>(met + 1);
+      most = std::max(most, met + 1);
     }
   }
-  return most * std::max(element_bytes / word_bytes, 1U);
+  return most * of_element;
 }
 
 TMAJIT_END

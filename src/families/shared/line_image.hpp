@@ -40,10 +40,24 @@ struct LineImage {
   [[nodiscard]] std::int64_t bytes_to(std::uint32_t d, std::uint32_t index) const noexcept;
 };
 
-/// How often an access takes the banks of shared memory in which `along` lanes side by side read every
-/// `apart`-th element of a run's first `elements`, and the lanes after them the same, each `across` bytes on.
-[[nodiscard]] std::uint32_t banks_taken(const LineImage& image, std::uint32_t element_bytes,
-                                        std::uint32_t along, std::uint32_t apart, std::uint32_t elements,
-                                        std::int64_t across);
+/// The facts image_step, skewed and skew_every of a kernel that has such an image.
+[[nodiscard]] std::string image_step_fact(const LineImage& image);
+
+/// Where the lanes of a warp side by side along a run find its elements in an image: every `apart`-th of the
+/// run's first `elements`.
+class RunPlaces {
+ public:
+  RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements);
+  /// How often an access takes the banks of shared memory in which `along` lanes go along a run, and the
+  /// lanes after them do the same, each `across` bytes on.
+  [[nodiscard]] std::uint32_t banks_taken(std::uint32_t element_bytes, std::uint32_t along,
+                                          std::int64_t across) const;
+
+ private:
+  std::uint32_t lanes_ = 0;  ///< that find an element
+  bool even_ = true;         ///< each is `step_` bytes after the one before
+  std::int64_t step_ = 0;
+  std::array<std::uint32_t, warp_lanes> place_;
+};
 
 TMAJIT_END

@@ -77,12 +77,21 @@ std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept 
 PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t rank,
                             std::uint32_t nearest) {
   PerDimension order = in_order();
-  const auto distance = [&](std::uint32_t d) {
-    if (d == nearest) return std::uint64_t{0};
+  std::array<std::uint64_t, max_view_rank> distance{};  // of those in the order
+  // Dimensions are few: inserting one by one costs less than the standard library's sort, which allocates.
+  for (std::uint32_t d = 0; d < rank; ++d) {
     const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
-    return stride == 0 ? std::numeric_limits<std::uint64_t>::max() : stride;
-  };
-  std::ranges::stable_sort(std::span(order).first(rank), std::ranges::greater{}, distance);
+    const std::uint64_t far = d == nearest  ? 0
+                              : stride == 0 ? std::numeric_limits<std::uint64_t>::max()
+                                            : stride;
+    std::uint32_t at = d;
+    for (; at > 0 && distance[at - 1] < far; --at) {
+      order[at] = order[at - 1];
+      distance[at] = distance[at - 1];
+    }
+    order[at] = d;
+    distance[at] = far;
+  }
   return order;
 }
 
@@ -133,12 +142,13 @@ Problem in_units(const Problem& problem, std::uint32_t unit) {
 bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
                       std::uint32_t beyond) noexcept {
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
-    std::uint64_t reach = 0;
+    const auto& strides = problem.nest.operand[i].strides;
+    std::uint64_t reach = 0;  // elements
     for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-      const auto step = static_cast<std::uint64_t>(std::abs(problem.step(i, d)));
-      reach = sat_add(reach, sat_mul(step, std::uint64_t{box[d]} + beyond));
+      const auto distance = static_cast<std::uint64_t>(std::abs(strides[d]));
+      reach = sat_add(reach, sat_mul(distance, std::uint64_t{box[d]} + beyond));
     }
-    if (reach > std::numeric_limits<std::int32_t>::max()) return true;
+    if (sat_mul(reach, problem.element_bytes(i)) > std::numeric_limits<std::int32_t>::max()) return true;
   }
   return false;
 }

@@ -20,6 +20,11 @@ constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
 constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
+/// Of tiles half as large as wanted: so few are all on the chip at once, and then what counts is how soon a
+/// CTA has loaded and stored.
+constexpr std::uint64_t most_single_halves = 512;
+/// Of tiles as large as wanted: these come in a few waves, and the last ones end sooner where CTAs do less.
+constexpr std::uint64_t most_single_tiles = 2048;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
   // A snapshot's output is plain memory, not a tensor map.
@@ -116,6 +121,33 @@ bool shrink_to_fit(TileSpec& spec, const TileOptions& chosen) {
   return true;
 }
 
+/// Tiles of the spec's size in `extents`.
+std::uint64_t tiles_in(const TileSpec& spec, std::span<const std::uint64_t> extents) {
+  std::uint64_t tiles = 1;
+  for (std::size_t d = 0; d < extents.size(); ++d) tiles = sat_mul(tiles, ceil_div(extents[d], spec.tile[d]));
+  return tiles;
+}
+
+/// A CTA for each tile of about `bytes`, where that makes no more than `most` and everything about them is
+/// ours to choose.
+bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents,
+                       std::uint64_t bytes, std::uint64_t most) {
+  // The tile of a snapshot is what its output looks like.
+  if (spec.traits->by_addresses || spec.traits->writes_images || spec.rank == 0) return false;
+  if (!chosen.box.empty() || chosen.stages != 0 || chosen.tiles_per_cta) return false;
+  TileSpec single = spec;
+  single.tile = tile_of(spec, extents, bytes);
+  single.stages = 1;
+  single.tiles_per_cta = 1;
+  const std::uint64_t tiles = tiles_in(single, extents);
+  // Where there are more, each must be worth a CTA: rows end at 256 elements.
+  const bool few = tiles <= most_single_halves;
+  if (tiles > most || !fits(single) || (!few && stage_transaction_bytes(single) * 2 < bytes)) return false;
+  spec = single;
+  if (chosen.ctas_per_sm == 0) add_ctas(spec);
+  return true;
+}
+
 }  // namespace
 
 void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents) {
@@ -130,6 +162,8 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
 
   const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
   auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, tile_bytes_least(inputs));
+  if (take_single_tiles(spec, chosen, extents, bytes / 2, most_single_halves)) return;
+  if (take_single_tiles(spec, chosen, extents, bytes, most_single_tiles)) return;
   const TileSpec given = spec;
   for (;; bytes /= 2) {
     spec = given;

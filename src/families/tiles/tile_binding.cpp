@@ -1,3 +1,4 @@
+#include "families/shared/views.hpp"
 #include "families/tiles/tile_family.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
@@ -88,9 +89,9 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
     tiles[d] = static_cast<std::uint32_t>(count);
     work = sat_mul(work, count);
   }
-  if (constexpr std::uint64_t most = std::uint64_t{1} << 32; spec.tiles_per_cta > 0 && work > most) {
+  if (constexpr std::uint64_t most = std::uint64_t{1} << 31; spec.tiles_per_cta > 0 && work > most) {
     throw Error(ErrorCode::unsupported,
-                fmt::format("{} tiles; at most 2^32 can be shared out. Use a larger box or a persistent grid "
+                fmt::format("{} tiles; at most 2^31 can be shared out. Use a larger box or a persistent grid "
                             "(tiles_per_cta of 0).",
                             work));
   }
@@ -112,7 +113,8 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
   }
   with_rank(spec.rank, [&](auto rank) {
     params::TileGrid<rank> grid{};
-    for (std::uint32_t d = 0; d < rank && d < tiles.size(); ++d) grid.tiles[d] = tiles[d];
+    for (std::uint32_t d = 0; d < rank && d < tiles.size(); ++d)
+      grid.tiles[d] = make_divider<params::Divider>(tiles[d]);
     parameters.add({"params::TileGrid", rank}, "grid", grid);
   });
   if (has_tail) add_row_tail(output, problem.address[0], parameters);

@@ -14,8 +14,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double chunk_bytes = 16;                // that a thread computes at a time
-constexpr std::uint64_t least_tile_bytes = 4096;  // of a planner's choice: less keeps too little in flight
+constexpr double chunk_bytes = 16;                  // that a thread computes at a time
+constexpr std::uint64_t least_tile_bytes = 4096;    // of a planner's choice: less keeps too little in flight
+constexpr std::uint64_t least_single_bytes = 2048;  // where every tile has a CTA
 
 /// Whether g[d] of the nest's dimensions is g[d] of the user's.
 bool keeps_coordinates(const CanonicalNest& nest) {
@@ -67,7 +68,8 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
     for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
   }
   const TileSpec spec = tile_spec(traits_, problem.expression, views);
-  if (stage_transaction_bytes(spec) < least_tile_bytes) return;
+  const bool single = spec.tiles_per_cta == 1;
+  if (stage_transaction_bytes(spec) < (single ? least_single_bytes : least_tile_bytes)) return;
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);

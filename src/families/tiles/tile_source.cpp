@@ -99,6 +99,7 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
                     .reads = reads_of(expression),
                     .coordinates = spec.rank};
   parts.set("row_tail", spec.row_tails != 0);
+  parts.set("reloads", spec.tiles_per_cta == 0 || spec.tiles_per_cta > spec.stages);
   std::string& out = parts.facts;
   out += number_fact("rank", spec.rank);
   out += extent_fact("tile", tile_of(spec), "elements, outermost first");

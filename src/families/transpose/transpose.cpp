@@ -50,6 +50,7 @@ class Transpose final : public BlockFamily {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;
     const std::size_t first = candidates.size();
+    const BlockPlanner planner(problem);
     const bool small = is_small(problem);
     const auto add = [&](const BlockFacts& facts, bool common) {
       add_once(candidates, candidate(facts, problem.nest), common);
@@ -57,16 +58,16 @@ class Transpose final : public BlockFamily {
     // Of a small problem other kernels are better: direct_transpose where no block is cut, general of very
     // few elements.
     const bool usual = !small || !(goes_by_elements(problem) || has_whole_blocks(problem));
-    if (small) add(block_facts(problem, small_tuning(problem)), usual);
+    if (small) add(planner.facts(small_tuning(problem)), usual);
     const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
-      for (const BlockTuning& tuning : wide_tunings) add_other(block_facts(problem, tuning));
+      for (const BlockTuning& tuning : wide_tunings) add_other(planner.facts(tuning));
       for (const BlockTuning& tuning : std::span(wide_tunings).first(ordered_tunings)) {
-        add_orders(problem, block_facts(problem, tuning), add_other);
+        add_orders(problem, planner.facts(tuning), add_other);
       }
     }
     if (problem.element_bytes(0) <= narrow_bytes) {
-      for (const BlockTuning& tuning : narrow_tunings) add_other(block_facts(problem, tuning));
+      for (const BlockTuning& tuning : narrow_tunings) add_other(planner.facts(tuning));
     }
     if (first < candidates.size() && usual) {
       candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;

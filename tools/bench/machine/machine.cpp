@@ -75,9 +75,10 @@ std::string nvrtc_version() {
   }
 }
 
-Machine::Machine(std::shared_ptr<tmajit::Device> opened)
+Machine::Machine(std::shared_ptr<tmajit::Device> opened, const std::filesystem::path& cache)
     : device(std::move(opened)),
-      runtime({.device = device}),
+      cache_directory(cache),
+      runtime({.device = device, .cache_directory = cache}),
       stream(device->streams().create()),
       driver(device->info().ordinal < 0 ? nullptr : std::make_unique<RawDriver>(device->info().ordinal)),
       contest(device, stream, driver.get()) {}

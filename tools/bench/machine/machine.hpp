@@ -3,9 +3,11 @@
 #include "contest.hpp"
 #include "raw_libraries.hpp"
 
+#include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -24,7 +26,9 @@ std::string nvrtc_version();
 
 /// What a measurement works with.
 struct Machine {
-  explicit Machine(std::shared_ptr<tmajit::Device> opened);
+  /// Kernels are kept in `cache`, and choices read from there.
+  explicit Machine(std::shared_ptr<tmajit::Device> opened,
+                   const std::filesystem::path& cache = tmajit::DiskCache::default_directory());
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -35,6 +39,7 @@ struct Machine {
   }
 
   std::shared_ptr<tmajit::Device> device;
+  std::filesystem::path cache_directory;
   tmajit::Runtime runtime;
   tmajit::Stream stream;
   std::unique_ptr<RawDriver> driver;  ///< null on the simulated device

@@ -3,6 +3,7 @@
 #include "distribution.hpp"
 #include "machine.hpp"
 #include "model.hpp"
+#include "regret.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
 
@@ -37,9 +38,11 @@ constexpr const char* examples =
     "  tmajit-movement --only 'peers: ' --only small --json movement.json\n"
     "  tmajit-movement --only '->(3,2,1,0) u8' --rounds 31\n"
     "  tmajit-movement --targets --jit\n"
-    "  tmajit-movement --model --random 40 --json model.json";
+    "  tmajit-movement --model --random 40 --json model.json\n"
+    "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double most_predicted = 4;  // of candidates that --model --quick measures
+constexpr double most_predicted = 4;              // of candidates that --model --quick measures
+constexpr std::uint32_t improve_candidates = 12;  // that --tuned lets improve try: docs/explain.md says why
 
 /// The command line.
 struct Options : bench::ProgramOptions {
@@ -48,6 +51,7 @@ struct Options : bench::ProgramOptions {
   std::size_t random = 0;     ///< random permutations of each type instead of the list
   bool random_views = false;  ///< as many of each other kind of move instead
   bool model = false;         ///< every candidate, beside what the cost model predicts
+  bool tuned = false;         ///< and what tune() and improve end with
   bool jit = false;           ///< the cost of planning, too
   bool targets = false;       ///< exit code 1 if one is missed
   bool tiny = false;          ///< for tests
@@ -73,10 +77,15 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--random-views", options.random_views,
                "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
       ->needs(random);
-  app.add_flag(
+  CLI::Option* model = app.add_flag(
       "--model", options.model,
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
       "predicts alone. For fit.py");
+  app.add_flag("--tuned", options.tuned,
+               "With --model: also what tune() and RuntimeOptions::improve choose, measured beside the "
+               "candidates, and how much the same kernel's time differs from itself. Keeps its kernels in a "
+               "cache of its own, without the choices of yours")
+      ->needs(model);
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; peers.py has those of random cases")
@@ -86,7 +95,11 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--tiny", options.tiny)->group("");
   constexpr unsigned few_rounds = 7;
-  const std::optional<int> exit_code = bench::parse(app, argc, argv, options, few_rounds);
+  const std::optional<int> exit_code = bench::parse(app, argc, argv, options, few_rounds, [&] {
+    if (options.tuned && options.device == "none") {
+      throw CLI::ValidationError("--tuned", "it measures, which --device none does not");
+    }
+  });
   if (options.random > 0 && app.count("--rounds") == 0) options.rounds = few_rounds;
   return exit_code;
 }
@@ -258,12 +271,18 @@ class Measurement {
 void measure_candidates(const Options& options, const std::shared_ptr<tmajit::Device>& device,
                         Report& report) {
   std::optional<bench::Machine> machine;
-  if (device) machine.emplace(device);
+  if (device && !options.tuned) machine.emplace(device);
+  // What was tuned before is no choice of the planner's, nor would improve try it.
+  if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
+  tmajit::Improve improve{.candidates = improve_candidates};
+  if (options.tiny) improve.least_us = 0;
   movement::measure_model(machine ? &*machine : nullptr, chosen(options),
                           {.rounds = options.rounds,
                            .seed = options.seed,
                            .limit_s = options.limit_s,
-                           .most_predicted = options.quick ? most_predicted : 0},
+                           .most_predicted = options.quick ? most_predicted : 0,
+                           .tuned = options.tuned,
+                           .improve = improve},
                           report, [&] {
                             if (!options.json.empty()) report.write(options.json);
                           });

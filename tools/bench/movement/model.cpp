@@ -1,13 +1,13 @@
 #include "model.hpp"
 
 #include "planning.hpp"
+#include "settled.hpp"
 #include "workload.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <map>
 #include <optional>
 #include <thread>
 
@@ -22,8 +22,6 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t cases_at_once = 8;  // whose kernels are compiled together, to keep all cores busy
-constexpr double good = 1.03;             // times the best candidate
-constexpr std::size_t shown = 10;         // of the worst choices
 
 /// Of cases that one kernel does; the planner's choice first.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
@@ -52,6 +50,9 @@ Json to_json(const tmajit::Work& work) {
           {"wavefront", work.wavefront},
           {"line_unit", work.line_unit},
           {"entry", work.entry},
+          {"woven_block", work.woven_block},
+          {"woven_word", work.woven_word},
+          {"woven_end", work.woven_end},
           {"image_unit", work.image_unit},
           {"chunk", work.chunk},
           {"element", work.element},
@@ -104,6 +105,30 @@ Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
   return json;
 }
 
+tmajit::KernelChoice choice_of(const Settled& settled) {
+  return settled.move->plans().front().choice();
+}
+
+/// What a case ends with: its planner's choice, whose times `again` are the first, and what was settled on.
+Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> settled,
+             std::span<const bench::Samples> again) {
+  std::size_t next = 0;
+  const auto measured = [&](const tmajit::KernelChoice& choice) {
+    const auto found = std::ranges::find(plans, choice, &KernelPlan::choice);
+    const bench::Samples& times = again[next++];
+    return Json{{"choice", choice.text()},
+                {"candidate", found - plans.begin()},
+                {"us", times.median()},
+                {"spread", times.spread()}};
+  };
+  Json json{{"model", measured(plans.front().choice())}};
+  for (const Settled& one : settled) {
+    json[one.by] = one.move ? measured(choice_of(one)) : Json{{"why_not", one.why_not}};
+    json[one.by]["calls"] = one.calls;
+  }
+  return json;
+}
+
 /// The kernels of plans, compiled by as many threads as there are cores.
 std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::vector<KernelPlan>& plans) {
   std::vector<std::optional<tmajit::Kernel>> kernels(plans.size());
@@ -140,7 +165,8 @@ class ModelMeasurement {
     const bench::ContestPlan how =
         machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
     const bench::Workload workload(machine_, c, how.sets, options_.seed);
-    const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source());
+    const std::vector<Settled> settled = settle(c, workload);
+    const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source(), settled);
     if (plans.empty()) return nullptr;
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
@@ -152,26 +178,46 @@ class ModelMeasurement {
       contestants.emplace_back([&one, this](std::size_t) { one(machine_.stream); });
     }
     contestants.emplace_back([&workload](std::size_t set) { workload.copy(set); });
+    if (options_.tuned) contestants.push_back(contestants.front());  // the planner's choice, once more
+    for (const Settled& one : settled) {
+      if (one.move) contestants.emplace_back([&one, this](std::size_t) { (*one.move)(machine_.stream); });
+    }
     const std::vector<bench::Samples> times = machine_.contest.run(contestants, how);
     Json json = to_json(c, plans);
     json["launches"] = how.launches;
-    json["driver_us"] = times.back().median();
+    json["driver_us"] = times[plans.size()].median();
     for (std::size_t i = 0; i < plans.size(); ++i) {
       json["candidates"][i]["us"] = times[i].median();
       json["candidates"][i]["spread"] = times[i].spread();
+    }
+    if (options_.tuned) {
+      json["settled"] = to_json(plans, settled, std::span(times).subspan(plans.size() + 1));
     }
     return json;
   }
 
  private:
+  /// What is chosen by measuring, where that is asked for.
+  [[nodiscard]] std::vector<Settled> settle(const Case& c, const bench::Workload& workload) const {
+    if (!options_.tuned || c.tile) return {};
+    const tmajit::Operation operation = bench::operation_of(c, workload.destination(), workload.source());
+    if (operation.moves.size() != 1) return {};
+    return {settle_by_tuning(machine_, operation), settle_by_calls(machine_, operation, options_.improve)};
+  }
+
+  /// The candidates to be measured: all that are predicted to be fast enough, and what was `settled` on.
   [[nodiscard]] std::vector<KernelPlan> wanted(const Case& c, tmajit::DevicePtr destination,
-                                               tmajit::DevicePtr source) const {
+                                               tmajit::DevicePtr source,
+                                               std::span<const Settled> settled = {}) const {
     std::vector<KernelPlan> plans = candidates_of(c, machine_.runtime.chip(), destination, source);
     if (plans.empty() || options_.most_predicted <= 0) return plans;
     const double least = std::ranges::min_element(plans, {}, &KernelPlan::predicted_us)->predicted_us();
-    const KernelPlan chosen = plans.front();
+    const tmajit::KernelChoice chosen = plans.front().choice();
     std::erase_if(plans, [&](const KernelPlan& plan) {
-      return plan.key() != chosen.key() && plan.predicted_us() > options_.most_predicted * least;
+      const tmajit::KernelChoice choice = plan.choice();
+      const auto is_it = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
+      return plan.predicted_us() > options_.most_predicted * least && choice != chosen &&
+             std::ranges::none_of(settled, is_it);
     });
     return plans;
   }
@@ -179,42 +225,6 @@ class ModelMeasurement {
   bench::Machine& machine_;
   const ModelOptions& options_;
 };
-
-/// The candidate with the least measured time; null where none was measured.
-const Json* best_of(const Json& result) {
-  const Json* best = nullptr;
-  for (const Json& candidate : result["candidates"]) {
-    if (candidate["us"].is_null()) continue;
-    if (best == nullptr || candidate["us"] < (*best)["us"]) best = &candidate;
-  }
-  return best;
-}
-
-Json tell_quantiles(bench::Report& report) {
-  std::map<std::string, std::vector<double>> ratios;
-  for (const Json& result : report.json["results"]) {
-    for (const Json& candidate : result["candidates"]) {
-      if (candidate["us"].is_null()) continue;
-      const double ratio = candidate["us"].get<double>() / candidate["prediction"]["us"].get<double>();
-      ratios[candidate["family"]].push_back(ratio);
-      ratios["all"].push_back(ratio);
-    }
-  }
-  Json json;
-  if (ratios.empty()) return json;
-  report.line(fmt::format("\n{:<20}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}", "measured/predicted", "kernels", "least",
-                          "10 %", "median", "90 %", "most"));
-  for (auto& [family, values] : ratios) {
-    std::ranges::sort(values);
-    const auto at = [&values = values](double q) {
-      return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
-    };
-    json[family] = {at(0), at(0.1), at(0.5), at(0.9), at(1)};
-    report.line(fmt::format("{:<20}{:>8}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}", family, values.size(),
-                            at(0), at(0.1), at(0.5), at(0.9), at(1)));
-  }
-  return json;
-}
 
 }  // namespace
 
@@ -260,42 +270,6 @@ void measure_model(bench::Machine* machine, const std::vector<Case>& cases, cons
     }
   }
   save();
-}
-
-void tell_model(bench::Report& report) {
-  report.json["quantiles"] = tell_quantiles(report);
-  // Before anything points into the document: a key that is added to an ordered object moves all of it.
-  report.json["regret"] = nullptr;
-  struct Regret {
-    double ratio;
-    const Json* result;
-    const Json* best;
-  };
-  std::vector<Regret> regrets;
-  double sum = 0;
-  for (const Json& result : report.json["results"]) {
-    const Json* best = best_of(result);
-    const Json& chosen = result["candidates"][0];
-    if (best == nullptr || chosen["us"].is_null()) continue;
-    regrets.push_back({chosen["us"].get<double>() / (*best)["us"].get<double>(), &result, best});
-    sum += regrets.back().ratio;
-  }
-  if (regrets.empty()) return;
-  std::ranges::sort(regrets, std::ranges::greater{}, &Regret::ratio);
-  const auto near = std::ranges::count_if(regrets, [](const Regret& one) { return one.ratio <= good; });
-  const double share = static_cast<double>(near) / static_cast<double>(regrets.size());
-  const double mean = sum / static_cast<double>(regrets.size());
-  report.json["regret"] = {{"cases", regrets.size()}, {"within_3_percent", share}, {"mean", mean}};
-  report.line(fmt::format(
-      "\nChosen over best: {:.1f} % of {} cases within 3 %, {:.3f} in the mean; the worst:", 100 * share,
-      regrets.size(), mean));
-  for (const Regret& one : std::span(regrets).first(std::min(shown, regrets.size()))) {
-    const Json& chosen = (*one.result)["candidates"][0];
-    report.line(fmt::format("{:<66}{:>6.3f}  {} ({:.1f} us), best {} ({:.1f} us)",
-                            (*one.result)["label"].get<std::string>(), one.ratio,
-                            chosen["choice"].get<std::string>(), chosen["us"].get<double>(),
-                            (*one.best)["choice"].get<std::string>(), (*one.best)["us"].get<double>()));
-  }
 }
 
 }  // namespace movement

@@ -4,6 +4,7 @@
 #include "machine.hpp"
 
 #include <tmajit/chip.hpp>
+#include <tmajit/runtime.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,16 +26,19 @@ struct ModelOptions {
   std::uint64_t seed = 1;
   double limit_s = 0;  ///< no case is begun after that long; 0: no limit
   double most_predicted =
-      0;  ///< candidates beyond that many times the least prediction are left out; 0: none
+      0;               ///< candidates beyond that many times the least prediction are left out; 0: none
+  bool tuned = false;  ///< also what is chosen by measuring: "settled"
+  tmajit::Improve improve = {};  ///< for that
 };
 
 /// Measures all of them, each checked first, in the report's "results" as above with "driver_us" beside.
 /// `machine` null: predicts alone.
+///
+/// With `tuned` each result has "settled": by "model", "tuned" and "improved" the "choice" that the planner,
+/// tune() and RuntimeOptions::improve end with, which of the "candidates" that is, and the "us" that it takes
+/// as a contestant of its own, beside the candidates; "why_not" instead where there is none, and the "calls"
+/// until it was made.
 void measure_model(bench::Machine* machine, const std::vector<bench::Case>& cases,
                    const ModelOptions& options, bench::Report& report, const std::function<void()>& save);
-
-/// How good the predictions and the choices of such results are: "quantiles" of measured over predicted of
-/// each family, and "regret", the measured time of what was chosen over that of the best.
-void tell_model(bench::Report& report);
 
 }  // namespace movement

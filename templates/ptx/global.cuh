@@ -1,0 +1,106 @@
+// Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
+//@ # Written in C++, the words of a vector are loads of their own until the optimiser has joined them: these take less
+//@ # of its time. No instruction orders them: what they load must not change while the kernel runs.
+#pragma once
+#include "tmajit/types.cuh"
+
+namespace tmajit::ptx {
+
+//@ used load_vector16
+// 16 bytes at a multiple of 16.
+__device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from) {
+  asm("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector16_if
+// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are anything.
+__device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
+  asm("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
+      "@wanted ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
+      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from), "r"(static_cast<u32>(wanted)));
+}
+//@ end
+
+//@ used load_vector16_by_8
+// 16 bytes at a multiple of 8.
+__device__ __forceinline__ void load_vector16_by_8(u32 (&word)[4], const void* from) {
+  asm("ld.global.v2.b32 {%0, %1}, [%4];\n\tld.global.v2.b32 {%2, %3}, [%4+8];"
+      : "=&r"(word[0]), "=&r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector16_by_4
+// 16 bytes at a multiple of 4.
+__device__ __forceinline__ void load_vector16_by_4(u32 (&word)[4], const void* from) {
+  asm("ld.global.b32 %0, [%4];\n\tld.global.b32 %1, [%4+4];\n\tld.global.b32 %2, [%4+8];\n\t"
+      "ld.global.b32 %3, [%4+12];"
+      : "=&r"(word[0]), "=&r"(word[1]), "=&r"(word[2]), "=r"(word[3]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector16_anywhere
+// 16 bytes anywhere: the five words that hold them, shifted into place.
+__device__ __forceinline__ void load_vector16_anywhere(u32 (&word)[4], const void* from) {
+  asm("{\n\t.reg .b64 at;\n\t.reg .b32 shift, a, b, c, d, e;\n\t"
+      "and.b64 at, %4, -4;\n\tcvt.u32.u64 shift, %4;\n\tshl.b32 shift, shift, 3;\n\t"
+      "ld.global.b32 a, [at];\n\tld.global.b32 b, [at+4];\n\tld.global.b32 c, [at+8];\n\t"
+      "ld.global.b32 d, [at+12];\n\tld.global.b32 e, [at+16];\n\t"
+      "shf.r.wrap.b32 %0, a, b, shift;\n\tshf.r.wrap.b32 %1, b, c, shift;\n\t"
+      "shf.r.wrap.b32 %2, c, d, shift;\n\tshf.r.wrap.b32 %3, d, e, shift;\n\t}"
+      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector8
+// 8 bytes at a multiple of 8.
+__device__ __forceinline__ void load_vector8(u32 (&word)[2], const void* from) {
+  asm("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector8_by_4
+// 8 bytes at a multiple of 4.
+__device__ __forceinline__ void load_vector8_by_4(u32 (&word)[2], const void* from) {
+  asm("ld.global.b32 %0, [%2];\n\tld.global.b32 %1, [%2+4];" : "=&r"(word[0]), "=r"(word[1]) : "l"(from));
+}
+//@ end
+
+//@ used load_vector8_anywhere
+// 8 bytes anywhere: the three words that hold them, shifted into place.
+__device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void* from) {
+  asm("{\n\t.reg .b64 at;\n\t.reg .b32 shift, a, b, c;\n\t"
+      "and.b64 at, %2, -4;\n\tcvt.u32.u64 shift, %2;\n\tshl.b32 shift, shift, 3;\n\t"
+      "ld.global.b32 a, [at];\n\tld.global.b32 b, [at+4];\n\tld.global.b32 c, [at+8];\n\t"
+      "shf.r.wrap.b32 %0, a, b, shift;\n\tshf.r.wrap.b32 %1, b, c, shift;\n\t}"
+      : "=r"(word[0]), "=r"(word[1]) : "l"(from));
+}
+//@ end
+
+//@ used store_vector16
+// 16 bytes at a multiple of 16.
+__device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+}
+//@ end
+
+//@ used store_vector16_if
+// 16 bytes at a multiple of 16 if `wanted`.
+__device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u32 (&word)[4]) {
+  asm volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
+               "@wanted st.global.v4.b32 [%0], {%1, %2, %3, %4};\n\t}"
+               ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(static_cast<u32>(wanted))
+               : "memory");
+}
+//@ end
+
+//@ used store_vector8
+// 8 bytes at a multiple of 8.
+__device__ __forceinline__ void store_vector8(void* to, const u32 (&word)[2]) {
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word[0]), "r"(word[1]) : "memory");
+}
+//@ end
+
+}  // namespace tmajit::ptx

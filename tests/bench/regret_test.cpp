@@ -1,0 +1,70 @@
+/// What is told of choices: how near they come to the best candidate, and how near a kernel to itself.
+#include "regret.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+
+using Catch::Matchers::WithinRel;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A case whose candidates take so long; the first is the planner's choice.
+Json case_of(const std::vector<double>& us) {
+  Json result{{"label", "random: a case"}, {"candidates", Json::array()}};
+  for (const double one : us) {
+    result["candidates"].push_back(
+        {{"choice", "kernel"}, {"family", "rows"}, {"prediction", {{"us", 100}}}, {"us", one}});
+  }
+  return result;
+}
+
+Json end(std::size_t candidate, double us) {
+  return {{"choice", "kernel"}, {"candidate", candidate}, {"us", us}, {"calls", 0}};
+}
+
+Json regret_of(const std::vector<Json>& results) {
+  bench::Report report("test");
+  report.json["results"] = results;
+  movement::tell_model(report);
+  return report.json["regret"];
+}
+
+}  // namespace
+
+TEST_CASE("choices are told by their time over the best candidate's") {
+  const Json regret = regret_of({case_of({100, 100.9}), case_of({102, 100}), case_of({150, 120, 100})});
+  REQUIRE(regret.size() == 1);
+  const Json& model = regret["model"];
+  CHECK(model["cases"] == 3);
+  CHECK_THAT(model["within_1_percent"].get<double>(), WithinRel(1.0 / 3));
+  CHECK_THAT(model["within_3_percent"].get<double>(), WithinRel(2.0 / 3));
+  CHECK_THAT(model["mean"].get<double>(), WithinRel((1 + 1.02 + 1.5) / 3));
+  CHECK_THAT(model["worst"].get<double>(), WithinRel(1.5));
+}
+
+TEST_CASE("what measuring ends with is told beside, and the noise of a kernel against itself") {
+  Json first = case_of({150, 120, 100});
+  // The same kernel's time is compared with the other candidates' of the same run, not with its own again.
+  first["settled"] = {{"model", end(0, 147)}, {"tuned", end(2, 104)}, {"improved", end(1, 120)}};
+  Json second = case_of({100, 101});
+  second["settled"] = {{"model", end(0, 100.5)},
+                       {"tuned", end(1, 101)},
+                       {"improved", {{"why_not", "too short"}, {"calls", 0}}}};
+  const Json regret = regret_of({first, second, case_of({100})});
+  CHECK(regret["model"]["cases"] == 3);
+  CHECK(regret["tuned"]["cases"] == 2);
+  CHECK_THAT(regret["tuned"]["worst"].get<double>(), WithinRel(1.01));
+  CHECK(regret["improved"]["cases"] == 1);
+  CHECK_THAT(regret["improved"]["mean"].get<double>(), WithinRel(1.2));
+  CHECK(regret["noise"]["cases"] == 5);
+  CHECK_THAT(regret["noise"]["worst"].get<double>(), WithinRel(1.04));
+  CHECK_THAT(regret["noise"]["within_1_percent"].get<double>(), WithinRel(3.0 / 5));
+}
+
+TEST_CASE("of cases that were only predicted no choice is told") {
+  Json predicted = case_of({100, 101});
+  for (Json& candidate : predicted["candidates"]) candidate["us"] = nullptr;
+  CHECK(regret_of({predicted}).empty());
+  CHECK(regret_of({}).empty());
+}

@@ -1,0 +1,170 @@
+#include "regret.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace movement {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown = 10;  // of the worst choices
+
+/// The candidate with the least measured time; null where none was measured.
+const Json* best_of(const Json& result) {
+  const Json* best = nullptr;
+  for (const Json& candidate : result["candidates"]) {
+    if (candidate["us"].is_null()) continue;
+    if (best == nullptr || candidate["us"] < (*best)["us"]) best = &candidate;
+  }
+  return best;
+}
+
+/// What a case ends with, by whom.
+struct End {
+  const Json* result;
+  const Json* chosen;  ///< the candidate
+  const Json* best;
+  double ratio;  ///< of their times
+};
+
+/// Of each case that has one.
+std::vector<End> ends_by(const Json& results, const std::string& by) {
+  std::vector<End> ends;
+  for (const Json& result : results) {
+    const Json* const best = best_of(result);
+    if (best == nullptr) continue;
+    std::size_t candidate = 0;  // the planner's
+    if (by != "model") {
+      if (!result.contains("settled") || !result["settled"][by].contains("candidate")) continue;
+      candidate = result["settled"][by]["candidate"];
+    }
+    const Json& chosen = result["candidates"][candidate];
+    if (chosen["us"].is_null()) continue;
+    ends.push_back({&result, &chosen, best, chosen["us"].get<double>() / (*best)["us"].get<double>()});
+  }
+  return ends;
+}
+
+/// Candidates that were measured twice: the larger time over the smaller.
+std::vector<double> noise_of(const Json& results) {
+  std::vector<double> ratios;
+  for (const Json& result : results) {
+    if (!result.contains("settled")) continue;
+    for (const Json& again : result["settled"]) {
+      if (!again.contains("candidate")) continue;
+      const double once = result["candidates"][again["candidate"].get<std::size_t>()]["us"];
+      const double more = again["us"];
+      ratios.push_back(std::max(once, more) / std::min(once, more));
+    }
+  }
+  return ratios;
+}
+
+Json summary(std::span<const double> ratios) {
+  const auto count = static_cast<double>(ratios.size());
+  const auto within = [&](double most) {
+    return static_cast<double>(std::ranges::count_if(ratios, [&](double r) { return r <= most; })) / count;
+  };
+  double sum = 0;
+  for (const double ratio : ratios) sum += ratio;
+  return {{"cases", ratios.size()},
+          {"within_1_percent", within(1.01)},
+          {"within_3_percent", within(1.03)},
+          {"mean", sum / count},
+          {"worst", std::ranges::max(ratios)}};
+}
+
+void tell_summary(bench::Report& report, const std::string& name, const std::string& label,
+                  std::span<const double> ratios) {
+  if (ratios.empty()) return;
+  const Json json = summary(ratios);
+  report.line(fmt::format("{:<44}{:>6}{:>12.1f} %{:>12.1f} %{:>8.3f}{:>8.3f}", label, ratios.size(),
+                          100 * json["within_1_percent"].get<double>(),
+                          100 * json["within_3_percent"].get<double>(), json["mean"].get<double>(),
+                          json["worst"].get<double>()));
+  report.json["regret"][name] = json;
+}
+
+void tell_worst(bench::Report& report, const std::string& label, std::vector<End> ends) {
+  std::ranges::sort(ends, std::ranges::greater{}, &End::ratio);
+  report.line(fmt::format("\nThe worst of {}:", label));
+  for (const End& one : std::span(ends).first(std::min(shown, ends.size()))) {
+    report.line(fmt::format("{:<66}{:>6.3f}  {} ({:.1f} us), best {} ({:.1f} us)",
+                            (*one.result)["label"].get<std::string>(), one.ratio,
+                            (*one.chosen)["choice"].get<std::string>(), (*one.chosen)["us"].get<double>(),
+                            (*one.best)["choice"].get<std::string>(), (*one.best)["us"].get<double>()));
+  }
+}
+
+/// Why cases have no end by somebody, and how many each.
+void tell_reasons(bench::Report& report, const std::string& by) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Json& result : report.json["results"]) {
+    if (!result.contains("settled") || !result["settled"][by].contains("why_not")) continue;
+    ++reasons[result["settled"][by]["why_not"]];
+  }
+  for (const auto& [why, cases] : reasons) {
+    report.line(fmt::format("not {}: {} case{}: {}", by, cases, cases == 1 ? "" : "s", why));
+  }
+}
+
+Json tell_quantiles(bench::Report& report) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const Json& result : report.json["results"]) {
+    for (const Json& candidate : result["candidates"]) {
+      if (candidate["us"].is_null()) continue;
+      const double ratio = candidate["us"].get<double>() / candidate["prediction"]["us"].get<double>();
+      ratios[candidate["family"]].push_back(ratio);
+      ratios["all"].push_back(ratio);
+    }
+  }
+  Json json;
+  if (ratios.empty()) return json;
+  report.line(fmt::format("\n{:<20}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}", "measured/predicted", "kernels", "least",
+                          "10 %", "median", "90 %", "most"));
+  for (auto& [family, values] : ratios) {
+    std::ranges::sort(values);
+    const auto at = [&values = values](double q) {
+      return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+    };
+    json[family] = {at(0), at(0.1), at(0.5), at(0.9), at(1)};
+    report.line(fmt::format("{:<20}{:>8}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}", family, values.size(),
+                            at(0), at(0.1), at(0.5), at(0.9), at(1)));
+  }
+  return json;
+}
+
+}  // namespace
+
+void tell_model(bench::Report& report) {
+  report.json["quantiles"] = tell_quantiles(report);
+  // Before anything points into the document: a key that is added to an ordered object moves all of it.
+  report.json["regret"] = Json::object();
+  const Json results = report.json["results"];
+  if (ends_by(results, "model").empty()) return;
+  report.line(fmt::format("\n{:<44}{:>6}{:>14}{:>14}{:>8}{:>8}", "time over the best candidate's", "cases",
+                          "within 1 %", "within 3 %", "mean", "worst"));
+  const std::array<std::pair<std::string, std::string>, 3> everybody{
+      {{"model", "as planned"}, {"tuned", "after tune()"}, {"improved", "after the calls of improve"}}};
+  for (const auto& [by, label] : everybody) {
+    std::vector<double> ratios;
+    for (const End& end : ends_by(results, by)) ratios.push_back(end.ratio);
+    tell_summary(report, by, label, ratios);
+  }
+  tell_summary(report, "noise", "noise: a candidate's time over its own again", noise_of(results));
+  for (const auto& [by, label] : everybody) {
+    tell_reasons(report, by);
+    const std::vector<End> ends = ends_by(results, by);
+    if (!ends.empty()) tell_worst(report, label, ends);
+  }
+}
+
+}  // namespace movement

@@ -1,0 +1,65 @@
+#include "settled.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace movement {
+namespace {
+
+constexpr std::uint32_t calls_in_a_row = 4;  // without waiting, as programs launch
+constexpr std::uint32_t times_the_calls =
+    8;  // that each candidate wants at first, before a trial is given up
+
+}  // namespace
+
+Settled settle_by_tuning(const bench::Machine& machine, const tmajit::Operation& operation) {
+  Settled settled{.by = "tuned"};
+  try {
+    const tmajit::TuneReport report =
+        tune(machine.runtime, plan(machine.runtime, operation), {.store = false});
+    // What storing does, but for the file, which later cases would read.
+    const tmajit::TuneReport::Candidate& fastest = report.candidates.front();
+    tuning(machine.runtime)
+        .add({.chip = machine.runtime.chip().name,
+              .shape_class = report.shape_class,
+              .choice = fastest.choice,
+              .microseconds = fastest.microseconds});
+    settled.move = plan(machine.runtime, operation);
+  } catch (const tmajit::Error& error) {
+    if (error.code() != tmajit::ErrorCode::unavailable) throw;
+    settled.why_not = error.what();  // on the simulated device
+  }
+  return settled;
+}
+
+Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& operation,
+                        const tmajit::Improve& improve) {
+  Settled settled{.by = "improved"};
+  const tmajit::Runtime runtime(
+      {.device = machine.device, .cache_directory = machine.cache_directory, .improve = improve});
+  const tmajit::MovePlan move = plan(runtime, operation);
+  const double predicted = move.plans().front().predicted_us();
+  if (predicted < improve.least_us) {
+    settled.why_not = fmt::format("predicted to take {:.1f} us: those of fewer than {:g} are left alone",
+                                  predicted, improve.least_us);
+    return settled;
+  }
+  const std::uint64_t at_first = tuning(runtime).generation();
+  const auto is_found = [&] { return tuning(runtime).generation() != at_first; };
+  const std::uint32_t most = times_the_calls * improve.candidates * (improve.timed_calls + 1);
+  while (settled.calls < most && !is_found()) {
+    for (std::uint32_t n = 0; n < calls_in_a_row; ++n) move(machine.stream);
+    machine.device->streams().synchronize(machine.stream);
+    settled.calls += calls_in_a_row;
+  }
+  if (is_found()) {
+    move(machine.stream);  // takes what was found
+    settled.move = move;
+  } else {
+    settled.why_not = fmt::format("nothing was found in {} calls", settled.calls);
+  }
+  return settled;
+}
+
+}  // namespace movement
