@@ -148,11 +148,11 @@ TEST_CASE("what a candidate of a pick keeps is what follows from its tile") {
             pick_layout(problem, candidate.tile.box));
     }
     // What earlier tunings asked for changes no tile.
-    PickBoxes boxes(problem);
+    LineBoxes boxes(problem);
     for (const std::uint32_t destination : {64U, 256U, 512U, 256U}) {
       for (const std::uint32_t source : {128U, 512U, 128U}) {
-        const PickTuning tuning{destination, source, 16U << 10};
-        CHECK(boxes.box(tuning) == PickBoxes(problem).box(tuning));
+        const LineTuning tuning{destination, source, 16U << 10};
+        CHECK(boxes.box(tuning) == LineBoxes(problem).box(tuning));
       }
     }
   }

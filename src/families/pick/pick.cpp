@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t words_at_once = 4;  // that a thread has under way
 
-constexpr PickTuning tunings[] = {
+constexpr LineTuning tunings[] = {
     {256, 256, 16 << 10}, {256, 256, 32 << 10}, {512, 128, 16 << 10}, {128, 512, 16 << 10},
     {512, 256, 32 << 10}, {256, 512, 32 << 10}, {256, 128, 8 << 10},  {128, 256, 8 << 10},
     {128, 128, 8 << 10},  {128, 128, 16 << 10}, {1024, 64, 16 << 10}, {64, 1024, 16 << 10},
@@ -240,10 +240,10 @@ class Pick final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!is_for_pick(problem)) return;
-    PickBoxes boxes(problem);
+    LineBoxes boxes(problem);
     std::vector<TriedBox> tried;
     tried.reserve(std::size(tunings));
-    for (PickTuning tuning : tunings) {
+    for (LineTuning tuning : tunings) {
       for (int tries = 0; tries < (problem.sources() > 1 ? most_tries_of_several : most_tries); ++tries) {
         const PerDimension box = boxes.box(tuning);
         auto known = std::ranges::find(tried, box, &TriedBox::box);

@@ -1,20 +1,13 @@
 #pragma once
 
 #include "families/pick/pick_lines.hpp"
+#include "families/shared/line_boxes.hpp"
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 TMAJIT_BEGIN
-
-/// Bytes of a tile's runs in the destination, of its lines in each source, and of the whole.
-struct PickTuning {
-  std::uint32_t destination_run = 256;
-  std::uint32_t source_run = 256;
-  std::uint32_t tile_bytes = 16 * 1024;
-};
 
 /// How a `pick` kernel works through a tile of a problem: numbers of its launch
 /// (templates/params/pick_tile.cuh).
@@ -62,33 +55,6 @@ struct PickLayout {
 /// Whether a source's elements along the destination's rows lie apart, or what follows a short row of the
 /// destination's memory lies elsewhere in the source's: threads would load it element by element.
 [[nodiscard]] bool lies_across(const Problem& problem, std::uint32_t operand) noexcept;
-/// Tiles of a problem of about what tunings ask for.
-class PickBoxes {
- public:
-  /// The problem must outlive it.
-  explicit PickBoxes(const Problem& problem);
-  [[nodiscard]] PerDimension box(const PickTuning& tuning);
-
- private:
-  /// Part of an extent that was asked for: tunings ask for many of them again.
-  struct Part {
-    std::uint64_t extent;
-    std::uint64_t wanted;
-    std::uint64_t inner;
-    std::uint32_t part;
-  };
-  [[nodiscard]] std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner);
-  void lengthen_runs(PerDimension& box, std::uint64_t wanted);
-  void lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t wanted);
-  void fill_up(PerDimension& box, std::uint64_t elements);
-
-  const Problem& problem_;
-  const CanonicalNest& nest_;
-  std::uint32_t bytes_;
-  std::uint32_t loaded_ = 0;                      ///< bytes of an element of each source
-  std::array<PerDimension, max_inputs> order_{};  ///< dimensions by each source's strides
-  std::vector<Part> parts_;
-};
 /// What follows from a tile; nullopt if its images are too large.
 [[nodiscard]] std::optional<PickLayout> pick_layout(const Problem& problem, const PerDimension& box);
 

@@ -188,12 +188,6 @@ LineImage PickLines::layout(const PerDimension& box, const PickRun& run) const n
           .below = below};
 }
 
-bool is_padded(const Problem& problem, std::uint32_t d) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  return nest.windowed &&
-         (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
-}
-
 std::optional<PlacedLines> pick_lines(const Problem& problem, std::uint32_t operand, const PerDimension& box,
                                       const PickRun& run) {
   return LinePlanner(problem, operand, box, run).plan();

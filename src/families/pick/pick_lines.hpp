@@ -52,8 +52,6 @@ struct PlacedLines {
   RunPlaces places;
 };
 
-/// Whether the window of a padded problem leaves out some indices of a dimension.
-[[nodiscard]] bool is_padded(const Problem& problem, std::uint32_t d) noexcept;
 /// The lines of a tile's source; nullopt if their image is too large.
 [[nodiscard]] std::optional<PlacedLines> pick_lines(const Problem& problem, std::uint32_t operand,
                                                     const PerDimension& box, const PickRun& run);

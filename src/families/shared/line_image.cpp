@@ -21,6 +21,12 @@ bool takes_lines(const Problem& problem) noexcept {
   return problem.element_bytes(0) < unit && nest.operand[0].strides[nest.rank - 1] == 1;
 }
 
+bool is_padded(const Problem& problem, std::uint32_t d) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  return nest.windowed &&
+         (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
+}
+
 std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept {
   const std::uint64_t wanted = unit + like % unit;  // modulo 32
   return least + (wanted - least) % (2 * unit);

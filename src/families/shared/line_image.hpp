@@ -18,6 +18,8 @@ inline constexpr std::uint64_t most_line_gap = 32;
 /// Whether the problem moves bits, less than 16 bytes at a time, to rows of the destination's memory, and
 /// lines of the source may be loaded with what lies between its elements.
 [[nodiscard]] bool takes_lines(const Problem& problem) noexcept;
+/// Whether the window of a padded problem leaves out some indices of a dimension.
+[[nodiscard]] bool is_padded(const Problem& problem, std::uint32_t d) noexcept;
 /// Bytes from line to line of an image: the least from `least` on that are `like` modulo 16 and an odd number
 /// of 16 bytes besides, so that the lines meet more banks.
 [[nodiscard]] std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept;

@@ -1,11 +1,13 @@
 #include "families/list.hpp"
-#include "families/pick/pick_layout.hpp"
+#include "families/shared/line_boxes.hpp"
 #include "families/weave/weave_layout.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -13,15 +15,15 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr PickTuning tunings[] = {
+constexpr LineTuning tunings[] = {
     {256, 256, 16 << 10}, {256, 256, 32 << 10}, {512, 128, 16 << 10}, {128, 512, 16 << 10},
     {512, 256, 32 << 10}, {256, 128, 8 << 10},  {128, 256, 8 << 10},  {128, 128, 8 << 10},
     {256, 64, 16 << 10},  {64, 256, 16 << 10},
 };
 
-/// The layout of a candidate, which is known to be possible.
-WeaveLayout layout_of(const Candidate& candidate, const Problem& problem) {
-  return weave_layout(problem, facts_of<WeaveFacts>(candidate).box).value();
+/// The layout of a candidate, which was worked out when it was added.
+const WeaveLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const WeaveLayout*>(candidate.layout.get());
 }
 
 /// The box where `use` says so, else one index.
@@ -41,17 +43,19 @@ class Weave final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (tmajit::layout_of(problem) == Layout::rows || !takes_lines(problem)) return;
-    PickBoxes boxes(problem);
+    LineBoxes boxes(problem);
     std::vector<PerDimension> tried;
     tried.reserve(std::size(tunings));
-    for (PickTuning tuning : tunings) {
+    for (LineTuning tuning : tunings) {
       // What does not fit is made smaller, twice at most.
       for (int tries = 0; tries < 3; ++tries) {
         const PerDimension box = boxes.box(tuning);
         if (std::ranges::find(tried, box) != tried.end()) break;
         tried.push_back(box);
         if (const auto layout = weave_layout(problem, box)) {
-          add_once(candidates, candidate(layout->facts, problem.nest), !is_small(problem));
+          Candidate one = candidate(layout->facts, problem.nest);
+          one.layout = std::make_shared<const WeaveLayout>(*layout);
+          add_once(candidates, std::move(one), !is_small(problem));
           break;
         }
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
@@ -60,8 +64,8 @@ class Weave final : public Family {
     }
   }
 
-  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const WeaveLayout layout = layout_of(candidate, problem);
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const WeaveLayout& layout = layout_of(candidate);
     const WeaveFacts& facts = layout.facts;
     const auto tiles = static_cast<double>(layout.tiles);
     const std::uint64_t blocks = std::uint64_t{facts.strips} * facts.lanes * facts.groups() * facts.others;
@@ -106,7 +110,7 @@ class Weave final : public Family {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const WeaveLayout layout = layout_of(candidate, problem);
+    const WeaveLayout& layout = layout_of(candidate);
     const WeaveFacts& facts = layout.facts;
     add_views(parameters, shape, problem, candidate.nest, facts.rank,
               tile_counts(problem.nest, facts.box, facts.rank));

@@ -128,7 +128,6 @@ class LayoutPlanner {
     own_.line_bytes = sat_cast<std::uint32_t>(sat_mul(span, bytes_));
     own_.line_units = static_cast<std::uint32_t>(
         ceil_div(std::uint64_t{own_.line_bytes} + unit - line_alignment(), std::uint64_t{unit}));
-    own_.group_bytes = own_.columns * bytes_ < short_group ? std::max(word_bytes, bytes_) : unit;
     std::uint64_t bits = unit | problem_.address[1];
     for (std::uint32_t d = 0; d < own_.rank; ++d) {
       const bool is_column = own_.side[d] == WeaveSide::column;
@@ -136,6 +135,9 @@ class LayoutPlanner {
       bits |= static_cast<std::uint64_t>(problem_.step(1, d)) * (is_column ? own_.box[d] : 1);
     }
     own_.image_alignment = 1U << std::countr_zero(bits);
+    // Blocks of 16 columns of bytes that are shifted into place would need more registers than there are.
+    const std::uint32_t wide = bytes_ == 1 && own_.image_alignment < unit ? unit / 2 : unit;
+    own_.group_bytes = own_.columns * bytes_ < short_group ? std::max(word_bytes, bytes_) : wide;
   }
 
   /// Of every line's first byte, at most 16.

@@ -1,4 +1,5 @@
-#include "families/pick/pick_layout.hpp"
+#include "families/shared/line_boxes.hpp"
+
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::uint32_t best_part(std::uint64_t extent, std::uint64_t wanted, std::uint64_
 
 }  // namespace
 
-PickBoxes::PickBoxes(const Problem& problem)
+LineBoxes::LineBoxes(const Problem& problem)
     : problem_(problem), nest_(problem.nest), bytes_(problem.element_bytes(0)) {
   for (std::uint32_t s = 0; s < problem.sources(); ++s) {
     order_[s] = farthest_first(nest_, s + 1, nest_.rank);
@@ -42,7 +43,7 @@ PickBoxes::PickBoxes(const Problem& problem)
   parts_.reserve(usual_parts);
 }
 
-PerDimension PickBoxes::box(const PickTuning& tuning) {
+PerDimension LineBoxes::box(const LineTuning& tuning) {
   PerDimension box{};
   std::fill_n(box.begin(), nest_.rank, 1U);
   lengthen_runs(box, std::max<std::uint64_t>(tuning.destination_run / bytes_, 1));
@@ -53,7 +54,7 @@ PerDimension PickBoxes::box(const PickTuning& tuning) {
   return box;
 }
 
-std::uint32_t PickBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) {
+std::uint32_t LineBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) {
   if (2 * extent <= 3 * wanted) return static_cast<std::uint32_t>(extent);
   for (const Part& known : parts_) {
     if (known.extent == extent && known.wanted == wanted && known.inner == inner) return known.part;
@@ -63,7 +64,7 @@ std::uint32_t PickBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std
 }
 
 /// Along the destination's memory.
-void PickBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
+void LineBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
   const auto& strides = nest_.operand[0].strides;
   std::uint64_t run = 1;
   for (std::uint32_t d = nest_.rank; d-- > 0;) {
@@ -75,7 +76,7 @@ void PickBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
 }
 
 /// Along a source's.
-void PickBoxes::lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t wanted) {
+void LineBoxes::lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t wanted) {
   const std::uint64_t bytes = problem_.element_bytes(s + 1);
   std::uint64_t span = 1;
   for (std::uint32_t k = nest_.rank; k-- > 0 && span < wanted;) {
@@ -94,7 +95,7 @@ void PickBoxes::lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t
 }
 
 /// Makes the tile larger along the inner dimensions until it has about so many elements.
-void PickBoxes::fill_up(PerDimension& box, std::uint64_t elements) {
+void LineBoxes::fill_up(PerDimension& box, std::uint64_t elements) {
   std::uint64_t held = elements_of(box, nest_.rank);
   for (std::uint32_t d = nest_.rank; d-- > 0 && held * 3 / 2 <= elements;) {
     const std::uint64_t others = held / box[d];
