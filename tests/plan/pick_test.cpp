@@ -244,7 +244,7 @@ TEST_CASE("dimensions by their distance stay in their order where they lie as fa
   }
 }
 
-TEST_CASE("a source that is repeated is not picked from without a measurement") {
+TEST_CASE("a source that is repeated is neither picked from nor woven without a measurement") {
   for (const tests::Shape& shape :
        {tests::Shape{5, 1, 1, 1, 1}, tests::Shape{1, 1, 100}, tests::Shape{64, 1, 300}}) {
     tests::Shape whole = shape;
@@ -254,7 +254,9 @@ TEST_CASE("a source that is repeated is not picked from without a measurement") 
     const Move move{.destination = destination, .sources = {broadcast(source, whole)}};
     const Problem problem = make_problem(move);
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
-    CHECK(candidates[choose(candidates, problem, {}).candidate].family->name() != "pick");
+    const std::string_view chosen = candidates[choose(candidates, problem, {}).candidate].family->name();
+    CHECK(chosen != "pick");
+    CHECK(chosen != "weave");
   }
 }
 

@@ -102,15 +102,6 @@ bool is_for_pick(const Problem& problem) {
   return across && parameter_bytes(problem) <= ParameterBlock::max_bytes;
 }
 
-/// Whether a source whose bits are moved is repeated along a dimension: other kernels then load less.
-bool repeats(const Problem& problem) noexcept {
-  if (!problem.expression.empty()) return false;
-  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
-  }
-  return false;
-}
-
 /// The part of a problem's tiles that its source does not reach all of.
 double padded_part(const PickLayout& layout, const Problem& problem) {
   if (!problem.nest.windowed) return 0;

@@ -27,6 +27,14 @@ bool is_padded(const Problem& problem, std::uint32_t d) noexcept {
          (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
 }
 
+bool repeats(const Problem& problem) noexcept {
+  if (!problem.expression.empty()) return false;
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
+  }
+  return false;
+}
+
 std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept {
   const std::uint64_t wanted = unit + like % unit;  // modulo 32
   return least + (wanted - least) % (2 * unit);

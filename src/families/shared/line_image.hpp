@@ -20,6 +20,8 @@ inline constexpr std::uint64_t most_line_gap = 32;
 [[nodiscard]] bool takes_lines(const Problem& problem) noexcept;
 /// Whether the window of a padded problem leaves out some indices of a dimension.
 [[nodiscard]] bool is_padded(const Problem& problem, std::uint32_t d) noexcept;
+/// Whether a source whose bits are moved is repeated along a dimension: other kernels then load less.
+[[nodiscard]] bool repeats(const Problem& problem) noexcept;
 /// Bytes from line to line of an image: the least from `least` on that are `like` modulo 16 and an odd number
 /// of 16 bytes besides, so that the lines meet more banks.
 [[nodiscard]] std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept;

@@ -55,7 +55,7 @@ class Weave final : public Family {
         if (const auto layout = weave_layout(problem, box)) {
           Candidate one = candidate(layout->facts, problem.nest);
           one.layout = std::make_shared<const WeaveLayout>(*layout);
-          add_once(candidates, std::move(one), !is_small(problem));
+          add_once(candidates, std::move(one), !is_small(problem) && !repeats(problem));
           break;
         }
         (tuning.source_run > tuning.destination_run ? tuning.source_run : tuning.destination_run) /= 2;
@@ -77,7 +77,7 @@ class Weave final : public Family {
             .threads = weave_threads,
             .tiles_per_cta = layout.tiles_per_cta,
             .dynamic_shared_bytes = layout.bytes,
-            .registers = facts.element_bytes < 4 ? 80U : 64U,
+            .registers = facts.element_bytes == 1 ? 80U : 64U,
             .bytes_in_flight = elements_of(facts.box, facts.rank) * facts.element_bytes,
             .rounds = layout.tiles_per_cta,
             .passes = static_cast<std::uint32_t>(
