@@ -39,7 +39,7 @@ __device__ __forceinline__ void copy_tiles(const TensorMap& destination, const T
 //@ end
       ptx::tensor_store(destination, tile_at.origin(tile()), base + stage);
     }
-  }, destination);
+  });
 }
 
 }  // namespace tmajit

@@ -19,10 +19,10 @@ constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
 //@ end
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
-// arrived. What `store` issues, thread 0 issues, by the maps `targets`.
-template <class Store, class... Maps>
+// arrived. What `store` issues, thread 0 issues.
+template <class Store>
 __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid, u32 base, const TensorMap& source,
-                                              Store store, const Maps&... targets) {
+                                              Store store) {
   const bool leader = threadIdx.x == 0;
   const RingBarriers full{base + barriers};
   TileWalk<rank, tiles_per_cta> incoming(grid);
@@ -36,7 +36,6 @@ __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid
     full.init<stages>(1);
     ptx::fence_mbarrier_init();
     for (u32 stage = 0; stage < stages && incoming; ++stage) load(stage);
-    (ptx::prefetch_tensor_map(targets), ...);  // behind the loads, while the tiles are under way
   }
   __syncwarp();
 

@@ -33,8 +33,9 @@ __device__ __forceinline__ void load_tile(Indices<i...>, const TileWalk<rank, ti
 // The thread that makes the mbarriers fills the ring: it need not meet those that wait for the tiles.
 template <class... Maps>
 __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
-                                                 const TensorMap& output, const Maps&... inputs) {
-  // Each launch has tensor maps of its own, which no cache holds yet.
+                                                 const Maps&... inputs) {
+  // Each launch has tensor maps of its own, which no cache holds yet. The output's is not fetched ahead: nothing waits
+  // for that where threads store all of a CTA's tiles, and what came too late would be another launch's.
   (ptx::prefetch_tensor_map(inputs), ...);
   full.init<stages>(1);
 //@ if reloads
@@ -44,7 +45,6 @@ __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& 
   for (u32 stage = 0; stage < stages && tile_at; ++stage, tile_at.next()) {
     load_tile(AllInputs{}, tile_at, stage, base, full, inputs...);
   }
-  ptx::prefetch_tensor_map(output);
 }
 
 //@ if reloads
@@ -97,14 +97,18 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
     const u32 column = tile_at.at[rank - 1] * columns;
 //@ end
     const u32 results = Output::placement().stage(result.stage);
+//@ if row_tail
+    // One condition, not one in the other: ptxas 13.0 makes the inner one a predicate of the store, under which it leaves
+    // a coordinate of the tile unset.
+    if (threadIdx.x == 0 && tail.begin > column) {
+//@ else
+    if (threadIdx.x == 0) {
+//@ end
+      ptx::tensor_store(output, tile_at.origin(tile()), base + results);
+    }
     if (threadIdx.x == 0) {
 //@ if reloads
       ptx::mbarrier::arrive(empty[position.stage]);
-//@ end
-//@ if row_tail
-      if (tail.begin > column) ptx::tensor_store(output, tile_at.origin(tile()), base + results);
-//@ else
-      ptx::tensor_store(output, tile_at.origin(tile()), base + results);
 //@ end
       ptx::commit_group();
     }
@@ -132,7 +136,7 @@ __device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, co
   if (threadIdx.x >= compute_threads) {
     TileWalk<rank, tiles_per_cta> tile_at(grid);
     const bool loads = ptx::elect();
-    if (loads) load_first_tiles(tile_at, base, full, output, inputs...);
+    if (loads) load_first_tiles(tile_at, base, full, inputs...);
     __syncthreads();
 //@ if reloads
     if (loads) load_more_tiles(tile_at, base, full, inputs...);
