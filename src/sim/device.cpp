@@ -13,6 +13,7 @@
 #include <thread>
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -50,7 +51,10 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
+  /// Does nothing in a forked child: a thread that is not there may have held the lock when its parent
+  /// forked, and the child's memory is a copy that ends with it.
   void free(std::uint64_t address) noexcept {
+    if (::getpid() != owner_) return;
     const std::lock_guard lock(mutex_);
     const auto found = regions_.find(address);
     if (found == regions_.end()) return;
@@ -84,6 +88,7 @@ class GlobalMemory {
 
  private:
   mutable std::mutex mutex_;
+  const ::pid_t owner_ = ::getpid();
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
   std::uint64_t next_ = global_begin;
