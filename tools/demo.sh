@@ -122,6 +122,9 @@ heading "8. The kernel, broken on purpose"
 note "step 3's PTX with how it is launched, on the simulated device: any kernel can be checked so"
 python3 "$ROOT/tools/lib/demo_data.py" make x.npy "$small" "$small"
 jitc run map --expr 'x / (1 + expf(-x))' --box 32x32 --swizzle 128B --device sim --in x.npy --json >run.json
+# Tiles in each dimension, as a kernel divides by them (templates/params/divider.cuh): of a power of two, 1 << n, the
+# multiplier is 1 << 31 and the shift n - 1.
+tiles="$((small / 32)), $((1 << 31)), $(python3 -c "print(($small // 32).bit_length() - 2)")"
 cat >launch.json <<END
 {
   "grid": $(json run.json 'd["plan"]["steps"][0]["spec"]["launch"]["grid"]'),
@@ -132,7 +135,7 @@ cat >launch.json <<END
   "parameters": [
     {"tensor_map": {"buffer": "x", "box": [32, 32], "swizzle": "128B"}},
     {"tensor_map": {"buffer": "y", "box": [32, 32], "swizzle": "128B"}},
-    {"type": "u32", "value": [$((small / 32)), $((small / 32))]}
+    {"type": "u32", "value": [$tiles, $tiles]}
   ]
 }
 END
