@@ -189,6 +189,19 @@ std::vector<KnownMove> known_moves() {
   };
 }
 
+Move random_permutation(Random& random) {
+  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
+  const auto rank = static_cast<std::uint32_t>(between(random, 2, 6));
+  Shape shape;
+  std::vector<std::uint32_t> axes;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    shape.push_back(between(random, 2, rank < 4 ? 2000 : 90));
+    axes.push_back(d);
+  }
+  std::shuffle(axes.begin(), axes.end(), random);
+  return permutation(one_of(random, types), shape, axes);
+}
+
 Move random_move(std::uint64_t seed, std::uint64_t most_extent) {
   Random random(seed);
   const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));

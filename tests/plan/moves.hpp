@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/all_candidates.hpp"
+#include "reference/random_maps.hpp"
 
 #include <tmajit/plan.hpp>
 
@@ -51,5 +52,7 @@ struct KnownMove {
 /// A legal move of up to eight sources, of any types, orders of dimensions, signs, gaps, repeats, alignments;
 /// with and without expressions and paddings. Of extents up to 3000 some need more CTAs than a grid has.
 [[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t most_extent = 3000);
+/// A permutation of 2 to 6 dimensions, of up to 2000 indices each and of more than three of up to 90.
+[[nodiscard]] tmajit::Move random_permutation(reference::Random& random);
 
 }  // namespace tests

@@ -20,20 +20,6 @@ using reference::between, reference::one_of, reference::Random;
 
 namespace {
 
-/// A permutation of 2 to 6 dimensions of up to 200 indices each.
-Move random_permutation(Random& random) {
-  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
-  const auto rank = static_cast<std::uint32_t>(between(random, 2, 6));
-  tests::Shape shape;
-  std::vector<std::uint32_t> axes;
-  for (std::uint32_t d = 0; d < rank; ++d) {
-    shape.push_back(between(random, 2, rank < 4 ? 2000 : 90));
-    axes.push_back(d);
-  }
-  std::shuffle(axes.begin(), axes.end(), random);
-  return tests::permutation(one_of(random, types), shape, axes);
-}
-
 /// Where the lines of a source's tile begin in its image.
 std::vector<std::int64_t> lines_of(const PickLayout& layout, const Problem& problem, std::uint32_t s) {
   std::vector<std::int64_t> lines{0};
@@ -122,7 +108,7 @@ TEST_CASE("lines of a pick keep their distance from 16 bytes, and chunks hold ea
   std::size_t layouts = 0;
   for (std::uint64_t n = 0; n < 300; ++n) {
     Random random(seed + n);
-    const Problem problem = make_problem(random_permutation(random));
+    const Problem problem = make_problem(tests::random_permutation(random));
     std::vector<Candidate> candidates;
     pick_family().add_candidates(problem, candidates);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());
@@ -139,7 +125,7 @@ TEST_CASE("what a candidate of a pick keeps is what follows from its tile") {
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   for (std::uint64_t n = 0; n < 100; ++n) {
     Random random(seed + n);
-    const Problem problem = make_problem(random_permutation(random));
+    const Problem problem = make_problem(tests::random_permutation(random));
     std::vector<Candidate> candidates;
     pick_family().add_candidates(problem, candidates);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());

@@ -4,6 +4,7 @@
 #include "plan/violations.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/measurable.hpp"
+#include "runtime/seen_parameters.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
@@ -24,7 +25,7 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
-using tests::broken_rules, tests::Rules;
+using tests::broken_rules, tests::Rules, tests::Seen;
 
 namespace {
 using Shape = std::vector<std::uint64_t>;
@@ -32,51 +33,6 @@ using Shape = std::vector<std::uint64_t>;
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
-
-/// A plan's parameters by name, as a launch hands them to the device.
-class Seen {
- public:
-  Seen() = default;
-  Seen(const KernelPlan& plan, const FakeDevice::Launch& launch)
-      : shape(launch.shape), stream(launch.stream) {
-    const std::vector<Parameter> parameters = plan.parameters();
-    CHECK(launch.parameters.size() == parameters.size());
-    for (std::size_t i = 0; i < parameters.size() && i < launch.parameters.size(); ++i) {
-      const auto* const bytes = static_cast<const std::byte*>(launch.parameters[i]);
-      parameters_[parameters[i].name] = {bytes, bytes + parameters[i].bytes};
-      names.push_back(parameters[i].name);
-    }
-  }
-
-  [[nodiscard]] bool has(const std::string& name) const { return parameters_.contains(name); }
-  /// `count` numbers of a parameter, from `offset` on.
-  template <class T>
-  [[nodiscard]] std::vector<T> numbers(const std::string& name, std::size_t count,
-                                       std::size_t offset = 0) const {
-    std::vector<T> values(count);
-    const std::vector<std::byte>& bytes = parameters_.at(name);
-    REQUIRE(offset + count * sizeof(T) <= bytes.size());
-    std::memcpy(values.data(), bytes.data() + offset, count * sizeof(T));
-    return values;
-  }
-  /// The first 8 bytes: an address, or the number of a map.
-  [[nodiscard]] std::uint64_t word(const std::string& name) const {
-    return numbers<std::uint64_t>(name, 1)[0];
-  }
-  [[nodiscard]] std::vector<std::uint32_t> tiles(std::size_t rank) const {
-    const auto dividers = numbers<std::uint32_t>("grid", 3 * rank);
-    std::vector<std::uint32_t> divisors;
-    for (std::size_t d = 0; d < rank; ++d) divisors.push_back(dividers[3 * d]);
-    return divisors;
-  }
-
-  LaunchShape shape;
-  Stream stream = nullptr;
-  std::vector<std::string> names;
-
- private:
-  std::map<std::string, std::vector<std::byte>> parameters_;
-};
 
 struct Bench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
