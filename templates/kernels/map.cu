@@ -34,8 +34,7 @@ __device__ __forceinline__ void load_tile(Indices<i...>, const TileWalk<rank, ti
 template <class... Maps>
 __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
                                                  const Maps&... inputs) {
-  // Each launch has tensor maps of its own, which no cache holds yet. The output's is not fetched ahead: nothing waits
-  // for that where threads store all of a CTA's tiles, and what came too late would be another launch's.
+  // Each launch has tensor maps of its own, which no cache holds yet. To fetch the output's ahead, too, gained nothing.
   (ptx::prefetch_tensor_map(inputs), ...);
   full.init<stages>(1);
 //@ if reloads
