@@ -7,27 +7,29 @@ TMAJIT_BEGIN
 /// What the threads of a kernel do, counted over all of them; or what one of each costs, in instructions of a
 /// thread. docs/model.md says how families count.
 struct Work {
-  double load = 0;         ///< of a line of a block
-  double word = 0;         ///< 4 bytes of such a line that are shifted into place
-  double permute = 0;      ///< 4 bytes whose elements change places in registers
-  double block = 0;        ///< a block, whose place is computed
-  double vector = 0;       ///< that is stored as it is
-  double shift = 0;        ///< 4 bytes of a vector that are shifted into place before they are stored
-  double end = 0;          ///< an element at a row's end, which is stored by itself while its warp waits
-  double picked = 0;       ///< a vector whose elements are picked from shared memory ...
-  double pick = 0;         ///< ... and each of them
-  double picked_word = 0;  ///< a word whose elements are picked from there ...
-  double wavefront = 0;    ///< ... and each access for one, as often as it takes the banks of shared memory
-  double line_unit = 0;    ///< 16 bytes of a line that threads copy there by a table
-  double entry = 0;        ///< of the tables by which all that is done
-  double woven_block = 0;  ///< a block that is transposed on its way from there ...
-  double woven_word = 0;   ///< ... each word of it that is stored ...
-  double woven_end = 0;    ///< ... and each run whose ends are stored element by element
-  double image_unit = 0;   ///< 16 bytes that threads copy to shared memory
-  double chunk = 0;        ///< some elements of a row that a thread does at a time ...
-  double element = 0;      ///< ... and each that is loaded or stored by itself
-  double image_chunk = 0;  ///< likewise, with a source in shared memory
-  double thread = 0;       ///< that is started
+  double load = 0;          ///< of a line of a block
+  double word = 0;          ///< 4 bytes of such a line that are shifted into place
+  double permute = 0;       ///< 4 bytes whose elements change places in registers
+  double block = 0;         ///< a block, whose place is computed
+  double vector = 0;        ///< that is stored as it is
+  double shift = 0;         ///< 4 bytes of a vector that are shifted into place before they are stored
+  double end = 0;           ///< an element at a row's end, which is stored by itself while its warp waits
+  double picked = 0;        ///< a vector whose elements are picked from shared memory ...
+  double pick = 0;          ///< ... and each of them
+  double picked_word = 0;   ///< a word whose elements are picked from there ...
+  double wavefront = 0;     ///< ... and each access for one, as often as it takes the banks of shared memory
+  double line_unit = 0;     ///< 16 bytes of a line that threads copy there by a table
+  double entry = 0;         ///< of the tables by which all that is done
+  double woven_block = 0;   ///< a block that is transposed on its way from there ...
+  double woven_word = 0;    ///< ... each word of it that is stored ...
+  double woven_end = 0;     ///< ... and each run whose ends are stored element by element
+  double span_element = 0;  ///< an element that a thread loads by itself into a word of a tile ...
+  double span_word = 0;     ///< ... and each such word that is stored
+  double image_unit = 0;    ///< 16 bytes that threads copy to shared memory
+  double chunk = 0;         ///< some elements of a row that a thread does at a time ...
+  double element = 0;       ///< ... and each that is loaded or stored by itself
+  double image_chunk = 0;   ///< likewise, with a source in shared memory
+  double thread = 0;        ///< that is started
 };
 
 /// Bytes of one side's memory that a move meets.

@@ -21,6 +21,7 @@ std::uint32_t resident_ctas(const Footprint& footprint) noexcept {
 }
 
 std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) noexcept {
+  if (footprint.tiles != 0) return footprint.tiles;
   std::uint64_t tiles = 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     const std::uint32_t before = d + 1 == nest.rank ? footprint.before : 0;

@@ -69,6 +69,7 @@ struct Candidate {
 struct Footprint {
   PerDimension box{};               ///< elements of a tile in each dimension of the nest
   std::uint32_t threads = 32;       ///< of a CTA
+  std::uint64_t tiles = 0;          ///< that there are, where they are no boxes; 0: as many as the box says
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
   std::uint32_t tiles_per_cta = 1;  ///< that it does one after the other, as many times
   std::uint32_t dynamic_shared_bytes = 0;

@@ -65,6 +65,8 @@ constexpr Work work_cost{
     .woven_block = 36.74,
     .woven_word = 18.82,
     .woven_end = 69.87,
+    .span_element = 6,
+    .span_word = 12,
     .image_unit = 33.95,
     .chunk = 160.7,
     .element = 7.928,

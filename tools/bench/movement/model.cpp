@@ -50,6 +50,8 @@ Json to_json(const tmajit::Work& work) {
           {"wavefront", work.wavefront},
           {"line_unit", work.line_unit},
           {"entry", work.entry},
+          {"span_element", work.span_element},
+          {"span_word", work.span_word},
           {"woven_block", work.woven_block},
           {"woven_word", work.woven_word},
           {"woven_end", work.woven_end},
