@@ -18,6 +18,8 @@ namespace tmajit {
 
 constexpr u32 word_bytes = element_bytes < 4 ? 4 : element_bytes;
 constexpr u32 in_word = word_bytes / element_bytes;  // elements
+constexpr u32 in_chunk = words_at_once * in_word;         // elements that a thread loads at once
+constexpr u32 stored_at_once = 4;                         // words of a thread
 //@ if staggered
 constexpr u32 before = in_word - 1;  // elements that a part of a run may begin before the tile
 //@ else
@@ -27,10 +29,10 @@ constexpr u32 before = 0;
 using Element = typename Bits<element_bytes>::Type;
 using Word = typename Bits<word_bytes>::Type;
 
-// Bytes from where a view begins.
+// From where a view begins.
 struct Place {
-  Offset source;
-  Offset destination;
+  Offset source;       // elements
+  Offset destination;  // bytes
 };
 
 // What the digits `first` to `last` of a number stand for.
@@ -47,14 +49,14 @@ __device__ __forceinline__ Place place_of(const params::SpanTile& plan, u32 firs
 
 // What lies in shared memory.
 struct Tables {
-  Place* column;
   Offset* element;  // of the run, in the source; the first is `before` elements before the tile
-  Word* image;      // column by column
+  Place* column;
+  Word* image;  // column by column
 
   __device__ __forceinline__ Tables(u8* shared, const params::SpanTile& plan) {
-    image = reinterpret_cast<Word*>(shared);
-    column = reinterpret_cast<Place*>(image + (plan.columns * plan.pitch + 1) / 2 * 2);
-    element = reinterpret_cast<Offset*>(column + plan.columns);
+    element = reinterpret_cast<Offset*>(shared);
+    column = reinterpret_cast<Place*>(element + (plan.chunks * in_chunk + before + 3) / 4 * 4);
+    image = reinterpret_cast<Word*>(column + plan.columns);
   }
 };
 
@@ -77,14 +79,14 @@ __device__ __forceinline__ Corner corner_of(const params::SpanTile& plan, u32 ti
   for (u32 d = plan.column_digits; d < plan.digits; ++d) {
     const auto index = static_cast<i64>(take(plan.digit[d].count, tile));
     corner.destination += index * plan.digit[d].destination;
-    corner.source += index * plan.digit[d].source;
+    corner.source += index * plan.digit[d].source * static_cast<i64>(element_bytes);
   }
   return corner;
 }
 
 // Elements and columns that do not exist stand for the last that does: loads need not ask.
 __device__ __forceinline__ void write_tables(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
-  const u32 elements = plan.words.divisor * in_word + before;
+  const u32 elements = plan.chunks * in_chunk + before;
 #pragma unroll 1
   for (u32 n = threadIdx.x; n < plan.columns + elements; n += threads) {
     if (n < plan.columns) {
@@ -106,27 +108,39 @@ __device__ __forceinline__ u32 past_word(const u8* part) {
 //@ end
 }
 
-// Some words of a column, `apart` words of its run from each other.
-__device__ __forceinline__ void load_words_of(const u8* from, const Offset* element, u32 word, u32 apart, u32 words, Word* to) {
-  Offset at[words_at_once][in_word];
+// The places of a chunk's elements in the source.
+__device__ __forceinline__ void find_elements(Offset (&at)[in_chunk], const Offset* element) {
+//@ if staggered
 #pragma unroll
-  for (u32 j = 0; j < words_at_once; ++j) {
-    const u32 n = least(word + j * apart, words - 1) * in_word;
+  for (u32 k = 0; k < in_chunk; ++k) at[k] = element[k];
+//@ else
+  constexpr u32 in_group = least(in_chunk, 16 / sizeof(Offset));
+  struct alignas(in_group * sizeof(Offset)) Group {
+    Offset at[in_group];
+  };
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) at[j][k] = element[n + k];
+  for (u32 k = 0; k < in_chunk; k += in_group) {
+    const Group group = *reinterpret_cast<const Group*>(element + k);
+#pragma unroll
+    for (u32 i = 0; i < in_group; ++i) at[k + i] = group.at[i];
   }
-  Element loaded[words_at_once][in_word];
+//@ end
+}
+
+// Some words next to each other of a column. Its place and an element's are added first: their sum is short, an address is
+// not.
+__device__ __forceinline__ void load_chunk(const Element* source, Offset column, const Offset* element, Word* to) {
+  Offset at[in_chunk];
+  find_elements(at, element);
+  Element loaded[in_chunk];
 #pragma unroll
-  for (u32 j = 0; j < words_at_once; ++j) {
+  for (u32 k = 0; k < in_chunk; ++k) loaded[k] = source[column + at[k]];
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) loaded[j][k] = *reinterpret_cast<const Element*>(from + at[j][k]);
-  }
-#pragma unroll
-  for (u32 j = 0; j < words_at_once; ++j) {
+  for (u32 n = 0; n < words_at_once; ++n) {
     Word value = 0;
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) value |= static_cast<Word>(loaded[j][k]) << 8 * element_bytes * k;
-    if (word + j * apart < words) to[word + j * apart] = value;
+    for (u32 k = 0; k < in_word; ++k) value |= static_cast<Word>(loaded[n * in_word + k]) << 8 * element_bytes * k;
+    to[n] = value;
   }
 }
 
@@ -134,41 +148,62 @@ __device__ __forceinline__ void load_columns(const params::SpanTile& plan, const
   u32 row = threadIdx.x;
   const u32 lane = take(plan.lanes, row);
   if (row >= plan.rows) return;
+  const auto* source = reinterpret_cast<const Element*>(corner.source);
 #pragma unroll 1
   for (u32 c = lane; c < plan.columns; c += plan.lanes.divisor) {
     const Place column = tables.column[c];
     const Offset* element = tables.element + before - past_word(corner.destination + column.destination) / element_bytes;
     Word* to = tables.image + c * plan.pitch;
 #pragma unroll 1
-    for (u32 word = row; word < plan.words.divisor; word += words_at_once * plan.rows) {
-      load_words_of(corner.source + column.source, element, word, plan.rows, plan.words.divisor, to);
+    for (u32 chunk = row; chunk < plan.chunks; chunk += plan.rows) {
+      load_chunk(source, column.source, element + chunk * in_chunk, to + chunk * words_at_once);
     }
   }
 }
 
-__device__ __forceinline__ void store_runs(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
-  const u32 columns = least(plan.columns, plan.all_columns - corner.column);
-  const i32 end = static_cast<i32>(plan.run_elements);
-  // Whether all words of the tile are whole.
-  const i32 part_end = corner.element + static_cast<i32>(plan.words.divisor * in_word);
-  const bool inner = corner.element >= static_cast<i32>(before) && part_end <= end;
-#pragma unroll 4
-  for (u32 n = threadIdx.x; n < columns * plan.words.divisor; n += threads) {
-    u32 column = n;
-    const u32 word = take(plan.words, column);
-    u8* part = corner.destination + tables.column[column].destination;
-    const u32 past = past_word(part);
-    u8* to = part - past + word * word_bytes;
-    const i32 element = corner.element + static_cast<i32>(word * in_word) - static_cast<i32>(past / element_bytes);
-    const Word value = tables.image[column * plan.pitch + word];
-    if (inner || (element >= 0 && element + static_cast<i32>(in_word) <= end)) {
-      *reinterpret_cast<Word*>(to) = value;
-      continue;
-    }
+// A word of memory of which a run may have only some elements; the first of the word is the run's element `first`.
+__device__ __forceinline__ void store_word(u8* to, Word value, i32 first, i32 end) {
+  if (first >= 0 && first + static_cast<i32>(in_word) <= end) {
+    *reinterpret_cast<Word*>(to) = value;
+    return;
+  }
 #pragma unroll
-    for (u32 k = 0; k < in_word; ++k) {
-      const i32 at = element + static_cast<i32>(k);
-      if (at >= 0 && at < end) reinterpret_cast<Element*>(to)[k] = static_cast<Element>(value >> 8 * element_bytes * k);
+  for (u32 k = 0; k < in_word; ++k) {
+    const i32 at = first + static_cast<i32>(k);
+    if (at >= 0 && at < end) reinterpret_cast<Element*>(to)[k] = static_cast<Element>(value >> 8 * element_bytes * k);
+  }
+}
+
+// Lanes side by side go along a column's part of its run; those after them do the next columns.
+template <bool inner>
+__device__ __forceinline__ void store_columns(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
+  const u32 columns = least(plan.columns, plan.all_columns - corner.column);
+  const u32 lanes = 1U << plan.lanes_log;
+  const u32 lane = threadIdx.x & lanes - 1;
+  const auto end = static_cast<i32>(plan.run_elements);
+#pragma unroll 1
+  for (u32 c = threadIdx.x >> plan.lanes_log; c < columns; c += threads >> plan.lanes_log) {
+    u8* part = corner.destination + tables.column[c].destination;
+    const u32 past = past_word(part);
+    const i32 first = corner.element - static_cast<i32>(past / element_bytes);
+    const Word* from = tables.image + c * plan.pitch;
+#pragma unroll 1
+    for (u32 word = lane; word < plan.words; word += stored_at_once * lanes) {
+      Word value[stored_at_once];
+#pragma unroll
+      for (u32 j = 0; j < stored_at_once; ++j) {
+        if (word + j * lanes < plan.words) value[j] = from[word + j * lanes];
+      }
+#pragma unroll
+      for (u32 j = 0; j < stored_at_once; ++j) {
+        const u32 n = word + j * lanes;
+        if (n >= plan.words) continue;
+        if constexpr (inner) {
+          *reinterpret_cast<Word*>(part - past + n * word_bytes) = value[j];
+        } else {
+          store_word(part - past + n * word_bytes, value[j], first + static_cast<i32>(n * in_word), end);
+        }
+      }
     }
   }
 }
@@ -182,7 +217,13 @@ __device__ __forceinline__ void move_tile(const params::SpanTile& plan) {
   __syncthreads();
   load_columns(plan, corner, tables);
   __syncthreads();
-  store_runs(plan, corner, tables);
+  // Whether the tile's parts of runs end with whole words.
+  const u32 end = corner.element + plan.words * in_word;
+  if (static_cast<u32>(corner.element) >= before && end <= plan.run_elements) {
+    store_columns<true>(plan, corner, tables);
+  } else {
+    store_columns<false>(plan, corner, tables);
+  }
 }
 
 }  // namespace tmajit

@@ -9,7 +9,7 @@ constexpr u32 most_digits = 8;
 // One step of taking a number apart: the index in a dimension.
 struct SpanDigit {
   i64 destination;  // bytes from one index to the next
-  i64 source;       // likewise
+  i64 source;       // elements from one index to the next
   Divider count;    // indices
 };
 
@@ -26,10 +26,12 @@ struct SpanTile {
   u32 all_columns;
   u32 run;            // elements of a tile's part of it
   u32 columns;        // of a tile
-  Divider words;      // of memory that a tile's part of a run meets
+  u32 words;          // of memory that a tile's part of a run meets
+  u32 chunks;         // of words that a thread loads at once: of such a part
   u32 pitch;          // words from column to column of the image
-  Divider lanes;      // threads side by side that take a column each
+  Divider lanes;      // threads side by side that load a column each
   u32 rows;           // of such threads
+  u32 lanes_log;      // the logarithm of the lanes of a warp that go along a run when they store
   Divider group;      // tiles that follow each other along the columns ...
   Divider run_tiles;  // ... before those of the next part of the runs
   Divider groups;
@@ -39,8 +41,8 @@ struct SpanTile {
 static_assert(sizeof(SpanDigit) == 32 && TMAJIT_OFFSET(SpanDigit, source) == 8 && TMAJIT_OFFSET(SpanDigit, count) == 16);
 static_assert(sizeof(SpanTile) == 368 && alignof(SpanTile) == 8 && TMAJIT_OFFSET(SpanTile, source) == 8);
 static_assert(TMAJIT_OFFSET(SpanTile, digit) == 16 && TMAJIT_OFFSET(SpanTile, run_digits) == 272);
-static_assert(TMAJIT_OFFSET(SpanTile, words) == 300 && TMAJIT_OFFSET(SpanTile, pitch) == 312);
-static_assert(TMAJIT_OFFSET(SpanTile, lanes) == 316 && TMAJIT_OFFSET(SpanTile, rows) == 328);
+static_assert(TMAJIT_OFFSET(SpanTile, words) == 300 && TMAJIT_OFFSET(SpanTile, pitch) == 308);
+static_assert(TMAJIT_OFFSET(SpanTile, lanes) == 312 && TMAJIT_OFFSET(SpanTile, rows) == 324);
 static_assert(TMAJIT_OFFSET(SpanTile, group) == 332 && TMAJIT_OFFSET(SpanTile, run_tiles) == 344);
 static_assert(TMAJIT_OFFSET(SpanTile, groups) == 356);
 //@ end

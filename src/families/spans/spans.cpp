@@ -14,9 +14,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t bytes_at_once = 32;  // that a thread has under way, at most ...
-constexpr std::uint32_t loads_at_once = 16;  // ... by so many loads
-
 constexpr SpanTuning tunings[] = {{256, 64},  {128, 128}, {256, 32}, {128, 64}, {512, 32},
                                   {256, 128}, {512, 64},  {128, 32}, {64, 64}};
 
@@ -25,17 +22,14 @@ struct SpanFacts {
   std::uint32_t element_bytes = 1;
   Flag staggered = 0;
   Flag wide_offsets = 0;
-
-  [[nodiscard]] std::uint32_t in_word() const noexcept { return element_bytes < 4 ? 4 / element_bytes : 1; }
-  [[nodiscard]] std::uint32_t words_at_once() const noexcept {
-    return std::min(bytes_at_once / element_bytes, loads_at_once) / in_word();
-  }
+  std::uint32_t words_at_once = 1;
 };
 
 SpanFacts facts_of_layout(const SpanLayout& layout) {
   return {.element_bytes = layout.element_bytes,
           .staggered = layout.staggered ? 1U : 0U,
-          .wide_offsets = layout.wide_offsets ? 1U : 0U};
+          .wide_offsets = layout.wide_offsets ? 1U : 0U,
+          .words_at_once = layout.words_at_once};
 }
 
 /// The layout of a candidate, which was worked out when it was added.
@@ -49,7 +43,7 @@ params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
   std::fill_n(tile.digit, params::most_digits, params::SpanDigit{0, 0, divider(1)});
   for (std::uint32_t k = 0; k < layout.rank; ++k) {
     const std::uint32_t d = layout.order[k];
-    tile.digit[k] = {problem.step(0, d), problem.step(1, d), divider(problem.nest.shape[d])};
+    tile.digit[k] = {problem.step(0, d), problem.nest.operand[1].strides[d], divider(problem.nest.shape[d])};
   }
   set_address(tile.destination, problem.address[0]);
   set_address(tile.source, problem.address[1]);
@@ -60,10 +54,12 @@ params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
   tile.all_columns = sat_cast<std::uint32_t>(layout.all_columns);
   tile.run = layout.run;
   tile.columns = layout.columns;
-  tile.words = divider(layout.words());
+  tile.words = layout.words();
+  tile.chunks = layout.chunks();
   tile.pitch = layout.pitch();
   tile.lanes = divider(layout.lanes());
   tile.rows = span_threads / layout.lanes();
+  tile.lanes_log = layout.lanes_log();
   tile.group = divider(layout.group);
   tile.run_tiles = divider(layout.run_tiles);
   tile.groups = divider(layout.groups());
@@ -92,21 +88,22 @@ class Spans final : public Family {
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const SpanLayout& layout = layout_of(candidate);
-    const auto facts = facts_of<SpanFacts>(candidate);
     const auto tiles = static_cast<double>(layout.tiles());
+    const std::uint64_t chunks = std::uint64_t{layout.columns} * layout.chunks();
+    const std::uint64_t in_chunk = layout.words_at_once * layout.in_word();
     const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
-    const std::uint64_t at_once = std::uint64_t{span_threads} * facts.words_at_once();
+    const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
     return {.box = layout.box(problem.nest),
             .threads = span_threads,
             .tiles = layout.tiles(),
             .dynamic_shared_bytes = layout.shared_bytes(),
             .most_dynamic_shared_bytes = most_span_bytes,
-            .registers = 48,
-            .bytes_in_flight = std::min(words, at_once) * layout.in_word() * layout.element_bytes,
-            .rounds = static_cast<std::uint32_t>(ceil_div(words, at_once)),
+            .registers = 40,
+            .bytes_in_flight = std::min(chunks, threads) * in_chunk * layout.element_bytes,
+            .rounds = static_cast<std::uint32_t>(ceil_div(chunks, threads)),
             .passes = static_cast<std::uint32_t>(ceil_div(words, std::uint64_t{span_threads} * 4)),
             .work = {.entry = tiles * layout.entries(),
-                     .span_element = tiles * static_cast<double>(words * layout.in_word()),
+                     .span_element = tiles * static_cast<double>(chunks * in_chunk),
                      .span_word = tiles * static_cast<double>(words)}};
   }
 
@@ -147,7 +144,7 @@ class Spans final : public Family {
     parts.set("staggered", facts.staggered != 0);
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
-    parts.facts += number_fact("words_at_once", facts.words_at_once(), "that a thread has under way");
+    parts.facts += number_fact("words_at_once", facts.words_at_once, "that a thread loads at once");
     return parts;
   }
 

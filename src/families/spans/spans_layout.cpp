@@ -7,6 +7,8 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr std::uint32_t bytes_at_once = 32;               // that a thread has under way, at most ...
+constexpr std::uint32_t loads_at_once = 16;               // ... by so many loads
 constexpr std::uint32_t sector = 32;                      // bytes
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
 constexpr std::uint32_t most_columns = 1024;              // of a tile
@@ -21,8 +23,9 @@ std::uint64_t reach_of(const Problem& problem, std::uint32_t operand) {
   return reach;
 }
 
-/// The size of equal parts, about `wanted` each, that are multiples of `unit`.
+/// The size of equal parts, about `wanted` each, that are multiples of `unit`; of many parts what is wanted.
 std::uint64_t part_of(std::uint64_t all, std::uint64_t wanted, std::uint64_t unit) {
+  if (all >= 12 * wanted && wanted % unit == 0) return wanted;
   const std::uint64_t parts =
       std::max<std::uint64_t>((all + wanted / 2) / std::max<std::uint64_t>(wanted, 1), 1);
   return ceil_div(ceil_div(all, parts), unit) * unit;
@@ -62,6 +65,15 @@ void choose_columns(SpanLayout& layout, const Problem& problem, std::uint64_t wa
   }
 }
 
+/// As many as a thread may have under way, if that leaves little of the last chunk empty.
+std::uint32_t words_at_once(const SpanLayout& layout) {
+  const std::uint32_t most = std::min(bytes_at_once / layout.element_bytes, loads_at_once) / layout.in_word();
+  for (std::uint32_t words = most; 4 * words > most; words /= 2) {
+    if (5 * layout.words() >= 4 * ceil_div(layout.words(), words) * words) return words;
+  }
+  return std::max(most / 4, 1U);
+}
+
 /// Whether the part of a run that each tile has begins at a word of memory.
 bool begins_at_words(const SpanLayout& layout, const Problem& problem) {
   std::uint64_t bits = problem.address[0];
@@ -77,14 +89,28 @@ std::uint32_t SpanLayout::lanes() const noexcept {
   return std::min(columns, span_threads);
 }
 
+std::uint32_t SpanLayout::lanes_log() const noexcept {
+  std::uint32_t best = 5;
+  std::uint32_t least = UINT32_MAX;
+  for (std::uint32_t log = 5; log >= 2; --log) {
+    const std::uint32_t rounds = (words() + (1U << log) - 1) >> log;
+    const std::uint32_t taken = rounds << log;
+    if (taken < least) {
+      least = taken;
+      best = log;
+    }
+  }
+  return best;
+}
+
 std::uint32_t SpanLayout::entries() const noexcept {
-  return columns + run + (staggered ? in_word() - 1 : 0);
+  return columns + chunks() * words_at_once * in_word() + (staggered ? in_word() - 1 : 0);
 }
 
 std::uint32_t SpanLayout::shared_bytes() const noexcept {
   const std::uint32_t offset_bytes = wide_offsets ? 8 : 4;
-  const std::uint32_t image = (columns * pitch() + 1) / 2 * 2 * in_word() * element_bytes;
-  return image + (entries() + columns) * offset_bytes;
+  const std::uint32_t elements = (entries() - columns + 3) / 4 * 4;
+  return columns * pitch() * in_word() * element_bytes + (elements + 2 * columns) * offset_bytes;
 }
 
 PerDimension SpanLayout::box(const CanonicalNest& nest) const noexcept {
@@ -127,6 +153,7 @@ std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& 
   layout.columns = sat_cast<std::uint32_t>(
       std::min(part_of(layout.all_columns, columns, columns * bytes >= 2 * sector ? sector / bytes : 1),
                layout.all_columns));
+  layout.words_at_once = words_at_once(layout);
   layout.run_tiles = ceil_div(run, std::uint64_t{layout.run});
   layout.column_tiles = ceil_div(layout.all_columns, std::uint64_t{layout.columns});
   layout.group = static_cast<std::uint32_t>(part_of(layout.column_tiles, group_columns, 1));

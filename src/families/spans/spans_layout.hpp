@@ -26,11 +26,12 @@ struct SpanLayout {
   std::uint32_t column_dimensions = 0;
   std::uint64_t run_elements = 1;  ///< of a whole run
   std::uint64_t all_columns = 1;
-  std::uint32_t run = 1;      ///< elements of a tile's part of it, whole words
-  std::uint32_t columns = 1;  ///< of a tile
-  bool staggered = false;     ///< runs begin anywhere in their words
-  bool wide_offsets = false;  ///< offsets take more than 32 bits
-  std::uint32_t group = 1;    ///< tiles that follow each other along the columns
+  std::uint32_t run = 1;            ///< elements of a tile's part of it, whole words
+  std::uint32_t columns = 1;        ///< of a tile
+  std::uint32_t words_at_once = 1;  ///< next to each other, whose elements a thread loads at once
+  bool staggered = false;           ///< runs begin anywhere in their words
+  bool wide_offsets = false;        ///< offsets take more than 32 bits
+  std::uint32_t group = 1;          ///< tiles that follow each other along the columns
   std::uint64_t run_tiles = 1;
   std::uint64_t column_tiles = 1;
   std::uint64_t others = 1;
@@ -38,8 +39,12 @@ struct SpanLayout {
   [[nodiscard]] std::uint32_t in_word() const noexcept { return element_bytes < 4 ? 4 / element_bytes : 1; }
   [[nodiscard]] std::uint32_t words() const noexcept { return run / in_word(); }
   /// Words from column to column of the image: an odd number, so that columns side by side meet all banks.
-  [[nodiscard]] std::uint32_t pitch() const noexcept { return words() | 1; }
+  [[nodiscard]] std::uint32_t pitch() const noexcept { return (chunks() * words_at_once) | 1; }
+  /// Chunks of such words of a part of a run.
+  [[nodiscard]] std::uint32_t chunks() const noexcept { return (words() + words_at_once - 1) / words_at_once; }
   [[nodiscard]] std::uint32_t lanes() const noexcept;
+  /// The logarithm of the lanes of a warp that go along a run when they store.
+  [[nodiscard]] std::uint32_t lanes_log() const noexcept;
   [[nodiscard]] std::uint64_t groups() const noexcept { return ceil_div(column_tiles, std::uint64_t{group}); }
   [[nodiscard]] std::uint64_t tiles() const noexcept { return run_tiles * column_tiles * others; }
   /// Entries of the tables of a tile.

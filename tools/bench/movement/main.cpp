@@ -51,6 +51,7 @@ struct Options : bench::ProgramOptions {
   std::size_t random = 0;     ///< random permutations of each type instead of the list
   bool random_views = false;  ///< as many of each other kind of move instead
   bool model = false;         ///< every candidate, beside what the cost model predicts
+  std::string family = {};    ///< whose candidates alone those are; empty: all
   bool tuned = false;         ///< and what tune() and improve end with
   bool jit = false;           ///< the cost of planning, too
   bool targets = false;       ///< exit code 1 if one is missed
@@ -81,6 +82,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       "--model", options.model,
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
       "predicts alone. For fit.py");
+  app.add_option("--family", options.family, "With --model: only candidates of this kernel family")
+      ->needs(model);
   app.add_flag("--tuned", options.tuned,
                "With --model: also what tune() and RuntimeOptions::improve choose, measured beside the "
                "candidates, and how much the same kernel's time differs from itself. Keeps its kernels in a "
@@ -281,6 +284,7 @@ void measure_candidates(const Options& options, const std::shared_ptr<tmajit::De
                            .seed = options.seed,
                            .limit_s = options.limit_s,
                            .most_predicted = options.quick ? most_predicted : 0,
+                           .family = options.family,
                            .tuned = options.tuned,
                            .improve = improve},
                           report, [&] {

@@ -25,11 +25,16 @@ constexpr std::size_t cases_at_once = 8;  // whose kernels are compiled together
 
 /// Of cases that one kernel does; the planner's choice first.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
-                                      tmajit::DevicePtr source) {
+                                      tmajit::DevicePtr source, std::string_view family = {}) {
   if (c.tile) return {};
   const tmajit::Operation operation = bench::operation_of(c, destination, source);
   if (operation.moves.size() != 1) return {};
-  return tmajit::plan_candidates(operation.moves.front(), {.chip = chip});
+  try {
+    return tmajit::plan_candidates(operation.moves.front(), {.chip = chip, .family = family});
+  } catch (const tmajit::Error&) {
+    if (family.empty()) throw;
+    return {};  // not a case for it
+  }
 }
 
 Json to_json(const tmajit::PredictedTraffic& traffic) {
@@ -211,7 +216,8 @@ class ModelMeasurement {
   [[nodiscard]] std::vector<KernelPlan> wanted(const Case& c, tmajit::DevicePtr destination,
                                                tmajit::DevicePtr source,
                                                std::span<const Settled> settled = {}) const {
-    std::vector<KernelPlan> plans = candidates_of(c, machine_.runtime.chip(), destination, source);
+    std::vector<KernelPlan> plans =
+        candidates_of(c, machine_.runtime.chip(), destination, source, options_.family);
     if (plans.empty() || options_.most_predicted <= 0) return plans;
     const double least = std::ranges::min_element(plans, {}, &KernelPlan::predicted_us)->predicted_us();
     const tmajit::KernelChoice chosen = plans.front().choice();

@@ -26,8 +26,9 @@ struct ModelOptions {
   std::uint64_t seed = 1;
   double limit_s = 0;  ///< no case is begun after that long; 0: no limit
   double most_predicted =
-      0;               ///< candidates beyond that many times the least prediction are left out; 0: none
-  bool tuned = false;  ///< also what is chosen by measuring: "settled"
+      0;  ///< candidates beyond that many times the least prediction are left out; 0: none
+  std::string_view family = {};  ///< whose candidates alone are measured; empty: all
+  bool tuned = false;            ///< also what is chosen by measuring: "settled"
   tmajit::Improve improve = {};  ///< for that
 };
 
