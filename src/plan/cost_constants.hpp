@@ -67,6 +67,7 @@ constexpr Work work_cost{
     .woven_end = 69.87,
     .span_element = 6,
     .span_word = 12,
+    .span_line = 1,
     .image_unit = 33.95,
     .chunk = 160.7,
     .element = 7.928,

@@ -174,34 +174,37 @@ __device__ __forceinline__ void store_word(u8* to, Word value, i32 first, i32 en
   }
 }
 
-// Lanes side by side go along a column's part of its run; those after them do the next columns.
+// Threads side by side go along a column's part of its run, and on along the next column's: where the runs of columns
+// follow each other in memory, so do the words of a warp.
 template <bool inner>
 __device__ __forceinline__ void store_columns(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
   const u32 columns = least(plan.columns, plan.all_columns - corner.column);
-  const u32 lanes = 1U << plan.lanes_log;
-  const u32 lane = threadIdx.x & lanes - 1;
-  const auto end = static_cast<i32>(plan.run_elements);
+  u32 first = threadIdx.x;  // column
+  const u32 lane = take(plan.stores, first);
+  if (first >= plan.stored_columns) return;
 #pragma unroll 1
-  for (u32 c = threadIdx.x >> plan.lanes_log; c < columns; c += threads >> plan.lanes_log) {
-    u8* part = corner.destination + tables.column[c].destination;
-    const u32 past = past_word(part);
-    const i32 first = corner.element - static_cast<i32>(past / element_bytes);
-    const Word* from = tables.image + c * plan.pitch;
+  for (u32 word = lane; word < plan.words; word += plan.stores.divisor) {
 #pragma unroll 1
-    for (u32 word = lane; word < plan.words; word += stored_at_once * lanes) {
+    for (u32 c = first; c < columns; c += stored_at_once * plan.stored_columns) {
       Word value[stored_at_once];
+      u8* part[stored_at_once];
 #pragma unroll
       for (u32 j = 0; j < stored_at_once; ++j) {
-        if (word + j * lanes < plan.words) value[j] = from[word + j * lanes];
+        const u32 column = c + j * plan.stored_columns;
+        if (column >= columns) continue;
+        value[j] = tables.image[column * plan.pitch + word];
+        part[j] = corner.destination + tables.column[column].destination;
       }
 #pragma unroll
       for (u32 j = 0; j < stored_at_once; ++j) {
-        const u32 n = word + j * lanes;
-        if (n >= plan.words) continue;
+        if (c + j * plan.stored_columns >= columns) continue;
+        const u32 past = past_word(part[j]);
+        u8* to = part[j] - past + word * word_bytes;
         if constexpr (inner) {
-          *reinterpret_cast<Word*>(part - past + n * word_bytes) = value[j];
+          *reinterpret_cast<Word*>(to) = value[j];
         } else {
-          store_word(part - past + n * word_bytes, value[j], first + static_cast<i32>(n * in_word), end);
+          const u32 element = corner.element + word * in_word - past / element_bytes;
+          store_word(to, value[j], static_cast<i32>(element), static_cast<i32>(plan.run_elements));
         }
       }
     }

@@ -31,7 +31,8 @@ struct SpanTile {
   u32 pitch;          // words from column to column of the image
   Divider lanes;      // threads side by side that load a column each
   u32 rows;           // of such threads
-  u32 lanes_log;      // the logarithm of the lanes of a warp that go along a run when they store
+  Divider stores;     // threads side by side that go along a run when they store
+  u32 stored_columns; // whose runs they do so at once
   Divider group;      // tiles that follow each other along the columns ...
   Divider run_tiles;  // ... before those of the next part of the runs
   Divider groups;
@@ -39,12 +40,13 @@ struct SpanTile {
 
 //@ if host
 static_assert(sizeof(SpanDigit) == 32 && TMAJIT_OFFSET(SpanDigit, source) == 8 && TMAJIT_OFFSET(SpanDigit, count) == 16);
-static_assert(sizeof(SpanTile) == 368 && alignof(SpanTile) == 8 && TMAJIT_OFFSET(SpanTile, source) == 8);
+static_assert(sizeof(SpanTile) == 384 && alignof(SpanTile) == 8 && TMAJIT_OFFSET(SpanTile, source) == 8);
 static_assert(TMAJIT_OFFSET(SpanTile, digit) == 16 && TMAJIT_OFFSET(SpanTile, run_digits) == 272);
 static_assert(TMAJIT_OFFSET(SpanTile, words) == 300 && TMAJIT_OFFSET(SpanTile, pitch) == 308);
 static_assert(TMAJIT_OFFSET(SpanTile, lanes) == 312 && TMAJIT_OFFSET(SpanTile, rows) == 324);
-static_assert(TMAJIT_OFFSET(SpanTile, group) == 332 && TMAJIT_OFFSET(SpanTile, run_tiles) == 344);
-static_assert(TMAJIT_OFFSET(SpanTile, groups) == 356);
+static_assert(TMAJIT_OFFSET(SpanTile, stores) == 328 && TMAJIT_OFFSET(SpanTile, stored_columns) == 340);
+static_assert(TMAJIT_OFFSET(SpanTile, group) == 344 && TMAJIT_OFFSET(SpanTile, run_tiles) == 356);
+static_assert(TMAJIT_OFFSET(SpanTile, groups) == 368);
 //@ end
 
 }  // namespace tmajit::params

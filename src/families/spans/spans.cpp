@@ -59,7 +59,8 @@ params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
   tile.pitch = layout.pitch();
   tile.lanes = divider(layout.lanes());
   tile.rows = span_threads / layout.lanes();
-  tile.lanes_log = layout.lanes_log();
+  tile.stores = divider(layout.stores());
+  tile.stored_columns = span_threads / layout.stores();
   tile.group = divider(layout.group);
   tile.run_tiles = divider(layout.run_tiles);
   tile.groups = divider(layout.groups());
@@ -93,18 +94,20 @@ class Spans final : public Family {
     const std::uint64_t in_chunk = layout.words_at_once * layout.in_word();
     const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
     const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
-    return {.box = layout.box(problem.nest),
-            .threads = span_threads,
-            .tiles = layout.tiles(),
-            .dynamic_shared_bytes = layout.shared_bytes(),
-            .most_dynamic_shared_bytes = most_span_bytes,
-            .registers = 40,
-            .bytes_in_flight = std::min(chunks, threads) * in_chunk * layout.element_bytes,
-            .rounds = static_cast<std::uint32_t>(ceil_div(chunks, threads)),
-            .passes = static_cast<std::uint32_t>(ceil_div(words, std::uint64_t{span_threads} * 4)),
-            .work = {.entry = tiles * layout.entries(),
-                     .span_element = tiles * static_cast<double>(chunks * in_chunk),
-                     .span_word = tiles * static_cast<double>(words)}};
+    return {
+        .box = layout.box(problem.nest),
+        .threads = span_threads,
+        .tiles = layout.tiles(),
+        .dynamic_shared_bytes = layout.shared_bytes(),
+        .most_dynamic_shared_bytes = most_span_bytes,
+        .registers = 40,
+        .bytes_in_flight = std::min(chunks, threads) * in_chunk * layout.element_bytes,
+        .rounds = static_cast<std::uint32_t>(ceil_div(chunks, threads)),
+        .passes = static_cast<std::uint32_t>(ceil_div(words, std::uint64_t{span_threads} * 4)),
+        .work = {.entry = tiles * layout.entries(),
+                 .span_element = tiles * static_cast<double>(chunks * in_chunk),
+                 .span_word = tiles * static_cast<double>(words),
+                 .span_line = tiles * static_cast<double>(chunks * in_chunk) * layout.lines_met(problem)}};
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {

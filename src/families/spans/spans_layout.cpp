@@ -1,5 +1,7 @@
 #include "families/spans/spans_layout.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -89,18 +91,36 @@ std::uint32_t SpanLayout::lanes() const noexcept {
   return std::min(columns, span_threads);
 }
 
-std::uint32_t SpanLayout::lanes_log() const noexcept {
-  std::uint32_t best = 5;
-  std::uint32_t least = UINT32_MAX;
-  for (std::uint32_t log = 5; log >= 2; --log) {
-    const std::uint32_t rounds = (words() + (1U << log) - 1) >> log;
-    const std::uint32_t taken = rounds << log;
-    if (taken < least) {
-      least = taken;
-      best = log;
-    }
+std::uint32_t SpanLayout::stores() const noexcept {
+  std::uint32_t best = 1;
+  double most = 0;  // of the threads have something to do
+  for (std::uint32_t rounds = 1; rounds <= 8; ++rounds) {
+    const std::uint32_t lanes = (words() + rounds - 1) / rounds;
+    if (lanes > span_threads) continue;
+    const double busy = static_cast<double>(words()) / rounds * (span_threads / lanes) / span_threads;
+    if (busy <= most * 1.1) continue;
+    most = busy;
+    best = lanes;
   }
   return best;
+}
+
+double SpanLayout::lines_met(const Problem& problem) const noexcept {
+  constexpr std::int64_t line = 128;
+  std::array<std::int64_t, warp_lanes> met{};
+  std::uint32_t count = 0;
+  for (std::uint32_t n = 0; n < std::min(columns, warp_lanes); ++n) {
+    std::int64_t at = 0;
+    std::uint64_t left = n;
+    for (std::uint32_t k = run_dimensions; k < run_dimensions + column_dimensions; ++k) {
+      at += static_cast<std::int64_t>(left % problem.nest.shape[order[k]]) * problem.step(1, order[k]);
+      left /= problem.nest.shape[order[k]];
+    }
+    const std::int64_t number = at >= 0 ? at / line : (at + 1) / line - 1;
+    if (std::find(met.begin(), met.begin() + count, number) == met.begin() + count) met[count++] = number;
+  }
+  // Of fewer columns a warp has several words.
+  return static_cast<double>(count) * std::max(1.0, static_cast<double>(warp_lanes) / columns);
 }
 
 std::uint32_t SpanLayout::entries() const noexcept {

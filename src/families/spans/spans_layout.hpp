@@ -41,10 +41,14 @@ struct SpanLayout {
   /// Words from column to column of the image: an odd number, so that columns side by side meet all banks.
   [[nodiscard]] std::uint32_t pitch() const noexcept { return (chunks() * words_at_once) | 1; }
   /// Chunks of such words of a part of a run.
-  [[nodiscard]] std::uint32_t chunks() const noexcept { return (words() + words_at_once - 1) / words_at_once; }
+  [[nodiscard]] std::uint32_t chunks() const noexcept {
+    return (words() + words_at_once - 1) / words_at_once;
+  }
   [[nodiscard]] std::uint32_t lanes() const noexcept;
-  /// The logarithm of the lanes of a warp that go along a run when they store.
-  [[nodiscard]] std::uint32_t lanes_log() const noexcept;
+  /// Threads side by side that go along a run when they store.
+  [[nodiscard]] std::uint32_t stores() const noexcept;
+  /// Lines of 128 bytes that a load of a warp meets.
+  [[nodiscard]] double lines_met(const Problem& problem) const noexcept;
   [[nodiscard]] std::uint64_t groups() const noexcept { return ceil_div(column_tiles, std::uint64_t{group}); }
   [[nodiscard]] std::uint64_t tiles() const noexcept { return run_tiles * column_tiles * others; }
   /// Entries of the tables of a tile.

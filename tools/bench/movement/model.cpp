@@ -57,6 +57,7 @@ Json to_json(const tmajit::Work& work) {
           {"entry", work.entry},
           {"span_element", work.span_element},
           {"span_word", work.span_word},
+          {"span_line", work.span_line},
           {"woven_block", work.woven_block},
           {"woven_word", work.woven_word},
           {"woven_end", work.woven_end},
