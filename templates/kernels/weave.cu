@@ -226,7 +226,7 @@ __device__ __forceinline__ void store_block(Word (&column)[in_group], const Colu
                                             u32 first, u32 last) {
 //@ if staggered
   // How many bytes before its run a word may begin for all of it to be stored.
-  const u32 least_past = n == 0 || (n + 1) * in_word <= run ? 0 : ((n + 1) * in_word - run) * element_bytes;
+  const u32 least_past = (n + 1) * in_word <= run ? 0 : ((n + 1) * in_word - run) * element_bytes;
   const u32 most_past = n == 0 ? 0 : word_bytes - 1;
   const u32 pasts = stores && least_past <= most_past ? most_past - least_past + 1 : 0;
 #pragma unroll

@@ -216,3 +216,31 @@ TEST_CASE("blocks are woven for every element between short dimensions, and noth
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(counts.size() >= 7);
 }
+
+TEST_CASE("the last tile along a run may have less of it than a word") {
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << std::endl;
+  Runtime runtime({.device = make_sim_device({}), .cache_directory = std::nullopt});
+  Random random(seed);
+  std::map<std::string_view, std::uint64_t> counts;
+  for (int n = 0; n < 4000 && counts["weave"] < 3; ++n) {
+    const ElementType type = one_in(random, 2) ? ElementType::u8 : ElementType::bf16;
+    const std::uint64_t run = between(random, 3000, 9000);
+    const std::uint64_t columns = between(random, 20, 90);
+    const auto to = tests::move_operand(type, {columns, run}, {static_cast<std::int64_t>(run), 1});
+    const auto from = tests::move_operand(type, {columns, run}, {1, static_cast<std::int64_t>(columns)});
+    tests::EveryCandidate move(runtime, to, {from});
+    reference::copy(move.host(0), move.host(1));
+    for (const Candidate& candidate : move.candidates()) {
+      const std::uint64_t rest = run % candidate.family->footprint(candidate, move.problem()).box[1];
+      std::uint64_t& count = counts[candidate.family->name()];
+      if (rest == 0 || rest * size_of(type) >= 4 || count >= 3) continue;
+      INFO("TMAJIT_SEED=" << seed << ": " << candidate.family->choice(candidate).text() << " of " << run
+                          << " x " << columns << ' ' << name(type));
+      CHECK(move.run(candidate) == "");
+      ++count;
+    }
+  }
+  for (const auto& [family, times] : counts) std::cout << "  " << family << ": " << times << '\n';
+  CHECK(counts["weave"] > 0);
+}
