@@ -220,9 +220,12 @@ __device__ __forceinline__ void move_tile(const params::SpanTile& plan) {
   __syncthreads();
   load_columns(plan, corner, tables);
   __syncthreads();
-  // Whether the tile's parts of runs end with whole words.
-  const u32 end = corner.element + plan.words * in_word;
-  if (static_cast<u32>(corner.element) >= before && end <= plan.run_elements) {
+  // Whether all words of the tile are whole.
+  bool inner = corner.element + plan.words * in_word <= plan.run_elements;
+//@ if staggered
+  inner = inner && corner.element > 0;
+//@ end
+  if (inner) {
     store_columns<true>(plan, corner, tables);
   } else {
     store_columns<false>(plan, corner, tables);

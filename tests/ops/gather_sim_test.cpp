@@ -2,6 +2,7 @@
 /// which reports what its kernels do wrong.
 #include "families/gather/gather_layout.hpp"
 #include "families/pick/pick_layout.hpp"
+#include "families/spans/spans_layout.hpp"
 #include "families/weave/weave_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "reference/random_maps.hpp"
@@ -212,6 +213,31 @@ TEST_CASE("blocks are woven for every element between short dimensions, and noth
     if (facts.cut != 0) ++counts["cut tiles"];
     if (facts.below > 0) ++counts["lines that run backwards"];
     if (weave_layout(move.problem(), facts.box)->tiles_per_cta > 1) ++counts["several tiles a CTA"];
+  });
+  for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
+  CHECK(counts.size() >= 7);
+}
+
+TEST_CASE("spans move every element between short dimensions, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 120);
+  const std::uint64_t seed = reference::seed(20261124);
+  std::map<std::string_view, std::uint64_t> counts;
+  for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t /*n*/, const ShortMove& drawn) {
+    tests::EveryCandidate move(runtime, drawn.destination, {drawn.source});
+    reference::copy(move.host(0), move.host(1));
+    for (const Candidate& candidate : move.candidates()) {
+      if (!tests::is_of(candidate, "spans")) continue;
+      CHECK(move.run(candidate) == "");
+      const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
+      ++counts[layout.staggered ? "runs that begin anywhere" : "runs that begin at words"];
+      if (layout.run_dimensions > 1) ++counts["runs of several dimensions"];
+      if (layout.column_dimensions > 1) ++counts["columns of several dimensions"];
+      if (layout.column_dimensions == 0) ++counts["no columns"];
+      if (layout.others > 1) ++counts["other dimensions"];
+      if (layout.run_tiles > 1) ++counts["several parts of a run"];
+      if (layout.columns < layout.all_columns) ++counts["several tiles of columns"];
+      if (layout.all_columns % layout.columns != 0) ++counts["a cut tile"];
+    }
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(counts.size() >= 7);

@@ -70,7 +70,7 @@ constexpr Known known[] = {
     {"transpose of 8 bytes", "direct_transpose 16x16, 64 threads",
      "direct_transpose 8B rank 2 row 2^9 column 2^8 bytes 2^21"},
     {"NCHW to NHWC", "transpose 1x32x32, 32 threads", "transpose 2B rank 3 row 2^6 column 2^11 bytes 2^22"},
-    {"three turned round", "transpose 32x1x32 by 8, 256 threads",
+    {"three turned round", "spans 32x1x64, 256 threads",
      "transpose 4B rank 3 row 2^6 column 2^7 bytes 2^22"},
     {"a column repeated", "direct_transpose 32x32, 64 threads",
      "direct_transpose 4B rank 2 row 2^10 column 2^9 bytes 2^21"},

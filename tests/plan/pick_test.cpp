@@ -243,6 +243,7 @@ TEST_CASE("a source that is repeated is neither picked from nor woven without a 
     const std::string_view chosen = candidates[choose(candidates, problem, {}).candidate].family->name();
     CHECK(chosen != "pick");
     CHECK(chosen != "weave");
+    CHECK(chosen != "spans");
   }
 }
 

@@ -143,6 +143,7 @@ class Spans final : public Family {
             "and store words of the destination: dimensions of any length fill a tile, wherever "
             "its rows begin. The copy engine is not used: it cannot transpose.",
         .element_bytes = facts.element_bytes,
+        .most_threads = span_threads,
         .call = "move_tile(plan)"};
     parts.set("staggered", facts.staggered != 0);
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);

@@ -1,0 +1,101 @@
+/// Plans of `spans` kernels: what makes up runs and columns, and that tiles cover all of them.
+#include "families/list.hpp"
+#include "families/spans/spans_layout.hpp"
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+void check_sides(const SpanLayout& layout, const Problem& problem) {
+  const CanonicalNest& nest = problem.nest;
+  PerDimension sorted = layout.order;
+  std::sort(sorted.begin(), sorted.begin() + layout.rank);
+  for (std::uint32_t d = 0; d < layout.rank; ++d) CHECK(sorted[d] == d);
+  // Runs are contiguous in the destination, columns follow each other as near as they can in the source.
+  std::int64_t next = 1;
+  std::uint64_t elements = 1;
+  for (std::uint32_t k = 0; k < layout.run_dimensions; ++k) {
+    CHECK(nest.operand[0].strides[layout.order[k]] == next);
+    next *= static_cast<std::int64_t>(nest.shape[layout.order[k]]);
+    elements *= nest.shape[layout.order[k]];
+  }
+  CHECK(elements == layout.run_elements);
+  elements = 1;
+  const std::uint32_t columns_end = layout.run_dimensions + layout.column_dimensions;
+  for (std::uint32_t k = layout.run_dimensions; k < columns_end; ++k) elements *= nest.shape[layout.order[k]];
+  CHECK(elements == layout.all_columns);
+  elements = 1;
+  for (std::uint32_t k = columns_end; k < layout.rank; ++k) elements *= nest.shape[layout.order[k]];
+  CHECK(elements == layout.others);
+}
+
+void check_tiles(const SpanLayout& layout, const Problem& problem) {
+  CHECK(layout.run % layout.in_word() == 0);
+  // A part of a run may begin up to a word early.
+  const std::uint64_t reach = layout.run_tiles * layout.run - (layout.staggered ? layout.in_word() - 1 : 0);
+  CHECK(reach >= layout.run_elements);
+  CHECK((layout.run_tiles - 1) * layout.run < layout.run_elements + layout.in_word());
+  CHECK(layout.column_tiles * layout.columns >= layout.all_columns);
+  CHECK((layout.column_tiles - 1) * layout.columns < layout.all_columns);
+  CHECK(layout.groups() * layout.group >= layout.column_tiles);
+  // Threads side by side store to different banks.
+  CHECK(layout.pitch() % 2 == 1);
+  CHECK(layout.pitch() >= layout.words());
+  CHECK(layout.chunks() * layout.words_at_once >= layout.words());
+  CHECK(layout.lanes() <= span_threads);
+  CHECK(layout.stores() <= span_threads);
+  CHECK(layout.stores() * ceil_div(layout.words(), layout.stores()) >= layout.words());
+  CHECK(layout.shared_bytes() <= most_span_bytes);
+  CHECK(layout.lines_met(problem) >= 1);
+  CHECK(layout.lines_met(problem) <= 32);
+}
+
+/// Words of memory hold elements of two columns only where runs begin anywhere.
+void check_alignment(const SpanLayout& layout, const Problem& problem) {
+  std::uint64_t bits = problem.address[0];
+  for (std::uint32_t k = layout.run_dimensions; k < layout.rank; ++k) {
+    if (problem.nest.shape[layout.order[k]] > 1)
+      bits |= static_cast<std::uint64_t>(problem.step(0, layout.order[k]));
+  }
+  CHECK(layout.staggered == (bits % (layout.in_word() * layout.element_bytes) != 0));
+}
+
+}  // namespace
+
+TEST_CASE("spans cover all runs and columns of random permutations") {
+  const std::uint64_t seed = reference::seed(20261122);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  std::uint64_t met = 0;
+  for (std::uint64_t n = 0; n < 400; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    const Problem problem = make_problem(tests::random_move(seed + n, 3000));
+    std::vector<Candidate> candidates;
+    if (problem.nest.elements() > 0) spans_family().add_candidates(problem, candidates);
+    for (const Candidate& candidate : candidates) {
+      const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
+      INFO(spans_family().choice(candidate).text());
+      check_sides(layout, problem);
+      check_tiles(layout, problem);
+      check_alignment(layout, problem);
+      ++met;
+    }
+  }
+  CHECK(met > 100);
+}
+
+TEST_CASE("a short run gets more columns, and a shorter extent than a word is no obstacle") {
+  const auto move = tests::permutation(ElementType::bf16, {65, 8, 29, 16, 6, 37}, {3, 1, 2, 0, 5, 4});
+  const auto layout = span_layout(make_problem(move), {256, 64});
+  REQUIRE(layout);
+  CHECK(layout->run_elements == 6);
+  CHECK(layout->columns > 300);
+  CHECK_FALSE(layout->staggered);
+}
