@@ -25,6 +25,7 @@ struct Work {
   double woven_end = 0;     ///< ... and each run whose ends are stored element by element
   double span_element = 0;  ///< an element that a thread loads by itself into a word of a tile ...
   double span_word = 0;     ///< ... and each such word that is stored
+  double span_lookup = 0;   ///< ... each whose place is looked up by itself, as runs begin anywhere
   double span_line = 0;     ///< ... and each line of memory that such a load of a warp meets
   double image_unit = 0;    ///< 16 bytes that threads copy to shared memory
   double chunk = 0;         ///< some elements of a row that a thread does at a time ...

@@ -67,6 +67,7 @@ constexpr Work work_cost{
     .woven_end = 71.03,
     .span_element = 4.363,
     .span_word = 35.13,
+    .span_lookup = 4,
     .span_line = 0.7855,
     .image_unit = 41.85,
     .chunk = 160.7,

@@ -161,29 +161,17 @@ __device__ __forceinline__ void load_columns(const params::SpanTile& plan, const
   }
 }
 
-// A word of memory of which a run may have only some elements; the first of the word is the run's element `first`.
-__device__ __forceinline__ void store_word(u8* to, Word value, i32 first, i32 end) {
-  if (first >= 0 && first + static_cast<i32>(in_word) <= end) {
-    *reinterpret_cast<Word*>(to) = value;
-    return;
-  }
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-    const i32 at = first + static_cast<i32>(k);
-    if (at >= 0 && at < end) reinterpret_cast<Element*>(to)[k] = static_cast<Element>(value >> 8 * element_bytes * k);
-  }
-}
-
 // Threads side by side go along a column's part of its run, and on along the next column's: where the runs of columns
-// follow each other in memory, so do the words of a warp.
-template <bool inner>
-__device__ __forceinline__ void store_columns(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
+// follow each other in memory, so do the words of a warp. Words that are only partly the run's are left.
+__device__ __forceinline__ void store_words(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
   const u32 columns = least(plan.columns, plan.all_columns - corner.column);
-  u32 first = threadIdx.x;  // column
+  const i32 last = static_cast<i32>(plan.run_elements) - static_cast<i32>(in_word);  // where a whole word may begin
+  u32 first = threadIdx.x;                                                           // column
   const u32 lane = take(plan.stores, first);
   if (first >= plan.stored_columns) return;
 #pragma unroll 1
   for (u32 word = lane; word < plan.words; word += plan.stores.divisor) {
+    const i32 element = corner.element + static_cast<i32>(word * in_word);  // were the part to begin with a word
 #pragma unroll 1
     for (u32 c = first; c < columns; c += stored_at_once * plan.stored_columns) {
       Word value[stored_at_once];
@@ -199,18 +187,36 @@ __device__ __forceinline__ void store_columns(const params::SpanTile& plan, cons
       for (u32 j = 0; j < stored_at_once; ++j) {
         if (c + j * plan.stored_columns >= columns) continue;
         const u32 past = past_word(part[j]);
-        u8* to = part[j] - past + word * word_bytes;
-        if constexpr (inner) {
-          *reinterpret_cast<Word*>(to) = value[j];
-        } else {
-          const u32 element = corner.element + word * in_word - past / element_bytes;
-          store_word(to, value[j], static_cast<i32>(element), static_cast<i32>(plan.run_elements));
-        }
+        const i32 begin = element - static_cast<i32>(past / element_bytes);
+        if (begin >= 0 && begin <= last) *reinterpret_cast<Word*>(part[j] - past + word * word_bytes) = value[j];
       }
     }
   }
 }
 
+//@ if narrow
+// What words have that are only partly the run's: elements before its first whole word, and those after its last.
+__device__ __forceinline__ void store_ends(const params::SpanTile& plan, const Corner& corner, const Tables& tables) {
+  const u32 columns = least(plan.columns, plan.all_columns - corner.column);
+  const auto end = static_cast<i32>(plan.run_elements);
+#pragma unroll 1
+  for (u32 c = threadIdx.x; c < columns; c += threads) {
+    auto* part = reinterpret_cast<Element*>(corner.destination + tables.column[c].destination) - corner.element;
+    const auto* image = reinterpret_cast<const Element*>(tables.image + c * plan.pitch);
+    const u32 past = past_word(corner.destination + tables.column[c].destination) / element_bytes;
+    const i32 begin = corner.element - static_cast<i32>(past);  // the element, or none, that the image begins with
+    const i32 head = begin < 0 ? least(in_word - past, plan.run_elements) : 0;
+    const i32 stored = static_cast<i32>(least(plan.words * in_word, end - begin)) + begin;  // where the tile's elements end
+    const i32 tail = stored == end ? static_cast<u32>(end - begin) % in_word : 0;
+#pragma unroll
+    for (i32 k = 0; k < static_cast<i32>(in_word) - 1; ++k) {
+      if (k < head) part[k] = image[k - begin];
+      if (k < tail && end - 1 - k >= head) part[end - 1 - k] = image[end - 1 - k - begin];
+    }
+  }
+}
+
+//@ end
 __device__ __forceinline__ void move_tile(const params::SpanTile& plan) {
   extern __shared__ __align__(16) u8 shared[];
   const Corner corner = corner_of(plan, blockIdx.x);
@@ -220,16 +226,11 @@ __device__ __forceinline__ void move_tile(const params::SpanTile& plan) {
   __syncthreads();
   load_columns(plan, corner, tables);
   __syncthreads();
-  // Whether all words of the tile are whole.
-  bool inner = corner.element + plan.words * in_word <= plan.run_elements;
-//@ if staggered
-  inner = inner && corner.element > 0;
+  store_words(plan, corner, tables);
+//@ if narrow
+  const u32 end = corner.element + plan.words * in_word;
+  if (corner.element == 0 || end + before >= plan.run_elements) store_ends(plan, corner, tables);
 //@ end
-  if (inner) {
-    store_columns<true>(plan, corner, tables);
-  } else {
-    store_columns<false>(plan, corner, tables);
-  }
 }
 
 }  // namespace tmajit

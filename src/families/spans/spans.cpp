@@ -107,6 +107,7 @@ class Spans final : public Family {
         .work = {.entry = tiles * layout.entries(),
                  .span_element = tiles * static_cast<double>(chunks * in_chunk),
                  .span_word = tiles * static_cast<double>(words),
+                 .span_lookup = layout.staggered ? tiles * static_cast<double>(chunks * in_chunk) : 0,
                  .span_line = tiles * static_cast<double>(chunks * in_chunk) * layout.lines_met(problem)}};
   }
 
@@ -146,6 +147,7 @@ class Spans final : public Family {
         .most_threads = span_threads,
         .call = "move_tile(plan)"};
     parts.set("staggered", facts.staggered != 0);
+    parts.set("narrow", facts.element_bytes < 4);
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
     parts.facts += number_fact("words_at_once", facts.words_at_once, "that a thread loads at once");
