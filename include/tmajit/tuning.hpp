@@ -100,8 +100,14 @@ struct TuneReport {
     double predicted_us = 0;
     double microseconds = 0;  ///< the median
   };
+  /// A candidate that could not be compiled, loaded or prepared: the others are measured without it.
+  struct LeftOut {
+    KernelChoice choice;
+    std::string why;
+  };
   ShapeClass shape_class;
   std::vector<Candidate> candidates;  ///< fastest first
+  std::vector<LeftOut> left_out;
 };
 
 TMAJIT_END

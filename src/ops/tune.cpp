@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <future>
 #include <limits>
 #include <optional>
@@ -82,24 +83,47 @@ class Contest {
   bool in_graph_ = false;
 };
 
+/// What candidates became: a launch, or the reason why there is none.
+struct Prepared {
+  std::vector<std::size_t> candidate;  ///< of each launch
+  std::vector<PreparedLaunch> launches;
+  std::vector<TuneReport::LeftOut> left_out;
+};
+
 /// Each candidate, ready to be launched: compiled by as many threads as there are, since that takes longer
-/// than all the rest.
-std::vector<PreparedLaunch> prepare_all(const Runtime& runtime, const std::vector<KernelPlan>& candidates) {
+/// than all the rest. Throws what the first threw if there is none.
+Prepared prepare_all(const Runtime& runtime, const std::vector<KernelPlan>& candidates) {
   std::vector<std::optional<PreparedLaunch>> launches(candidates.size());
+  std::vector<std::exception_ptr> errors(candidates.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t n = next++; n < launches.size(); n = next++) {
-      launches[n].emplace(runtime.kernel(candidates[n]).prepare(candidates[n]));
+      try {
+        launches[n].emplace(runtime.kernel(candidates[n]).prepare(candidates[n]));
+      } catch (...) {
+        errors[n] = std::current_exception();
+      }
     }
   };
   std::vector<std::future<void>> workers;
   for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, most_threads); ++i) {
     workers.push_back(std::async(std::launch::async, work));
   }
-  for (std::future<void>& worker : workers) worker.wait();
   for (std::future<void>& worker : workers) worker.get();
-  std::vector<PreparedLaunch> all;
-  for (std::optional<PreparedLaunch>& launch : launches) all.push_back(std::move(*launch));
+  Prepared all;
+  for (std::size_t n = 0; n < launches.size(); ++n) {
+    if (launches[n]) {
+      all.candidate.push_back(n);
+      all.launches.push_back(std::move(*launches[n]));
+      continue;
+    }
+    try {
+      std::rethrow_exception(errors[n]);
+    } catch (const std::exception& error) {
+      all.left_out.push_back({.choice = candidates[n].choice(), .why = error.what()});
+    }
+  }
+  if (all.launches.empty()) std::rethrow_exception(errors.front());
   return all;
 }
 
@@ -123,25 +147,29 @@ TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions&
   const PlanOptions untuned{.chip = runtime.chip()};
   const std::vector<KernelPlan> candidates = plan_candidates(move, untuned);
   report.shape_class = shape_class(move, untuned);
-  const auto count = static_cast<std::uint32_t>(candidates.size());
-  const std::vector<PreparedLaunch> launches = prepare_all(runtime, candidates);
-  for (const PreparedLaunch& launch : launches) launch(nullptr);
-  Contest contest(runtime.device()->timing(), launches, options.repeats);
+  Prepared prepared = prepare_all(runtime, candidates);
+  report.left_out = std::move(prepared.left_out);
+  const auto plan_of = [&](std::size_t launch) -> const KernelPlan& {
+    return candidates[prepared.candidate[launch]];
+  };
+  const auto count = static_cast<std::uint32_t>(prepared.launches.size());
+  for (const PreparedLaunch& launch : prepared.launches) launch(nullptr);
+  Contest contest(runtime.device()->timing(), prepared.launches, options.repeats);
   const auto race = [&](std::uint32_t times, bool is_final) {
     const std::vector<std::size_t>& racing = contest.racing();
     for (std::size_t n = 0; n < times * racing.size(); ++n) {
-      const std::size_t candidate = racing[n % racing.size()];
+      const std::size_t one = racing[n % racing.size()];
       const auto done = is_final ? count : static_cast<std::uint32_t>(n * count / (times * racing.size()));
-      if (options.progress) options.progress(done, count, candidates[candidate].choice().text());
-      contest.time(candidate);
+      if (options.progress) options.progress(done, count, plan_of(one).choice().text());
+      contest.time(one);
     }
   };
   race(rounds, false);
   contest.keep_near();
   if (contest.racing().size() > 1) race(final_rounds, true);
   for (std::uint32_t i = 0; i < count; ++i) {
-    report.candidates.push_back({.choice = candidates[i].choice(),
-                                 .predicted_us = candidates[i].predicted_us(),
+    report.candidates.push_back({.choice = plan_of(i).choice(),
+                                 .predicted_us = plan_of(i).predicted_us(),
                                  .microseconds = contest.median_us(i)});
   }
   std::ranges::stable_sort(report.candidates, {}, &TuneReport::Candidate::microseconds);

@@ -2,6 +2,7 @@
 #include "ops/scripted_device.hpp"
 #include "runtime/temporary_folder.hpp"
 
+#include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
 #include <cmath>
@@ -48,10 +49,13 @@ const std::filesystem::path& kernels() {
 }
 
 struct Tuned {
-  explicit Tuned(ScriptedDevice::Time time, std::int64_t launch_ns = 0)
+  explicit Tuned(
+      ScriptedDevice::Time time, std::int64_t launch_ns = 0,
+      std::function<void(int number)> on_load = [](int) {})
       : device(std::make_shared<ScriptedGpu>(std::move(time))),
         runtime({.device = device, .cache_directory = kernels()}) {
     device->launch_ns = launch_ns;
+    device->on_load = std::move(on_load);
     const Operation operation =
         operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, 0x7f00'0000'0000),
                            Tensor::contiguous(ElementType::f32, {2048, 2048}, 0x7e00'0000'0000), {1, 0});
@@ -73,6 +77,22 @@ TEST_CASE("what was tuned is what a plan then takes") {
   REQUIRE(tuned.report.candidates.size() > 9);
   CHECK(std::lround(tuned.report.candidates.front().microseconds) == 100);
   CHECK(tuned.after->plans()[0].tuned());
+  CHECK(tuned.after->plans()[0].choice() == tuned.report.candidates.front().choice);
+}
+
+TEST_CASE("a candidate that cannot be loaded is left out, and the others are measured") {
+  const auto time = [](int number, const LaunchShape&) { return 100'000 + 1000 * number; };
+  const Tuned tuned(time, 0, [](int number) {
+    // The first is the planner's own, which was loaded before.
+    if (number == 2 || number == 5) throw Error(ErrorCode::device_failed, "no room for this one");
+  });
+  REQUIRE(tuned.report.left_out.size() == 2);
+  for (const TuneReport::LeftOut& one : tuned.report.left_out) {
+    CHECK(one.why == "no room for this one");
+    for (const TuneReport::Candidate& measured : tuned.report.candidates)
+      CHECK(measured.choice != one.choice);
+  }
+  CHECK(tuned.report.candidates.size() > 9);
   CHECK(tuned.after->plans()[0].choice() == tuned.report.candidates.front().choice);
 }
 

@@ -256,11 +256,16 @@ Json tuned_json(const Tuned& tuned) {
                           {"predicted_us", candidate.predicted_us},
                           {"microseconds", candidate.microseconds}});
   }
+  Json left_out = Json::array();
+  for (const auto& [choice, why] : tuned.report.left_out) {
+    left_out.push_back({{"choice", choice.text()}, {"why", why}});
+  }
   return {{"move", tuned.move},
           {"bytes", tuned.bytes},
           {"planned", candidates.empty() ? std::string() : tuned.planned.text()},
           {"shape_class", tuned.report.shape_class.text()},
-          {"candidates", candidates}};
+          {"candidates", candidates},
+          {"left_out", left_out}};
 }
 
 void measure(const TuneCommandOptions& options, Json& report, bool json) {
@@ -284,6 +289,7 @@ void measure(const TuneCommandOptions& options, Json& report, bool json) {
     all.push_back(tune_one(runtime, problem, options, position));
     const auto& tuned = all.back();
     if (json) continue;
+    for (const auto& [choice, why] : tuned.report.left_out) say("left out", "{}: {}", choice.text(), why);
     if (tuned.report.candidates.empty()) {
       say("tuned", "{}: there is nothing to move", tuned.move);
     } else {
