@@ -91,7 +91,7 @@ class Spans final : public Family {
     const SpanLayout& layout = layout_of(candidate);
     const auto tiles = static_cast<double>(layout.tiles());
     const std::uint64_t chunks = std::uint64_t{layout.columns} * layout.chunks();
-    const std::uint64_t in_chunk = layout.words_at_once * layout.in_word();
+    const std::uint64_t in_chunk = std::uint64_t{layout.words_at_once} * layout.in_word();
     const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
     const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
     return {

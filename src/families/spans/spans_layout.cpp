@@ -71,7 +71,8 @@ void choose_columns(SpanLayout& layout, const Problem& problem, std::uint64_t wa
 std::uint32_t words_at_once(const SpanLayout& layout) {
   const std::uint32_t most = std::min(bytes_at_once / layout.element_bytes, loads_at_once) / layout.in_word();
   for (std::uint32_t words = most; 4 * words > most; words /= 2) {
-    if (5 * layout.words() >= 4 * ceil_div(layout.words(), words) * words) return words;
+    const std::uint32_t loaded = (layout.words() + words - 1) / words * words;
+    if (5 * layout.words() >= 4 * loaded) return words;
   }
   return std::max(most / 4, 1U);
 }
@@ -82,7 +83,7 @@ bool begins_at_words(const SpanLayout& layout, const Problem& problem) {
   for (std::uint32_t k = layout.run_dimensions; k < layout.rank; ++k) {
     bits |= static_cast<std::uint64_t>(problem.step(0, layout.order[k]));
   }
-  return bits % (layout.in_word() * layout.element_bytes) == 0;
+  return bits % (std::uint64_t{layout.in_word()} * layout.element_bytes) == 0;
 }
 
 }  // namespace
@@ -97,7 +98,8 @@ std::uint32_t SpanLayout::stores() const noexcept {
   for (std::uint32_t rounds = 1; rounds <= 8; ++rounds) {
     const std::uint32_t lanes = (words() + rounds - 1) / rounds;
     if (lanes > span_threads) continue;
-    const double busy = static_cast<double>(words()) / rounds * (span_threads / lanes) / span_threads;
+    const std::uint32_t columns_at_once = span_threads / lanes;
+    const double busy = static_cast<double>(words()) / rounds * columns_at_once / span_threads;
     if (busy <= most * 1.1) continue;
     most = busy;
     best = lanes;
@@ -170,9 +172,9 @@ std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& 
   layout.wide_offsets = std::max(reach_of(problem, 0), reach_of(problem, 1)) > most_counted;
   const std::uint64_t run = layout.run_elements + (layout.staggered ? layout.in_word() - 1 : 0);
   layout.run = sat_cast<std::uint32_t>(part_of(run, wanted_run, layout.in_word()));
-  layout.columns = sat_cast<std::uint32_t>(
-      std::min(part_of(layout.all_columns, columns, columns * bytes >= 2 * sector ? sector / bytes : 1),
-               layout.all_columns));
+  const std::uint64_t unit = columns * bytes >= std::uint64_t{2} * sector ? sector / bytes : 1;
+  layout.columns =
+      sat_cast<std::uint32_t>(std::min(part_of(layout.all_columns, columns, unit), layout.all_columns));
   layout.words_at_once = words_at_once(layout);
   layout.run_tiles = ceil_div(run, std::uint64_t{layout.run});
   layout.column_tiles = ceil_div(layout.all_columns, std::uint64_t{layout.columns});
