@@ -19,22 +19,22 @@ struct SpanTile {
   Address<u8> destination;
   Address<const u8> source;
   SpanDigit digit[most_digits];
-  u32 run_digits;     // the first ones
-  u32 column_digits;  // where those of columns end
+  u32 run_digits;      // the first ones
+  u32 column_digits;   // where those of columns end
   u32 digits;
-  u32 run_elements;   // of a whole run
+  u32 run_elements;    // of a whole run
   u32 all_columns;
-  u32 run;            // elements of a tile's part of it
-  u32 columns;        // of a tile
-  u32 words;          // of memory that a tile's part of a run meets
-  u32 chunks;         // of words that a thread loads at once: of such a part
-  u32 pitch;          // words from column to column of the image
-  Divider lanes;      // threads side by side that load a column each
-  u32 rows;           // of such threads
-  Divider stores;     // threads side by side that go along a run when they store
-  u32 stored_columns; // whose runs they do so at once
-  Divider group;      // tiles that follow each other along the columns ...
-  Divider run_tiles;  // ... before those of the next part of the runs
+  u32 run;             // elements of a tile's part of it
+  u32 columns;         // of a tile
+  u32 words;           // of memory that a tile's part of a run meets
+  u32 chunks;          // of a tile's part of a run: a thread loads the words of one at once
+  u32 pitch;           // words from column to column of the image
+  Divider lanes;       // threads side by side that load a column each
+  u32 rows;            // of such threads
+  Divider stores;      // threads side by side that store along the run of one column
+  u32 stored_columns;  // whose runs are stored at the same time
+  Divider group;       // tiles that follow each other along the columns ...
+  Divider run_tiles;   // ... before those of the next part of the runs
   Divider groups;
 };
 

@@ -70,7 +70,7 @@ void check_alignment(const SpanLayout& layout, const Problem& problem) {
 
 }  // namespace
 
-TEST_CASE("spans cover all runs and columns of random permutations") {
+TEST_CASE("spans cover all runs and columns of random moves") {
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::uint64_t met = 0;
@@ -91,7 +91,7 @@ TEST_CASE("spans cover all runs and columns of random permutations") {
   CHECK(met > 100);
 }
 
-TEST_CASE("a short run gets more columns, and a shorter extent than a word is no obstacle") {
+TEST_CASE("a tile of short runs has more columns") {
   const auto move = tests::permutation(ElementType::bf16, {65, 8, 29, 16, 6, 37}, {3, 1, 2, 0, 5, 4});
   const auto layout = span_layout(make_problem(move), {256, 64});
   REQUIRE(layout);

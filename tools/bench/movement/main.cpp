@@ -8,6 +8,7 @@
 #include "workload.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/kernel_plan.hpp>
 #include <tmajit/version.hpp>
 
 #include <algorithm>
@@ -59,6 +60,14 @@ struct Options : bench::ProgramOptions {
   double limit_s = 0;         ///< no case is begun after that long; 0: no limit
 };
 
+/// What --family may be.
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  names.reserve(tmajit::families().size());
+  for (const tmajit::FamilyInfo& family : tmajit::families()) names.emplace_back(family.name);
+  return names;
+}
+
 /// Fills `options`. Returns an exit code where there is nothing to run.
 std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-movement");
@@ -83,7 +92,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
       "predicts alone. For fit.py");
   app.add_option("--family", options.family, "With --model: only candidates of this kernel family")
-      ->needs(model);
+      ->needs(model)
+      ->check(CLI::IsMember(family_names()));
   app.add_flag("--tuned", options.tuned,
                "With --model: also what tune() and RuntimeOptions::improve choose, measured beside the "
                "candidates, and how much the same kernel's time differs from itself. Keeps its kernels in a "

@@ -25,15 +25,15 @@ constexpr std::size_t cases_at_once = 8;  // whose kernels are compiled together
 
 /// Of cases that one kernel does; the planner's choice first.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
-                                      tmajit::DevicePtr source, std::string_view family = {}) {
+                                      tmajit::DevicePtr source, std::string_view family) {
   if (c.tile) return {};
   const tmajit::Operation operation = bench::operation_of(c, destination, source);
   if (operation.moves.size() != 1) return {};
   try {
     return tmajit::plan_candidates(operation.moves.front(), {.chip = chip, .family = family});
-  } catch (const tmajit::Error&) {
-    if (family.empty()) throw;
-    return {};  // not a case for it
+  } catch (const tmajit::Error& error) {
+    if (family.empty() || error.code() != tmajit::ErrorCode::invalid_argument) throw;
+    return {};  // the family cannot do it
   }
 }
 
@@ -238,8 +238,9 @@ class ModelMeasurement {
 
 }  // namespace
 
-Json predict_case(const Case& c, const tmajit::Chip& chip) {
-  const std::vector<KernelPlan> plans = candidates_of(c, chip, bench::some_destination, bench::some_source);
+Json predict_case(const Case& c, const tmajit::Chip& chip, std::string_view family) {
+  const std::vector<KernelPlan> plans =
+      candidates_of(c, chip, bench::some_destination, bench::some_source, family);
   return plans.empty() ? Json(nullptr) : to_json(c, plans);
 }
 
@@ -251,7 +252,7 @@ void measure_model(bench::Machine* machine, const std::vector<Case>& cases, cons
     if (!result.is_null()) report.json["results"].push_back(std::move(result));
   };
   if (machine == nullptr) {
-    for (const Case& c : cases) add(predict_case(c, chip));
+    for (const Case& c : cases) add(predict_case(c, chip, options.family));
     save();
     return;
   }
