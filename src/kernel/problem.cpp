@@ -137,21 +137,23 @@ std::uint64_t Problem::bytes_written() const noexcept {
   return sat_mul(nest.elements(), element_bytes(0));
 }
 
+std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
+  std::uint64_t elements = nest.empty() ? 0 : 1;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    std::uint64_t extent = nest.operand[operand].strides[d] == 0 ? 1 : nest.shape[d];
+    if (nest.windowed) {
+      const std::int64_t first = std::max<std::int64_t>(nest.window_first[d], 0);
+      const std::int64_t end = std::min(nest.window_end[d], static_cast<std::int64_t>(nest.shape[d]));
+      extent = first < end ? std::min(extent, static_cast<std::uint64_t>(end - first)) : 0;
+    }
+    elements = sat_mul(elements, extent);
+  }
+  return sat_mul(elements, element_bytes(operand));
+}
+
 std::uint64_t Problem::bytes_read() const noexcept {
   std::uint64_t bytes = 0;
-  for (std::uint32_t i = 1; i < nest.operands; ++i) {
-    std::uint64_t elements = nest.empty() ? 0 : 1;
-    for (std::uint32_t d = 0; d < nest.rank; ++d) {
-      std::uint64_t extent = nest.operand[i].strides[d] == 0 ? 1 : nest.shape[d];
-      if (nest.windowed) {
-        const std::int64_t first = std::max<std::int64_t>(nest.window_first[d], 0);
-        const std::int64_t end = std::min(nest.window_end[d], static_cast<std::int64_t>(nest.shape[d]));
-        extent = first < end ? std::min(extent, static_cast<std::uint64_t>(end - first)) : 0;
-      }
-      elements = sat_mul(elements, extent);
-    }
-    bytes = sat_add(bytes, sat_mul(elements, element_bytes(i)));
-  }
+  for (std::uint32_t i = 1; i < nest.operands; ++i) bytes = sat_add(bytes, bytes_read(i));
   return bytes;
 }
 

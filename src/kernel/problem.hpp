@@ -61,6 +61,8 @@ struct Problem {
   [[nodiscard]] std::uint32_t alignment(std::uint32_t operand, std::uint32_t along) const noexcept;
   /// Bytes that are read and written, each element once.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+  /// Of one source.
+  [[nodiscard]] std::uint64_t bytes_read(std::uint32_t operand) const noexcept;
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
+#include <limits>
 
 TMAJIT_BEGIN
 namespace {
@@ -23,8 +24,19 @@ constexpr double none_cached = 64e6;
 /// What tiles take of an operand's memory in one piece.
 struct Piece {
   double bytes = 1;
+  double spread = 1;  ///< bytes of memory for each byte of elements: where they lie apart, but share sectors
   std::uint32_t alignment = 1;  ///< all begin at multiples of so many bytes, at most a sector
 };
+
+/// Elements from one to the next in memory, where they lie nearest; 1 where there is but one.
+std::int64_t least_step(const CanonicalNest& nest, std::uint32_t operand) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    const std::int64_t step = std::abs(nest.operand[operand].strides[d]);
+    if (step != 0 && nest.shape[d] > 1) least = std::min(least, step);
+  }
+  return least == std::numeric_limits<std::int64_t>::max() ? 1 : least;
+}
 
 Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Problem& problem,
                std::uint32_t operand) {
@@ -32,7 +44,9 @@ Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Prob
   const std::uint64_t element = problem.element_bytes(operand);
   std::uint64_t run = 1;
   std::uint64_t bits = sector | problem.address[operand];
-  std::int64_t expected = 1;
+  std::int64_t expected = least_step(nest, operand);
+  if (static_cast<std::uint64_t>(expected) * element > sector) expected = 1;
+  const auto apart = static_cast<std::uint64_t>(expected);
   std::uint32_t joined = 0;  // a bit a dimension
   // Dimensions are few: looking for each stride in turn costs less than sorting them.
   for (std::uint32_t n = 0; n < nest.rank; ++n) {
@@ -48,17 +62,18 @@ Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Prob
       break;
     }
     expected *= static_cast<std::int64_t>(nest.shape[found]);
-    if (expected == 1) break;
   }
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     if ((joined >> d & 1) == 0) bits |= static_cast<std::uint64_t>(strides[d]) * element;
   }
-  return {static_cast<double>(run * element), 1U << std::countr_zero(bits | run * element)};
+  return {static_cast<double>(run * apart * element), static_cast<double>(apart),
+          1U << std::countr_zero(bits | run * apart * element)};
 }
 
 /// Pieces of an operand that begin anywhere, as far as their alignment lets them, meet so many bytes of
 /// sectors beside their own.
-void add_pieces(PredictedTraffic& traffic, double bytes, const Piece& piece) {
+void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece) {
+  const double bytes = elements * piece.spread;
   const double runs = bytes / piece.bytes;
   traffic.bytes += bytes;
   traffic.beside += runs * static_cast<double>(sector - piece.alignment);
@@ -129,8 +144,8 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   Piece stored = piece_of(footprint, nest, problem, 0);
   stored.alignment = std::clamp<std::uint32_t>(footprint.store_bytes, stored.alignment, sector);
   add_pieces(result.written, static_cast<double>(problem.bytes_written()), stored);
-  const double read = static_cast<double>(problem.bytes_read()) / std::max(problem.sources(), 1U);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
+    const auto read = static_cast<double>(problem.bytes_read(i));
     add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
   }
 

@@ -1,4 +1,4 @@
-// What a kernel of spans knows of its launch: how both views' dimensions make up runs, columns and the rest, and its tile.
+// What a kernel of spans knows of its launch: how its views' dimensions make up runs, columns and the rest, and its tile.
 #pragma once
 #include "tmajit/divider.cuh"
 
@@ -7,18 +7,26 @@ namespace tmajit::params {
 constexpr u32 most_digits = 8;
 
 // One step of taking a number apart: the index in a dimension.
+template <u32 sources>
 struct SpanDigit {
-  i64 destination;  // bytes from one index to the next
-  i64 source;       // elements from one index to the next
-  Divider count;    // indices
+  i64 destination;      // bytes from one index to the next
+  i64 source[sources];  // elements from one index to the next
+  Divider count;        // indices
+};
+
+struct SpanSource {
+  Address<const u8> first;
+  u32 image;  // where its image begins in shared memory, if it has one
+  u32 pitch;  // words from column to column of the image
 };
 
 // Digits vary fastest first: those of a run's elements in the order of the destination's memory, those of the columns in the
-// order of the source's, those of what neither has.
+// order of a source's, those of what neither has.
+template <u32 sources>
 struct SpanTile {
   Address<u8> destination;
-  Address<const u8> source;
-  SpanDigit digit[most_digits];
+  SpanSource source[sources];
+  SpanDigit<sources> digit[most_digits];
   u32 run_digits;      // the first ones
   u32 column_digits;   // where those of columns end
   u32 digits;
@@ -26,9 +34,9 @@ struct SpanTile {
   u32 all_columns;
   u32 run;             // elements of a tile's part of it
   u32 columns;         // of a tile
-  u32 words;           // of memory that a tile's part of a run meets
-  u32 chunks;          // of a tile's part of a run: a thread loads the words of one at once
-  u32 pitch;           // words from column to column of the image
+  u32 words;           // of the destination's memory that a tile's part of a run meets
+  u32 chunks;          // of a tile's part of a run: a thread loads the elements of one at once
+  u32 tables;          // where they begin in shared memory, behind the images
   Divider lanes;       // threads side by side that load a column each
   u32 rows;            // of such threads
   Divider stores;      // threads side by side that store along the run of one column
@@ -38,15 +46,34 @@ struct SpanTile {
   Divider groups;
 };
 
+//@ used PaddedSpanTile
+// Of a source that does not reach all of the destination.
+struct PaddedSpanTile : SpanTile<1> {
+  u32 first[most_digits];  // the indices of each digit that the source has
+  u32 end[most_digits];
+  double value;  // what the rest holds
+};
+//@ end
+
 //@ if host
-static_assert(sizeof(SpanDigit) == 32 && TMAJIT_OFFSET(SpanDigit, source) == 8 && TMAJIT_OFFSET(SpanDigit, count) == 16);
-static_assert(sizeof(SpanTile) == 384 && alignof(SpanTile) == 8 && TMAJIT_OFFSET(SpanTile, source) == 8);
-static_assert(TMAJIT_OFFSET(SpanTile, digit) == 16 && TMAJIT_OFFSET(SpanTile, run_digits) == 272);
-static_assert(TMAJIT_OFFSET(SpanTile, words) == 300 && TMAJIT_OFFSET(SpanTile, pitch) == 308);
-static_assert(TMAJIT_OFFSET(SpanTile, lanes) == 312 && TMAJIT_OFFSET(SpanTile, rows) == 324);
-static_assert(TMAJIT_OFFSET(SpanTile, stores) == 328 && TMAJIT_OFFSET(SpanTile, stored_columns) == 340);
-static_assert(TMAJIT_OFFSET(SpanTile, group) == 344 && TMAJIT_OFFSET(SpanTile, run_tiles) == 356);
-static_assert(TMAJIT_OFFSET(SpanTile, groups) == 368);
+template <u32 sources>
+struct SpanTileLayout : SpanTileLayout<sources - 1> {
+  using Digit = SpanDigit<sources>;
+  static_assert(sizeof(Digit) == 24 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
+  static_assert(TMAJIT_OFFSET(Digit, count) == 8 + 8 * sources);
+  using Tile = SpanTile<sources>;
+  static_assert(TMAJIT_OFFSET(Tile, source) == 8 && TMAJIT_OFFSET(Tile, digit) == 8 + 16 * sources);
+  static constexpr u32 numbers = TMAJIT_OFFSET(Tile, digit) + most_digits * sizeof(Digit);
+  static_assert(TMAJIT_OFFSET(Tile, run_digits) == numbers && TMAJIT_OFFSET(Tile, words) == numbers + 28);
+  static_assert(TMAJIT_OFFSET(Tile, lanes) == numbers + 40 && TMAJIT_OFFSET(Tile, rows) == numbers + 52);
+  static_assert(TMAJIT_OFFSET(Tile, stores) == numbers + 56 && TMAJIT_OFFSET(Tile, group) == numbers + 72);
+  static_assert(TMAJIT_OFFSET(Tile, groups) == numbers + 96 && sizeof(Tile) == numbers + 112 && alignof(Tile) == 8);
+};
+template <>
+struct SpanTileLayout<0> {};
+static_assert(sizeof(SpanTileLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(SpanSource) == 16 && TMAJIT_OFFSET(SpanSource, image) == 8);
+static_assert(sizeof(PaddedSpanTile) == sizeof(SpanTile<1>) + 72 && alignof(PaddedSpanTile) == 8);
 //@ end
 
 }  // namespace tmajit::params

@@ -91,18 +91,21 @@ RandomFill random_fill(reference::Random& random, std::uint64_t most_elements) {
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     std::uint64_t extent = one_in(random, 3) ? between(random, 1, most_elements) : between(random, 1, 9);
     extent = std::min(extent, std::max<std::uint64_t>(most_elements / elements, 1));
-    if (one_in(random, 3)) extent = (extent + 15) / 16 * 16;
+    const std::uint64_t whole = (extent + 15) / 16 * 16;
+    if (one_in(random, 3) && elements * whole <= most_elements) extent = whole;
     view.shape[d] = extent;
     elements *= extent;
     fill.factors.push_back(one_in(random, 3) ? 0 : static_cast<std::int32_t>(between(random, 0, 8)) - 4);
   }
   std::int64_t step = one_in(random, 5) ? 2 : 1;
+  std::uint64_t left = elements;  // of the dimensions that are still to come
   for (std::size_t k = order.size(); k-- > 0;) {
     const std::uint32_t d = order[k];
     view.strides[d] = one_in(random, 6) ? -step : step;
     step *= static_cast<std::int64_t>(view.shape[d]);
-    // Gaps, but memory of a few times the elements at most.
-    const bool may_grow = static_cast<std::uint64_t>(step) < 4 * most_elements;
+    left /= view.shape[d];
+    // Gaps, but memory of a few times the most elements.
+    const bool may_grow = (static_cast<std::uint64_t>(step) + 20) * left < 4 * most_elements;
     if (may_grow && one_in(random, 3)) step += static_cast<std::int64_t>(between(random, 1, 20));
   }
   return fill;

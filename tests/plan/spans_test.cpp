@@ -37,7 +37,7 @@ void check_sides(const SpanLayout& layout, const Problem& problem) {
   CHECK(elements == layout.others);
 }
 
-void check_tiles(const SpanLayout& layout, const Problem& problem) {
+void check_tiles(const SpanLayout& layout) {
   CHECK(layout.run % layout.in_word() == 0);
   // A part of a run may begin up to a word early.
   const std::uint64_t reach = layout.run_tiles * layout.run - (layout.staggered ? layout.in_word() - 1 : 0);
@@ -47,15 +47,20 @@ void check_tiles(const SpanLayout& layout, const Problem& problem) {
   CHECK((layout.column_tiles - 1) * layout.columns < layout.all_columns);
   CHECK(layout.groups() * layout.group >= layout.column_tiles);
   // Threads side by side store to different banks.
-  CHECK(layout.pitch() % 2 == 1);
-  CHECK(layout.pitch() >= layout.words());
-  CHECK(layout.chunks() * layout.words_at_once >= layout.words());
+  for (const SpanSource& source : layout.all_sources()) {
+    if (!source.has_image) continue;
+    CHECK(source.pitch % 2 == 1);
+    CHECK(source.pitch * source.word_bytes() >= layout.run * source.element_bytes);
+    CHECK(layout.in_chunk * source.element_bytes % source.word_bytes() == 0);
+  }
+  CHECK(layout.chunks() * layout.in_chunk >= layout.run);
+  CHECK(layout.in_chunk % layout.in_word() == 0);
   CHECK(layout.lanes() <= span_threads);
   CHECK(layout.stores() <= span_threads);
   CHECK(layout.stores() * ceil_div(layout.words(), layout.stores()) >= layout.words());
   CHECK(layout.shared_bytes() <= most_span_bytes);
-  CHECK(layout.lines_met(problem) >= 1);
-  CHECK(layout.lines_met(problem) <= 32);
+  for (const SpanSource& source : layout.all_sources()) CHECK(source.lines >= 1);
+  for (const SpanSource& source : layout.all_sources()) CHECK(source.lines <= 32);
 }
 
 /// Words of memory hold elements of two columns only where runs begin anywhere.
@@ -83,7 +88,7 @@ TEST_CASE("spans cover all runs and columns of random moves") {
       const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
       INFO(spans_family().choice(candidate).text());
       check_sides(layout, problem);
-      check_tiles(layout, problem);
+      check_tiles(layout);
       check_alignment(layout, problem);
       ++met;
     }

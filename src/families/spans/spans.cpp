@@ -1,4 +1,5 @@
 #include "families/list.hpp"
+#include "families/shared/chunks.hpp"
 #include "families/shared/line_image.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "spec/saturate.hpp"
@@ -17,19 +18,40 @@ namespace {
 constexpr SpanTuning tunings[] = {{256, 64},  {128, 128}, {256, 32}, {128, 64}, {512, 32},
                                   {256, 128}, {512, 64},  {128, 32}, {64, 64}};
 
-/// What a `spans` kernel is specialised for.
+/// What a `spans` kernel is specialised for. Types are those that kernels of chunks know, too: of bits that
+/// are moved as they are only the size counts.
 struct SpanFacts {
-  std::uint32_t element_bytes = 1;
+  std::uint32_t type = 0;  ///< of the destination, an ElementType
   Flag staggered = 0;
   Flag wide_offsets = 0;
-  std::uint32_t words_at_once = 1;
+  Flag computes = 0;
+  Flag padded = 0;
+  std::uint32_t in_chunk = 1;
+  std::uint32_t sources = 1;
+  std::array<std::uint32_t, max_inputs> source{};
+  std::array<Flag, max_inputs> has_image{};
+
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+  [[nodiscard]] ElementType source_type(std::uint32_t s) const noexcept {
+    return static_cast<ElementType>(source[s]);
+  }
 };
 
-SpanFacts facts_of_layout(const SpanLayout& layout) {
-  return {.element_bytes = layout.element_bytes,
-          .staggered = layout.staggered ? 1U : 0U,
-          .wide_offsets = layout.wide_offsets ? 1U : 0U,
-          .words_at_once = layout.words_at_once};
+SpanFacts facts_of_layout(const SpanLayout& layout, const Problem& problem) {
+  SpanFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
+                  .staggered = layout.staggered ? 1U : 0U,
+                  .wide_offsets = layout.wide_offsets ? 1U : 0U,
+                  .computes = problem.expression.empty() ? 0U : 1U,
+                  .padded = problem.nest.windowed ? 1U : 0U,
+                  .in_chunk = layout.in_chunk,
+                  .sources = layout.sources};
+  for (std::uint32_t s = 0; s < layout.sources; ++s) {
+    // What surrounds a padded source has the destination's type.
+    facts.source[s] =
+        facts.padded != 0 ? facts.type : static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
+    facts.has_image[s] = layout.source[s].has_image ? 1 : 0;
+  }
+  return facts;
 }
 
 /// The layout of a candidate, which was worked out when it was added.
@@ -37,16 +59,23 @@ const SpanLayout& layout_of(const Candidate& candidate) {
   return *static_cast<const SpanLayout*>(candidate.layout.get());
 }
 
-params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
+template <std::uint32_t sources>
+void fill_tile(params::SpanTile<sources>& tile, const SpanLayout& layout, const Problem& problem) {
   const auto divider = [](std::uint64_t n) { return make_divider<params::Divider>(n); };
-  params::SpanTile tile{};
-  std::fill_n(tile.digit, params::most_digits, params::SpanDigit{0, 0, divider(1)});
-  for (std::uint32_t k = 0; k < layout.rank; ++k) {
+  for (std::uint32_t k = 0; k < params::most_digits; ++k) {
     const std::uint32_t d = layout.order[k];
-    tile.digit[k] = {problem.step(0, d), problem.nest.operand[1].strides[d], divider(problem.nest.shape[d])};
+    const bool exists = k < layout.rank;
+    tile.digit[k].count = divider(exists ? problem.nest.shape[d] : 1);
+    tile.digit[k].destination = exists ? problem.step(0, d) : 0;
+    for (std::uint32_t s = 0; s < sources; ++s)
+      tile.digit[k].source[s] = exists ? problem.nest.operand[s + 1].strides[d] : 0;
   }
   set_address(tile.destination, problem.address[0]);
-  set_address(tile.source, problem.address[1]);
+  for (std::uint32_t s = 0; s < sources; ++s) {
+    set_address(tile.source[s].first, problem.address[s + 1]);
+    tile.source[s].image = layout.source[s].image;
+    tile.source[s].pitch = layout.source[s].pitch;
+  }
   tile.run_digits = layout.run_dimensions;
   tile.column_digits = layout.run_dimensions + layout.column_dimensions;
   tile.digits = layout.rank;
@@ -56,7 +85,7 @@ params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
   tile.columns = layout.columns;
   tile.words = layout.words();
   tile.chunks = layout.chunks();
-  tile.pitch = layout.pitch();
+  tile.tables = layout.tables;
   tile.lanes = divider(layout.lanes());
   tile.rows = span_threads / layout.lanes();
   tile.stores = divider(layout.stores());
@@ -64,26 +93,86 @@ params::SpanTile tile_of(const SpanLayout& layout, const Problem& problem) {
   tile.group = divider(layout.group);
   tile.run_tiles = divider(layout.run_tiles);
   tile.groups = divider(layout.groups());
+}
+
+params::PaddedSpanTile padded_tile_of(const SpanLayout& layout, const Problem& problem) {
+  params::PaddedSpanTile tile{};
+  fill_tile(tile, layout, problem);
+  for (std::uint32_t k = 0; k < layout.rank; ++k) {
+    const std::uint32_t d = layout.order[k];
+    const auto extent = static_cast<std::int64_t>(problem.nest.shape[d]);
+    const auto index = [&](std::int64_t i) {
+      return static_cast<std::uint32_t>(std::clamp<std::int64_t>(i, 0, extent));
+    };
+    tile.first[k] = index(problem.nest.window_first[d]);
+    tile.end[k] = index(problem.nest.window_end[d]);
+  }
+  tile.value = problem.padding;
   return tile;
+}
+
+/// Adds the parameter of a launch: a SpanTile<sources>, or what begins with one.
+template <std::uint32_t sources, class Tile>
+void add_tile(ParameterBlock& parameters, ParameterType type, const Tile& tile) {
+  using Beginning = params::SpanTile<sources>;
+  const std::uint32_t at = parameters.add(type, "plan", tile);
+  parameters.add_address(at + offsetof(Beginning, destination), 0);
+  for (std::uint32_t s = 0; s < sources; ++s) {
+    parameters.add_address(
+        at + static_cast<std::uint32_t>(offsetof(Beginning, source) + s * sizeof(params::SpanSource)), s + 1);
+  }
+}
+
+/// The types of a kernel's views, and how it reads its sources.
+void add_views(SourceParts& parts, const SpanFacts& facts) {
+  const ElementType to = facts.element_type();
+  const auto text = [&](ElementType type) {
+    return facts.computes != 0 || facts.padded != 0 ? std::string(device_type(type)) : bits_type(type);
+  };
+  parts.elements = {to};
+  parts.result = to;
+  parts.facts += fmt::format("struct Destination {{\n  using Element = {};\n}};\n", text(to));
+  parts.facts += "template <u32 i>\nstruct Source;\n";
+  for (std::uint32_t s = 0; s < facts.sources; ++s) {
+    const ElementType from = facts.source_type(s);
+    const bool has_image = facts.has_image[s] != 0;
+    parts.facts += fmt::format(
+        "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr bool has_image = "
+        "{};\n}};\n",
+        s, text(from), has_image);
+    parts.elements.push_back(from);
+    parts.inputs.push_back(from);
+    parts.set(has_image ? "image" : "elements");
+  }
+  parts.facts += all_sources_fact(facts.sources);
+}
+
+/// Words of the destination that a thread has under way (templates/kernels/spans.cu).
+std::uint32_t stored_at_once(const SpanLayout& layout, const Problem& problem) {
+  if (!problem.expression.empty()) return layout.in_word() < 4 ? 4 : 2;
+  return layout.has_image() || layout.in_word() == 4 ? 4 : 8;
 }
 
 class Spans final : public Family {
  public:
   Spans()
       : Family({.name = "spans",
-                .summary = "moves bits between spans of the source's memory and of the destination's, either "
-                           "of any dimensions, element by element",
-                .operation = {}}) {}
+                .summary =
+                    "moves, pads, converts or computes between spans of the sources' memory and of the "
+                    "destination's, either of any dimensions, element by element",
+                .operation = {},
+                .computes = true,
+                .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (tmajit::layout_of(problem) == Layout::rows || !takes_spans(problem)) return;
+    if (!takes_spans(problem)) return;
     for (const SpanTuning& tuning : tunings) {
       const auto layout = span_layout(problem, tuning);
       if (!layout) continue;
-      Candidate one = candidate(facts_of_layout(*layout), problem.nest,
+      Candidate one = candidate(facts_of_layout(*layout, problem), problem.nest,
                                 {.box = layout->box(problem.nest), .threads = span_threads});
       one.layout = std::make_shared<const SpanLayout>(*layout);
-      add_once(candidates, std::move(one), !is_small(problem) && !repeats(problem));
+      add_once(candidates, std::move(one), !is_small(problem) && !(repeats(problem) && layout->has_image()));
     }
   }
 
@@ -91,24 +180,38 @@ class Spans final : public Family {
     const SpanLayout& layout = layout_of(candidate);
     const auto tiles = static_cast<double>(layout.tiles());
     const std::uint64_t chunks = std::uint64_t{layout.columns} * layout.chunks();
-    const std::uint64_t in_chunk = std::uint64_t{layout.words_at_once} * layout.in_word();
     const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
     const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
-    return {
+    const std::uint64_t words_at_once = std::uint64_t{span_threads} * stored_at_once(layout, problem);
+    const std::uint64_t passes = ceil_div(words, words_at_once);
+    // A thread waits for the elements of an image, and for those that it loads itself.
+    const std::uint64_t rounds =
+        (layout.has_image() ? ceil_div(chunks, threads) : 0) + (layout.loads_elements() ? passes : 0);
+    Footprint footprint{
         .box = layout.box(problem.nest),
         .threads = span_threads,
         .tiles = layout.tiles(),
         .dynamic_shared_bytes = layout.shared_bytes(),
         .most_dynamic_shared_bytes = most_span_bytes,
         .registers = 40,
-        .bytes_in_flight = std::min(chunks, threads) * in_chunk * layout.element_bytes,
-        .rounds = static_cast<std::uint32_t>(ceil_div(chunks, threads)),
-        .passes = static_cast<std::uint32_t>(ceil_div(words, std::uint64_t{span_threads} * 4)),
-        .work = {.entry = tiles * layout.entries(),
-                 .span_element = tiles * static_cast<double>(chunks * in_chunk),
-                 .span_word = tiles * static_cast<double>(words),
-                 .span_lookup = layout.staggered ? tiles * static_cast<double>(chunks * in_chunk) : 0,
-                 .span_line = tiles * static_cast<double>(chunks * in_chunk) * layout.lines_met(problem)}};
+        .rounds = static_cast<std::uint32_t>(rounds),
+        .passes = static_cast<std::uint32_t>(passes),
+        .work = {.entry = tiles * layout.entries(), .span_word = tiles * static_cast<double>(words)}};
+    Work& work = footprint.work;
+    for (const SpanSource& source : layout.all_sources()) {
+      const std::uint64_t loaded = source.has_image ? chunks * layout.in_chunk : words * layout.in_word();
+      const std::uint64_t at_once = source.has_image ? std::min(chunks, threads) * layout.in_chunk
+                                                     : std::min(words, words_at_once) * layout.in_word();
+      const double elements = tiles * static_cast<double>(loaded);
+      footprint.bytes_in_flight += at_once * source.element_bytes;
+      work.span_element += elements;
+      work.span_line += elements * source.lines;
+      if (layout.staggered || !source.has_image) work.span_lookup += elements;
+    }
+    // What is computed is instructions, too.
+    if (!problem.expression.empty())
+      work.span_element += tiles * static_cast<double>(words * layout.in_word());
+    return footprint;
   }
 
   [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
@@ -116,10 +219,14 @@ class Spans final : public Family {
   }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const SpanLayout& layout = layout_of(candidate);
-    return fmt::format(
-        "Threads load {} columns side by side in the source's memory, element by element, and store parts of "
-        "{} elements of the destination's runs: both may begin and end anywhere in any dimension.",
-        layout.columns, layout.run);
+    const std::string_view along =
+        layout.has_image()
+            ? "Threads load {} columns side by side in a source's memory, element by element, and store "
+              "parts of {} elements of the destination's runs: both may begin and end anywhere in any "
+              "dimension."
+            : "Threads load elements one by one for {} parts of {} elements of the destination's runs, "
+              "which begin and end anywhere in any dimension.";
+    return fmt::format(fmt::runtime(along), layout.columns, layout.run);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
     const SpanLayout& layout = layout_of(candidate);
@@ -129,9 +236,15 @@ class Spans final : public Family {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const SpanLayout& layout = layout_of(candidate);
-    const std::uint32_t at = parameters.add({"params::SpanTile"}, "plan", tile_of(layout, problem));
-    parameters.add_address(at + offsetof(params::SpanTile, destination), 0);
-    parameters.add_address(at + offsetof(params::SpanTile, source), 1);
+    if (problem.nest.windowed) {
+      add_tile<1>(parameters, {"params::PaddedSpanTile"}, padded_tile_of(layout, problem));
+    } else {
+      with_rank(layout.sources, [&](auto sources) {
+        params::SpanTile<sources> tile{};
+        fill_tile(tile, layout, problem);
+        add_tile<sources>(parameters, {"params::SpanTile", sources}, tile);
+      });
+    }
     shape.grid = grid_of(layout.groups() * layout.group * layout.run_tiles * layout.others);
   }
 
@@ -140,17 +253,19 @@ class Spans final : public Family {
     const auto facts = facts_of<SpanFacts>(candidate);
     SourceParts parts{
         .why =
-            "Threads load elements side by side in the source's memory one by one, many at once, "
+            "Threads load elements one by one, many at once, side by side in the memory where they can, "
             "and store words of the destination: dimensions of any length fill a tile, wherever "
             "its rows begin. The copy engine is not used: it cannot transpose.",
-        .element_bytes = facts.element_bytes,
         .most_threads = span_threads,
         .call = "move_tile(plan)"};
     parts.set("staggered", facts.staggered != 0);
-    parts.set("narrow", facts.element_bytes < 4);
+    parts.set("padded", facts.padded != 0);
+    parts.set("computes", facts.computes != 0);
+    parts.set("cut", size_of(facts.element_type()) < 4);
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);
-    parts.facts += number_fact("element_bytes", facts.element_bytes);
-    parts.facts += number_fact("words_at_once", facts.words_at_once, "that a thread loads at once");
+    parts.facts +=
+        number_fact("in_chunk", facts.in_chunk, "elements that a thread loads at once for an image");
+    add_views(parts, facts);
     return parts;
   }
 

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t bytes_at_once = 32;               // that a thread has under way, at most ...
 constexpr std::uint32_t loads_at_once = 16;               // ... by so many loads
 constexpr std::uint32_t sector = 32;                      // bytes
+constexpr std::int64_t line = 128;                        // bytes
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
 constexpr std::uint32_t most_columns = 1024;              // of a tile
 constexpr std::uint32_t group_columns = 32;  // tiles of a group: what they share is still in the cache
@@ -33,58 +34,195 @@ std::uint64_t part_of(std::uint64_t all, std::uint64_t wanted, std::uint64_t uni
   return ceil_div(ceil_div(all, parts), unit) * unit;
 }
 
-void choose_run(SpanLayout& layout, const Problem& problem, std::uint64_t wanted) {
-  const CanonicalNest& nest = problem.nest;
-  const auto& strides = nest.operand[0].strides;
-  const std::uint32_t column = contiguous_dimension(problem, 1);
-  std::uint32_t d = nest.rank - 1;
-  layout.order[0] = d;
-  layout.run_elements = nest.shape[d];
-  while (d > 0 && 4 * layout.run_elements < 3 * wanted) {
-    if (strides[d - 1] != strides[d] * static_cast<std::int64_t>(nest.shape[d])) break;
-    if (d - 1 == column) break;  // columns need it
-    --d;
-    layout.order[layout.run_dimensions++] = d;
-    layout.run_elements *= nest.shape[d];
-  }
-}
-
-void choose_columns(SpanLayout& layout, const Problem& problem, std::uint64_t wanted) {
-  const CanonicalNest& nest = problem.nest;
-  const PerDimension order = farthest_first(nest, 1, nest.rank);
-  const std::uint32_t first = nest.rank - layout.run_dimensions;  // of the run's
-  std::uint32_t taken = layout.run_dimensions;
-  for (std::uint32_t k = nest.rank; k-- > 0;) {
-    const std::uint32_t d = order[k];
-    if (d >= first) continue;
-    layout.order[taken++] = d;
-    if (4 * layout.all_columns < 3 * wanted) {
-      layout.all_columns *= nest.shape[d];
-      ++layout.column_dimensions;
-    } else {
-      layout.others *= nest.shape[d];
+/// Lines of memory that a warp meets whose lanes go along some dimensions, the first of them fastest, by
+/// `step` indices each. Where they are fewer than its lanes, it meets as many more elsewhere.
+double lines_met(const Problem& problem, std::uint32_t operand, std::span<const std::uint32_t> dimensions,
+                 std::uint32_t step, std::uint64_t count) {
+  std::array<std::int64_t, warp_lanes> met{};
+  std::array<std::uint64_t, max_view_rank> index{};
+  const auto lanes = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(ceil_div(count, std::uint64_t{step}), 1, warp_lanes));
+  std::uint32_t found = 0;
+  std::int64_t at = 0;
+  for (std::uint32_t n = 0; n < lanes; ++n) {
+    const std::int64_t number = at >= 0 ? at / line : (at + 1) / line - 1;
+    const bool again = found > 0 && met[found - 1] == number;
+    if (!again && std::find(met.begin(), met.begin() + found, number) == met.begin() + found)
+      met[found++] = number;
+    std::uint64_t carry = step;
+    for (std::size_t k = 0; k < dimensions.size() && carry > 0; ++k) {
+      const std::uint64_t extent = problem.nest.shape[dimensions[k]];
+      const std::uint64_t old = index[k];
+      index[k] += carry;
+      carry = 0;
+      for (; index[k] >= extent; index[k] -= extent) ++carry;
+      at += (static_cast<std::int64_t>(index[k]) - static_cast<std::int64_t>(old)) *
+            problem.step(operand, dimensions[k]);
     }
   }
+  return static_cast<double>(found) * warp_lanes / lanes;
 }
 
-/// As many as a thread may have under way, if that leaves little of the last chunk empty.
-std::uint32_t words_at_once(const SpanLayout& layout) {
-  const std::uint32_t most = std::min(bytes_at_once / layout.element_bytes, loads_at_once) / layout.in_word();
-  for (std::uint32_t words = most; 4 * words > most; words /= 2) {
-    const std::uint32_t loaded = (layout.words() + words - 1) / words * words;
-    if (5 * layout.words() >= 4 * loaded) return words;
+/// Works out a layout, step by step.
+class SpanPlanner {
+ public:
+  SpanPlanner(const Problem& problem, const SpanTuning& tuning)
+      : problem_(problem), nest_(problem.nest), tuning_(tuning) {
+    own_.rank = nest_.rank;
+    own_.element_bytes = problem.element_bytes(0);
+    own_.sources = problem.sources();
+    own_.order[0] = nest_.rank - 1;
+    for (std::uint32_t s = 0; s < own_.sources; ++s)
+      own_.source[s].element_bytes = problem.element_bytes(s + 1);
   }
-  return std::max(most / 4, 1U);
-}
 
-/// Whether the part of a run that each tile has begins at a word of memory.
-bool begins_at_words(const SpanLayout& layout, const Problem& problem) {
-  std::uint64_t bits = problem.address[0];
-  for (std::uint32_t k = layout.run_dimensions; k < layout.rank; ++k) {
-    bits |= static_cast<std::uint64_t>(problem.step(0, layout.order[k]));
+  std::optional<SpanLayout> plan() {
+    choose_lead();
+    const std::uint64_t wanted_run = std::max(tuning_.run_bytes / widest_, own_.in_word());
+    choose_run(wanted_run);
+    std::uint64_t wanted = std::max(tuning_.column_bytes / lead_bytes(), 1U);
+    // What a short run lacks, more columns make up for.
+    wanted *= std::max<std::uint64_t>(wanted_run / own_.run_elements, 1);
+    wanted = std::min<std::uint64_t>(wanted, most_columns);
+    choose_columns(wanted);
+    if (own_.run_elements > most_counted || own_.all_columns > most_counted) return std::nullopt;
+    choose_tile(wanted_run, wanted);
+    choose_images();
+    if (own_.tiles() > most_counted / 2 || own_.shared_bytes() > most_span_bytes) return std::nullopt;
+    return own_;
   }
-  return bits % (std::uint64_t{layout.in_word()} * layout.element_bytes) == 0;
-}
+
+ private:
+  static constexpr std::uint32_t none = max_inputs;
+
+  [[nodiscard]] std::uint32_t lead_bytes() const {
+    return lead_ == none ? own_.element_bytes : own_.source[lead_].element_bytes;
+  }
+
+  /// Lines of a load of threads side by side along the destination's runs.
+  [[nodiscard]] double lines_along(std::uint32_t s) const {
+    return lines_met(problem_, s + 1, std::span(own_.order).first(own_.run_dimensions), own_.in_word(),
+                     own_.run_elements);
+  }
+
+  /// The source that the columns are made for: that which lies across the rows by most.
+  void choose_lead() {
+    widest_ = own_.element_bytes;
+    own_.run_elements = nest_.shape[nest_.rank - 1];
+    double most = 0;
+    for (std::uint32_t s = 0; s < own_.sources; ++s) {
+      const std::uint32_t bytes = own_.source[s].element_bytes;
+      const double side_by_side =
+          std::max(1.0, static_cast<double>(warp_lanes * own_.in_word() * bytes) / line);
+      const double lines = lines_along(s);
+      if (lines <= 2 * side_by_side) continue;
+      widest_ = std::max(widest_, bytes);
+      if (lines <= most) continue;
+      most = lines;
+      lead_ = s;
+    }
+  }
+
+  void choose_run(std::uint64_t wanted) {
+    const auto& strides = nest_.operand[0].strides;
+    if (lead_ != none) order_ = farthest_first(nest_, lead_ + 1, nest_.rank);
+    const std::uint32_t column = lead_ == none ? nest_.rank : order_[nest_.rank - 1];
+    for (std::uint32_t d = nest_.rank - 1; d > 0 && 4 * own_.run_elements < 3 * wanted; --d) {
+      if (strides[d - 1] != strides[d] * static_cast<std::int64_t>(nest_.shape[d])) break;
+      if (d - 1 == column) break;  // columns need it
+      own_.order[own_.run_dimensions++] = d - 1;
+      own_.run_elements *= nest_.shape[d - 1];
+    }
+  }
+
+  void choose_columns(std::uint64_t wanted) {
+    const std::uint32_t first = nest_.rank - own_.run_dimensions;  // of the run's
+    std::uint32_t taken = own_.run_dimensions;
+    for (std::uint32_t k = nest_.rank; k-- > 0;) {
+      const std::uint32_t d = lead_ == none ? k : order_[k];
+      if (d >= first) continue;
+      own_.order[taken++] = d;
+      if (4 * own_.all_columns < 3 * wanted) {
+        own_.all_columns *= nest_.shape[d];
+        ++own_.column_dimensions;
+      } else {
+        own_.others *= nest_.shape[d];
+      }
+    }
+  }
+
+  /// Whether the part of a run that each tile has begins at a word of memory.
+  [[nodiscard]] bool begins_at_words() const {
+    std::uint64_t bits = problem_.address[0];
+    for (std::uint32_t k = own_.run_dimensions; k < own_.rank; ++k) {
+      const std::uint32_t d = own_.order[k];
+      if (nest_.shape[d] > 1) bits |= static_cast<std::uint64_t>(problem_.step(0, d));
+    }
+    return bits % (std::uint64_t{own_.in_word()} * own_.element_bytes) == 0;
+  }
+
+  void choose_tile(std::uint64_t wanted_run, std::uint64_t wanted_columns) {
+    own_.staggered = !begins_at_words();
+    std::uint64_t reach = 0;
+    for (std::uint32_t i = 0; i <= own_.sources; ++i) reach = std::max(reach, reach_of(problem_, i));
+    own_.wide_offsets = reach > most_counted;
+    const std::uint64_t run = own_.run_elements + (own_.staggered ? own_.in_word() - 1 : 0);
+    own_.run = sat_cast<std::uint32_t>(part_of(run, wanted_run, own_.in_word()));
+    const std::uint32_t bytes = lead_bytes();
+    const std::uint64_t unit = wanted_columns * bytes >= std::uint64_t{2} * sector ? sector / bytes : 1;
+    own_.columns =
+        sat_cast<std::uint32_t>(std::min(part_of(own_.all_columns, wanted_columns, unit), own_.all_columns));
+    own_.run_tiles = ceil_div(run, std::uint64_t{own_.run});
+    own_.column_tiles = ceil_div(own_.all_columns, std::uint64_t{own_.columns});
+    own_.group = static_cast<std::uint32_t>(part_of(own_.column_tiles, group_columns, 1));
+  }
+
+  /// Sources of which a load meets fewer lines along the columns than along the runs have images.
+  void choose_images() {
+    std::uint32_t widest = 0;
+    std::uint32_t unit = own_.in_word();  // a chunk is whole words, of images too
+    for (std::uint32_t s = 0; s < own_.sources; ++s) {
+      SpanSource& source = own_.source[s];
+      source.lines = lines_along(s);
+      if (lead_ == none) continue;
+      const auto columns = std::span(own_.order).subspan(own_.run_dimensions, own_.column_dimensions);
+      const double across = lines_met(problem_, s + 1, columns, 1, own_.columns);
+      if (across + 1 >= source.lines) continue;
+      source.has_image = true;
+      source.lines = across;
+      widest = std::max(widest, source.element_bytes);
+      unit = std::max(unit, source.word_bytes() / source.element_bytes);
+    }
+    own_.in_chunk = widest == 0 ? unit : chunk_of(std::min(bytes_at_once / widest, loads_at_once), unit);
+    std::uint64_t bytes = 0;
+    for (std::uint32_t s = 0; s < own_.sources; ++s) {
+      SpanSource& source = own_.source[s];
+      if (!source.has_image) continue;
+      const std::uint32_t in_word = source.word_bytes() / source.element_bytes;
+      source.image = sat_cast<std::uint32_t>(bytes);
+      // An odd number of words, so that columns side by side meet all banks.
+      source.pitch = (own_.chunks() * own_.in_chunk / in_word) | 1;
+      bytes = round_up(bytes + std::uint64_t{own_.columns} * source.pitch * source.word_bytes(), 16);
+    }
+    own_.tables = sat_cast<std::uint32_t>(bytes);
+  }
+
+  /// As many elements as a thread may have under way, if that leaves little of the last chunk empty.
+  [[nodiscard]] std::uint32_t chunk_of(std::uint32_t most, std::uint32_t unit) const {
+    for (std::uint32_t n = most; 4 * n > most && n >= unit; n /= 2) {
+      if (5 * own_.run >= 4 * ((own_.run + n - 1) / n * n)) return n;
+    }
+    return std::max(most / 4, unit);
+  }
+
+  const Problem& problem_;
+  const CanonicalNest& nest_;
+  SpanTuning tuning_;
+  SpanLayout own_;
+  std::uint32_t lead_ = none;
+  std::uint32_t widest_ = 1;  ///< bytes of an element of the destination, or of a source that lies across
+  PerDimension order_{};      ///< of the lead
+};
 
 }  // namespace
 
@@ -107,32 +245,22 @@ std::uint32_t SpanLayout::stores() const noexcept {
   return best;
 }
 
-double SpanLayout::lines_met(const Problem& problem) const noexcept {
-  constexpr std::int64_t line = 128;
-  std::array<std::int64_t, warp_lanes> met{};
-  std::uint32_t count = 0;
-  for (std::uint32_t n = 0; n < std::min(columns, warp_lanes); ++n) {
-    std::int64_t at = 0;
-    std::uint64_t left = n;
-    for (std::uint32_t k = run_dimensions; k < run_dimensions + column_dimensions; ++k) {
-      at += static_cast<std::int64_t>(left % problem.nest.shape[order[k]]) * problem.step(1, order[k]);
-      left /= problem.nest.shape[order[k]];
-    }
-    const std::int64_t number = at >= 0 ? at / line : (at + 1) / line - 1;
-    if (std::find(met.begin(), met.begin() + count, number) == met.begin() + count) met[count++] = number;
-  }
-  // Of fewer columns a warp has several words.
-  return static_cast<double>(count) * std::max(1.0, static_cast<double>(warp_lanes) / columns);
+bool SpanLayout::has_image() const noexcept {
+  return std::ranges::any_of(all_sources(), &SpanSource::has_image);
 }
 
-std::uint32_t SpanLayout::entries() const noexcept {
-  return columns + chunks() * words_at_once * in_word() + (staggered ? in_word() - 1 : 0);
+bool SpanLayout::loads_elements() const noexcept {
+  return !std::ranges::all_of(all_sources(), &SpanSource::has_image);
+}
+
+std::uint32_t SpanLayout::elements() const noexcept {
+  return (chunks() * in_chunk + (staggered ? in_word() - 1 : 0) + 3) / 4 * 4;
 }
 
 std::uint32_t SpanLayout::shared_bytes() const noexcept {
   const std::uint32_t offset_bytes = wide_offsets ? 8 : 4;
-  const std::uint32_t elements = (entries() - columns + 3) / 4 * 4;
-  return columns * pitch() * in_word() * element_bytes + (elements + 2 * columns) * offset_bytes;
+  return sat_cast<std::uint32_t>(tables + (std::uint64_t{sources} * elements() + (sources + 1ULL) * columns) *
+                                              offset_bytes);
 }
 
 PerDimension SpanLayout::box(const CanonicalNest& nest) const noexcept {
@@ -152,35 +280,19 @@ PerDimension SpanLayout::box(const CanonicalNest& nest) const noexcept {
 
 bool takes_spans(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || problem.sources() != 1 || !problem.reads_bits()) return false;
-  return problem.element_bytes(0) <= 8 && nest.operand[0].strides[nest.rank - 1] == 1;
+  if (nest.rank < 2 || problem.sources() == 0 || nest.operand[0].strides[nest.rank - 1] != 1) return false;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (problem.element_bytes(i) > sizeof(std::uint64_t)) return false;
+  }
+  if (problem.expression.empty()) return problem.sources() == 1 && layout_of(problem) != Layout::rows;
+  if (nest.windowed || problem.reads.g || problem.reads.t || problem.reads.tile_index) return false;
+  // Elements that a thread loads beside those it needs may be what another one writes.
+  return std::none_of(problem.interleaved.begin(), problem.interleaved.begin() + nest.operands,
+                      [](bool one) { return one; });
 }
 
 std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& tuning) {
-  SpanLayout layout{.rank = problem.nest.rank, .element_bytes = problem.element_bytes(0)};
-  const std::uint32_t bytes = layout.element_bytes;
-  const std::uint64_t wanted_run = std::max(tuning.run_bytes / bytes, layout.in_word());
-  const std::uint64_t wanted_columns = std::max(tuning.column_bytes / bytes, 1U);
-  choose_run(layout, problem, wanted_run);
-  // What a short run lacks, more columns make up for.
-  const std::uint64_t short_by = std::max<std::uint64_t>(wanted_run / layout.run_elements, 1);
-  const std::uint64_t columns = std::min<std::uint64_t>(wanted_columns * short_by, most_columns);
-  choose_columns(layout, problem, columns);
-  if (layout.run_elements > most_counted || layout.all_columns > most_counted) return std::nullopt;
-
-  layout.staggered = !begins_at_words(layout, problem);
-  layout.wide_offsets = std::max(reach_of(problem, 0), reach_of(problem, 1)) > most_counted;
-  const std::uint64_t run = layout.run_elements + (layout.staggered ? layout.in_word() - 1 : 0);
-  layout.run = sat_cast<std::uint32_t>(part_of(run, wanted_run, layout.in_word()));
-  const std::uint64_t unit = columns * bytes >= std::uint64_t{2} * sector ? sector / bytes : 1;
-  layout.columns =
-      sat_cast<std::uint32_t>(std::min(part_of(layout.all_columns, columns, unit), layout.all_columns));
-  layout.words_at_once = words_at_once(layout);
-  layout.run_tiles = ceil_div(run, std::uint64_t{layout.run});
-  layout.column_tiles = ceil_div(layout.all_columns, std::uint64_t{layout.columns});
-  layout.group = static_cast<std::uint32_t>(part_of(layout.column_tiles, group_columns, 1));
-  if (layout.tiles() > most_counted / 2 || layout.shared_bytes() > most_span_bytes) return std::nullopt;
-  return layout;
+  return SpanPlanner(problem, tuning).plan();
 }
 
 TMAJIT_END

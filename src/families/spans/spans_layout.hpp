@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 TMAJIT_BEGIN
 
@@ -15,47 +16,64 @@ struct SpanTuning {
   std::uint32_t column_bytes = 64;
 };
 
+/// How a `spans` kernel reads a source.
+struct SpanSource {
+  std::uint32_t element_bytes = 1;
+  bool has_image = false;   ///< it lies across the runs; else the threads that store load it
+  double lines = 1;         ///< of 128 bytes that a load of a warp meets
+  std::uint32_t image = 0;  ///< where its image begins in shared memory
+  std::uint32_t pitch = 0;  ///< words from column to column of it
+
+  [[nodiscard]] std::uint32_t word_bytes() const noexcept { return element_bytes < 4 ? 4 : element_bytes; }
+};
+
 /// How a `spans` kernel works through a problem: numbers of its launch (templates/params/span_tile.cuh).
 struct SpanLayout {
   std::uint32_t rank = 1;
-  std::uint32_t element_bytes = 1;
+  std::uint32_t element_bytes = 1;  ///< of the destination
   /// Dimensions: those of a run, the nearest in the destination's memory first; those of columns, the nearest
-  /// in the source's first; the others.
+  /// in the memory of the source first that they suit; the others.
   PerDimension order{};
   std::uint32_t run_dimensions = 1;
   std::uint32_t column_dimensions = 0;
   std::uint64_t run_elements = 1;  ///< of a whole run
   std::uint64_t all_columns = 1;
-  std::uint32_t run = 1;            ///< elements of a tile's part of it, whole words
-  std::uint32_t columns = 1;        ///< of a tile
-  std::uint32_t words_at_once = 1;  ///< next to each other, whose elements a thread loads at once
-  bool staggered = false;           ///< runs begin anywhere in their words
-  bool wide_offsets = false;        ///< offsets take more than 32 bits
-  std::uint32_t group = 1;          ///< tiles that follow each other along the columns
+  std::uint32_t run = 1;       ///< elements of a tile's part of it, whole words
+  std::uint32_t columns = 1;   ///< of a tile
+  std::uint32_t in_chunk = 1;  ///< elements next to each other that a thread loads at once for an image
+  bool staggered = false;      ///< runs begin anywhere in their words
+  bool wide_offsets = false;   ///< offsets take more than 32 bits
+  std::uint32_t group = 1;     ///< tiles that follow each other along the columns
   std::uint64_t run_tiles = 1;
   std::uint64_t column_tiles = 1;
   std::uint64_t others = 1;
+  std::uint32_t sources = 1;
+  std::array<SpanSource, max_inputs> source{};
+  std::uint32_t tables = 0;  ///< where they begin in shared memory, behind the images
 
   [[nodiscard]] std::uint32_t in_word() const noexcept { return element_bytes < 4 ? 4 / element_bytes : 1; }
   [[nodiscard]] std::uint32_t words() const noexcept { return run / in_word(); }
-  /// Words from column to column of the image: an odd number, so that columns side by side meet all banks.
-  [[nodiscard]] std::uint32_t pitch() const noexcept { return (chunks() * words_at_once) | 1; }
-  /// Chunks of such words of a part of a run.
-  [[nodiscard]] std::uint32_t chunks() const noexcept {
-    return (words() + words_at_once - 1) / words_at_once;
-  }
+  /// Of a part of a run.
+  [[nodiscard]] std::uint32_t chunks() const noexcept { return (run + in_chunk - 1) / in_chunk; }
   [[nodiscard]] std::uint32_t lanes() const noexcept;
   /// Threads side by side that go along a run when they store.
   [[nodiscard]] std::uint32_t stores() const noexcept;
-  /// Lines of 128 bytes that a load of a warp meets.
-  [[nodiscard]] double lines_met(const Problem& problem) const noexcept;
   [[nodiscard]] std::uint64_t groups() const noexcept { return ceil_div(column_tiles, std::uint64_t{group}); }
   [[nodiscard]] std::uint64_t tiles() const noexcept { return run_tiles * column_tiles * others; }
+  [[nodiscard]] bool has_image() const noexcept;
+  [[nodiscard]] bool loads_elements() const noexcept;
   /// Entries of the tables of a tile.
-  [[nodiscard]] std::uint32_t entries() const noexcept;
+  [[nodiscard]] std::uint32_t entries() const noexcept { return columns + elements(); }
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// The tile as a box, about: of dimensions that its spans reach beyond all indices.
   [[nodiscard]] PerDimension box(const CanonicalNest& nest) const noexcept;
+  [[nodiscard]] std::span<const SpanSource> all_sources() const noexcept {
+    return std::span(source).first(sources);
+  }
+
+ private:
+  /// Of the table of a source's elements.
+  [[nodiscard]] std::uint32_t elements() const noexcept;
 };
 
 /// Whether a problem is one for such kernels.
