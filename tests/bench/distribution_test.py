@@ -9,7 +9,7 @@ from pathlib import Path
 
 import paths  # noqa: F401
 import run_test
-from beside import distribution, distribution_chart, table, targets
+from beside import distribution, distribution_chart, results, table, targets
 from beside.library import find
 from report_test import case, measured
 
@@ -120,11 +120,12 @@ class Chart(unittest.TestCase):
 class Shown(unittest.TestCase):
     def test_the_program_counts_likewise(self):
         program = Path(find()).with_name("tmajit-movement")
-        for more, groups in (["--random-views"], 6), ([], 1):
+        for which, groups in ((["--random", "4", "--random-views"], 6), (["--random", "4"], 1),
+                              (["--casts", "--only", "->u8"], 1)):
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "a.json"
-                subprocess.run([program, "--device", "sim", "--tiny", "--random", "4", *more, "--rounds", "1", "--json",
-                                file], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run([program, "--device", "sim", "--tiny", *which, "--rounds", "1", "--json", file],
+                               check=True, stdout=subprocess.DEVNULL)
                 report = json.loads(file.read_text())
             theirs, ours = ({(row.pop("group"), row.pop("types")): row for row in rows}
                             for rows in (report["distribution"]["driver"], distribution.of(report)["driver"]))
@@ -134,6 +135,9 @@ class Shown(unittest.TestCase):
                 self.assertEqual(theirs[key].keys(), row.keys())
                 for name in row:
                     self.assertAlmostEqual(theirs[key][name], row[name], places=12)
+            lowest = sorted(report["results"], key=results.of_driver)[:distribution.WORST]
+            self.assertEqual([row["label"] for row in report["distribution"]["worst"]],
+                             [result["label"] for result in lowest])
 
     def test_earlier_results(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 /// The parts of the benchmarks: the list of cases, bytes counted, and a check that finds what is wrong.
 #include "case_list.hpp"
 #include "check.hpp"
+#include "distribution.hpp"
 #include "expressions.hpp"
 #include "machine.hpp"
 #include "planning.hpp"
@@ -10,9 +11,11 @@
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -165,6 +168,44 @@ TEST_CASE("targets of cases") {
   CHECK(target_of(c, 1.3, 1.05)->met());
   CHECK_FALSE(target_of(c, 1.4, 1.05)->met());
   CHECK_FALSE(target_of(labelled("small: 16 MiB copy f32"), 9, 1));
+}
+
+TEST_CASE("casts of every pair") {
+  const std::vector<Case> casts = list_cases({.casts = true});
+  std::set<std::pair<ElementType, ElementType>> pairs;
+  std::size_t quick = 0;
+  for (const Case& c : casts) {
+    CAPTURE(c.label());
+    const Array& from = c.sources.at(0);
+    const Array& to = c.destinations.at(0);
+    pairs.insert({from.type, to.type});
+    CHECK(from.type != to.type);
+    CHECK(from.elements() == to.elements());
+    CHECK(std::max(from.bytes(), to.bytes()) == 256 * MiB);
+    CHECK(operation_of(c).moves.size() == 1);
+    CHECK_FALSE(target_of(c, 100, 92.9)->met());
+    CHECK(target_of(c, 100, 93.1)->met());
+    quick += c.quick ? 1 : 0;
+  }
+  CHECK(casts.size() == pairs.size());
+  CHECK(pairs.size() == tmajit::all_element_types.size() * (tmajit::all_element_types.size() - 1));
+  CHECK(quick == 20);
+}
+
+TEST_CASE("the worst of many cases") {
+  movement::Distribution distribution;
+  CHECK(distribution.lines().empty());
+  const std::vector<Case> casts = list_cases({.casts = true});
+  for (std::size_t i = 0; i < 20; ++i) {
+    distribution.add(casts[i], 1.0 - 0.01 * static_cast<double>(7 * i % 20), "kernel");
+  }
+  const nlohmann::ordered_json worst = distribution.worst();
+  REQUIRE(worst.size() == 10);
+  CHECK(worst[0]["label"] == casts[17].label());  // 7 * 17 is 19 more than a multiple of 20
+  CHECK(worst[0]["ratio"] == 1.0 - 0.19);
+  CHECK(worst[9]["ratio"] == 1.0 - 0.10);
+  CHECK(distribution.json()[0]["cases"] == 20);
+  CHECK(distribution.json()[0]["least"] == worst[0]["ratio"]);
 }
 
 TEST_CASE("devices that are not there") {

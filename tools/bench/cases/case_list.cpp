@@ -262,6 +262,26 @@ void add_casts(CaseBuilder& list) {
   list.map("cast", "normalise", 1, u8, f32, elements);
 }
 
+/// Between every two element types, in each direction; the wider one's array has 256 MiB.
+void add_every_cast(CaseBuilder& list) {
+  using enum ElementType;
+  constexpr std::uint64_t bytes = 256 * MiB;
+  constexpr std::array quick{f32, bf16, u8, e4m3, f64};
+  const auto is_quick = [&](ElementType type) { return std::ranges::find(quick, type) != quick.end(); };
+  for (const ElementType from : tmajit::all_element_types) {
+    for (const ElementType to : tmajit::all_element_types) {
+      if (from == to) continue;
+      const std::uint64_t elements = bytes / std::max(tmajit::size_of(from), tmajit::size_of(to));
+      Case& c = list.map("casts", "cast", 1, from, to, elements);
+      c.name = human_bytes(bytes);
+      c.kind = Kind::cast;
+      c.peers = Peers::none;
+      c.quick = is_quick(from) && is_quick(to);
+      c.least_ratio = 0.93;
+    }
+  }
+}
+
 /// What families without inputs write.
 void add_made_up(CaseBuilder& list) {
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
@@ -438,6 +458,10 @@ std::vector<Case> list_cases(const ListOptions& options) {
     return options.random_views ? random_views(random) : random_permutations(random);
   }
   CaseBuilder list(options);
+  if (options.casts) {
+    add_every_cast(list);
+    return list.take();
+  }
   add_table_of_peers(list);
   add_one_gibibyte(list);
   add_small(list);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -12,6 +13,7 @@ namespace movement {
 namespace {
 
 constexpr std::array bounds{0.97, 0.90};
+constexpr std::size_t shown = 10;  // of the worst cases
 
 std::string below(double bound) {
   return fmt::format("below_{:.2f}", bound);
@@ -40,10 +42,11 @@ nlohmann::ordered_json spread(const std::string& group, const std::string& types
 
 }  // namespace
 
-void Distribution::add(const bench::Case& c, double ratio) {
+void Distribution::add(const bench::Case& c, double ratio, std::string kernels) {
   if (!ratios_.contains(c.group)) groups_.push_back(c.group);
   // Of casts there are too many pairs to tell them apart.
   ratios_[c.group][c.kind == bench::Kind::cast ? "any" : c.types()].push_back(ratio);
+  cases_.push_back({c.label(), ratio, std::move(kernels)});
 }
 
 nlohmann::ordered_json Distribution::json() const {
@@ -55,6 +58,17 @@ nlohmann::ordered_json Distribution::json() const {
       all.insert(all.end(), ratios.begin(), ratios.end());
     }
     if (ratios_.at(group).size() > 1) rows.push_back(spread(group, "all", all));
+  }
+  return rows;
+}
+
+nlohmann::ordered_json Distribution::worst() const {
+  std::vector<Measured> ordered = cases_;
+  std::ranges::stable_sort(ordered, {}, &Measured::ratio);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < std::min(shown, ordered.size()); ++i) {
+    const Measured& c = ordered[i];
+    rows.push_back({{"label", c.label}, {"ratio", c.ratio}, {"kernels", c.kernels}});
   }
   return rows;
 }
@@ -74,6 +88,11 @@ std::vector<std::string> Distribution::lines() const {
     for (const double bound : bounds)
       line += fmt::format("{:>7.1f} %", 100 * row[below(bound)].get<double>());
     all.push_back(std::move(line));
+  }
+  all.emplace_back("Worst beside the driver's copy");
+  for (const auto& row : worst()) {
+    all.push_back(fmt::format("{:>7.3f}  {:<54}{}", row["ratio"].get<double>(),
+                              row["label"].get<std::string>(), row["kernels"].get<std::string>()));
   }
   return all;
 }

@@ -39,6 +39,7 @@ constexpr const char* examples =
     "  tmajit-movement --only 'peers: ' --only small --json movement.json\n"
     "  tmajit-movement --only '->(3,2,1,0) u8' --rounds 31\n"
     "  tmajit-movement --targets --jit\n"
+    "  tmajit-movement --casts --json casts.json\n"
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
@@ -51,6 +52,7 @@ struct Options : bench::ProgramOptions {
   bool list = false;
   std::size_t random = 0;     ///< random permutations of each type instead of the list
   bool random_views = false;  ///< as many of each other kind of move instead
+  bool casts = false;         ///< casts between all element types instead of the list
   bool model = false;         ///< every candidate, beside what the cost model predicts
   std::string family = {};    ///< whose candidates alone those are; empty: all
   bool tuned = false;         ///< and what tune() and improve end with
@@ -87,6 +89,9 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--random-views", options.random_views,
                "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
       ->needs(random);
+  CLI::Option* casts = app.add_flag("--casts", options.casts,
+                                    "Instead of the list, casts of 256 MiB between every two element types")
+                           ->excludes(random);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
@@ -102,7 +107,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; peers.py has those of random cases")
-      ->excludes(random);
+      ->excludes(random, casts);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
@@ -113,7 +118,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       throw CLI::ValidationError("--tuned", "it measures, which --device none does not");
     }
   });
-  if (options.random > 0 && app.count("--rounds") == 0) options.rounds = few_rounds;
+  if ((options.random > 0 || options.casts) && app.count("--rounds") == 0) options.rounds = few_rounds;
   return exit_code;
 }
 
@@ -121,7 +126,8 @@ std::vector<Case> chosen(const Options& options) {
   std::vector<Case> cases = bench::list_cases({.seed = options.seed,
                                                .tiny = options.tiny,
                                                .random = options.random,
-                                               .random_views = options.random_views});
+                                               .random_views = options.random_views,
+                                               .casts = options.casts});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;
@@ -139,6 +145,7 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
   report.json["seed"] = options.seed;
   report.json["random"] = options.random;
   report.json["views"] = options.random_views;
+  report.json["casts"] = options.casts;
   report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
   report.json["peers"] = nlohmann::ordered_json::array();
@@ -196,12 +203,14 @@ class Measurement {
       report_.json["why_left_out"] = fmt::format("--limit {:g} s was over", options_.limit_s);
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
-    if (options_.random == 0) return tell_targets();
-    tell_distribution();
-    return true;
+    if (spreads()) tell_distribution();
+    return options_.random > 0 || tell_targets();
   }
 
  private:
+  /// Whether cases are many of a kind, so that the spread of their ratios tells more than each of them.
+  [[nodiscard]] bool spreads() const { return options_.random > 0 || options_.casts; }
+
   void add(const Target& target) {
     targets_.push_back(target);
     report_.json["targets"].push_back(to_json(target));
@@ -232,7 +241,7 @@ class Measurement {
                                gigabytes_per_second(moved.sectors, ours)));
     }
     if (const std::optional<Target> target = movement::target_of(c, ours, driver)) add(*target);
-    if (options_.random > 0) distribution_.add(c, driver / ours);
+    if (spreads()) distribution_.add(c, driver / ours, kernels_of(entry["notes"]["tmajit"]));
   }
 
   void measure_planning() {
@@ -253,7 +262,7 @@ class Measurement {
   void tell_distribution() {
     report_.line("");
     for (const std::string& line : distribution_.lines()) report_.line(line);
-    report_.json["distribution"] = {{"driver", distribution_.json()}};
+    report_.json["distribution"] = {{"driver", distribution_.json()}, {"worst", distribution_.worst()}};
     save();
   }
 
