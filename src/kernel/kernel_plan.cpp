@@ -32,17 +32,6 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   return KernelPlan(std::move(state));
 }
 
-ShapeClass shape_class_of(const Problem& problem, const Candidate& usual) {
-  const CanonicalNest& nest = usual.nest;
-  ShapeClass shape{.family = usual.family->name(),
-                   .element_bytes = static_cast<std::uint8_t>(problem.element_bytes(0)),
-                   .rank = static_cast<std::uint8_t>(std::max(nest.rank, 1U))};
-  shape.row = log2_of(nest.rank > 0 ? nest.shape[nest.rank - 1] : 1);
-  shape.bytes = log2_of(problem.bytes_read() + problem.bytes_written());
-  usual.family->classify(usual, problem, shape);
-  return shape;
-}
-
 const FamilyInfo& KernelPlan::family() const noexcept {
   return state_->candidate.family->info();
 }

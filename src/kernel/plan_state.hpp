@@ -23,8 +23,4 @@ struct KernelPlan::State {
 [[nodiscard]] KernelPlan make_kernel_plan(Candidate candidate, Problem problem,
                                           const Prediction& prediction = {}, bool tuned = false);
 
-/// A ShapeClass without what only its family knows. `usual` is the candidate that suits most problems of the
-/// kind.
-[[nodiscard]] ShapeClass shape_class_of(const Problem& problem, const Candidate& usual);
-
 TMAJIT_END

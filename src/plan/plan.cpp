@@ -1,4 +1,5 @@
 #include "families/list.hpp"
+#include "families/shared/shape_class.hpp"
 #include "kernel/plan_state.hpp"
 #include "plan/candidates.hpp"
 #include "plan/check_operation.hpp"

@@ -44,9 +44,9 @@ std::string list_of(const Numbers& numbers) {
 std::string text_of(const ShapeClass& shape) {
   return fmt::format(
       R"({{"family": "{}", "element_bytes": {}, "rank": {}, "staggered": {}, "row": {}, "column": {}, )"
-      R"("bytes": {}, "sources": {}, "access": {}}})",
+      R"("bytes": {}, "order": {}, "inner": {}, "sources": {}, "access": {}}})",
       shape.family, shape.element_bytes, shape.rank, shape.staggered, shape.row, shape.column, shape.bytes,
-      shape.sources, list_of(shape.access));
+      list_of(shape.order), list_of(shape.inner), shape.sources, list_of(shape.access));
 }
 
 std::string text_of(const KernelChoice& choice) {
@@ -66,15 +66,17 @@ class Reader {
     const Json root = parsed(text);
     if (!root.is_object()) fail("", root, "an object with \"tmajit\" and \"choices\"");
     string(root, "tmajit", "");
-    const bool same_meaning = number<std::uint32_t>(root, "class_version", "") == ShapeClass::version &&
-                              number<std::uint32_t>(root, "choice_version", "") == KernelChoice::version;
+    const auto class_version = number<std::uint32_t>(root, "class_version", "");
+    const auto choice_version = number<std::uint32_t>(root, "choice_version", "");
     const Json& list = member(root, "choices", "");
     if (!list.is_array()) fail("choices", list, "a list");
     std::vector<TunedChoice> choices;
+    // Which fields those of other versions have is not known here.
+    if (class_version != ShapeClass::version || choice_version != KernelChoice::version) return choices;
     choices.reserve(list.size());
     for (const Json& item : list) {
       auto read = choice(item, fmt::format("choices[{}]", &item - &list.front()));
-      if (same_meaning && read) choices.push_back(std::move(*read));
+      if (read) choices.push_back(std::move(*read));
     }
     return choices;
   }
@@ -174,6 +176,8 @@ class Reader {
                          .row = number<std::int8_t>(shape, "row", of_class),
                          .column = number<std::int8_t>(shape, "column", of_class),
                          .bytes = number<std::int8_t>(shape, "bytes", of_class),
+                         .order = numbers<std::uint16_t, 8>(shape, "order", of_class),
+                         .inner = numbers<std::uint8_t, max_view_rank>(shape, "inner", of_class),
                          .sources = number<std::uint8_t>(shape, "sources", of_class),
                          .access = numbers<std::uint8_t, 8>(shape, "access", of_class)};
 

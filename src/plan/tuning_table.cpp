@@ -10,11 +10,14 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <shared_mutex>
 #include <utility>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -49,17 +52,44 @@ TunedChoice tuned(std::string_view chip, const ShippedChoice& shipped) {
           .microseconds = shipped.microseconds};
 }
 
+/// "3,2,1,0": the permutation of that number in lexicographic order.
+std::string order_text(std::uint32_t number, std::uint32_t rank) {
+  std::vector<std::uint32_t> left(rank);
+  std::iota(left.begin(), left.end(), 0);
+  std::vector<std::uint32_t> digits;  // which of those that are left comes next, the last first
+  for (std::uint32_t k = 1; k <= rank; ++k) {
+    digits.push_back(number % k);
+    number /= k;
+  }
+  std::vector<std::uint32_t> order;
+  for (; !digits.empty(); digits.pop_back()) {
+    order.push_back(left[digits.back()]);
+    left.erase(left.begin() + digits.back());
+  }
+  return fmt::format("{}", fmt::join(order, ","));
+}
+
 }  // namespace
 
 std::string ShapeClass::text() const {
+  const std::size_t dimensions = std::min<std::size_t>(rank, inner.size());
   constexpr std::array accesses{"run", "repeat", "elements", "image"};
   std::string text = fmt::format("{} {}B rank {}", family, element_bytes, rank);
   if (staggered) text += " staggered";
   for (std::size_t i = 0; i < sources && i < access.size(); ++i) {
     text += fmt::format(" {}:{}B", accesses.at(access[i] / 16 % accesses.size()), 1U << access[i] % 16U);
   }
+  // Of sources that go as the destination does nothing is said.
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == 0) continue;
+    text += i == 0 ? " order " : fmt::format(" order of x{} ", i);
+    text += order_text(order[i], static_cast<std::uint32_t>(dimensions));
+  }
   text += fmt::format(" row 2^{}", row);
   if (column >= 0) text += fmt::format(" column 2^{}", column);
+  std::vector<std::uint64_t> extents;
+  for (std::size_t d = 0; d + 1 < dimensions; ++d) extents.push_back(std::uint64_t{1} << inner[d] % 64);
+  if (inner != decltype(inner){}) text += fmt::format(" inner {}", fmt::join(extents, "x"));
   return text + fmt::format(" bytes 2^{}", bytes);
 }
 

@@ -6,6 +6,7 @@
 #include "families/general/general_facts.hpp"
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
+#include "families/shared/shape_class.hpp"
 #include "plan/cost_model.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"

@@ -6,6 +6,7 @@
 #include <tmajit/plan.hpp>
 #include <tmajit/tuning.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +74,75 @@ TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow
   }
   CHECK(picks > 30);
   CHECK(4 * taken >= 3 * picks);
+}
+
+namespace {
+
+/// A permutation of a source with something between its elements in every dimension: none go together.
+Move apart(ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes,
+           DevicePtr address = tests::from_address) {
+  tests::Strides strides(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = step;
+    step *= static_cast<std::int64_t>(shape[d] + 16);
+  }
+  const Tensor source = permuted(tests::strided(type, shape, strides, address), axes);
+  const tests::Shape to(source.view.shape.begin(), source.view.shape.begin() + source.view.rank);
+  return {.destination = tests::dense(type, to, tests::to_address), .sources = {source}};
+}
+
+}  // namespace
+
+TEST_CASE("a choice of one permutation is not taken for another of the same extents") {
+  // The same logarithms everywhere: what differs is the order of the dimensions.
+  const tests::Shape shape{80, 96, 112, 64};
+  const PlanOptions untuned{};
+  std::vector<std::uint32_t> axes{0, 1, 2, 3};
+  std::vector<Move> moves;
+  do moves.push_back(apart(ElementType::bf16, shape, axes));
+  while (std::ranges::next_permutation(axes).found);
+  REQUIRE(moves.size() == 24);
+  const auto check = [&](const Move& measured, const std::vector<Move>& others) {
+    TuningTable table;
+    const KernelPlan taken = plan_candidates(measured, untuned).front();
+    table.add({.chip = untuned.chip.name,
+               .shape_class = shape_class(measured, untuned),
+               .choice = taken.choice(),
+               .microseconds = 1});
+    CHECK(plan(Operation::of({measured}), {.tuning = &table}).at(0).tuned());
+    for (const Move& other : others) {
+      if (&other == &measured) continue;
+      INFO(shape_class(measured, untuned).text() << " and " << shape_class(other, untuned).text());
+      CHECK_FALSE(plan(Operation::of({other}), {.tuning = &table}).at(0).tuned());
+    }
+  };
+  check(apart(ElementType::bf16, shape, {2, 0, 1, 3}), {apart(ElementType::bf16, shape, {3, 1, 0, 2})});
+  for (const Move& move : moves) check(move, moves);
+
+  // Of several sources each counts.
+  std::vector<Move> sums;
+  for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
+    Move sum = apart(ElementType::f32, {96, 96, 96}, {2, 1, 0});
+    sum.sources.push_back(apart(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
+    sum.expression = "x0 + x1";
+    sums.push_back(sum);
+  }
+  for (const Move& sum : sums) check(sum, sums);
+}
+
+TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and no others") {
+  const auto of = [](const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
+    return shape_class(tests::permutation(ElementType::u8, shape, axes), {});
+  };
+  // Runs of 11 elements go on in the dimension before.
+  CHECK(of({11, 60, 80, 900}, {3, 2, 1, 0}) != of({11, 6, 800, 900}, {3, 2, 1, 0}));
+  CHECK(of({11, 60, 80, 700}, {3, 2, 1, 0}) == of({11, 60, 90, 600}, {3, 2, 1, 0}));
+  // Lines of 11 likewise.
+  CHECK(of({900, 60, 80, 11}, {3, 2, 1, 0}) != of({900, 480, 10, 11}, {3, 2, 1, 0}));
+  // A larger batch of shorter rows is the same to a tile.
+  CHECK(of({32, 2048, 32, 128}, {0, 2, 1, 3}) == of({64, 1024, 32, 128}, {0, 2, 1, 3}));
+  CHECK(of({32, 2048, 32, 128}, {0, 2, 1, 3}) != of({32, 16384, 4, 128}, {0, 2, 1, 3}));
 }
 
 TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {

@@ -59,26 +59,30 @@ struct Known {
 constexpr Known known[] = {
     {"dense copy", "rows 1024, 256 threads", "rows 4B rank 1 row 2^24 bytes 2^27"},
     {"rows of a wider matrix", "rows 1x512, 128 threads", "rows 4B rank 2 row 2^9 bytes 2^18"},
-    {"heads beside tokens", "rows 1x1x128x64, 256 threads", "rows 2B rank 4 row 2^6 bytes 2^24"},
+    {"heads beside tokens", "rows 1x1x128x64, 256 threads",
+     "rows 2B rank 4 order 0,2,1,3 row 2^6 inner 1x8x8 bytes 2^24"},
     {"a row repeated", "rows 1x512, 128 threads", "rows 4B rank 2 row 2^10 bytes 2^21"},
-    {"rows 2 GiB apart", "rows 8x64, 32 threads", "rows 1B rank 2 row 2^6 bytes 2^10"},
-    {"transpose", "transpose 64x64, 256 threads", "transpose 4B rank 2 row 2^12 column 2^12 bytes 2^27"},
+    {"rows 2 GiB apart", "rows 8x64, 32 threads", "rows 1B rank 2 row 2^6 inner 8 bytes 2^10"},
+    {"transpose", "transpose 64x64, 256 threads",
+     "transpose 4B rank 2 order 1,0 row 2^12 column 2^12 inner 256 bytes 2^27"},
     {"transpose, cut blocks", "direct_transpose 32x32 by 8, 64 threads",
-     "direct_transpose 2B rank 2 row 2^9 column 2^9 bytes 2^21"},
+     "direct_transpose 2B rank 2 order 1,0 row 2^9 column 2^9 inner 512 bytes 2^21"},
     {"transpose, odd rows", "transpose 64x32 by 8, 64 threads",
-     "transpose 1B rank 2 staggered row 2^9 column 2^9 bytes 2^20"},
+     "transpose 1B rank 2 staggered order 1,0 row 2^9 column 2^9 inner 512 bytes 2^20"},
     {"transpose of 8 bytes", "direct_transpose 16x16, 64 threads",
-     "direct_transpose 8B rank 2 row 2^9 column 2^8 bytes 2^21"},
-    {"NCHW to NHWC", "spans 1x64x64, 256 threads", "transpose 2B rank 3 row 2^6 column 2^11 bytes 2^22"},
-    {"three turned round", "spans 32x1x64, 256 threads", "transpose 4B rank 3 row 2^6 column 2^7 bytes 2^22"},
+     "direct_transpose 8B rank 2 order 1,0 row 2^9 column 2^8 inner 128 bytes 2^21"},
+    {"NCHW to NHWC", "spans 1x64x64, 256 threads",
+     "transpose 2B rank 3 order 0,2,1 row 2^6 column 2^11 inner 1x512 bytes 2^22"},
+    {"three turned round", "spans 32x1x64, 256 threads",
+     "transpose 4B rank 3 order 2,1,0 row 2^6 column 2^7 inner 128x4 bytes 2^22"},
     {"a column repeated", "direct_transpose 32x32, 64 threads",
-     "direct_transpose 4B rank 2 row 2^10 column 2^9 bytes 2^21"},
+     "direct_transpose 4B rank 2 order 1,0 row 2^10 column 2^9 inner 256 bytes 2^21"},
     {"complex numbers", "direct_transpose 8x8, 64 threads",
-     "direct_transpose 16B rank 2 row 2^9 column 2^8 bytes 2^22"},
+     "direct_transpose 16B rank 2 order 1,0 row 2^9 column 2^8 inner 64 bytes 2^22"},
     {"pixels of four bytes", "transpose 16x8, 32 threads",
-     "transpose 4B rank 2 staggered row 2^8 column 2^7 bytes 2^19"},
+     "transpose 4B rank 2 staggered order 1,0 row 2^8 column 2^7 inner 128 bytes 2^19"},
     {"pixels of three bytes", "gather 32x36x3, 128 threads",
-     "gather 1B rank 3 row 2^1 column 2^1 bytes 2^19"},
+     "gather 1B rank 3 order 1,0,2 row 2^1 column 2^1 inner 128x256 bytes 2^19"},
     {"source 4 bytes off", "general 1024, 256 threads of 1 chunk",
      "general 4B rank 1 run:4B row 2^18 bytes 2^21"},
     {"destination 4 bytes off", "general 1024, 256 threads of 1 chunk",
@@ -93,7 +97,7 @@ constexpr Known known[] = {
     {"every second f32", "general 256, 64 threads of 1 chunk",
      "general 4B rank 1 elements:4B row 2^15 bytes 2^18"},
     {"elements 4 GiB apart", "general 4x32, 32 threads of 1 chunk",
-     "general 4B rank 2 elements:4B row 2^6 bytes 2^11"},
+     "general 4B rank 2 elements:4B row 2^6 inner 4 bytes 2^11"},
     {"every third byte", "general 8x32, 64 threads of 1 chunk",
      "general 1B rank 2 run:1B row 2^9 bytes 2^16"},
     {"every ninth byte", "general 1024, 64 threads of 1 chunk",
@@ -101,35 +105,37 @@ constexpr Known known[] = {
     {"into every second byte", "general 1024, 64 threads of 1 chunk",
      "general 1B rank 1 run:1B row 2^15 bytes 2^16"},
     {"two columns of bytes", "general 2x32, 32 threads of 1 chunk",
-     "general 1B rank 2 run:1B row 2^9 bytes 2^11"},
+     "general 1B rank 2 run:1B order 1,0 row 2^9 inner 2 bytes 2^11"},
     {"two columns of a wide matrix", "general 2x32, 32 threads of 1 chunk",
-     "general 1B rank 2 elements:1B row 2^9 bytes 2^11"},
+     "general 1B rank 2 elements:1B order 1,0 row 2^9 inner 2 bytes 2^11"},
     {"columns backwards", "general 32x32, 256 threads",
-     "general 4B rank 2 image:4B row 2^9 column 2^9 bytes 2^21"},
-    {"padded", "general 8x256, 256 threads of 1 chunk", "general 2B rank 2 run:2B row 2^7 bytes 2^16"},
+     "general 4B rank 2 image:4B order 1,0 row 2^9 column 2^9 inner 256 bytes 2^21"},
+    {"padded", "general 8x256, 256 threads of 1 chunk",
+     "general 2B rank 2 run:2B row 2^7 inner 4 bytes 2^16"},
     {"padded transpose", "general 4x256, 256 threads of 1 chunk",
-     "general 4B rank 2 elements:4B row 2^7 bytes 2^17"},
+     "general 4B rank 2 elements:4B order 1,0 row 2^7 inner 128 bytes 2^17"},
     {"padded repeats", "general 4x32, 32 threads of 1 chunk",
-     "general 1B rank 2 staggered repeat:1B row 2^4 bytes 2^6"},
+     "general 1B rank 2 staggered repeat:1B order 1,0 row 2^4 inner 4 bytes 2^6"},
     {"sum", "general 1024, 256 threads of 1 chunk", "general 4B rank 1 run:4B run:4B row 2^24 bytes 2^27"},
     {"sum with a transpose", "general 64x64, 256 threads",
-     "general 4B rank 2 run:4B image:4B row 2^12 column 2^12 bytes 2^27"},
+     "general 4B rank 2 run:4B image:4B order of x1 1,0 row 2^12 column 2^12 inner 256 bytes 2^27"},
     {"sum of transposes, one backwards", "general 32x32, 256 threads",
-     "general 4B rank 2 image:4B elements:4B row 2^9 column 2^9 bytes 2^21"},
+     "general 4B rank 2 image:4B elements:4B order 1,0 order of x1 1,0 row 2^9 column 2^9 inner 256 bytes "
+     "2^21"},
     {"sum with a staggered transpose", "general 32x32, 256 threads",
-     "general 4B rank 2 staggered image:4B row 2^8 column 2^9 bytes 2^20"},
+     "general 4B rank 2 staggered image:4B order 1,0 row 2^8 column 2^9 inner 256 bytes 2^20"},
     {"lines through the row", "general 16x8x16, 256 threads",
-     "general 2B rank 3 image:2B row 2^4 column 2^3 bytes 2^15"},
+     "general 2B rank 3 image:2B order 0,2,1 row 2^4 column 2^3 inner 4x8 bytes 2^15"},
     {"bias", "general 2x1024, 256 threads of 1 chunk", "general 2B rank 2 run:2B run:2B row 2^10 bytes 2^21"},
     {"scale of rows", "general 1x1024, 256 threads of 1 chunk",
-     "general 2B rank 2 run:2B repeat:4B row 2^10 bytes 2^21"},
+     "general 2B rank 2 run:2B repeat:4B order of x1 1,0 row 2^10 inner 256 bytes 2^21"},
     {"cast", "general 1024, 256 threads of 1 chunk", "general 4B rank 1 run:2B row 2^19 bytes 2^21"},
     {"coordinates", "general 1x2x1024, 256 threads of 2 chunks",
      "general 4B rank 3 run:4B row 2^10 bytes 2^23"},
     {"coordinates beyond 32 bits", "general 4096, 256 threads of 1 chunk",
      "general 1B rank 1 run:1B row 2^33 bytes 2^34"},
     {"coordinates of a staggered row", "general 8x64, 256 threads of 1 chunk",
-     "general 1B rank 2 staggered run:8B row 2^5 bytes 2^13"},
+     "general 1B rank 2 staggered run:8B row 2^5 inner 16 bytes 2^13"},
 };
 
 }  // namespace
@@ -247,7 +253,7 @@ TEST_CASE("a chip is known by its name and its SMs; the simulated one plans as a
 
 TEST_CASE("near problems share a shape class, others do not") {
   const std::string transpose = class_of(permutation(f32, {5000, 6000}, {1, 0}));
-  CHECK(transpose == "transpose 4B rank 2 row 2^12 column 2^12 bytes 2^27");
+  CHECK(transpose == "transpose 4B rank 2 order 1,0 row 2^12 column 2^12 inner 256 bytes 2^27");
   CHECK(class_of(permutation(f32, {5004, 6004}, {1, 0})) == transpose);
   CHECK(class_of(permutation(ElementType::i32, {4800, 6400}, {1, 0})) == transpose);
 
@@ -271,5 +277,6 @@ TEST_CASE("near problems share a shape class, others do not") {
   CHECK(class_of(half) != added);
   Move turned = sum;
   std::swap(turned.sources[1].view.strides[0], turned.sources[1].view.strides[1]);
-  CHECK(class_of(turned) == "general 4B rank 2 run:4B image:4B row 2^9 column 2^9 bytes 2^21");
+  CHECK(class_of(turned) ==
+        "general 4B rank 2 run:4B image:4B order of x1 1,0 row 2^9 column 2^9 inner 256 bytes 2^21");
 }

@@ -29,8 +29,14 @@ namespace {
 
 /// A class that no move has, told apart by its number.
 ShapeClass class_number(std::uint32_t n) {
-  ShapeClass shape{
-      .family = "transpose", .element_bytes = 4, .rank = 2, .row = 14, .column = 14, .bytes = 31};
+  ShapeClass shape{.family = "transpose",
+                   .element_bytes = 4,
+                   .rank = 2,
+                   .row = 14,
+                   .column = 14,
+                   .bytes = 31,
+                   .order = {1},
+                   .inner = {8}};
   for (std::uint8_t& byte : shape.access) {
     byte = static_cast<std::uint8_t>(n);
     n >>= 8;
@@ -106,6 +112,10 @@ TEST_CASE("a choice is found by chip and by every field of its class") {
   for (std::size_t i = 0; i < shape.access.size(); ++i) {
     others.push_back(shape);
     others.back().access[i] = 0x12;
+    others.push_back(shape);
+    others.back().order[i] ^= 2;
+    others.push_back(shape);
+    others.back().inner[i] ^= 1;
   }
   for (const ShapeClass& other : others) {
     INFO(other.text());
@@ -114,7 +124,16 @@ TEST_CASE("a choice is found by chip and by every field of its class") {
 }
 
 TEST_CASE("classes and choices read well") {
-  CHECK(class_number(0).text() == "transpose 4B rank 2 row 2^14 column 2^14 bytes 2^31");
+  CHECK(class_number(0).text() == "transpose 4B rank 2 order 1,0 row 2^14 column 2^14 inner 256 bytes 2^31");
+  const ShapeClass sum{.family = "general",
+                       .element_bytes = 2,
+                       .rank = 4,
+                       .row = 6,
+                       .bytes = 30,
+                       .order = {0, 23, 14},
+                       .inner = {0, 3, 9}};
+  CHECK(sum.text() ==
+        "general 2B rank 4 order of x1 3,2,1,0 order of x2 2,1,0,3 row 2^6 inner 1x8x512 bytes 2^30");
   CHECK(sample().choice.text() == "transpose 64x64, 256 threads");
   KernelChoice choice = sample().choice;
   choice.vector_bytes = 8;
@@ -147,7 +166,7 @@ TEST_CASE("choices are listed by chip and class") {
 
 TEST_CASE("a tuning file has one choice a line") {
   const std::string head =
-      "{\"tmajit\": \"" TMAJIT_VERSION_STRING "\", \"class_version\": 1, \"choice_version\": 1, ";
+      "{\"tmajit\": \"" TMAJIT_VERSION_STRING "\", \"class_version\": 2, \"choice_version\": 1, ";
   CHECK(TuningTable().json() == head + "\"choices\": []}\n");
   TuningTable table;
   auto odd = sample(0, 0.1);
@@ -165,8 +184,8 @@ TEST_CASE("a tuning file has one choice a line") {
   general.choice = {.family = "general", .tile = {2048}, .threads = 256, .turns = 2};
   table.add(general);
   CHECK(table.json() == head + R"("choices": [
-  {"chip": "NVIDIA H200", "class": {"family": "general", "element_bytes": 2, "rank": 1, "staggered": true, "row": 20, "column": -1, "bytes": 22, "sources": 2, "access": [1, 49]}, "choice": {"family": "general", "tile": [2048], "threads": 256, "vector_bytes": 0, "turns": 2, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 3.0},
-  {"chip": "a \"chip\"", "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false, "row": 14, "column": 14, "bytes": 31, "sources": 0, "access": []}, "choice": {"family": "transpose", "tile": [64, 64], "threads": 256, "vector_bytes": 16, "turns": 0, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 0.1}
+  {"chip": "NVIDIA H200", "class": {"family": "general", "element_bytes": 2, "rank": 1, "staggered": true, "row": 20, "column": -1, "bytes": 22, "order": [], "inner": [], "sources": 2, "access": [1, 49]}, "choice": {"family": "general", "tile": [2048], "threads": 256, "vector_bytes": 0, "turns": 2, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 3.0},
+  {"chip": "a \"chip\"", "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false, "row": 14, "column": 14, "bytes": 31, "order": [1], "inner": [8], "sources": 0, "access": []}, "choice": {"family": "transpose", "tile": [64, 64], "threads": 256, "vector_bytes": 16, "turns": 0, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 0.1}
 ]}
 )");
 }
@@ -203,6 +222,9 @@ TEST_CASE("random choices survive the way to a file and back") {
           .microseconds = std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 900))};
       for (std::uint8_t& access : tuned.shape_class.access)
         access = reference::one_in(random, 2) ? 0 : byte();
+      for (std::uint16_t& order : tuned.shape_class.order)
+        order = reference::one_in(random, 2) ? 0 : static_cast<std::uint16_t>(random());
+      for (std::uint8_t& inner : tuned.shape_class.inner) inner = reference::one_in(random, 2) ? 0 : byte();
       for (std::uint32_t& side : tuned.choice.tile) side = word();
       CHECK_FALSE(tuned.choice.text().empty());
       CHECK_FALSE(tuned.shape_class.text().empty());
@@ -232,10 +254,10 @@ TEST_CASE("what JSON cannot hold is written as what it can") {
 
 namespace {
 
-const std::string head = R"({"tmajit": "0.1.0", "class_version": 1, "choice_version": 1, "choices": [)";
+const std::string head = R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1, "choices": [)";
 const std::string some_class =
     R"({"family": "rows", "element_bytes": 4, "rank": 1, "staggered": false, "row": 24, )"
-    R"("column": -1, "bytes": 27, "sources": 0, "access": []})";
+    R"("column": -1, "bytes": 27, "order": [], "inner": [], "sources": 0, "access": []})";
 const std::string some_choice =
     R"({"family": "rows", "tile": [1024], "threads": 128, "vector_bytes": 0, "turns": 0, )"
     R"("stages": 0, "order": 0, "ctas_per_sm": 0})";
@@ -275,9 +297,9 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
       {R"({"tmajit": "0.1.0", "choices": []})", "x.json: \"class_version\" is missing"},
       {R"({"tmajit": "0.1.0", "class_version": -1, "choices": []})",
        "x.json: class_version is -1; a whole number"},
-      {R"({"tmajit": "0.1.0", "class_version": 1, "choices": []})", "x.json: \"choice_version\" is missing"},
-      {R"({"tmajit": "0.1.0", "class_version": 1, "choice_version": 1})", "x.json: \"choices\" is missing"},
-      {R"({"tmajit": "0.1.0", "class_version": 1, "choice_version": 1, "choices": {}})",
+      {R"({"tmajit": "0.1.0", "class_version": 2, "choices": []})", "x.json: \"choice_version\" is missing"},
+      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1})", "x.json: \"choices\" is missing"},
+      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1, "choices": {}})",
        "x.json: choices is an object; a list is needed"},
       {head + "1]}", "x.json: choices[0] is 1; an object with \"chip\""},
       {head + good + ", {}]}", "x.json: choices[1].\"microseconds\" is missing"},
@@ -300,9 +322,12 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
       {in_class("\"row\": 24", "\"row\": 18446744073709551615"),
        "choices[0].class.row is 18446744073709551615; a whole"},
       {in_class("\"column\": -1", "\"column\": -129"), "choices[0].class.column is -129; a whole number"},
-      {in_class("[]", "[1,1,1,1,1,1,1,1,1]"),
+      {in_class("\"access\": []", "\"access\": [1,1,1,1,1,1,1,1,1]"),
        "choices[0].class.access is a list; a list of at most 8 numbers"},
-      {in_class("[]", "[1, -1]"), "choices[0].class.access[1] is -1; a whole number"},
+      {in_class("\"access\": []", "\"access\": [1, -1]"), "choices[0].class.access[1] is -1; a whole number"},
+      {in_class("\"order\": [], ", ""), "choices[0].class.\"order\" is missing"},
+      {in_class("\"order\": []", "\"order\": [65536]"), "choices[0].class.order[0] is 65536; a whole number"},
+      {in_class("\"inner\": []", "\"inner\": [256]"), "choices[0].class.inner[0] is 256; a whole number"},
       {in_choice("[1024]", "1024"), "choices[0].choice.tile is 1024; a list of at most 8 numbers"},
       {in_choice("[1024]", "[4294967296]"), "choices[0].choice.tile[0] is 4294967296; a whole number"},
       {in_choice("\"threads\": 128", "\"threads\": \"128\""),
@@ -354,8 +379,11 @@ TEST_CASE("keys of later versions are passed over, and so is all whose fields ha
   REQUIRE(later.size() == 1);
   CHECK(later[0].chip == "a");
   CHECK(later[0].choice.text() == "rows 1024, 128 threads");
-  CHECK(read(with(head, "\"class_version\": 1", "\"class_version\": 2") + good + "]}").empty());
+  CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 3") + good + "]}").empty());
   CHECK(read(with(head, "\"choice_version\": 1", "\"choice_version\": 0") + good + "]}").empty());
+  // What the fields of other versions are is not asked: the first had neither order nor inner extents.
+  const std::string first = entry(with(some_class, "\"order\": [], \"inner\": [], ", ""), some_choice);
+  CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 1") + first + "]}").empty());
   // A family that there is not: the others stay.
   const std::string unknown = entry(some_class, with(some_choice, "\"rows\"", "\"columns\""));
   CHECK(read(head + unknown + ", " + good + "]}") == later);
