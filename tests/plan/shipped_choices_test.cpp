@@ -61,7 +61,8 @@ TEST_CASE("each shipped choice is taken for what it was measured for") {
     options.chip.name = shipped.chip;
     std::set<ShapeClass> taken;
     for (const auto& [shape, axes] : measured_permutations()) {
-      for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
+      for (const ElementType type :
+           {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
         const Move move = tests::permutation(type, shape, axes);
         const ShapeClass shape_class = tmajit::shape_class(move, options);
         const auto choice = table.find(shipped.chip, shape_class);

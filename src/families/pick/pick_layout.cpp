@@ -235,7 +235,7 @@ class LayoutPlanner {
 }  // namespace
 
 LineImage PickLayout::image(std::uint32_t s) const noexcept {
-  return source[s].layout(box, run);
+  return source[s].layout(box, run.dimension);
 }
 
 std::int32_t PickLayout::along_image(std::uint32_t s) const noexcept {

@@ -1,6 +1,7 @@
 #include "families/shared/line_image.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <spdlog/fmt/fmt.h>
@@ -62,6 +63,16 @@ std::string image_step_fact(const LineImage& image) {
 }
 
 RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements) {
+  find(image, apart, elements, false);
+}
+
+RunPlaces RunPlaces::again_and_again(const LineImage& image, std::uint32_t apart) {
+  RunPlaces places;
+  places.find(image, apart, UINT32_MAX, true);
+  return places;
+}
+
+void RunPlaces::find(const LineImage& image, std::uint32_t apart, std::uint32_t elements, bool again) {
   const std::uint32_t last = image.rank - 1;
   step_ = std::int64_t{apart} * image.step[last];
   const bool even = last != image.skewed;  // places along the last dimension are as far apart everywhere
@@ -79,7 +90,7 @@ RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t 
     if (lanes_ == warp_lanes || n + apart >= elements) return;
     // The next element's indices, as an odometer counts.
     std::uint32_t to = index[last] + apart;
-    if (even && (to < image.box[last] || last == image.run_dimension)) {
+    if (even && (to < image.box[last] || (!again && last == image.run_dimension))) {
       index[last] = to;
       bytes[last] += step_;
       place += step_;
@@ -92,40 +103,48 @@ RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t 
       move_to(d, to - carry * image.box[d]);
       to = index[d - 1] + carry;
     }
-    move_to(d, to);
+    move_to(d, again ? to % image.box[d] : to);
   }
 }
 
 std::uint32_t RunPlaces::banks_taken(std::uint32_t element_bytes, std::uint32_t along,
                                      std::int64_t across) const {
+  return wavefronts(word_bytes, along, across) * std::max(element_bytes / word_bytes, 1U);
+}
+
+std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across) const {
   const std::uint32_t words = std::min(along, lanes_);
-  const std::uint32_t of_element = std::max(element_bytes / word_bytes, 1U);
-  if (even_ && step_ % word_bytes == 0 && along == warp_lanes) {
-    if (step_ == 0) return of_element;  // one word
-    const auto step = static_cast<std::uint32_t>(step_ / word_bytes % shared_banks);
-    const std::uint32_t banks = shared_banks / std::gcd(shared_banks, step);
-    return (words + banks - 1) / banks * of_element;
+  const std::uint32_t banks = shared_banks * word_bytes / width;  // of `width` bytes, and lanes at once
+  if (even_ && step_ % width == 0 && along == warp_lanes && (banks == shared_banks || words == warp_lanes)) {
+    if (step_ == 0) return warp_lanes / banks;  // one place
+    const auto step = static_cast<std::uint32_t>(step_ / width % banks);
+    const std::uint32_t met = banks / std::gcd(banks, step);
+    return (std::min(words, banks) + met - 1) / met * (warp_lanes / banks);
   }
-  // Different words of each bank. Planners ask for this thousands of times a second: wavefronts() checks
-  // more.
-  std::array<std::array<std::uint32_t, warp_lanes>, shared_banks> word;
-  std::array<std::uint8_t, shared_banks> count{};
-  std::uint32_t most = 0;
-  for (std::uint32_t first = 0; first < warp_lanes; first += along) {
-    const auto beyond = static_cast<std::uint32_t>(first / along * across);
-    for (std::uint32_t n = 0; n < words; ++n) {
-      const std::uint32_t at = (place_[n] + beyond) / word_bytes;
-      const auto& of_bank = word[at % shared_banks];
-      const std::uint32_t met = count[at % shared_banks];
+  // Different places of each bank. Planners ask for this thousands of times a second: tmajit::wavefronts()
+  // checks more.
+  const auto along_log = static_cast<std::uint32_t>(std::countr_zero(along));
+  std::array<std::array<std::uint32_t, warp_lanes>, shared_banks> different;
+  std::uint32_t all = 0;
+  for (std::uint32_t first = 0; first < warp_lanes; first += banks) {
+    std::array<std::uint8_t, shared_banks> count{};
+    std::uint32_t most = 0;
+    for (std::uint32_t lane = first; lane < first + banks; ++lane) {
+      const std::uint32_t n = lane & (along - 1);
+      if (n >= lanes_) continue;
+      const std::uint32_t at = (place_[n] + static_cast<std::uint32_t>((lane >> along_log) * across)) / width;
+      auto& of_bank = different[at % banks];
+      const std::uint32_t met = count[at % banks];
       std::uint32_t same = 0;
       while (same < met && of_bank[same] != at) ++same;
       if (same < met) continue;
-      word[at % shared_banks][met] = at;
-      count[at % shared_banks] = static_cast<std::uint8_t>(met + 1);
+      of_bank[met] = at;
+      count[at % banks] = static_cast<std::uint8_t>(met + 1);
       most = std::max(most, met + 1);
     }
+    all += most;
   }
-  return most * of_element;
+  return all;
 }
 
 TMAJIT_END

@@ -52,12 +52,21 @@ struct LineImage {
 class RunPlaces {
  public:
   RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements);
+  /// Lanes for which a run has none left go through it again, its outermost dimension's indices modulo their
+  /// count.
+  [[nodiscard]] static RunPlaces again_and_again(const LineImage& image, std::uint32_t apart);
   /// How often an access takes the banks of shared memory in which `along` lanes go along a run, and the
   /// lanes after them do the same, each `across` bytes on.
   [[nodiscard]] std::uint32_t banks_taken(std::uint32_t element_bytes, std::uint32_t along,
                                           std::int64_t across) const;
+  /// How often they are taken likewise by loads of `width` bytes, 4, 8 or 16, to which places are aligned: as
+  /// many lanes at once as all banks together have bytes for.
+  [[nodiscard]] std::uint32_t wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across) const;
 
  private:
+  RunPlaces() = default;
+  void find(const LineImage& image, std::uint32_t apart, std::uint32_t elements, bool again);
+
   std::uint32_t lanes_ = 0;  ///< that find an element
   bool even_ = true;         ///< each is `step_` bytes after the one before
   std::int64_t step_ = 0;

@@ -9,15 +9,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t unit = 16;  // bytes that come to the image at once
-constexpr std::uint32_t lanes = 32;
 constexpr std::uint32_t word_bytes = 4;
-constexpr std::uint32_t most_image = 32 * 1024;  // bytes
-constexpr std::uint32_t short_line = 64;         // bytes: a line goes on where the next dimension begins
-constexpr std::uint32_t short_group = 16;        // bytes of columns: of fewer a thread takes a word
-constexpr std::uint32_t least_run = 8;           // bytes
-constexpr std::uint32_t most_gaps = 4;           // that are tried, each 16 bytes more
-constexpr std::uint32_t no_skew = 0;
+constexpr std::uint32_t short_line = 64;   // bytes: a line goes on where the next dimension begins
+constexpr std::uint32_t short_group = 16;  // bytes of columns: of fewer a thread takes a word
+constexpr std::uint32_t least_run = 8;     // bytes
 constexpr std::uint32_t skew_logs[] = {no_skew, 1, 2, 3};
 constexpr std::uint32_t strip_lanes = 2;          // what a strip costs beside its lanes, in lanes
 constexpr std::uint32_t place_entry = 4;          // bytes of a table
@@ -31,24 +26,27 @@ constexpr std::uint32_t column_issue = 10;
 class LayoutPlanner {
  public:
   LayoutPlanner(const Problem& problem, const PerDimension& box)
-      : problem_(problem), nest_(problem.nest), bytes_(problem.element_bytes(0)) {
+      : problem_(problem),
+        nest_(problem.nest),
+        bytes_(problem.element_bytes(0)),
+        // A group of columns, and a word after it, are read even where a line ends within them.
+        lines_(problem, 1, box, image_unit + word_bytes) {
     own_.rank = nest_.rank;
     own_.element_bytes = bytes_;
     own_.box = box;
-    own_.source_order = farthest_first(nest_, 1, nest_.rank);
     own_.side.fill(WeaveSide::other);
   }
 
   std::optional<WeaveLayout> plan() {
     if (!choose_sides()) return std::nullopt;
-    lay_lines();
+    const bool fits = lay_lines();
     arrange_threads();
-    if (!lay_image()) return std::nullopt;
-    own_.wide_offsets = has_wide_offsets(problem_, own_.box, unit) ? 1 : 0;
+    if (!fits || !lay_image()) return std::nullopt;
+    own_.wide_offsets = has_wide_offsets(problem_, own_.box, image_unit) ? 1 : 0;
     for (std::uint32_t d = 0; d < own_.rank; ++d) {
       if (nest_.shape[d] % own_.box[d] != 0) own_.cut = 1;
     }
-    WeaveLayout layout{.facts = own_, .wavefronts = wavefronts()};
+    WeaveLayout layout{.facts = own_, .wavefronts = wavefronts_};
     layout.tiles = product(tile_counts(nest_, own_.box, own_.rank), own_.rank);
     layout.tiles_per_cta = best_tiles_per_cta(layout.tiles);
     const std::uint64_t tables =
@@ -58,16 +56,14 @@ class LayoutPlanner {
              ? std::uint64_t{own_.columns + own_.in_group()} * (own_.wide_offsets != 0 ? 8 : 4) + 8
              : 0);
     const std::uint64_t images = layout.tiles_per_cta > 1 ? 2 : 1;
-    layout.bytes = sat_cast<std::uint32_t>(round_up(tables, std::uint64_t{unit}) + images * own_.image_bytes);
+    layout.bytes = sat_cast<std::uint32_t>(round_up(tables, std::uint64_t{image_unit}) +
+                                           images * own_.source.image_bytes);
     if (layout.bytes > most_shared) return std::nullopt;
     return layout;
   }
 
  private:
-  [[nodiscard]] std::int64_t stride(std::uint32_t d) const { return nest_.operand[1].strides[d]; }
-  [[nodiscard]] std::uint64_t distance(std::uint32_t d) const {
-    return static_cast<std::uint64_t>(std::abs(stride(d)));
-  }
+  [[nodiscard]] const PerDimension& order() const { return lines_.lines().order; }
   /// Whether memory goes on in dimension `next` where dimension `d` ends.
   [[nodiscard]] bool goes_on(std::uint32_t operand, std::uint32_t d, std::uint32_t next) const {
     const auto& strides = nest_.operand[operand].strides;
@@ -77,9 +73,9 @@ class LayoutPlanner {
 
   /// The dimensions of runs, and those of columns, which runs may not have.
   bool choose_sides() {
-    const std::uint32_t nearest = own_.source_order[own_.rank - 1];
+    const std::uint32_t nearest = order()[own_.rank - 1];
     std::uint32_t d = own_.rank - 1;
-    if (stride(nearest) != 1 || nearest == d || own_.box[nearest] < 2) return false;
+    if (lines_.stride(nearest) != 1 || nearest == d || own_.box[nearest] < 2) return false;
     own_.side[d] = WeaveSide::run;
     own_.run_elements = own_.box[d];
     for (; d > 0 && d - 1 != nearest && goes_on(0, d, d - 1); --d) {
@@ -91,7 +87,7 @@ class LayoutPlanner {
     own_.column_dimension = nearest;
     own_.columns = own_.box[nearest];
     for (std::uint32_t k = own_.rank - 1; k-- > 0;) {
-      const std::uint32_t next = own_.source_order[k];
+      const std::uint32_t next = order()[k];
       if (own_.side[next] == WeaveSide::run || !goes_on(1, own_.column_dimension, next)) break;
       own_.side[next] = WeaveSide::column;
       own_.column_dimension = next;
@@ -104,31 +100,12 @@ class LayoutPlanner {
     return own_.run_elements * bytes_ >= least_run && own_.run_elements > 1;
   }
 
-  /// Whether a line of `span` elements goes on in a dimension of the tile: it is short, what it skips is
-  /// little, and, if it runs backwards, the tile takes all of it.
-  [[nodiscard]] bool joins_line(std::uint32_t d, std::uint64_t span) const {
-    if (own_.side[d] == WeaveSide::column) return true;
-    if (stride(d) == 0 || (stride(d) < 0 && own_.box[d] < nest_.shape[d])) return false;
-    if (distance(d) > span && (distance(d) - span) * bytes_ > most_line_gap) return false;
-    return span * bytes_ < short_line;
-  }
-
-  /// Which dimensions a line spans, and its bytes.
-  void lay_lines() {
-    std::uint64_t span = 1;
-    for (std::uint32_t k = own_.rank; k-- > 0; ++own_.line_dimensions) {
-      const std::uint32_t d = own_.source_order[k];
-      if (own_.box[d] == 1) continue;
-      if (!joins_line(d, span)) break;
-      span = sat_add(span, sat_mul(own_.box[d] - 1, distance(d)));
-      if (span > most_image) break;
-      own_.image_step[d] = static_cast<std::int32_t>(stride(d) * std::int64_t{bytes_});
-      if (stride(d) < 0) own_.below += static_cast<std::uint32_t>(distance(d) * (own_.box[d] - 1)) * bytes_;
-    }
-    own_.line_bytes = sat_cast<std::uint32_t>(sat_mul(span, bytes_));
-    own_.line_units = static_cast<std::uint32_t>(
-        ceil_div(std::uint64_t{own_.line_bytes} + unit - line_alignment(), std::uint64_t{unit}));
-    std::uint64_t bits = unit | problem_.address[1];
+  /// Which dimensions a line spans: columns, and more while it is short. False if it is too long.
+  bool lay_lines() {
+    const bool fits = lines_.take_lines([&](std::uint32_t d, std::uint64_t span) {
+      return own_.side[d] == WeaveSide::column || (lines_.may_go_on(d, span) && span * bytes_ < short_line);
+    });
+    std::uint64_t bits = image_unit | problem_.address[1];
     for (std::uint32_t d = 0; d < own_.rank; ++d) {
       const bool is_column = own_.side[d] == WeaveSide::column;
       if (is_column && own_.box[d] == nest_.shape[d]) continue;
@@ -136,22 +113,9 @@ class LayoutPlanner {
     }
     own_.image_alignment = 1U << std::countr_zero(bits);
     // Blocks of 16 columns of bytes that are shifted into place would need more registers than there are.
-    const std::uint32_t wide = bytes_ == 1 && own_.image_alignment < unit ? unit / 2 : unit;
+    const std::uint32_t wide = bytes_ == 1 && own_.image_alignment < image_unit ? image_unit / 2 : image_unit;
     own_.group_bytes = own_.columns * bytes_ < short_group ? std::max(word_bytes, bytes_) : wide;
-  }
-
-  /// Of every line's first byte, at most 16.
-  [[nodiscard]] std::uint32_t line_alignment() const {
-    std::uint64_t bits = unit | problem_.address[1];
-    for (std::uint32_t d = 0; d < own_.rank; ++d) {
-      auto step = static_cast<std::uint64_t>(problem_.step(1, d));
-      if (own_.spans(d)) {
-        // Tiles begin so far apart; a line that runs backwards, taken whole, begins with its last.
-        step *= own_.box[d] < nest_.shape[d] ? own_.box[d] : stride(d) < 0 ? nest_.shape[d] - 1 : 0;
-      }
-      bits |= step;
-    }
-    return 1U << std::countr_zero(bits);
+    return fits;
   }
 
   /// Which words the lanes of a warp store: what wastes the fewest.
@@ -217,144 +181,42 @@ class LayoutPlanner {
     return 1U << std::countr_zero(bits);
   }
 
-  /// Bytes of the image from the first to the last index of a dimension that takes lines apart.
-  [[nodiscard]] std::uint64_t beyond(std::uint32_t d, std::uint64_t indices) const {
-    if (own_.spans(d) || own_.image_step[d] == 0) return 0;
-    return (indices - 1) * static_cast<std::uint64_t>(own_.image_step[d]) +
-           (d == own_.skewed ? (indices - 1) / own_.skew_every * unit : 0);
-  }
-
   /// Where lines begin in the image: those of a run's innermost dimension as far apart as lets threads side
   /// by side meet all banks.
   bool lay_image() {
-    if (own_.line_bytes > most_image) return false;
-    const std::uint32_t first = first_of_run();
+    const std::uint32_t first = lines_.first_of_run(own_.run_dimension, UINT64_MAX);
+    const std::uint32_t width = std::min(std::max(own_.image_alignment, word_bytes), own_.group_bytes);
+    // Of one of a warp's loads: lanes read the same columns of every in_word-th element of a run.
+    const auto wavefronts = [&] {
+      const LineImage image = lines_.lines().layout(own_.box, own_.run_dimension);
+      return RunPlaces::again_and_again(image, own_.in_word())
+          .wavefronts(width, own_.lanes, own_.group_bytes);
+    };
     if (first == own_.rank) {
-      return place_lines(first, 0, no_skew);
-    }
-    std::uint32_t best_gap = 0;
-    std::uint32_t best_skew = no_skew;
-    std::uint32_t least = UINT32_MAX;
-    for (const std::uint32_t skew_log : skew_logs) {
-      if (skew_log != no_skew && own_.box[first] <= 1U << skew_log) continue;
-      for (std::uint32_t gap = 0; gap < most_gaps && least > loads(); ++gap) {
-        if (!place_lines(first, gap, skew_log)) break;
-        const std::uint32_t taken = wavefronts();
-        if (taken >= least) continue;
-        least = taken;
-        best_gap = gap;
-        best_skew = skew_log;
+      if (!lines_.place_lines(first, 0, [](std::uint64_t) { return no_skew; })) return false;
+      wavefronts_ = wavefronts();
+    } else {
+      for (const std::uint32_t skew_log : skew_logs) {
+        if (skew_log != no_skew && own_.box[first] <= 1U << skew_log) continue;
+        lines_.try_gaps(
+            first, [&](std::uint64_t) { return skew_log; }, width / word_bytes, wavefronts);
       }
+      wavefronts_ = lines_.settle();
+      if (wavefronts_ == UINT32_MAX) return false;
     }
-    return place_lines(first, best_gap, best_skew);
-  }
-
-  /// Places lines with so many times 16 bytes more between those of dimension `first`, and as many again
-  /// after each 1 << skew_log. A line begins as far from a multiple of 16 bytes as in memory, and never in
-  /// the 16 bytes where another ends. False if that takes too much memory.
-  bool place_lines(std::uint32_t first, std::uint32_t gap, std::uint32_t skew_log) {
-    const std::uint64_t apart = line_alignment() < unit ? unit - 1 : 0;
-    std::uint64_t span = own_.line_bytes;
-    own_.lines = 1;
-    own_.skewed = skew_log == no_skew ? max_view_rank : first;
-    own_.skew_every = skew_log == no_skew ? 1 : 1U << skew_log;
-    for (std::uint32_t k = own_.rank - own_.line_dimensions; k-- > 0;) {
-      const std::uint32_t d = own_.source_order[k];
-      if (stride(d) == 0 || own_.box[d] == 1) continue;
-      own_.lines *= own_.box[d];
-      const std::uint64_t step =
-          line_step(span + apart, static_cast<std::uint64_t>(stride(d)) * std::uint64_t{bytes_}) +
-          (d == first ? std::uint64_t{gap} * unit : 0);
-      own_.image_step[d] = static_cast<std::int32_t>(step);
-      span += beyond(d, own_.box[d]);
-      if (span > most_image + most_image / 2) return false;
-    }
-    // A group of columns, and a word after it, are read even where a line ends within them.
-    own_.image_bytes = static_cast<std::uint32_t>(round_up(span + apart + unit + word_bytes, unit));
+    own_.source = lines_.lines();
     return true;
-  }
-
-  /// The innermost dimension of a run that takes lines apart; the rank if there is none.
-  [[nodiscard]] std::uint32_t first_of_run() const {
-    for (std::uint32_t d = own_.rank; d-- > own_.run_dimension;) {
-      if (!own_.spans(d) && stride(d) != 0 && own_.box[d] > 1) return d;
-    }
-    return own_.rank;
-  }
-
-  /// Bytes of one load from the image.
-  [[nodiscard]] std::uint32_t load_bytes() const {
-    return std::min(std::max(own_.image_alignment, word_bytes), own_.group_bytes);
-  }
-  /// Wavefronts of one of a warp's loads at best.
-  [[nodiscard]] std::uint32_t loads() const { return load_bytes() / word_bytes; }
-
-  /// Wavefronts of one of a warp's loads: of lanes that read the same columns of every in_word-th element of
-  /// a run.
-  [[nodiscard]] std::uint32_t wavefronts() const {
-    const LineImage image = own_.image();
-    const std::uint32_t width = load_bytes();
-    const std::uint32_t together = shared_banks * word_bytes / width;  // lanes
-    const std::uint32_t along = own_.lanes;
-    std::array<std::uint32_t, lanes> place{};
-    PerDimension index{};
-    for (std::uint32_t lane = 0; lane < along; ++lane) {
-      std::int64_t at = image.below;
-      for (std::uint32_t d = image.run_dimension; d < image.rank; ++d) at += image.bytes_to(d, index[d]);
-      for (std::uint32_t team = lane; team < lanes; team += along) {
-        place[team] = static_cast<std::uint32_t>(at) + team / along * own_.group_bytes;
-      }
-      // The next element's indices, as an odometer counts.
-      index[image.rank - 1] += own_.in_word();
-      for (std::uint32_t d = image.rank - 1; index[d] >= image.box[d]; --d) {
-        const std::uint32_t carry = index[d] / image.box[d];
-        index[d] -= carry * image.box[d];
-        if (d == image.run_dimension) break;
-        index[d - 1] += carry;
-      }
-    }
-    std::uint32_t all = 0;
-    for (std::uint32_t begin = 0; begin < lanes; begin += together) {
-      std::array<std::array<std::uint32_t, lanes>, shared_banks> word;
-      std::array<std::uint8_t, shared_banks> count{};
-      std::uint32_t most = 0;
-      for (std::uint32_t lane = begin; lane < begin + together; ++lane) {
-        for (std::uint32_t part = 0; part < width / word_bytes; ++part) {
-          const std::uint32_t at = place[lane] / word_bytes + part;
-          auto& of_bank = word[at % shared_banks];
-          std::uint8_t& met = count[at % shared_banks];
-          if (std::find(of_bank.begin(), of_bank.begin() + met, at) != of_bank.begin() + met) continue;
-          of_bank[met++] = at;
-          most = std::max<std::uint32_t>(most, met);
-        }
-      }
-      all += most;
-    }
-    return all;
   }
 
   const Problem& problem_;
   const CanonicalNest& nest_;
   std::uint32_t bytes_;
+  LinePlanner lines_;
   WeaveFacts own_;
+  std::uint32_t wavefronts_ = 1;
 };
 
 }  // namespace
-
-bool WeaveFacts::spans(std::uint32_t d) const noexcept {
-  const auto end = source_order.begin() + rank;
-  return std::find(end - line_dimensions, end, d) != end;
-}
-
-LineImage WeaveFacts::image() const noexcept {
-  return {.box = box,
-          .step = image_step,
-          .rank = rank,
-          .run_dimension = run_dimension,
-          .skewed = skewed,
-          .skew_every = skew_every,
-          .below = below};
-}
 
 std::optional<WeaveLayout> weave_layout(const Problem& problem, const PerDimension& box) {
   return LayoutPlanner(problem, box).plan();
