@@ -89,7 +89,7 @@ double instructions(const Work& work) {
          work.woven_block * work_cost.woven_block + work.woven_word * work_cost.woven_word +
          work.woven_end * work_cost.woven_end + work.span_element * work_cost.span_element +
          work.span_word * work_cost.span_word + work.span_line * work_cost.span_line +
-         work.span_lookup * work_cost.span_lookup + work.image_unit * work_cost.image_unit +
+         work.lookup * work_cost.lookup + work.image_unit * work_cost.image_unit +
          work.chunk * work_cost.chunk + work.element * work_cost.element +
          work.image_chunk * work_cost.image_chunk + work.thread * work_cost.thread;
 }

@@ -206,7 +206,7 @@ class Spans final : public Family {
       footprint.bytes_in_flight += at_once * source.element_bytes;
       work.span_element += elements;
       work.span_line += elements * source.lines;
-      if (layout.staggered || !source.has_image) work.span_lookup += elements;
+      if (layout.staggered || !source.has_image) work.lookup += elements;
     }
     // What is computed is instructions, too.
     if (!problem.expression.empty())

@@ -58,7 +58,7 @@ Json to_json(const tmajit::Work& work) {
           {"span_element", work.span_element},
           {"span_word", work.span_word},
           {"span_line", work.span_line},
-          {"span_lookup", work.span_lookup},
+          {"lookup", work.lookup},
           {"woven_block", work.woven_block},
           {"woven_word", work.woven_word},
           {"woven_end", work.woven_end},
