@@ -48,7 +48,7 @@ std::optional<PlacedLines> pick_lines(const Problem& problem, std::uint32_t oper
   if (first == problem.nest.rank) {
     if (!planner.place_lines(first, 0, skew_of)) return std::nullopt;
   } else {
-    planner.try_gaps(first, skew_of, std::max(bytes, enough_wavefronts), [&] {
+    planner.try_gaps(first, skew_of, std::max(bytes, enough_wavefronts), [&](std::uint32_t /*least*/) {
       const std::uint32_t along = planner.lines().skewed < problem.nest.rank ? skewed_lanes : lanes;
       return places_of().banks_taken(bytes, along, 0);
     });

@@ -63,16 +63,6 @@ std::string image_step_fact(const LineImage& image) {
 }
 
 RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements) {
-  find(image, apart, elements, false);
-}
-
-RunPlaces RunPlaces::again_and_again(const LineImage& image, std::uint32_t apart) {
-  RunPlaces places;
-  places.find(image, apart, UINT32_MAX, true);
-  return places;
-}
-
-void RunPlaces::find(const LineImage& image, std::uint32_t apart, std::uint32_t elements, bool again) {
   const std::uint32_t last = image.rank - 1;
   step_ = std::int64_t{apart} * image.step[last];
   const bool even = last != image.skewed;  // places along the last dimension are as far apart everywhere
@@ -90,7 +80,7 @@ void RunPlaces::find(const LineImage& image, std::uint32_t apart, std::uint32_t 
     if (lanes_ == warp_lanes || n + apart >= elements) return;
     // The next element's indices, as an odometer counts.
     std::uint32_t to = index[last] + apart;
-    if (even && (to < image.box[last] || (!again && last == image.run_dimension))) {
+    if (even && (to < image.box[last] || last == image.run_dimension)) {
       index[last] = to;
       bytes[last] += step_;
       place += step_;
@@ -103,7 +93,33 @@ void RunPlaces::find(const LineImage& image, std::uint32_t apart, std::uint32_t 
       move_to(d, to - carry * image.box[d]);
       to = index[d - 1] + carry;
     }
-    move_to(d, again ? to % image.box[d] : to);
+    move_to(d, to);
+  }
+}
+
+RunPlaces::RunPlaces(const LineImage& image, const LaneIndices& lanes) {
+  const std::uint32_t last = image.rank - 1;
+  lanes_ = lanes.along;
+  step_ = std::int64_t{lanes.apart} * image.step[last];
+  even_ = last == image.run_dimension && last != image.skewed && lanes_ * lanes.apart <= image.box[last];
+  place_.fill(static_cast<std::uint32_t>(image.below));
+  for (std::uint32_t d = image.run_dimension; d < image.rank; ++d) {
+    const std::uint32_t gap = d == image.skewed ? unit : 0;
+    const auto step = static_cast<std::uint32_t>(image.step[d]);
+    const auto every_log = static_cast<std::uint32_t>(std::countr_zero(image.skew_every));
+    for (std::uint32_t n = 0; n < lanes_; ++n) {
+      const std::uint32_t index = lanes.index[d][n];
+      place_[n] += index * step + (index >> every_log) * gap;
+    }
+  }
+}
+
+LaneIndices::LaneIndices(const PerDimension& box, std::uint32_t run_dimension, std::uint32_t rank,
+                         std::uint32_t elements_apart, std::uint32_t lanes)
+    : along(lanes), apart(elements_apart) {
+  for (std::uint32_t n = 0; n < along; ++n) {
+    std::uint32_t element = n * apart;
+    for (std::uint32_t d = rank; d-- > run_dimension; element /= box[d]) index[d][n] = element % box[d];
   }
 }
 
@@ -112,7 +128,8 @@ std::uint32_t RunPlaces::banks_taken(std::uint32_t element_bytes, std::uint32_t 
   return wavefronts(word_bytes, along, across) * std::max(element_bytes / word_bytes, 1U);
 }
 
-std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across) const {
+std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across,
+                                    std::uint32_t enough) const {
   const std::uint32_t words = std::min(along, lanes_);
   const std::uint32_t banks = shared_banks * word_bytes / width;  // of `width` bytes, and lanes at once
   if (even_ && step_ % width == 0 && along == warp_lanes && (banks == shared_banks || words == warp_lanes)) {
@@ -122,25 +139,26 @@ std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, st
     return (std::min(words, banks) + met - 1) / met * (warp_lanes / banks);
   }
   // Different places of each bank. Planners ask for this thousands of times a second: tmajit::wavefronts()
-  // checks more.
+  // checks more. All these numbers are powers of two.
+  const auto width_log = static_cast<std::uint32_t>(std::countr_zero(width));
   const auto along_log = static_cast<std::uint32_t>(std::countr_zero(along));
   std::array<std::array<std::uint32_t, warp_lanes>, shared_banks> different;
   std::uint32_t all = 0;
-  for (std::uint32_t first = 0; first < warp_lanes; first += banks) {
+  for (std::uint32_t first = 0; first < warp_lanes && all < enough; first += banks) {
     std::array<std::uint8_t, shared_banks> count{};
     std::uint32_t most = 0;
     for (std::uint32_t lane = first; lane < first + banks; ++lane) {
       const std::uint32_t n = lane & (along - 1);
       if (n >= lanes_) continue;
-      const std::uint32_t at = (place_[n] + static_cast<std::uint32_t>((lane >> along_log) * across)) / width;
-      auto& of_bank = different[at % banks];
-      const std::uint32_t met = count[at % banks];
+      const std::uint32_t beyond = (lane >> along_log) * static_cast<std::uint32_t>(across);
+      const std::uint32_t at = (place_[n] + beyond) >> width_log;
+      auto& of_bank = different[at & (banks - 1)];
+      std::uint8_t& met = count[at & (banks - 1)];
       std::uint32_t same = 0;
       while (same < met && of_bank[same] != at) ++same;
       if (same < met) continue;
-      of_bank[met] = at;
-      count[at % banks] = static_cast<std::uint8_t>(met + 1);
-      most = std::max(most, met + 1);
+      of_bank[met++] = at;
+      most = std::max<std::uint32_t>(most, met);
     }
     all += most;
   }

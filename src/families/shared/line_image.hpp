@@ -47,26 +47,33 @@ struct LineImage {
 /// The facts image_step, skewed and skew_every of a kernel that has such an image.
 [[nodiscard]] std::string image_step_fact(const LineImage& image);
 
+/// The indices in a tile of every `apart`-th element of a run, one for each of the lanes that go along it. After
+/// the last element comes the first again.
+struct LaneIndices {
+  LaneIndices(const PerDimension& box, std::uint32_t run_dimension, std::uint32_t rank,
+              std::uint32_t elements_apart, std::uint32_t lanes);
+  std::uint32_t along;
+  std::uint32_t apart;
+  std::array<std::array<std::uint32_t, warp_lanes>, max_view_rank> index;
+};
+
 /// Where the lanes of a warp side by side along a run find its elements in an image: every `apart`-th of the
 /// run's first `elements`.
 class RunPlaces {
  public:
   RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements);
-  /// Lanes for which a run has none left go through it again, its outermost dimension's indices modulo their
-  /// count.
-  [[nodiscard]] static RunPlaces again_and_again(const LineImage& image, std::uint32_t apart);
+  /// Of lanes whose indices are known; gaps of the image come after powers of two.
+  RunPlaces(const LineImage& image, const LaneIndices& lanes);
   /// How often an access takes the banks of shared memory in which `along` lanes go along a run, and the
   /// lanes after them do the same, each `across` bytes on.
   [[nodiscard]] std::uint32_t banks_taken(std::uint32_t element_bytes, std::uint32_t along,
                                           std::int64_t across) const;
   /// How often they are taken likewise by loads of `width` bytes, 4, 8 or 16, to which places are aligned: as
-  /// many lanes at once as all banks together have bytes for.
-  [[nodiscard]] std::uint32_t wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across) const;
+  /// many lanes at once as all banks together have bytes for. It counts no further than to `enough`.
+  [[nodiscard]] std::uint32_t wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across,
+                                         std::uint32_t enough = UINT32_MAX) const;
 
  private:
-  RunPlaces() = default;
-  void find(const LineImage& image, std::uint32_t apart, std::uint32_t elements, bool again);
-
   std::uint32_t lanes_ = 0;  ///< that find an element
   bool even_ = true;         ///< each is `step_` bytes after the one before
   std::int64_t step_ = 0;

@@ -90,13 +90,14 @@ class LinePlanner {
     own_.image_bytes = sat_cast<std::uint32_t>(round_up(span + apart_ + past_, std::uint64_t{image_unit}));
     return true;
   }
-  /// Places lines with gaps of different lengths until what `taken()` says of the image is no more than
-  /// `enough`, and keeps those of which it says least, of this call and the ones before.
+  /// Places lines with gaps of different lengths until what `taken(least)` says of the image is no more than
+  /// `enough`, and keeps those of which it says least, of this call and the ones before. `least` is what it has
+  /// said at least so far: all that is not less is as bad.
   template <class SkewOf, class Taken>
   void try_gaps(std::uint32_t first, const SkewOf& skew_of, std::uint32_t enough, const Taken& taken) {
     for (std::uint32_t gap = 0; gap < most_gaps && least_ > enough; ++gap) {
       if (!place_lines(first, gap, skew_of)) return;
-      const std::uint32_t found = taken();
+      const std::uint32_t found = taken(least_);
       if (found >= least_) continue;
       least_ = found;
       best_ = own_;

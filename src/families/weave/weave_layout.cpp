@@ -187,14 +187,14 @@ class LayoutPlanner {
     const std::uint32_t first = lines_.first_of_run(own_.run_dimension, UINT64_MAX);
     const std::uint32_t width = std::min(std::max(own_.image_alignment, word_bytes), own_.group_bytes);
     // Of one of a warp's loads: lanes read the same columns of every in_word-th element of a run.
-    const auto wavefronts = [&] {
-      const LineImage image = lines_.lines().layout(own_.box, own_.run_dimension);
-      return RunPlaces::again_and_again(image, own_.in_word())
-          .wavefronts(width, own_.lanes, own_.group_bytes);
+    const LaneIndices indices(own_.box, own_.run_dimension, own_.rank, own_.in_word(), own_.lanes);
+    const auto wavefronts = [&](std::uint32_t least) {
+      const RunPlaces places(lines_.lines().layout(own_.box, own_.run_dimension), indices);
+      return places.wavefronts(width, own_.lanes, own_.group_bytes, least);
     };
     if (first == own_.rank) {
       if (!lines_.place_lines(first, 0, [](std::uint64_t) { return no_skew; })) return false;
-      wavefronts_ = wavefronts();
+      wavefronts_ = wavefronts(UINT32_MAX);
     } else {
       for (const std::uint32_t skew_log : skew_logs) {
         if (skew_log != no_skew && own_.box[first] <= 1U << skew_log) continue;
