@@ -144,7 +144,7 @@ std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, st
   const auto along_log = static_cast<std::uint32_t>(std::countr_zero(along));
   std::array<std::array<std::uint32_t, warp_lanes>, shared_banks> different;
   std::uint32_t all = 0;
-  for (std::uint32_t first = 0; first < warp_lanes && all < enough; first += banks) {
+  for (std::uint32_t first = 0; first < warp_lanes; first += banks) {
     std::array<std::uint8_t, shared_banks> count{};
     std::uint32_t most = 0;
     for (std::uint32_t lane = first; lane < first + banks; ++lane) {
@@ -158,7 +158,9 @@ std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, st
       while (same < met && of_bank[same] != at) ++same;
       if (same < met) continue;
       of_bank[met++] = at;
-      most = std::max<std::uint32_t>(most, met);
+      if (met <= most) continue;
+      most = met;
+      if (all + most >= enough) return all + most;
     }
     all += most;
   }

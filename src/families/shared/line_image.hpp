@@ -47,8 +47,8 @@ struct LineImage {
 /// The facts image_step, skewed and skew_every of a kernel that has such an image.
 [[nodiscard]] std::string image_step_fact(const LineImage& image);
 
-/// The indices in a tile of every `apart`-th element of a run, one for each of the lanes that go along it. After
-/// the last element comes the first again.
+/// The indices in a tile of every `apart`-th element of a run, one for each of the lanes that go along it.
+/// After the last element comes the first again.
 struct LaneIndices {
   LaneIndices(const PerDimension& box, std::uint32_t run_dimension, std::uint32_t rank,
               std::uint32_t elements_apart, std::uint32_t lanes);

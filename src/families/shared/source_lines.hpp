@@ -51,8 +51,8 @@ class LinePlanner {
     return static_cast<std::uint64_t>(std::abs(stride(d)));
   }
 
-  /// Lines go on, the nearest dimension first, as long as `goes_on(d, span)`: in dimension `d`, of a line that
-  /// spans so many elements. False if a line is too long for an image.
+  /// Lines go on, the nearest dimension first, as long as `goes_on(d, span)`: in dimension `d`, of a line
+  /// that spans so many elements. False if a line is too long for an image.
   template <class GoesOn>
   bool take_lines(const GoesOn& goes_on) {
     std::uint64_t span = 1;
@@ -67,12 +67,12 @@ class LinePlanner {
   /// tile takes all of it.
   [[nodiscard]] bool may_go_on(std::uint32_t d, std::uint64_t span) const;
 
-  /// The innermost dimension of a run that takes lines apart, if it is met in the run's first `elements`; else
-  /// the rank.
+  /// The innermost dimension of a run that takes lines apart, if it is met in the run's first `elements`;
+  /// else the rank.
   [[nodiscard]] std::uint32_t first_of_run(std::uint32_t run_dimension, std::uint64_t elements) const;
-  /// Places lines with so many times 16 bytes more between those of dimension `first`, and as many again after
-  /// each 1 << skew_of(bytes from one to the next). A line begins as far from a multiple of 16 bytes as in
-  /// memory, and never in the 16 bytes where another ends. False if that takes too much memory.
+  /// Places lines with so many times 16 bytes more between those of dimension `first`, and as many again
+  /// after each 1 << skew_of(bytes from one to the next). A line begins as far from a multiple of 16 bytes as
+  /// in memory, and never in the 16 bytes where another ends. False if that takes too much memory.
   template <class SkewOf>
   bool place_lines(std::uint32_t first, std::uint32_t gap, const SkewOf& skew_of) {
     std::uint64_t span = own_.bytes;
@@ -91,8 +91,8 @@ class LinePlanner {
     return true;
   }
   /// Places lines with gaps of different lengths until what `taken(least)` says of the image is no more than
-  /// `enough`, and keeps those of which it says least, of this call and the ones before. `least` is what it has
-  /// said at least so far: all that is not less is as bad.
+  /// `enough`, and keeps those of which it says least, of this call and the ones before. `least` is what it
+  /// has said at least so far: all that is not less is as bad.
   template <class SkewOf, class Taken>
   void try_gaps(std::uint32_t first, const SkewOf& skew_of, std::uint32_t enough, const Taken& taken) {
     for (std::uint32_t gap = 0; gap < most_gaps && least_ > enough; ++gap) {
