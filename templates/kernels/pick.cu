@@ -233,19 +233,25 @@ __device__ __forceinline__ void store_runs(const PickTile& plan, const Tables& t
 
 // While the CTA stores a tile, what the next one needs is on its way to the other of two images.
 //@ if padded
-__device__ __forceinline__ void pick_tiles(const PickViews& views, const PickTile& plan, const params::Window<rank>& window) {
+__device__ __forceinline__ void pick_tiles(const LineViews& views, const PickTile& plan, const params::Window<rank>& window) {
 //@ else
-__device__ __forceinline__ void pick_tiles(const PickViews& views, const PickTile& plan) {
+__device__ __forceinline__ void pick_tiles(const LineViews& views, const PickTile& plan) {
 //@ end
   extern __shared__ __align__(16) u8 shared[];
   const Tables tables(shared + plan.images * plan.image_bytes, plan);
   const u32 first = blockIdx.x * plan.tiles_per_cta;
   const u32 count = least(plan.tiles - first, plan.tiles_per_cta);
+  if (threadIdx.x < count) {
+    Extent<rank> box;
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) box.at[d] = plan.box[d];
+    const auto below = [&](u32 s) { return plan.source[s].below; };
 //@ if padded
-  if (threadIdx.x < count) tables.tile[threadIdx.x] = TilePlace(views, plan, window, first + threadIdx.x);
+    tables.tile[threadIdx.x] = TilePlace(views, box, below, window, first + threadIdx.x);
 //@ else
-  if (threadIdx.x < count) tables.tile[threadIdx.x] = TilePlace(views, plan, first + threadIdx.x);
+    tables.tile[threadIdx.x] = TilePlace(views, box, below, first + threadIdx.x);
 //@ end
+  }
 #pragma unroll 1
   for (u32 s = 0; s < sources; ++s) {
     write_places(plan, plan.source[s], tables.place + s * tables.places, tables.places);

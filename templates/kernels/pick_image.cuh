@@ -1,7 +1,7 @@
 // How a `pick` kernel's images are filled: by lines of a source, and by what surrounds a padded one.
 //@ # Facts of the kernel: those of pick.cu.
 #pragma once
-#include "tmajit/async_copy.cuh"
+#include "tmajit/line_tile.cuh"
 #include "tmajit/pick_tables.cuh"
 //@ if padded
 #include "tmajit/values.cuh"
@@ -10,54 +10,41 @@
 namespace tmajit {
 
 // What is loaded of each line that the tile has.
-struct LinePart {
-  i32 begin;
-  i32 end;
-
-  __device__ __forceinline__ LinePart(const PickTile& plan, const PickSource& source, const params::View<rank>& view,
-                                      const TilePlace& tile) {
-    begin = 0;
-    end = static_cast<i32>(source.line_bytes);
-    if (!tile.has_own_lines()) return;
+__device__ __forceinline__ LinePart part_of_lines(const PickTile& plan, const PickSource& source,
+                                                  const params::View<rank>& view, const TilePlace& tile) {
+  LinePart part{0, static_cast<i32>(source.line_bytes)};
+  if (!tile.has_own_lines()) return part;
 #pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
+  for (u32 d = 0; d < rank; ++d) {
 //@ if padded
-      const i32 before = tile.first[d];
-      const i32 behind = static_cast<i32>(plan.box[d]) - tile.end[d];
-      const bool backwards = view.step[d] < 0;
-      begin += (backwards ? behind : before) * source.reach[d];
-      end -= (backwards ? before : behind) * source.reach[d];
+    const i32 before = tile.first[d];
+    const i32 behind = static_cast<i32>(plan.box[d]) - tile.end[d];
+    const bool backwards = view.step[d] < 0;
+    part.begin += (backwards ? behind : before) * source.reach[d];
+    part.end -= (backwards ? before : behind) * source.reach[d];
 //@ else
-      end -= (static_cast<i32>(plan.box[d]) - tile.inside[d]) * source.reach[d];
+    part.end -= (static_cast<i32>(plan.box[d]) - tile.inside[d]) * source.reach[d];
 //@ end
-    }
   }
-};
+  return part;
+}
 
 // Copies every 16 bytes that hold an element of the tile.
 __device__ __forceinline__ void load_image(const PickTile& plan, const PickSource& source, const Line* lines,
                                            const params::View<rank>& view, const TilePlace& tile, bool inner,
                                            const u8* first, u32 image) {
-  const LinePart part(plan, source, view, tile);
+  const LinePart part = part_of_lines(plan, source, view, tile);
 #pragma unroll 2
   for (u32 n = threadIdx.x; n < source.lines * source.units.divisor; n += blockDim.x) {
     const u32 number = quotient(source.units, n);
     const u32 in_line = (n - number * source.units.divisor) * unit;
     const Line line = lines[number];
-    const u8* from = first + line.source;
-    const u32 into = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;
-    const i32 at = static_cast<i32>(in_line - into);
-    if (line.image == missing || at >= part.end) continue;
 //@ if padded
-    if (line.image >= padding || at + static_cast<i32>(unit) <= part.begin) continue;
+    if (line.image >= padding) continue;  // or missing
+//@ else
+    if (line.image == missing) continue;
 //@ end
-    const u32 to = image + line.image + at;
-    from += at;
-    if (inner) {
-      ptx::copy16_async(to, from, unit);
-    } else {
-      copy_unit<source_bytes>(to, from, true, view, false);
-    }
+    copy_of_line<source_bytes, false>(image + line.image, first + line.source, in_line, part, view, inner);
   }
 }
 
@@ -67,7 +54,7 @@ __device__ __forceinline__ void load_image(const PickTile& plan, const PickSourc
 __device__ __forceinline__ void pad_image(const PickTile& plan, const PickSource& source, const Line* lines,
                                           const params::View<rank>& view, const TilePlace& tile, const u8* first,
                                           u8* image, double value) {
-  const LinePart part(plan, source, view, tile);
+  const LinePart part = part_of_lines(plan, source, view, tile);
   using Element = typename Bits<element_bytes>::Type;
   const Element around = padding_bits(value);
   Raw<element_bytes, unit / element_bytes> all{};

@@ -1,89 +1,17 @@
 // The tables by which a `pick` kernel works: its tiles, the lines of their sources, runs, and the places of elements.
 //@ # Facts of the kernel: those of pick.cu.
 #pragma once
-#include "tmajit/image_unit.cuh"
+#include "tmajit/line_tile.cuh"
 #include "tmajit/pick_tile.cuh"
 #include "tmajit/raw.cuh"
-#include "tmajit/view_tile.cuh"
 
 namespace tmajit {
 
 constexpr u32 word_bytes = element_bytes < 4 ? 4 : element_bytes;
 constexpr u32 in_word = word_bytes / element_bytes;  // elements
 
-using PickViews = params::Views<rank, sources>;
 using PickTile = params::PickTile<rank, sources>;
 using PickSource = params::PickSource<rank>;
-
-// A tile of the CTA's.
-struct TilePlace {
-  i64 source[sources];  // bytes from a source's first element to where the tile's first line begins
-  i64 destination;      // bytes from the destination's first element to the tile's
-  i32 inside[rank];     // elements that exist
-//@ if padded
-  i32 first[rank];  // of those that the source reaches
-  i32 end[rank];
-  u32 padded;  // whether it does not reach some
-  u32 empty;   // or any
-//@ end
-  u32 cut;    // whether some do not exist
-  u32 inner;  // a bit a source: whether all that is loaded is its own
-
-//@ if padded
-  __device__ __forceinline__ TilePlace(const PickViews& views, const PickTile& plan, const params::Window<rank>& window,
-                                       u32 number) {
-//@ else
-  __device__ __forceinline__ TilePlace(const PickViews& views, const PickTile& plan, u32 number) {
-//@ end
-    Extent<rank> box;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) box.at[d] = plan.box[d];
-    const Tile<rank> tile(views.head, box, number);
-    destination = tile.in(views.head.destination) - views.head.destination.first;
-//@ if padded
-    Tile<rank> loaded = tile;
-    padded = 0;
-    empty = 0;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      first[d] = reached(window.first[d], tile, d);
-      end[d] = reached(window.end[d], tile, d);
-      loaded.origin[d] += first[d];
-      loaded.inside[d] = end[d] - first[d];
-      padded |= loaded.inside[d] < tile.inside[d];
-      empty |= loaded.inside[d] <= 0;
-    }
-//@ else
-    const Tile<rank>& loaded = tile;
-//@ end
-    inner = 0;
-#pragma unroll
-    for (u32 s = 0; s < sources; ++s) {
-      const params::View<rank>& view = views.source[s];
-      source[s] = tile.in(view) - view.first - plan.source[s].below;
-      if (is_inner(view, loaded, 0)) inner |= 1U << s;
-    }
-    cut = 0;
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-      inside[d] = tile.inside[d];
-      cut |= inside[d] < static_cast<i32>(box.at[d]);
-    }
-  }
-
-//@ if padded
-  // Where in the tile an index of the destination is, or the nearest that exists.
-  __device__ __forceinline__ static i32 reached(i64 index, const Tile<rank>& tile, u32 d) {
-    const i64 at = index - static_cast<i64>(tile.origin[d]);
-    return static_cast<i32>(at < 0 ? 0 : at < tile.inside[d] ? at : tile.inside[d]);
-  }
-  // Whether the tile's lines are other than those of most tiles.
-  __device__ __forceinline__ bool has_own_lines() const { return (cut | padded) != 0; }
-//@ else
-  // Whether the tile's lines are other than those of most tiles.
-  __device__ __forceinline__ bool has_own_lines() const { return cut != 0; }
-//@ end
-};
 
 // A line, from the tile's first.
 struct Line {

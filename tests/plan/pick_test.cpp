@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -146,12 +147,15 @@ TEST_CASE("what a candidate of a pick keeps is what follows from its tile") {
 
 namespace {
 
-/// The same as RunPlaces::banks_taken(), one element after the other.
+/// The same as RunPlaces::banks_taken(), one element after the other. With `again` the first comes after the
+/// last.
 std::uint32_t count_banks(const LineImage& image, std::uint32_t element_bytes, std::uint32_t along,
-                          std::uint32_t apart, std::uint32_t elements, std::int64_t across) {
+                          std::uint32_t apart, std::uint32_t elements, std::int64_t across,
+                          bool again = false) {
   std::array<std::set<std::int64_t>, 32> words;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     std::uint32_t element = lane % along * apart;
+    if (again) element %= elements;
     if (element >= elements) continue;
     std::int64_t place = image.below + lane / along * across;
     for (std::uint32_t d = image.rank; d-- > image.run_dimension;) {
@@ -203,6 +207,13 @@ TEST_CASE("banks that lanes along a run take are counted as they are, one by one
       const std::uint32_t taken = places.banks_taken(bytes, along, across);
       CHECK(taken == count_banks(image, bytes, along, apart, elements, across));
       ++met[taken];
+      if (!std::has_single_bit(image.skew_every)) continue;
+      const RunPlaces again(image, LaneIndices(image.box, image.run_dimension, image.rank, apart, along));
+      const std::uint32_t all = count_banks(image, 4, along, apart, elements, across, true);
+      CHECK(again.wavefronts(4, along, across) == all);
+      for (const std::uint32_t enough : {2U, 5U}) {
+        CHECK(std::min(again.wavefronts(4, along, across, enough), enough) == std::min(all, enough));
+      }
     }
   }
   CHECK(met.size() > 10);

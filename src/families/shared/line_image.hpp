@@ -62,7 +62,7 @@ struct LaneIndices {
 class RunPlaces {
  public:
   RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements);
-  /// Of lanes whose indices are known; gaps of the image come after powers of two.
+  /// Of lanes whose indices are known, in one of several images; gaps of it come after powers of two.
   RunPlaces(const LineImage& image, const LaneIndices& lanes);
   /// How often an access takes the banks of shared memory in which `along` lanes go along a run, and the
   /// lanes after them do the same, each `across` bytes on.

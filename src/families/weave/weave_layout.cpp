@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 TMAJIT_BEGIN
 namespace {
@@ -39,9 +38,9 @@ class LayoutPlanner {
 
   std::optional<WeaveLayout> plan() {
     if (!choose_sides()) return std::nullopt;
-    const bool fits = lay_lines();
+    if (!lay_lines()) return std::nullopt;
     arrange_threads();
-    if (!fits || !lay_image()) return std::nullopt;
+    if (!lay_image()) return std::nullopt;
     own_.wide_offsets = has_wide_offsets(problem_, own_.box, image_unit) ? 1 : 0;
     for (std::uint32_t d = 0; d < own_.rank; ++d) {
       if (nest_.shape[d] % own_.box[d] != 0) own_.cut = 1;
