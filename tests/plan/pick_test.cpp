@@ -164,7 +164,7 @@ std::uint32_t count_banks(const LineImage& image, std::uint32_t element_bytes, s
       place += std::int64_t{index} * image.step[d];
       if (d == image.skewed) place += index / image.skew_every * 16;
     }
-    words[place / 4 % 32].insert(place / 4);
+    words[static_cast<std::size_t>(place / 4 % 32)].insert(place / 4);
   }
   std::size_t most = 0;
   for (const auto& of_bank : words) most = std::max(most, of_bank.size());
