@@ -16,7 +16,6 @@ struct Work {
   double end = 0;           ///< an element at a row's end, which is stored by itself while its warp waits
   double picked = 0;        ///< a vector whose elements are picked from shared memory ...
   double pick = 0;          ///< ... and each of them
-  double picked_word = 0;   ///< a word whose elements are picked from there ...
   double wavefront = 0;     ///< ... and each access for one, as often as it takes the banks of shared memory
   double line_unit = 0;     ///< 16 bytes of a line that threads copy there by a table
   double lookup = 0;        ///< an element whose place is looked up by itself in such a table

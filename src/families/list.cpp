@@ -15,7 +15,6 @@ std::span<const Family* const> all_families() noexcept {
                               &engine_rows_family(),
                               &engine_transpose_family(),
                               &gather_family(),
-                              &pick_family(),
                               &weave_family(),
                               &spans_family(),
                               &general_family(),

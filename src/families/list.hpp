@@ -14,7 +14,6 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& engine_rows_family();
 [[nodiscard]] const Family& engine_transpose_family();
 [[nodiscard]] const Family& gather_family();
-[[nodiscard]] const Family& pick_family();
 [[nodiscard]] const Family& weave_family();
 [[nodiscard]] const Family& spans_family();
 [[nodiscard]] const Family& general_family();

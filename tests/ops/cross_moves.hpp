@@ -10,7 +10,7 @@
 namespace tests {
 
 /// A move of sources whose memory runs along other dimensions than the destination's, in any order, with
-/// gaps, flipped, or, of several sources, repeated: what `pick` kernels are for.
+/// gaps, flipped, or, of several sources, repeated.
 struct CrossMove {
   MoveOperand destination;
   std::vector<MoveOperand> sources;

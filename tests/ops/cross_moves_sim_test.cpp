@@ -1,7 +1,7 @@
-/// Pads, casts and maps by every `pick` and `spans` kernel that could do them, of sources whose memory runs
+/// Pads, casts and maps by every `spans` kernel that could do them, of sources whose memory runs
 /// along other dimensions than the destination's, on the simulated device, which reports what kernels do
 /// wrong.
-#include "families/pick/pick_layout.hpp"
+#include "families/shared/line_image.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "ops/cross_moves.hpp"
 #include "reference/random_maps.hpp"
@@ -21,52 +21,31 @@ namespace {
 
 using Counts = std::map<std::string_view, std::uint64_t>;
 
-void count(Counts& counts, const PickLayout& layout, const Problem& problem) {
-  if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
-  if (layout.parts > 1) ++counts["runs in parts"];
-  if (layout.sources > 1) ++counts["several sources"];
-  if (layout.sources > 2) ++counts["three sources"];
-  for (std::uint32_t s = 0; s < layout.sources; ++s) {
-    const PickLines& source = layout.source[s];
-    if (source.below > 0) ++counts["lines that run backwards"];
-    for (std::uint32_t d = 0; d < layout.rank; ++d) {
-      if (layout.box[d] == 1 || !is_padded(problem, d)) continue;
-      ++counts[source.spans(d) ? "padded along lines" : "padded across lines"];
-    }
-  }
-}
-
 void count(Counts& counts, const SpanLayout& layout, const Problem& problem) {
-  if (layout.staggered) ++counts["spans: runs that begin anywhere"];
-  if (layout.has_image()) ++counts["spans: with images"];
-  if (layout.loads_elements()) ++counts["spans: with sources along the runs"];
-  if (layout.has_image() && layout.loads_elements()) ++counts["spans: with both"];
-  if (std::ranges::count(layout.all_sources(), true, &SpanSource::has_image) > 1)
-    ++counts["spans: several images"];
+  if (layout.staggered) ++counts["runs that begin anywhere"];
+  if (layout.has_image()) ++counts["with images"];
+  if (layout.loads_elements()) ++counts["with sources along the runs"];
+  if (layout.has_image() && layout.loads_elements()) ++counts["with both"];
+  if (std::ranges::count(layout.all_sources(), true, &SpanSource::has_image) > 1) ++counts["several images"];
   for (std::uint32_t k = 0; k < layout.rank; ++k) {
     if (!is_padded(problem, layout.order[k])) continue;
     const std::uint32_t columns_end = layout.run_dimensions + layout.column_dimensions;
-    ++counts[k < layout.run_dimensions ? "spans: padded along runs"
-             : k < columns_end         ? "spans: padded along columns"
-                                       : "spans: padded in other dimensions"];
+    ++counts[k < layout.run_dimensions ? "padded along runs"
+             : k < columns_end         ? "padded along columns"
+                                       : "padded in other dimensions"];
   }
 }
 
-/// Runs every kernel of both families of a move whose destination in host memory is done. On a chip without
-/// SMs CTAs may do several tiles even of these tensors.
+/// Runs every such kernel of a move whose destination in host memory is done.
 void run_kernels(tests::EveryCandidate& move, Counts& counts) {
-  std::map<std::string_view, std::uint64_t> kernels;
+  bool first = true;
   for (const Candidate& candidate : move.candidates()) {
-    const bool picks = tests::is_of(candidate, "pick");
-    if (!picks && !tests::is_of(candidate, "spans")) continue;
-    INFO(candidate.family->name() << ' ' << candidate.family->choice(candidate).text());
+    if (!tests::is_of(candidate, "spans")) continue;
+    INFO(candidate.family->choice(candidate).text());
     CHECK(move.run(candidate) == "");
-    if (picks) {
-      count(counts, pick_layout(move.problem(), candidate.tile.box).value(), move.problem());
-    } else {
-      count(counts, *static_cast<const SpanLayout*>(candidate.layout.get()), move.problem());
-    }
-    if (++kernels[candidate.family->name()] == 1) ++counts[candidate.family->name()];
+    count(counts, *static_cast<const SpanLayout*>(candidate.layout.get()), move.problem());
+    if (first) ++counts["moves"];
+    first = false;
   }
 }
 
@@ -93,31 +72,27 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
     }
   }
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
-  CHECK(3 * counts["pick"] >= cases);
-  CHECK(2 * counts["spans"] >= cases);
+  CHECK(2 * counts["moves"] >= cases);
   return counts;
 }
 
 }  // namespace
 
 TEST_CASE("padded sources that run along other dimensions arrive whole, and surrounded by the padding") {
-  Counts counts = run_cases(60, 20261123, tests::random_cross_pad);
-  for (const char* kind : {"several tiles a CTA", "runs in parts", "lines that run backwards",
-                           "padded along lines", "padded across lines", "spans: padded along runs",
-                           "spans: padded along columns", "spans: padded in other dimensions"}) {
+  Counts counts = run_cases(80, 20261123, tests::random_cross_pad);
+  for (const char* kind : {"padded along runs", "padded along columns", "padded in other dimensions",
+                           "runs that begin anywhere"}) {
     INFO(kind);
     CHECK(counts[kind] > 0);
   }
 }
 
 TEST_CASE("elements that come from across dimensions are converted, from any type to any") {
-  run_cases(50, 20261124, tests::random_cross_cast);
+  run_cases(70, 20261124, tests::random_cross_cast);
 }
 
 TEST_CASE("maps of one to three sources compute from images and along runs") {
-  Counts counts = run_cases(50, 20261125, tests::random_cross_map);
-  CHECK(counts["three sources"] > 0);
-  CHECK(counts["several sources"] > counts["three sources"]);
-  CHECK(counts["spans: with both"] > 0);
-  CHECK(counts["spans: several images"] > 0);
+  Counts counts = run_cases(70, 20261125, tests::random_cross_map);
+  CHECK(counts["with both"] > 0);
+  CHECK(counts["several images"] > 0);
 }

@@ -34,7 +34,7 @@ class FoundMove {
   [[nodiscard]] reference::HostView host(std::size_t i) { return move_.host(i); }
 
   /// The destination's bytes must be as in host memory, where the caller has done the move: by this kernel
-  /// and, where they are candidates, by `gather`, `pick`, `weave`, `spans` and, instead of a
+  /// and, where they are candidates, by `gather`, `weave`, `spans` and, instead of a
   /// transpose, by `direct_transpose` and `general`.
   void check(std::string_view kernel) {
     std::set<std::string_view> methods;
@@ -48,7 +48,6 @@ class FoundMove {
       methods.erase("general");
     }
     methods.erase("gather");
-    methods.erase("pick");
     methods.erase("weave");
     methods.erase("spans");
     CHECK(methods.empty());

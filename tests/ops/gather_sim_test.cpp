@@ -1,7 +1,6 @@
 /// Moves between short and odd dimensions by every candidate that could do them, on the simulated device,
 /// which reports what its kernels do wrong.
 #include "families/gather/gather_layout.hpp"
-#include "families/pick/pick_layout.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "families/weave/weave_layout.hpp"
 #include "ops/every_candidate.hpp"
@@ -160,31 +159,6 @@ TEST_CASE("gathers move every element between short dimensions, and nothing is r
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
   CHECK(2 * runs >= cases);
-}
-
-TEST_CASE("words are picked for every element between short dimensions, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
-  const std::uint64_t seed = reference::seed(20261122);
-  std::map<std::string_view, std::uint64_t> counts;
-  for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t n, const ShortMove& drawn) {
-    // On a chip without SMs CTAs do several tiles even of these tensors.
-    tests::EveryCandidate move(runtime, drawn.destination, {drawn.source}, {}, std::nullopt,
-                               n % 2 == 0 ? 132 : 0);
-    reference::copy(move.host(0), move.host(1));
-    // The kernel takes tiles of any size: all of them are tried.
-    for (const Candidate& candidate : move.candidates()) {
-      if (!tests::is_of(candidate, "pick")) continue;
-      CHECK(move.run(candidate) == "");
-      const PickLayout layout = pick_layout(move.problem(), candidate.tile.box).value();
-      if (layout.tiles_per_cta > 1) ++counts["several tiles a CTA"];
-      if (layout.parts > 1) ++counts["runs in parts"];
-      if (layout.every > 1) ++counts["chunks of runs that are apart"];
-      if (layout.source[0].skewed < layout.rank) ++counts["images with gaps"];
-      if (layout.source[0].below > 0) ++counts["lines that run backwards"];
-    }
-  });
-  for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
-  CHECK(counts.size() == 5);
 }
 
 TEST_CASE("blocks are woven for every element between short dimensions, and nothing is reported") {

@@ -50,7 +50,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
 
 TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow from their extents") {
   const PlanOptions untuned{};
-  std::size_t picks = 0;
+  std::size_t spans = 0;
   std::size_t taken = 0;
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32}) {
     for (const std::vector<std::uint32_t>& axes : {std::vector{2U, 0U, 1U}, {2U, 1U, 0U}, {1U, 2U, 0U}}) {
@@ -58,22 +58,22 @@ TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow
       const Move other = tests::permutation(type, {307, 155, 531}, axes);
       REQUIRE(shape_class(measured, untuned) == shape_class(other, untuned));
       for (const KernelPlan& candidate : plan_candidates(measured, untuned)) {
-        if (candidate.family().name != "pick") continue;
+        if (candidate.family().name != "spans") continue;
         TuningTable table;
         table.add({.chip = untuned.chip.name,
                    .shape_class = shape_class(measured, untuned),
                    .choice = candidate.choice(),
                    .microseconds = 1});
         const KernelPlan chosen = plan(Operation::of({other}), {.tuning = &table}).at(0);
-        ++picks;
+        ++spans;
         if (!chosen.tuned()) continue;
-        CHECK(chosen.family().name == "pick");
+        CHECK(chosen.family().name == "spans");
         ++taken;
       }
     }
   }
-  CHECK(picks > 30);
-  CHECK(4 * taken >= 3 * picks);
+  CHECK(spans > 30);
+  CHECK(4 * taken >= 3 * spans);
 }
 
 namespace {
@@ -146,7 +146,7 @@ TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and 
 }
 
 TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {
-  const KernelChoice wanted{.family = "pick", .tile = {8, 30}, .threads = 256};
+  const KernelChoice wanted{.family = "spans", .tile = {8, 30}, .threads = 256};
   const auto with = [&](std::uint32_t a, std::uint32_t b) {
     KernelChoice choice = wanted;
     choice.tile = {a, b};

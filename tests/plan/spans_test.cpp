@@ -1,6 +1,7 @@
 /// Plans of `spans` kernels: what makes up runs and columns, and that tiles cover all of them.
 #include "families/list.hpp"
 #include "families/spans/spans_layout.hpp"
+#include "plan/cost_model.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 
@@ -103,4 +104,64 @@ TEST_CASE("a tile of short runs has more columns") {
   CHECK(layout->run_elements == 6);
   CHECK(layout->columns > 300);
   CHECK_FALSE(layout->staggered);
+}
+
+TEST_CASE("a source that is repeated goes neither by images nor by blocks without a measurement") {
+  for (const tests::Shape& shape :
+       {tests::Shape{5, 1, 1, 1, 1}, tests::Shape{1, 1, 100}, tests::Shape{64, 1, 300}}) {
+    tests::Shape whole = shape;
+    for (std::uint64_t& extent : whole) extent = extent == 1 ? 300 : extent;
+    const Tensor destination = tests::dense(ElementType::f32, whole, tests::to_address);
+    const Tensor source = tests::dense(ElementType::f32, shape);
+    const Move move{.destination = destination, .sources = {broadcast(source, whole)}};
+    const Problem problem = make_problem(move);
+    const std::vector<Candidate> candidates = tests::candidates_of(problem);
+    const Candidate& chosen = candidates[choose(candidates, problem, {}).candidate];
+    CHECK(chosen.family->name() != "weave");
+    if (chosen.family->name() == "spans") {
+      CHECK_FALSE(static_cast<const SpanLayout*>(chosen.layout.get())->has_image());
+    }
+  }
+}
+
+TEST_CASE(
+    "several sources have images where they lie across the runs, and are loaded along them where they do "
+    "not") {
+  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
+  const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
+  const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
+  const Problem problem = make_problem(
+      {.destination = destination, .sources = {along, across, repeated}, .expression = "x0 * x1 + x2"});
+  std::vector<Candidate> candidates;
+  spans_family().add_candidates(problem, candidates);
+  CHECK(candidates.size() > 3);
+  for (const Candidate& candidate : candidates) {
+    const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
+    check_tiles(layout);
+    CHECK_FALSE(layout.source[0].has_image);
+    CHECK(layout.source[1].has_image);
+    CHECK_FALSE(layout.source[2].has_image);
+  }
+}
+
+TEST_CASE("what spans cannot do goes elsewhere: coordinates, and what is computed in place") {
+  const auto spans = [](const Move& move) {
+    std::vector<Candidate> candidates;
+    spans_family().add_candidates(make_problem(move), candidates);
+    return !candidates.empty();
+  };
+  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
+  const Tensor along = tests::dense(ElementType::f32, {700, 900});
+  CHECK(spans({.destination = to, .sources = {across}, .expression = "x * 2"}));
+  CHECK(spans({.destination = to, .sources = {along, across}, .expression = "x0 + x1"}));
+  CHECK_FALSE(spans({.destination = to, .sources = {across}, .expression = "x + g[0]"}));
+  CHECK_FALSE(spans({.destination = to, .sources = {to, across}, .expression = "x0 + x1"}));
+
+  const Padding padding{.before = {0, 3}, .value = 1};
+  const Tensor narrow = tests::strided(ElementType::f32, {700, 890}, {1, 700});
+  const Tensor column = tests::strided(ElementType::f32, {700, 890}, {900, 0});
+  CHECK(spans({.destination = to, .sources = {narrow}, .expression = {}, .padding = padding}));
+  CHECK(spans({.destination = to, .sources = {column}, .expression = {}, .padding = padding}));
 }

@@ -51,7 +51,6 @@ Json to_json(const tmajit::Work& work) {
           {"end", work.end},
           {"picked", work.picked},
           {"pick", work.pick},
-          {"picked_word", work.picked_word},
           {"wavefront", work.wavefront},
           {"line_unit", work.line_unit},
           {"entry", work.entry},
