@@ -96,13 +96,14 @@ class Gather final : public Family {
               .pick = tiles * static_cast<double>(vectors) * facts.vector(),
               .entry = tiles * layout.places,
               .image_unit = tiles * static_cast<double>(units)};
-    // A thread keeps the places of a slot while it goes from run to run, where all lie alike in their vectors.
+    // A thread keeps the places of a slot while it goes from run to run, where all lie alike in their
+    // vectors.
     const std::uint64_t rows =
         std::max<std::uint64_t>(facts.threads / (layout.warps_along * layout.slots_along), 1);
     const std::uint64_t runs = std::uint64_t{layout.runs} * layout.parts;
     work.lookup = facts.same_alignment != 0
-                           ? tiles * static_cast<double>(std::min(runs, rows) * layout.slots * facts.vector())
-                           : work.pick;
+                      ? tiles * static_cast<double>(std::min(runs, rows) * layout.slots * facts.vector())
+                      : work.pick;
     if (facts.alignment < unit) work.end = work.pick * of_warps;
     const LineImage image = image_of(facts);
     const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
