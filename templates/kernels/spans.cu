@@ -21,7 +21,7 @@
 //
 // Runs begin anywhere in their words: a tile's part of one begins at a word of memory, up to a word earlier than others.
 //@ end
-//@ # Facts of the kernel: threads, Offset, in_chunk, Destination, Source<i>, AllSources; if it computes, evaluate().
+//@ # Facts of the kernel: threads, Offset, in_chunk, stored_at_once, Destination, Source<i>, AllSources; if it computes, evaluate().
 #include "tmajit/division.cuh"
 #include "tmajit/span_tile.cuh"
 #include "tmajit/values.cuh"
@@ -39,16 +39,9 @@ constexpr u32 element_bytes = sizeof(Destination::Element);
 constexpr u32 word_bytes = element_bytes < 4 ? 4 : element_bytes;
 constexpr u32 in_word = word_bytes / element_bytes;  // elements
 //@ if computes
-// Words that a thread stores at once: each writes the expression out once more for each of its elements.
-constexpr u32 stored_at_once = in_word < 4 ? 4 : 2;
 // Elements that are converted at once, of which a word may have only the first.
 constexpr u32 at_once = in_word < 2 ? 2 : in_word;
 //@ else
-//@ if image
-constexpr u32 stored_at_once = 4;  // words of a thread
-//@ else
-constexpr u32 stored_at_once = in_word < 4 ? 8 : 4;  // words of a thread, whose elements it has loaded at once
-//@ end
 constexpr u32 at_once = in_word;  // elements
 //@ end
 //@ if staggered

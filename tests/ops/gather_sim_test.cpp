@@ -204,6 +204,8 @@ TEST_CASE("spans move every element between short dimensions, and nothing is rep
       CHECK(move.run(candidate) == "");
       const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
       ++counts[layout.staggered ? "runs that begin anywhere" : "runs that begin at words"];
+      if (layout.walk.unit > 0) ++counts["wider elements"];
+      if (layout.walk.split < max_view_rank) ++counts["a split dimension"];
       if (layout.run_dimensions > 1) ++counts["runs of several dimensions"];
       if (layout.column_dimensions > 1) ++counts["columns of several dimensions"];
       if (layout.column_dimensions == 0) ++counts["no columns"];
@@ -214,7 +216,7 @@ TEST_CASE("spans move every element between short dimensions, and nothing is rep
     }
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
-  CHECK(counts.size() >= 7);
+  CHECK(counts.size() >= 9);
 }
 
 TEST_CASE("the last tile along a run may have less of it than a word") {

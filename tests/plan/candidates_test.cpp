@@ -414,3 +414,31 @@ TEST_CASE("limits hold for permutations of short dimensions, which runs of eithe
   }
   CHECK(blocks > 1000);
 }
+
+TEST_CASE("no candidate asks for more shared memory than a CTA may have") {
+  const std::uint64_t seed = reference::seed(20261126);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
+  for (std::uint64_t n = 0; n < 3000; ++n) {
+    reference::Random random(seed + n);
+    tests::Shape shape;
+    std::uint64_t elements = 1;
+    for (std::uint64_t d = reference::between(random, 2, 7); d > 0; --d) {
+      const std::uint64_t most = std::max<std::uint64_t>(2'000'000 / elements, 1);
+      shape.push_back(std::min(reference::between(random, 1, reference::one_in(random, 3) ? 600 : 20), most));
+      elements *= shape.back();
+    }
+    std::vector<std::uint32_t> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0U);
+    std::shuffle(axes.begin(), axes.end(), random);
+    const Problem problem = make_problem(tests::permutation(reference::one_of(random, types), shape, axes));
+    if (problem.nest.empty()) continue;
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << problem.nest.text());
+    for (const Candidate& candidate : tests::candidates_of(problem)) {
+      const Footprint footprint = candidate.family->footprint(candidate, problem);
+      INFO(candidate.family->name() << ' ' << candidate.family->choice(candidate).text());
+      CHECK(footprint.static_shared_bytes + footprint.dynamic_shared_bytes <= max_shared_bytes_per_cta);
+      CHECK(resident_ctas(footprint) > 0);
+    }
+  }
+}

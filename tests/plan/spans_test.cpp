@@ -74,6 +74,23 @@ void check_alignment(const SpanLayout& layout, const Problem& problem) {
   CHECK(layout.staggered == (bits % (layout.in_word() * layout.element_bytes) != 0));
 }
 
+/// As many bytes of the same views, in other elements or dimensions.
+void check_walk(const Problem& walked, const Problem& problem) {
+  CHECK(walked.bytes_written() == problem.bytes_written());
+  CHECK(walked.bytes_read() == problem.bytes_read());
+  CHECK(walked.nest.rank <= max_view_rank);
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    std::int64_t reach = 0;
+    std::int64_t whole = 0;
+    for (std::uint32_t d = 0; d < walked.nest.rank; ++d)
+      reach += walked.step(i, d) * static_cast<std::int64_t>(walked.nest.shape[d] - 1);
+    for (std::uint32_t d = 0; d < problem.nest.rank; ++d)
+      whole += problem.step(i, d) * static_cast<std::int64_t>(problem.nest.shape[d] - 1);
+    CHECK(reach + static_cast<std::int64_t>(walked.element_bytes(i)) ==
+          whole + static_cast<std::int64_t>(problem.element_bytes(i)));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("spans cover all runs and columns of random moves") {
@@ -88,9 +105,11 @@ TEST_CASE("spans cover all runs and columns of random moves") {
     for (const Candidate& candidate : candidates) {
       const auto& layout = *static_cast<const SpanLayout*>(candidate.layout.get());
       INFO(spans_family().choice(candidate).text());
-      check_sides(layout, problem);
+      const Problem walked = layout.walk.walked(problem);
+      check_walk(walked, problem);
+      check_sides(layout, walked);
       check_tiles(layout);
-      check_alignment(layout, problem);
+      check_alignment(layout, walked);
       ++met;
     }
   }
@@ -164,4 +183,28 @@ TEST_CASE("what spans cannot do goes elsewhere: coordinates, and what is compute
   const Tensor column = tests::strided(ElementType::f32, {700, 890}, {900, 0});
   CHECK(spans({.destination = to, .sources = {narrow}, .expression = {}, .padding = padding}));
   CHECK(spans({.destination = to, .sources = {column}, .expression = {}, .padding = padding}));
+}
+
+TEST_CASE("rows of bits are walked in elements as wide as all of them are whole") {
+  const auto unit = [](ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
+    return span_layout(make_problem(tests::permutation(type, shape, axes)), {256, 64}).value().walk.unit;
+  };
+  CHECK(unit(ElementType::u8, {300, 607, 300}, {1, 0, 2}) == 4);
+  CHECK(unit(ElementType::u8, {300, 607, 296}, {1, 0, 2}) == 8);
+  CHECK(unit(ElementType::bf16, {300, 607, 299}, {1, 0, 2}) == 0);
+  CHECK(unit(ElementType::u8, {300, 607, 300}, {2, 0, 1}) == 0);
+}
+
+TEST_CASE("a long dimension of short rows is split: its parts make up runs, and how many there are columns") {
+  const Tensor destination = tests::dense(ElementType::u8, {49, 80000, 5}, tests::to_address);
+  const Tensor source = tests::dense(ElementType::u8, {36, 80000, 3});
+  const Padding padding{.before = {13, 0, 1}, .value = 1};
+  const Problem problem =
+      make_problem({.destination = destination, .sources = {source}, .expression = {}, .padding = padding});
+  const auto layout = span_layout(problem, {256, 64});
+  REQUIRE(layout);
+  CHECK(layout->walk.split < max_view_rank);
+  CHECK(layout->columns > 8);
+  // So that an entry of a table serves several elements.
+  CHECK(16 * layout->entries() < layout->columns * layout->run);
 }

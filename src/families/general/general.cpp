@@ -3,6 +3,8 @@
 #include "families/shared/blocks.hpp"
 #include "spec/saturate.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
+
 #include <algorithm>
 
 #include <spdlog/fmt/fmt.h>
@@ -161,6 +163,9 @@ class General final : public Family {
       footprint.work.image_unit += tiles * (lines + units);
     }
     (facts.has_image() ? footprint.work.image_chunk : footprint.work.chunk) = chunks;
+    // Elements of a chunk that a row's end cuts go one by one, while the warp's other lanes wait.
+    const double ends = 2.0 * warp_lanes * rows / chunks;  // that a warp meets
+    if (facts.whole == 0) footprint.work.end = std::min(ends, 1.0) * chunks * facts.chunk;
     if (facts.staggered != 0 || facts.reads_elements()) footprint.work.element = chunks * facts.chunk;
     return footprint;
   }

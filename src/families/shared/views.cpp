@@ -132,10 +132,10 @@ Problem in_units(const Problem& problem, std::uint32_t unit) {
   const std::uint32_t row = nest.rank - 1;
   nest.shape[row] = nest.shape[row] * bytes / unit;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    units.type[i] = ElementType::u64;
+    units.type[i] = unsigned_of(std::min<std::uint32_t>(unit, sizeof(std::uint64_t)));
     for (std::uint32_t d = 0; d < row; ++d) nest.operand[i].strides[d] = problem.step(i, d) / unit;
   }
-  units.joined = unit / size_of(ElementType::u64);
+  units.joined = unit / size_of(units.type[0]);
   return units;
 }
 

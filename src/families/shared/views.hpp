@@ -51,7 +51,7 @@ void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimensio
 /// Adds the parameter params::Window of a padded problem.
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value);
 
-/// The problem with elements of `unit` bytes: 8, or 16. All rows are whole units, in all operands.
+/// The problem with elements of `unit` bytes, 1 to 16. All rows are whole units, in all operands.
 [[nodiscard]] Problem in_units(const Problem& problem, std::uint32_t unit);
 
 /// Bytes that a problem writes, up to which it counts as small: its time is that of a launch and a few loads,

@@ -27,6 +27,7 @@ struct SpanFacts {
   Flag computes = 0;
   Flag padded = 0;
   std::uint32_t in_chunk = 1;
+  std::uint32_t stored_at_once = 4;
   std::uint32_t sources = 1;
   std::array<std::uint32_t, max_inputs> source{};
   std::array<Flag, max_inputs> has_image{};
@@ -44,6 +45,7 @@ SpanFacts facts_of_layout(const SpanLayout& layout, const Problem& problem) {
                   .computes = problem.expression.empty() ? 0U : 1U,
                   .padded = problem.nest.windowed ? 1U : 0U,
                   .in_chunk = layout.in_chunk,
+                  .stored_at_once = layout.stored_at_once,
                   .sources = layout.sources};
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
     // What surrounds a padded source has the destination's type.
@@ -147,12 +149,6 @@ void add_views(SourceParts& parts, const SpanFacts& facts) {
   parts.facts += all_sources_fact(facts.sources);
 }
 
-/// Words of the destination that a thread has under way (templates/kernels/spans.cu).
-std::uint32_t stored_at_once(const SpanLayout& layout, const Problem& problem) {
-  if (!problem.expression.empty()) return layout.in_word() < 4 ? 4 : 2;
-  return layout.has_image() || layout.in_word() == 4 ? 4 : 8;
-}
-
 class Spans final : public Family {
  public:
   Spans()
@@ -169,8 +165,8 @@ class Spans final : public Family {
     for (const SpanTuning& tuning : tunings) {
       const auto layout = span_layout(problem, tuning);
       if (!layout) continue;
-      Candidate one = candidate(facts_of_layout(*layout, problem), problem.nest,
-                                {.box = layout->box(problem.nest), .threads = span_threads});
+      Candidate one = candidate(facts_of_layout(*layout, layout->walk.walked(problem)), problem.nest,
+                                {.box = layout->box(problem), .threads = span_threads});
       one.layout = std::make_shared<const SpanLayout>(*layout);
       add_once(candidates, std::move(one), !is_small(problem) && !(repeats(problem) && layout->has_image()));
     }
@@ -182,13 +178,13 @@ class Spans final : public Family {
     const std::uint64_t chunks = std::uint64_t{layout.columns} * layout.chunks();
     const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
     const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
-    const std::uint64_t words_at_once = std::uint64_t{span_threads} * stored_at_once(layout, problem);
+    const std::uint64_t words_at_once = std::uint64_t{span_threads} * layout.stored_at_once;
     const std::uint64_t passes = ceil_div(words, words_at_once);
     // A thread waits for the elements of an image, and for those that it loads itself.
     const std::uint64_t rounds =
         (layout.has_image() ? ceil_div(chunks, threads) : 0) + (layout.loads_elements() ? passes : 0);
     Footprint footprint{
-        .box = layout.box(problem.nest),
+        .box = candidate.tile.box,
         .threads = span_threads,
         .tiles = layout.tiles(),
         .dynamic_shared_bytes = layout.shared_bytes(),
@@ -236,12 +232,13 @@ class Spans final : public Family {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const SpanLayout& layout = layout_of(candidate);
+    const Problem walked = layout.walk.walked(problem);
     if (problem.nest.windowed) {
-      add_tile<1>(parameters, {"params::PaddedSpanTile"}, padded_tile_of(layout, problem));
+      add_tile<1>(parameters, {"params::PaddedSpanTile"}, padded_tile_of(layout, walked));
     } else {
       with_rank(layout.sources, [&](auto sources) {
         params::SpanTile<sources> tile{};
-        fill_tile(tile, layout, problem);
+        fill_tile(tile, layout, walked);
         add_tile<sources>(parameters, {"params::SpanTile", sources}, tile);
       });
     }
@@ -265,6 +262,7 @@ class Spans final : public Family {
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);
     parts.facts +=
         number_fact("in_chunk", facts.in_chunk, "elements that a thread loads at once for an image");
+    parts.facts += number_fact("stored_at_once", facts.stored_at_once, "words of a thread");
     add_views(parts, facts);
     return parts;
   }
@@ -272,7 +270,7 @@ class Spans final : public Family {
   void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
     const SpanLayout& layout = layout_of(candidate);
     if (layout.column_dimensions > 0)
-      shape.column = log2_of(problem.nest.shape[layout.order[layout.run_dimensions]]);
+      shape.column = log2_of(layout.walk.walked(problem).nest.shape[layout.order[layout.run_dimensions]]);
   }
 };
 

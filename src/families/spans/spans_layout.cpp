@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 TMAJIT_BEGIN
 namespace {
@@ -63,37 +65,85 @@ double lines_met(const Problem& problem, std::uint32_t operand, std::span<const 
   return static_cast<double>(found) * warp_lanes / lanes;
 }
 
-/// Works out a layout, step by step.
+/// The widest elements that rows of bits are made of in both views.
+std::uint32_t unit_of(const Problem& problem) {
+  const std::uint32_t row = problem.nest.rank - 1;
+  if (!problem.reads_bits() || problem.nest.operand[1].strides[row] != 1) return 0;
+  const std::uint32_t bytes = problem.element_bytes(0);
+  const std::uint64_t row_bytes = problem.nest.shape[row] * bytes;
+  const std::uint64_t bits =
+      row_bytes | problem.alignment(0, row) | problem.alignment(1, row) | sizeof(std::uint64_t);
+  const auto unit = static_cast<std::uint32_t>(std::uint64_t{1} << std::countr_zero(bits));
+  return unit > bytes ? unit : 0;
+}
+
+/// Works out a layout of a problem as it is walked, step by step.
 class SpanPlanner {
  public:
-  SpanPlanner(const Problem& problem, const SpanTuning& tuning)
-      : problem_(problem), nest_(problem.nest), tuning_(tuning) {
+  SpanPlanner(Problem problem, const SpanTuning& tuning) : problem_(std::move(problem)), tuning_(tuning) {
     own_.rank = nest_.rank;
-    own_.element_bytes = problem.element_bytes(0);
-    own_.sources = problem.sources();
+    own_.element_bytes = problem_.element_bytes(0);
+    own_.sources = problem_.sources();
     own_.order[0] = nest_.rank - 1;
     for (std::uint32_t s = 0; s < own_.sources; ++s)
-      own_.source[s].element_bytes = problem.element_bytes(s + 1);
+      own_.source[s].element_bytes = problem_.element_bytes(s + 1);
   }
 
   std::optional<SpanLayout> plan() {
     choose_lead();
-    const std::uint64_t wanted_run = std::max(tuning_.run_bytes / widest_, own_.in_word());
+    std::uint64_t wanted_run = std::max(tuning_.run_bytes / widest_, own_.in_word());
     choose_run(wanted_run);
     std::uint64_t wanted = std::max(tuning_.column_bytes / lead_bytes(), 1U);
-    // What a short run lacks, more columns make up for.
+    // What a short run lacks, more columns make up for, and the other way round.
     wanted *= std::max<std::uint64_t>(wanted_run / own_.run_elements, 1);
     wanted = std::min<std::uint64_t>(wanted, most_columns);
     choose_columns(wanted);
     if (own_.run_elements > most_counted || own_.all_columns > most_counted) return std::nullopt;
+    if (2 * own_.all_columns <= wanted) {
+      find_split(wanted_run);
+      wanted_run *= wanted / own_.all_columns;
+    }
+    if (lead_ == none) {
+      // One round of loads: the more CTAs there are that each take little, the nearer lies what they load.
+      const std::uint64_t at_once = std::uint64_t{span_threads} * own_.stored_at_once * own_.in_word();
+      wanted_run = std::min(wanted_run, at_once);
+      wanted = std::clamp<std::uint64_t>(at_once / std::min(wanted_run, own_.run_elements), 1, wanted);
+    }
     choose_tile(wanted_run, wanted);
     choose_images();
     if (own_.tiles() > most_counted / 2 || own_.shared_bytes() > most_span_bytes) return std::nullopt;
     return own_;
   }
+  /// Where a dimension of the runs is better split, once planned.
+  [[nodiscard]] const SpanWalk& better() const { return better_; }
 
  private:
   static constexpr std::uint32_t none = max_inputs;
+
+  /// Runs that take all of a dimension leave few columns, and each element of a tile an entry of the table of
+  /// its own: a part of it is enough.
+  void find_split(std::uint64_t wanted_run) {
+    if (own_.run_dimensions == 1 || nest_.rank == max_view_rank) return;
+    const std::uint32_t d = own_.order[own_.run_dimensions - 1];
+    const std::uint64_t inner = own_.run_elements / nest_.shape[d];
+    const std::uint64_t wanted = std::max<std::uint64_t>(wanted_run / inner, 1);
+    std::uint64_t all = nest_.shape[d];
+    if (nest_.windowed) {
+      // Parts lie inside of what a source reaches, or outside.
+      const auto edge = [](std::int64_t index) {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(index, 0));
+      };
+      all = std::gcd(
+          all, std::gcd(edge(nest_.window_first[d]), std::min(edge(nest_.window_end[d]), nest_.shape[d])));
+    }
+    for (std::uint64_t away = 0; away <= wanted; ++away) {
+      for (const std::uint64_t part : {wanted + away, wanted - std::min(away, wanted - 1)}) {
+        if (2 * part < wanted || part < 2 || all % part != 0 || part == nest_.shape[d]) continue;
+        better_ = {.split = d, .part = static_cast<std::uint32_t>(part)};
+        return;
+      }
+    }
+  }
 
   [[nodiscard]] std::uint32_t lead_bytes() const {
     return lead_ == none ? own_.element_bytes : own_.source[lead_].element_bytes;
@@ -121,6 +171,10 @@ class SpanPlanner {
       most = lines;
       lead_ = s;
     }
+    // Each word writes an expression out once more for each of its elements. Those that are not computed, and
+    // come from no image, a thread has loaded itself: more of them are under way.
+    own_.stored_at_once = problem_.expression.empty() ? (lead_ == none ? 32 / own_.element_bytes : 16) : 8;
+    own_.stored_at_once = std::clamp(own_.stored_at_once / own_.in_word(), 2U, lead_ == none ? 8U : 4U);
   }
 
   void choose_run(std::uint64_t wanted) {
@@ -169,7 +223,8 @@ class SpanPlanner {
     const std::uint64_t run = own_.run_elements + (own_.staggered ? own_.in_word() - 1 : 0);
     own_.run = sat_cast<std::uint32_t>(part_of(run, wanted_run, own_.in_word()));
     const std::uint32_t bytes = lead_bytes();
-    const std::uint64_t unit = wanted_columns * bytes >= std::uint64_t{2} * sector ? sector / bytes : 1;
+    const bool whole_sectors = lead_ != none && wanted_columns * bytes >= std::uint64_t{2} * sector;
+    const std::uint64_t unit = whole_sectors ? sector / bytes : 1;
     own_.columns =
         sat_cast<std::uint32_t>(std::min(part_of(own_.all_columns, wanted_columns, unit), own_.all_columns));
     own_.run_tiles = ceil_div(run, std::uint64_t{own_.run});
@@ -215,13 +270,14 @@ class SpanPlanner {
     return std::max(most / 4, unit);
   }
 
-  const Problem& problem_;
-  const CanonicalNest& nest_;
+  const Problem problem_;
+  const CanonicalNest& nest_ = problem_.nest;
   SpanTuning tuning_;
   SpanLayout own_;
   std::uint32_t lead_ = none;
   std::uint32_t widest_ = 1;  ///< bytes of an element of the destination, or of a source that lies across
   PerDimension order_{};      ///< of the lead
+  SpanWalk better_{};
 };
 
 }  // namespace
@@ -263,7 +319,28 @@ std::uint32_t SpanLayout::shared_bytes() const noexcept {
                                               offset_bytes);
 }
 
-PerDimension SpanLayout::box(const CanonicalNest& nest) const noexcept {
+Problem SpanWalk::walked(const Problem& problem) const {
+  Problem own = unit > 0 ? in_units(problem, unit) : problem;
+  if (split == max_view_rank) return own;
+  CanonicalNest& nest = own.nest;
+  const auto insert = [&](auto& list, auto outer, auto inner) {
+    std::copy_backward(list.begin() + split, list.end() - 1, list.end());
+    list[split] = outer;
+    list[split + 1] = inner;
+  };
+  insert(nest.shape, nest.shape[split] / part, std::uint64_t{part});
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    auto& strides = nest.operand[i].strides;
+    insert(strides, strides[split] * std::int64_t{part}, strides[split]);
+  }
+  insert(nest.window_first, nest.window_first[split] / part, std::int64_t{0});
+  insert(nest.window_end, nest.window_end[split] / part, std::int64_t{part});
+  ++nest.rank;
+  return own;
+}
+
+PerDimension SpanLayout::box(const Problem& problem) const {
+  const CanonicalNest nest = walk.walked(problem).nest;
   PerDimension box{};
   std::fill_n(box.begin(), rank, 1U);
   const auto enter = [&](std::uint32_t first, std::uint32_t last, std::uint64_t count) {
@@ -275,6 +352,12 @@ PerDimension SpanLayout::box(const CanonicalNest& nest) const noexcept {
   };
   enter(0, run_dimensions, run);
   enter(run_dimensions, run_dimensions + column_dimensions, columns);
+  if (walk.split < max_view_rank) {
+    const std::uint32_t outer = box[walk.split];
+    std::copy(box.begin() + walk.split + 1, box.end(), box.begin() + walk.split);
+    box[walk.split] *= outer;
+  }
+  if (walk.unit > 0) box[problem.nest.rank - 1] *= walk.unit / problem.element_bytes(0);
   return box;
 }
 
@@ -292,7 +375,16 @@ bool takes_spans(const Problem& problem) noexcept {
 }
 
 std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& tuning) {
-  return SpanPlanner(problem, tuning).plan();
+  SpanWalk walk{.unit = unit_of(problem)};
+  SpanPlanner planner(walk.unit > 0 ? walk.walked(problem) : problem, tuning);
+  std::optional<SpanLayout> layout = planner.plan();
+  if (planner.better().split < max_view_rank) {
+    walk.split = planner.better().split;
+    walk.part = planner.better().part;
+    layout = SpanPlanner(walk.walked(problem), tuning).plan();
+  }
+  if (layout) layout->walk = walk;
+  return layout;
 }
 
 TMAJIT_END

@@ -27,9 +27,21 @@ struct SpanSource {
   [[nodiscard]] std::uint32_t word_bytes() const noexcept { return element_bytes < 4 ? 4 : element_bytes; }
 };
 
+/// A problem as a `spans` kernel walks it, which makes fewer and fuller tiles of some.
+struct SpanWalk {
+  std::uint32_t unit = 0;  ///< bytes that are one element, where whole rows are such; 0: as they are
+  /// A dimension in whose place there are two, the inner one of so many indices: part of it makes up runs,
+  /// the rest columns.
+  std::uint32_t split = max_view_rank;
+  std::uint32_t part = 1;
+
+  [[nodiscard]] Problem walked(const Problem& problem) const;
+};
+
 /// How a `spans` kernel works through a problem: numbers of its launch (templates/params/span_tile.cuh).
 struct SpanLayout {
-  std::uint32_t rank = 1;
+  SpanWalk walk{};
+  std::uint32_t rank = 1;           ///< as it is walked, and so all that follows
   std::uint32_t element_bytes = 1;  ///< of the destination
   /// Dimensions: those of a run, the nearest in the destination's memory first; those of columns, the nearest
   /// in the memory of the source first that they suit; the others.
@@ -49,7 +61,8 @@ struct SpanLayout {
   std::uint64_t others = 1;
   std::uint32_t sources = 1;
   std::array<SpanSource, max_inputs> source{};
-  std::uint32_t tables = 0;  ///< where they begin in shared memory, behind the images
+  std::uint32_t tables = 0;          ///< where they begin in shared memory, behind the images
+  std::uint32_t stored_at_once = 4;  ///< words of the destination that a thread has under way
 
   [[nodiscard]] std::uint32_t in_word() const noexcept { return element_bytes < 4 ? 4 / element_bytes : 1; }
   [[nodiscard]] std::uint32_t words() const noexcept { return run / in_word(); }
@@ -65,8 +78,8 @@ struct SpanLayout {
   /// Entries of the tables of a tile.
   [[nodiscard]] std::uint32_t entries() const noexcept { return columns + elements(); }
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
-  /// The tile as a box, about: of dimensions that its spans reach beyond all indices.
-  [[nodiscard]] PerDimension box(const CanonicalNest& nest) const noexcept;
+  /// The tile as a box of the problem, about: of dimensions that its spans reach beyond all indices.
+  [[nodiscard]] PerDimension box(const Problem& problem) const;
   [[nodiscard]] std::span<const SpanSource> all_sources() const noexcept {
     return std::span(source).first(sources);
   }

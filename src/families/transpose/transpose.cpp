@@ -2,6 +2,8 @@
 #include "families/transpose/tile_image.hpp"
 #include "spec/saturate.hpp"
 
+#include <tmajit/validate.hpp>
+
 #include <algorithm>
 #include <span>
 
@@ -53,6 +55,8 @@ class Transpose final : public BlockFamily {
     const BlockPlanner planner(problem);
     const bool small = is_small(problem);
     const auto add = [&](const BlockFacts& facts, bool common) {
+      // Where the run is short, a tile of many columns may take more than there is.
+      if (TileImage(facts).bytes() > max_shared_bytes_per_cta) return;
       add_once(candidates, candidate(facts, problem.nest), common);
     };
     // Of a small problem other kernels are better: direct_transpose where no block is cut, general of very
