@@ -176,7 +176,12 @@ class Spans final : public Family {
     const SpanLayout& layout = layout_of(candidate);
     const auto tiles = static_cast<double>(layout.tiles());
     const std::uint64_t chunks = std::uint64_t{layout.columns} * layout.chunks();
-    const std::uint64_t words = std::uint64_t{layout.columns} * layout.words();
+    // Threads that have no word left at their turn do the last one again.
+    const std::uint64_t stored_columns = span_threads / layout.stores();
+    const std::uint64_t turns =
+        ceil_div(std::uint64_t{layout.columns}, stored_columns * layout.stored_at_once);
+    const std::uint64_t words = std::uint64_t{span_threads} * ceil_div(layout.words(), layout.stores()) *
+                                turns * layout.stored_at_once;
     const auto threads = std::uint64_t{layout.lanes()} * (span_threads / layout.lanes());
     const std::uint64_t words_at_once = std::uint64_t{span_threads} * layout.stored_at_once;
     const std::uint64_t passes = ceil_div(words, words_at_once);
