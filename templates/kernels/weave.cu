@@ -9,15 +9,16 @@
 // Runs begin anywhere in their words. A lane then stores what its own word and that of the lane before it hold of a word
 // of memory; elements at the ends of runs, less than a word, are stored one by one.
 //@ end
-//@ # Facts of the kernel: rank, sources, threads, box, Offset, element_bytes; columns, column_dimension, group_bytes, groups_together,
+//@ # Facts of the kernel: rank, threads, box, Offset, element_bytes; columns, column_dimension, group_bytes, groups_together,
 //@ # column_index; run_elements, run_dimension, words, strips, lanes, place_index; others, other_index; line_bytes,
 //@ # line_units, line_count, line_index, line_reach; image_step, skewed, skew_every, below, image_alignment, image_bytes,
 //@ # most_tiles. `fused`: columns have several dimensions.
 #include "tmajit/async_copy.cuh"
 #include "tmajit/block_transpose.cuh"
-#include "tmajit/line_tile.cuh"
+#include "tmajit/image_unit.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/shared.cuh"
+#include "tmajit/view_tile.cuh"
 
 namespace tmajit {
 
@@ -26,8 +27,39 @@ constexpr u32 in_word = word_bytes / element_bytes;       // elements, and lines
 constexpr u32 in_group = group_bytes / element_bytes;     // columns that a thread takes at once
 constexpr u32 group_words = group_bytes / 4;
 
+using WeaveViews = params::Views<rank, 1>;
 using Element = typename Bits<element_bytes>::Type;
 using Word = Vector<word_bytes>;
+
+// A tile of the CTA's.
+struct TilePlace {
+  i64 source;        // bytes from the source's first element to where the tile's first line begins
+  i64 destination;   // bytes from the destination's first element to the tile's
+  i32 inside[rank];  // elements that exist
+  u32 cut;           // whether some do not
+  u32 inner;         // whether all units that hold an element lie in the source's own memory
+
+  __device__ __forceinline__ TilePlace(const WeaveViews& views, u32 number) {
+    const Tile<rank> tile(views.head, box(), number);
+    destination = tile.in(views.head.destination) - views.head.destination.first;
+    source = tile.in(views.source[0]) - views.source[0].first - below;
+    inner = is_inner(views.source[0], tile, 0);
+    cut = 0;
+//@ each d
+    inside[d] = tile.inside[d];
+    cut |= inside[d] < static_cast<i32>(box().at[d]);
+//@ end
+  }
+
+  // Whether an index exists.
+  __device__ __forceinline__ bool has(const u32 (&index)[rank]) const {
+    bool all = true;
+//@ each d
+    all &= static_cast<i32>(index[d]) < inside[d];
+//@ end
+    return all;
+  }
+};
 
 // What lies in shared memory before the images.
 struct Tables {
@@ -93,8 +125,17 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     u32 index[rank];
     line_index(n / line_units, index);
     if (!inner && !tile.has(index)) continue;
-    copy_of_line<element_bytes, true>(image + in_image(index), source + in_memory(view, index), n % line_units * unit,
-                                      {0, static_cast<i32>(length)}, view, inner);
+    const u32 to = image + in_image(index);
+    const u8* line = source + in_memory(view, index);
+    const u32 in_line = n % line_units * unit;
+    const i32 at = static_cast<i32>(in_line - static_cast<u32>(reinterpret_cast<u64>(line)) % unit);
+    if (at >= static_cast<i32>(length)) continue;
+    const u8* from = line + at;
+    if (inner) {
+      ptx::copy16_async(to + at, from, unit);
+    } else {
+      copy_unit<element_bytes>(to + at, from, from < view.high, view, false);
+    }
   }
 }
 
@@ -303,21 +344,19 @@ __device__ __forceinline__ void store_tile(const params::View<rank>& view, const
 }
 
 // While the CTA stores a tile, what the next one needs is on its way to the other of two images.
-__device__ __forceinline__ void weave_tiles(const LineViews& views, u32 tiles) {
+__device__ __forceinline__ void weave_tiles(const WeaveViews& views, u32 tiles) {
   extern __shared__ __align__(16) u8 shared[];
   const params::View<rank>& view = views.source[0];
   const params::View<rank>& destination = views.head.destination;
   Tables& tables = *reinterpret_cast<Tables*>(shared);
   // CTAs side by side do tiles side by side: what one of them leaves of a sector the next one has.
   const u32 count = (tiles - blockIdx.x + gridDim.x - 1) / gridDim.x;
-  if (threadIdx.x < count) {
-    tables.tile[threadIdx.x] = TilePlace(views, box(), [](u32) { return below; }, blockIdx.x + threadIdx.x * gridDim.x);
-  }
+  if (threadIdx.x < count) tables.tile[threadIdx.x] = TilePlace(views, blockIdx.x + threadIdx.x * gridDim.x);
   write_tables(tables, destination);
   __syncthreads();
 
   // An image begins as far from a multiple of 16 bytes as the source's first line.
-  const auto source_of = [&](u32 n) { return view.first + tables.tile[n].source[0]; };
+  const auto source_of = [&](u32 n) { return view.first + tables.tile[n].source; };
   const auto image_of = [&](u32 n) {
     return shared + images + n % 2 * image_bytes + static_cast<u32>(reinterpret_cast<u64>(source_of(n))) % unit;
   };

@@ -143,7 +143,6 @@ class Weave final : public Family {
     };
     std::string& out = parts.facts;
     out += view_fact_text(facts.rank, weave_threads, facts.box, facts.wide_offsets);
-    out += number_fact("sources", 1);
     out += number_fact("element_bytes", facts.element_bytes);
     out += "// Columns, which follow each other in the source's memory.\n";
     out += number_fact("columns", facts.columns);
