@@ -1,7 +1,6 @@
 /// Pads, casts and maps by every `spans` kernel that could do them, of sources whose memory runs
 /// along other dimensions than the destination's, on the simulated device, which reports what kernels do
 /// wrong.
-#include "families/shared/line_image.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "ops/cross_moves.hpp"
 #include "reference/random_maps.hpp"
@@ -20,6 +19,13 @@ using namespace tmajit;
 namespace {
 
 using Counts = std::map<std::string_view, std::uint64_t>;
+
+/// Whether the window of a padded problem leaves out some indices of a dimension.
+bool is_padded(const Problem& problem, std::uint32_t d) {
+  const CanonicalNest& nest = problem.nest;
+  return nest.windowed &&
+         (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
+}
 
 void count(Counts& counts, const SpanLayout& layout, const Problem& problem) {
   if (layout.staggered) ++counts["runs that begin anywhere"];

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -20,16 +19,14 @@ using reference::between, reference::one_of, reference::Random;
 
 namespace {
 
-/// The same as RunPlaces::banks_taken(), one element after the other. With `again` the first comes after the
-/// last.
-std::uint32_t count_banks(const LineImage& image, std::uint32_t element_bytes, std::uint32_t along,
-                          std::uint32_t apart, std::uint32_t elements, std::int64_t across,
-                          bool again = false) {
+/// The same as RunPlaces::wavefronts() of words, one element after the other. Lanes from `placed` on, of
+/// those along a run, load nothing.
+std::uint32_t count_banks(const LineImage& image, std::uint32_t along, std::uint32_t placed,
+                          std::uint32_t apart, std::uint32_t elements, std::int64_t across) {
   std::array<std::set<std::int64_t>, 32> words;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    std::uint32_t element = lane % along * apart;
-    if (again) element %= elements;
-    if (element >= elements) continue;
+    if (lane % along >= placed) continue;
+    std::uint32_t element = lane % along * apart % elements;
     std::int64_t place = image.below + lane / along * across;
     for (std::uint32_t d = image.rank; d-- > image.run_dimension;) {
       const std::uint32_t index = d == image.run_dimension ? element : element % image.box[d];
@@ -41,7 +38,7 @@ std::uint32_t count_banks(const LineImage& image, std::uint32_t element_bytes, s
   }
   std::size_t most = 0;
   for (const auto& of_bank : words) most = std::max(most, of_bank.size());
-  return static_cast<std::uint32_t>(most) * std::max(element_bytes / 4, 1U);
+  return static_cast<std::uint32_t>(most);
 }
 
 }  // namespace
@@ -50,7 +47,7 @@ TEST_CASE("banks that lanes along a run take are counted as they are, one by one
   const std::uint64_t seed = reference::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   constexpr std::int32_t times[] = {1, 2, 4, 16};
-  constexpr std::uint32_t sizes[] = {1, 2, 4, 8};
+  constexpr std::uint32_t gaps[] = {1, 2, 4, 8, 16};
   constexpr std::uint32_t distances[] = {1, 2, 4, 16};
   std::map<std::uint32_t, int> met;
   for (std::uint64_t n = 0; n < 3000; ++n) {
@@ -69,23 +66,22 @@ TEST_CASE("banks that lanes along a run take are counted as they are, one by one
     }
     if (between(random, 0, 2) == 0) {
       image.skewed = static_cast<std::uint32_t>(between(random, 0, image.rank - 1));
-      image.skew_every = static_cast<std::uint32_t>(between(random, 1, 9));
+      image.skew_every = one_of(random, gaps);
     }
-    const std::uint32_t bytes = one_of(random, sizes);
     const std::uint32_t apart = one_of(random, distances);
     const auto across = static_cast<std::int64_t>(between(random, 0, 300)) * 4;
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
-    const RunPlaces places(image, apart, elements);
     for (const std::uint32_t along : {4U, 8U, 16U, 32U}) {
-      const std::uint32_t taken = places.banks_taken(bytes, along, across);
-      CHECK(taken == count_banks(image, bytes, along, apart, elements, across));
-      ++met[taken];
-      if (!std::has_single_bit(image.skew_every)) continue;
-      const RunPlaces again(image, LaneIndices(image.box, image.run_dimension, image.rank, apart, along));
-      const std::uint32_t all = count_banks(image, 4, along, apart, elements, across, true);
-      CHECK(again.wavefronts(4, along, across) == all);
-      for (const std::uint32_t enough : {2U, 5U}) {
-        CHECK(std::min(again.wavefronts(4, along, across, enough), enough) == std::min(all, enough));
+      // All lanes, those that meet each element once, and any number of them.
+      const std::uint32_t once = std::min((elements + apart - 1) / apart, along);
+      for (const std::uint32_t lanes : {along, once, static_cast<std::uint32_t>(between(random, 1, along))}) {
+        const RunPlaces places(image, LaneIndices(image.box, image.run_dimension, image.rank, apart, lanes));
+        const std::uint32_t all = count_banks(image, along, lanes, apart, elements, across);
+        CHECK(places.wavefronts(4, along, across) == all);
+        ++met[all];
+        for (const std::uint32_t enough : {2U, 5U}) {
+          CHECK(std::min(places.wavefronts(4, along, across, enough), enough) == std::min(all, enough));
+        }
       }
     }
   }

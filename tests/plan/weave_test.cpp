@@ -42,7 +42,7 @@ void check_sides(const WeaveFacts& facts, const Problem& problem) {
   const auto& source = problem.nest.operand[1].strides;
   const auto& destination = problem.nest.operand[0].strides;
   CHECK(facts.side[facts.rank - 1] == WeaveSide::run);
-  CHECK(source[facts.source.order[facts.rank - 1]] == 1);
+  CHECK(source[facts.source_order[facts.rank - 1]] == 1);
   std::int64_t next = 1;
   for (std::uint32_t d = facts.rank; d-- > facts.run_dimension;) {
     CHECK(destination[d] == next);
@@ -50,10 +50,10 @@ void check_sides(const WeaveFacts& facts, const Problem& problem) {
   }
   next = 1;
   for (std::uint32_t k = facts.rank; k-- > 0;) {
-    const std::uint32_t d = facts.source.order[k];
+    const std::uint32_t d = facts.source_order[k];
     if (facts.side[d] != WeaveSide::column) break;
     CHECK(source[d] == next);
-    CHECK(facts.source.spans(d));
+    CHECK(facts.spans(d));
     next *= facts.box[d];
   }
 }
@@ -64,8 +64,8 @@ void check_image(const WeaveFacts& facts, const Problem& problem) {
   for (std::uint32_t d = 0; d < facts.rank; ++d) {
     // In the image an element is as far from a multiple of 16 bytes as in memory.
     const std::int64_t step = problem.nest.operand[1].strides[d] * std::int64_t{facts.element_bytes};
-    if (facts.box[d] > 1) CHECK((facts.source.image_step[d] - step) % 16 == 0);
-    if (facts.source.spans(d)) continue;
+    if (facts.box[d] > 1) CHECK((facts.image_step[d] - step) % 16 == 0);
+    if (facts.spans(d)) continue;
     std::vector<std::int64_t> more;
     for (const std::int64_t line : lines) {
       for (std::uint32_t i = 0; i < facts.box[d]; ++i) more.push_back(line + image.bytes_to(d, i));
@@ -73,14 +73,14 @@ void check_image(const WeaveFacts& facts, const Problem& problem) {
     lines = std::move(more);
   }
   std::ranges::sort(lines);
-  REQUIRE(lines.size() == facts.source.count);
+  REQUIRE(lines.size() == facts.line_count);
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    CHECK(lines[i] - lines[i - 1] >= std::int64_t{facts.source.bytes});
+    CHECK(lines[i] - lines[i - 1] >= std::int64_t{facts.line_bytes});
     // No two lines have a unit of 16 bytes in common.
-    CHECK(lines[i] / 16 > (lines[i - 1] + facts.source.bytes - 1) / 16);
+    CHECK(lines[i] / 16 > (lines[i - 1] + facts.line_bytes - 1) / 16);
   }
   // A group of columns is read, and what is left of the word that it ends in.
-  CHECK(lines.back() + facts.source.bytes + 16 + 4 <= std::int64_t{facts.source.image_bytes});
+  CHECK(lines.back() + facts.line_bytes + 16 + 4 <= std::int64_t{facts.image_bytes});
 }
 
 /// What the model counts is what the lanes of a warp meet.

@@ -108,8 +108,12 @@ class Gather final : public Family {
     const LineImage image = image_of(facts);
     const std::int64_t across = layout.parts > 1 ? image.bytes_to(facts.run_dimension, facts.part)
                                                  : facts.image_step[facts.source_order[facts.rank - 1]];
-    const RunPlaces places(image, facts.vector(), layout.run_elements);
-    work.wavefront = work.pick * places.banks_taken(facts.element_bytes, layout.slots_along, across);
+    const auto slots = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(ceil_div(layout.run_elements, facts.vector()), warp_lanes));
+    const RunPlaces places(image,
+                           LaneIndices(facts.box, facts.run_dimension, facts.rank, facts.vector(), slots));
+    work.wavefront =
+        work.pick * places.wavefronts(4, layout.slots_along, across) * std::max(facts.element_bytes / 4, 1U);
     return {.box = facts.box,
             .threads = facts.threads,
             .dynamic_shared_bytes = layout.bytes,

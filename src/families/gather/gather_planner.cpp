@@ -1,5 +1,6 @@
 #include "families/gather/gather_layout.hpp"
 #include "families/shared/line_image.hpp"
+#include "families/shared/source_lines.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -146,13 +147,6 @@ class GatherPlanner {
     }
   }
 
-  /// Whether a line of `span` elements can go on in a dimension of the tile: what it skips is little, and, if
-  /// it runs backwards, the tile takes all of it.
-  [[nodiscard]] bool joins_line(std::uint32_t d, std::uint64_t span, std::uint64_t box) const {
-    if (stride(d) == 0 || (stride(d) < 0 && box < nest_.shape[d])) return false;
-    return distance(d) <= span || (distance(d) - span) * bytes_ <= most_line_gap;
-  }
-
   void lengthen_lines(std::uint64_t wanted) {
     std::uint64_t span = 1;
     for (std::uint32_t k = facts_.rank; k-- > 0 && span < wanted;) {
@@ -161,7 +155,7 @@ class GatherPlanner {
       const std::uint64_t more = ceil_div(wanted - span, distance(d)) + 1;
       const std::uint64_t box =
           std::max<std::uint64_t>(facts_.box[d], stride(d) < 0 ? nest_.shape[d] : part_of(d, more, 1));
-      if (!joins_line(d, span, box) || box > most_shared) return;
+      if (!joins_line(problem_, d, box, span) || box > most_shared) return;
       facts_.box[d] = static_cast<std::uint32_t>(box);
       span = sat_add(sat_mul(box - 1, distance(d)), span);
     }
@@ -197,29 +191,14 @@ class GatherPlanner {
     for (std::uint32_t k = facts_.rank; k-- > 0; ++facts_.line_dimensions) {
       const std::uint32_t d = facts_.source_order[k];
       if (facts_.box[d] > 1) {
-        if (!joins_line(d, span, facts_.box[d])) break;
+        if (!joins_line(problem_, d, facts_.box[d], span)) break;
         span = sat_add(span, sat_mul(facts_.box[d] - 1, distance(d)));
         if (span > most_shared) break;
         facts_.image_step[d] = static_cast<std::int32_t>(stride(d) * std::int64_t{bytes_});
       }
     }
     facts_.line_bytes = sat_cast<std::uint32_t>(sat_mul(span, bytes_));
-    facts_.line_alignment = line_alignment();
-  }
-
-  /// Of every line's first byte, at most 16.
-  [[nodiscard]] std::uint32_t line_alignment() const {
-    std::uint64_t bits = unit | problem_.address[1];
-    for (std::uint32_t k = 0; k < facts_.rank; ++k) {
-      const std::uint32_t d = facts_.source_order[k];
-      auto step = static_cast<std::uint64_t>(stride(d)) * bytes_;
-      if (k >= facts_.rank - facts_.line_dimensions) {
-        // Tiles begin so far apart; a line that runs backwards, taken whole, begins with its last.
-        step *= facts_.box[d] < nest_.shape[d] ? facts_.box[d] : stride(d) < 0 ? nest_.shape[d] - 1 : 0;
-      }
-      bits |= step;
-    }
-    return 1U << std::countr_zero(bits);
+    facts_.line_alignment = line_alignment(problem_, facts_.box, facts_.source_order, facts_.line_dimensions);
   }
 
   /// Where lines begin in the image: as far from a multiple of 16 bytes as in memory, and never in the 16

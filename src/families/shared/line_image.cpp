@@ -11,42 +11,12 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t unit = 16;  // bytes that come to an image at once
-constexpr std::uint32_t word_bytes = 4;
 
 }  // namespace
-
-bool takes_lines(const Problem& problem) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || problem.sources() != 1 || !problem.reads_bits()) return false;
-  if (problem.interleaved[1]) return false;  // lines hold what lies between the elements, too
-  return problem.element_bytes(0) < unit && nest.operand[0].strides[nest.rank - 1] == 1;
-}
-
-bool is_padded(const Problem& problem, std::uint32_t d) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  return nest.windowed &&
-         (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
-}
-
-bool repeats(const Problem& problem) noexcept {
-  if (!problem.expression.empty()) return false;
-  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
-  }
-  return false;
-}
 
 std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept {
   const std::uint64_t wanted = unit + like % unit;  // modulo 32
   return least + (wanted - least) % (2 * unit);
-}
-
-std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank) {
-  if (first + 1 >= rank) return {};
-  std::vector<std::uint32_t> run(rank - first - 1);
-  std::iota(run.begin(), run.end(), first);
-  return {fmt::format("Dimensions {} and {} of the canonical nest are one run of the destination's memory.",
-                      fmt::join(run, ", "), rank - 1)};
 }
 
 std::int64_t LineImage::bytes_to(std::uint32_t d, std::uint32_t index) const noexcept {
@@ -62,46 +32,11 @@ std::string image_step_fact(const LineImage& image) {
   return out + number_fact("skew_every", image.skew_every, "... after so many lines");
 }
 
-RunPlaces::RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements) {
-  const std::uint32_t last = image.rank - 1;
-  step_ = std::int64_t{apart} * image.step[last];
-  const bool even = last != image.skewed;  // places along the last dimension are as far apart everywhere
-  PerDimension index{};
-  std::array<std::int64_t, max_view_rank> bytes{};  // to the index of each dimension
-  std::int64_t place = image.below;
-  const auto move_to = [&](std::uint32_t d, std::uint32_t to) {
-    index[d] = to;
-    place -= bytes[d];
-    bytes[d] = image.bytes_to(d, to);
-    place += bytes[d];
-  };
-  for (std::uint32_t n = 0;; n += apart) {
-    place_[lanes_++] = static_cast<std::uint32_t>(place);
-    if (lanes_ == warp_lanes || n + apart >= elements) return;
-    // The next element's indices, as an odometer counts.
-    std::uint32_t to = index[last] + apart;
-    if (even && (to < image.box[last] || last == image.run_dimension)) {
-      index[last] = to;
-      bytes[last] += step_;
-      place += step_;
-      continue;
-    }
-    even_ = false;
-    std::uint32_t d = last;
-    for (; d > image.run_dimension && to >= image.box[d]; --d) {
-      const std::uint32_t carry = to / image.box[d];
-      move_to(d, to - carry * image.box[d]);
-      to = index[d - 1] + carry;
-    }
-    move_to(d, to);
-  }
-}
-
 RunPlaces::RunPlaces(const LineImage& image, const LaneIndices& lanes) {
   const std::uint32_t last = image.rank - 1;
   lanes_ = lanes.along;
   step_ = std::int64_t{lanes.apart} * image.step[last];
-  even_ = last == image.run_dimension && last != image.skewed && lanes_ * lanes.apart <= image.box[last];
+  even_ = last == image.run_dimension && last != image.skewed && (lanes_ - 1) * lanes.apart < image.box[last];
   place_.fill(static_cast<std::uint32_t>(image.below));
   for (std::uint32_t d = image.run_dimension; d < image.rank; ++d) {
     const std::uint32_t gap = d == image.skewed ? unit : 0;
@@ -123,15 +58,10 @@ LaneIndices::LaneIndices(const PerDimension& box, std::uint32_t run_dimension, s
   }
 }
 
-std::uint32_t RunPlaces::banks_taken(std::uint32_t element_bytes, std::uint32_t along,
-                                     std::int64_t across) const {
-  return wavefronts(word_bytes, along, across) * std::max(element_bytes / word_bytes, 1U);
-}
-
 std::uint32_t RunPlaces::wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across,
                                     std::uint32_t enough) const {
   const std::uint32_t words = std::min(along, lanes_);
-  const std::uint32_t banks = shared_banks * word_bytes / width;  // of `width` bytes, and lanes at once
+  const std::uint32_t banks = shared_banks * 4 / width;  // of `width` bytes, and lanes at once
   if (even_ && step_ % width == 0 && along == warp_lanes && (banks == shared_banks || words == warp_lanes)) {
     if (step_ == 0) return warp_lanes / banks;  // one place
     const auto step = static_cast<std::uint32_t>(step_ / width % banks);

@@ -1,33 +1,18 @@
 #pragma once
 
 #include "kernel/facts_text.hpp"
-#include "kernel/problem.hpp"
 
 #include <tmajit/bank_conflicts.hpp>
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 TMAJIT_BEGIN
 
-/// Bytes that a line of the source skips rather than end.
-inline constexpr std::uint64_t most_line_gap = 32;
-
-/// Whether the problem moves bits, less than 16 bytes at a time, to rows of the destination's memory, and
-/// lines of the source may be loaded with what lies between its elements.
-[[nodiscard]] bool takes_lines(const Problem& problem) noexcept;
-/// Whether the window of a padded problem leaves out some indices of a dimension.
-[[nodiscard]] bool is_padded(const Problem& problem, std::uint32_t d) noexcept;
-/// Whether a source whose bits are moved is repeated along a dimension: other kernels then load less.
-[[nodiscard]] bool repeats(const Problem& problem) noexcept;
 /// Bytes from line to line of an image: the least from `least` on that are `like` modulo 16 and an odd number
 /// of 16 bytes besides, so that the lines meet more banks.
 [[nodiscard]] std::uint64_t line_step(std::uint64_t least, std::uint64_t like) noexcept;
-/// What an explanation says where the dimensions from `first` to the last are one run; nothing if that is one
-/// dimension.
-[[nodiscard]] std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank);
 
 /// An image of a tile in shared memory, in which an element's place is a sum of steps, one for each
 /// dimension.
@@ -47,8 +32,8 @@ struct LineImage {
 /// The facts image_step, skewed and skew_every of a kernel that has such an image.
 [[nodiscard]] std::string image_step_fact(const LineImage& image);
 
-/// The indices in a tile of every `apart`-th element of a run, one for each of the lanes that go along it.
-/// After the last element comes the first again.
+/// The indices in a tile of every `apart`-th element of a run, one for each of some lanes of a warp side by
+/// side along it. After the last element comes the first again.
 struct LaneIndices {
   LaneIndices(const PerDimension& box, std::uint32_t run_dimension, std::uint32_t rank,
               std::uint32_t elements_apart, std::uint32_t lanes);
@@ -57,26 +42,21 @@ struct LaneIndices {
   std::array<std::array<std::uint32_t, warp_lanes>, max_view_rank> index;
 };
 
-/// Where the lanes of a warp side by side along a run find its elements in an image: every `apart`-th of the
-/// run's first `elements`.
+/// Where those lanes find their elements in an image, whose gaps come after a power of two of indices.
 class RunPlaces {
  public:
-  RunPlaces(const LineImage& image, std::uint32_t apart, std::uint32_t elements);
-  /// Of lanes whose indices are known, in one of several images; gaps of it come after powers of two.
   RunPlaces(const LineImage& image, const LaneIndices& lanes);
-  /// How often an access takes the banks of shared memory in which `along` lanes go along a run, and the
-  /// lanes after them do the same, each `across` bytes on.
-  [[nodiscard]] std::uint32_t banks_taken(std::uint32_t element_bytes, std::uint32_t along,
-                                          std::int64_t across) const;
-  /// How often they are taken likewise by loads of `width` bytes, 4, 8 or 16, to which places are aligned: as
-  /// many lanes at once as all banks together have bytes for. It counts no further than to `enough`.
+  /// How often loads of `width` bytes, 4, 8 or 16, to which places are aligned, take the banks of shared
+  /// memory, where `along` lanes of a warp go along a run (those of them that have no place do nothing), and
+  /// the lanes after them do the same, each `across` bytes on: as many lanes at once as all banks together
+  /// have bytes for. It counts no further than to `enough`.
   [[nodiscard]] std::uint32_t wavefronts(std::uint32_t width, std::uint32_t along, std::int64_t across,
                                          std::uint32_t enough = UINT32_MAX) const;
 
  private:
-  std::uint32_t lanes_ = 0;  ///< that find an element
-  bool even_ = true;         ///< each is `step_` bytes after the one before
-  std::int64_t step_ = 0;
+  std::uint32_t lanes_;  ///< that have a place
+  bool even_;            ///< each is `step_` bytes after the one before
+  std::int64_t step_;
   std::array<std::uint32_t, warp_lanes> place_;
 };
 

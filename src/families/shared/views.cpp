@@ -118,6 +118,14 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
   });
 }
 
+bool repeats(const Problem& problem) noexcept {
+  if (!problem.expression.empty()) return false;
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
+    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
+  }
+  return false;
+}
+
 bool goes_by_elements(const Problem& problem) noexcept {
   if (!is_tiny(problem) || !problem.reads_bits() || problem.sources() != 1 || problem.joined != 1)
     return false;
@@ -223,6 +231,13 @@ std::string staggered_rewrite() {
 }
 std::string interleaved_rewrite() {
   return "Beside the source's elements lie the destination's: no thread loads what is not the source's own.";
+}
+std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank) {
+  if (first + 1 >= rank) return {};
+  std::vector<std::uint32_t> run(rank - first - 1);
+  std::iota(run.begin(), run.end(), first);
+  return {fmt::format("Dimensions {} and {} of the canonical nest are one run of the destination's memory.",
+                      fmt::join(run, ", "), rank - 1)};
 }
 
 std::string offset_fact(Flag wide_offsets) {

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -72,6 +74,9 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
   return problem.nest.elements() <= most_tiny_elements;
 }
 
+/// Whether a source whose bits are moved is repeated along a dimension: some kernels then load less.
+[[nodiscard]] bool repeats(const Problem& problem) noexcept;
+
 /// Whether it is moved so: bits, of a source whose elements lie apart along the destination's rows.
 [[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
 
@@ -94,6 +99,8 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] std::string staggered_rewrite();
 /// Of a source that has the destination's elements between its own.
 [[nodiscard]] std::string interleaved_rewrite();
+/// Where the dimensions from `first` to the last are one run; nothing if that is one dimension.
+[[nodiscard]] std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank);
 
 /// Writes a 64-bit address into a field of a parameter struct.
 template <class Field>

@@ -1,5 +1,6 @@
 #include "families/list.hpp"
-#include "families/shared/line_boxes.hpp"
+#include "families/shared/source_lines.hpp"
+#include "families/weave/weave_boxes.hpp"
 #include "families/weave/weave_layout.hpp"
 #include "spec/saturate.hpp"
 
@@ -15,7 +16,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr LineTuning tunings[] = {
+constexpr WeaveTuning tunings[] = {
     {256, 256, 16 << 10}, {256, 256, 32 << 10}, {512, 128, 16 << 10}, {128, 512, 16 << 10},
     {512, 256, 32 << 10}, {256, 128, 8 << 10},  {128, 256, 8 << 10},  {128, 128, 8 << 10},
     {256, 64, 16 << 10},  {64, 256, 16 << 10},
@@ -43,10 +44,10 @@ class Weave final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (tmajit::layout_of(problem) == Layout::rows || !takes_lines(problem)) return;
-    LineBoxes boxes(problem);
+    WeaveBoxes boxes(problem);
     std::vector<PerDimension> tried;
     tried.reserve(std::size(tunings));
-    for (LineTuning tuning : tunings) {
+    for (WeaveTuning tuning : tunings) {
       // What does not fit is made smaller, twice at most.
       for (int tries = 0; tries < 3; ++tries) {
         const PerDimension box = boxes.box(tuning);
@@ -84,7 +85,7 @@ class Weave final : public Family {
                 ceil_div(blocks * layout.tiles_per_cta, std::uint64_t{weave_threads})),
             .work = {.wavefront =
                          tiles * static_cast<double>(blocks * facts.in_word()) * loads * layout.wavefronts,
-                     .line_unit = tiles * facts.source.count * facts.source.units,
+                     .line_unit = tiles * facts.line_count * facts.line_units,
                      .entry = tiles / layout.tiles_per_cta * facts.run_elements,
                      .woven_block = tiles * static_cast<double>(blocks),
                      .woven_word = tiles * static_cast<double>(blocks * facts.in_group()),
@@ -101,7 +102,7 @@ class Weave final : public Family {
         "the "
         "source meet runs of {} of the destination in shared memory, and blocks of both are transposed in "
         "registers.",
-        facts.source.order[facts.rank - 1], facts.rank - 1, facts.columns, facts.run_elements);
+        facts.source_order[facts.rank - 1], facts.rank - 1, facts.columns, facts.run_elements);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
     const auto facts = facts_of<WeaveFacts>(candidate);
@@ -151,7 +152,7 @@ class Weave final : public Family {
     }
     out += number_fact("group_bytes", facts.group_bytes, "of columns that a thread takes at once");
     out += number_fact("groups_together", facts.groups_together, "that it takes one after the other");
-    if (facts.fused != 0) out += indices("column_index", facts.source.order, is(WeaveSide::column));
+    if (facts.fused != 0) out += indices("column_index", facts.source_order, is(WeaveSide::column));
     out += "// Runs of the destination's memory.\n";
     out += number_fact("run_elements", facts.run_elements);
     if (facts.cut != 0) out += number_fact("run_dimension", facts.run_dimension, "the outermost of a run");
@@ -161,27 +162,26 @@ class Weave final : public Family {
     out += indices("place_index", in_order(), is(WeaveSide::run));
     out += "// What neither has.\n";
     out += number_fact("others", facts.others);
-    out += indices("other_index", facts.source.order, is(WeaveSide::other));
+    out += indices("other_index", facts.source_order, is(WeaveSide::other));
     out += "// Lines of the source's memory.\n";
-    out += number_fact("line_bytes", facts.source.bytes);
-    out += number_fact("line_units", facts.source.units, "of 16 bytes that one meets");
-    out += number_fact("line_count", facts.source.count);
-    out += indices("line_index", facts.source.order, [&](std::uint32_t d) {
-      return !facts.source.spans(d) && facts.source.image_step[d] != 0;
-    });
+    out += number_fact("line_bytes", facts.line_bytes);
+    out += number_fact("line_units", facts.line_units, "of 16 bytes that one meets");
+    out += number_fact("line_count", facts.line_count);
+    out += indices("line_index", facts.source_order,
+                   [&](std::uint32_t d) { return !facts.spans(d) && facts.image_step[d] != 0; });
     PerDimension reach{};
     for (std::uint32_t d = 0; d < facts.rank; ++d) {
-      if (facts.source.spans(d) && facts.box[d] > 1)
-        reach[d] = static_cast<std::uint32_t>(std::abs(facts.source.image_step[d]));
+      if (facts.spans(d) && facts.box[d] > 1)
+        reach[d] = static_cast<std::uint32_t>(std::abs(facts.image_step[d]));
     }
     out +=
         extent_fact("line_reach", std::span(reach).first(facts.rank), "bytes of a line from index to index");
     out += image_step_fact(facts.image());
-    out += number_fact("below", facts.source.below, "bytes of a line before its element of index 0");
+    out += number_fact("below", facts.below, "bytes of a line before its element of index 0");
     if (facts.image_alignment >= 4) {
       out += number_fact("image_alignment", facts.image_alignment, "bytes, of columns in the image");
     }
-    out += number_fact("image_bytes", facts.source.image_bytes);
+    out += number_fact("image_bytes", facts.image_bytes);
     out += number_fact("most_tiles", most_weave_tiles, "of a CTA");
     return parts;
   }

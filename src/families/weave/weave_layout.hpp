@@ -1,7 +1,9 @@
 #pragma once
 
-#include "families/shared/source_lines.hpp"
+#include "families/shared/line_image.hpp"
+#include "families/shared/views.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -36,12 +38,24 @@ struct WeaveFacts {
   Flag fused = 0;                     ///< columns have several dimensions
   Flag cut = 0;                       ///< an edge cuts some tiles
   Flag wide_offsets = 0;
-  SourceLines source;
+  // Lines of the source's memory, and where they lie in the image:
+  PerDimension source_order{};        ///< dimensions by the source's strides, the largest first
+  std::uint32_t line_dimensions = 0;  ///< how many, from the last of `source_order`, a line spans
+  std::uint32_t line_bytes = 0;       ///< that a line spans
+  std::uint32_t line_units = 1;       ///< of 16 bytes that a line meets
+  std::uint32_t line_count = 1;
+  std::array<std::int32_t, max_view_rank> image_step{};  ///< bytes between indices; 0 where repeated
+  std::uint32_t below = 0;                               ///< bytes of a line before its element of index 0
+  std::uint32_t skewed = max_view_rank;  ///< the dimension along which the image has gaps of 16 bytes
+  std::uint32_t skew_every = 1;          ///< lines between two such gaps
+  std::uint32_t image_bytes = 0;         ///< a multiple of 16
 
   [[nodiscard]] std::uint32_t in_word() const noexcept { return element_bytes < 4 ? 4 / element_bytes : 1; }
   [[nodiscard]] std::uint32_t in_group() const noexcept { return group_bytes / element_bytes; }
   [[nodiscard]] std::uint32_t groups() const noexcept { return (columns + in_group() - 1) / in_group(); }
-  [[nodiscard]] LineImage image() const noexcept { return source.layout(box, run_dimension); }
+  /// Whether a line spans dimension `d`.
+  [[nodiscard]] bool spans(std::uint32_t d) const noexcept;
+  [[nodiscard]] LineImage image() const noexcept;
 };
 
 /// A kernel, and how it would be launched.

@@ -1,5 +1,7 @@
-#include "families/shared/line_boxes.hpp"
+#include "families/weave/weave_boxes.hpp"
 
+#include "families/shared/source_lines.hpp"
+#include "families/shared/views.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -34,27 +36,24 @@ std::uint32_t best_part(std::uint64_t extent, std::uint64_t wanted, std::uint64_
 
 }  // namespace
 
-LineBoxes::LineBoxes(const Problem& problem)
-    : problem_(problem), nest_(problem.nest), bytes_(problem.element_bytes(0)) {
-  for (std::uint32_t s = 0; s < problem.sources(); ++s) {
-    order_[s] = farthest_first(nest_, s + 1, nest_.rank);
-    loaded_ += problem.element_bytes(s + 1);
-  }
+WeaveBoxes::WeaveBoxes(const Problem& problem)
+    : problem_(problem),
+      nest_(problem.nest),
+      bytes_(problem.element_bytes(0)),
+      order_(farthest_first(nest_, 1, nest_.rank)) {
   parts_.reserve(usual_parts);
 }
 
-PerDimension LineBoxes::box(const LineTuning& tuning) {
+PerDimension WeaveBoxes::box(const WeaveTuning& tuning) {
   PerDimension box{};
   std::fill_n(box.begin(), nest_.rank, 1U);
   lengthen_runs(box, std::max<std::uint64_t>(tuning.destination_run / bytes_, 1));
-  for (std::uint32_t s = 0; s < problem_.sources(); ++s) {
-    lengthen_lines(box, s, std::max<std::uint64_t>(tuning.source_run / problem_.element_bytes(s + 1), 1));
-  }
-  fill_up(box, tuning.tile_bytes / std::max(bytes_, loaded_));
+  lengthen_lines(box, std::max<std::uint64_t>(tuning.source_run / bytes_, 1));
+  fill_up(box, tuning.tile_bytes / bytes_);
   return box;
 }
 
-std::uint32_t LineBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) {
+std::uint32_t WeaveBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t inner) {
   if (2 * extent <= 3 * wanted) return static_cast<std::uint32_t>(extent);
   for (const Part& known : parts_) {
     if (known.extent == extent && known.wanted == wanted && known.inner == inner) return known.part;
@@ -64,7 +63,7 @@ std::uint32_t LineBoxes::part_of(std::uint64_t extent, std::uint64_t wanted, std
 }
 
 /// Along the destination's memory.
-void LineBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
+void WeaveBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
   const auto& strides = nest_.operand[0].strides;
   std::uint64_t run = 1;
   for (std::uint32_t d = nest_.rank; d-- > 0;) {
@@ -75,27 +74,26 @@ void LineBoxes::lengthen_runs(PerDimension& box, std::uint64_t wanted) {
   }
 }
 
-/// Along a source's.
-void LineBoxes::lengthen_lines(PerDimension& box, std::uint32_t s, std::uint64_t wanted) {
-  const std::uint64_t bytes = problem_.element_bytes(s + 1);
+/// Along the source's.
+void WeaveBoxes::lengthen_lines(PerDimension& box, std::uint64_t wanted) {
   std::uint64_t span = 1;
   for (std::uint32_t k = nest_.rank; k-- > 0 && span < wanted;) {
-    const std::uint32_t d = order_[s][k];
-    const std::int64_t stride = nest_.operand[s + 1].strides[d];
+    const std::uint32_t d = order_[k];
+    const std::int64_t stride = nest_.operand[1].strides[d];
     const auto distance = static_cast<std::uint64_t>(std::abs(stride));
-    if (stride == 0 || (distance > span && (distance - span) * bytes > most_line_gap)) return;
+    if (!joins_line(problem_, d, nest_.shape[d], span)) return;
     const std::uint64_t more = ceil_div(wanted - span, distance) + (distance == 1 ? 1 : 0);
     const std::uint32_t part =
         stride < 0 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[d], UINT32_MAX))
-                   : part_of(nest_.shape[d], more, distance * bytes);
+                   : part_of(nest_.shape[d], more, distance * bytes_);
     box[d] = std::max(box[d], part);
     span = sat_add(sat_mul(box[d] - 1, distance), span);
-    if (box[d] < nest_.shape[d] || is_padded(problem_, d)) return;
+    if (box[d] < nest_.shape[d]) return;
   }
 }
 
 /// Makes the tile larger along the inner dimensions until it has about so many elements.
-void LineBoxes::fill_up(PerDimension& box, std::uint64_t elements) {
+void WeaveBoxes::fill_up(PerDimension& box, std::uint64_t elements) {
   std::uint64_t held = elements_of(box, nest_.rank);
   for (std::uint32_t d = nest_.rank; d-- > 0 && held * 3 / 2 <= elements;) {
     const std::uint64_t others = held / box[d];
