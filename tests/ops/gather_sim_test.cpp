@@ -185,7 +185,7 @@ TEST_CASE("blocks are woven for every element between short dimensions, and noth
     if (facts.fused != 0) ++counts["columns of several dimensions"];
     if (facts.others > 1) ++counts["other dimensions"];
     if (facts.cut != 0) ++counts["cut tiles"];
-    if (facts.source.below > 0) ++counts["lines that run backwards"];
+    if (facts.below > 0) ++counts["lines that run backwards"];
     if (weave_layout(move.problem(), facts.box)->tiles_per_cta > 1) ++counts["several tiles a CTA"];
   });
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
