@@ -108,6 +108,21 @@ __device__ __forceinline__ void write_tables(Tables& tables, const params::View<
 
 // ---- the image ----
 
+// Copies the 16 bytes that are `in_line` bytes after the multiple of 16 at or before a line's beginning, if they hold
+// any of its `length`. The line begins at `image` in shared memory.
+__device__ __forceinline__ void copy_of_line(u32 image, const u8* line, u32 in_line, i32 length,
+                                             const params::View<rank>& view, bool inner) {
+  const u32 into = static_cast<u32>(reinterpret_cast<u64>(line)) % unit;
+  const i32 at = static_cast<i32>(in_line - into);
+  if (at >= length) return;
+  const u8* from = line + at;
+  if (inner) {
+    ptx::copy16_async(image + at, from, unit);
+  } else {
+    copy_unit<element_bytes>(image + at, from, from < view.high, view, false);
+  }
+}
+
 // Copies every 16 bytes that hold an element of the tile, or something else of a group of columns that has one.
 __device__ __forceinline__ void load_image(const params::View<rank>& view, const TilePlace& tile, const u8* source, u32 image) {
   u32 length = line_bytes;  // of the lines' part that exists
@@ -125,17 +140,8 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
     u32 index[rank];
     line_index(n / line_units, index);
     if (!inner && !tile.has(index)) continue;
-    const u32 to = image + in_image(index);
-    const u8* line = source + in_memory(view, index);
-    const u32 in_line = n % line_units * unit;
-    const i32 at = static_cast<i32>(in_line - static_cast<u32>(reinterpret_cast<u64>(line)) % unit);
-    if (at >= static_cast<i32>(length)) continue;
-    const u8* from = line + at;
-    if (inner) {
-      ptx::copy16_async(to + at, from, unit);
-    } else {
-      copy_unit<element_bytes>(to + at, from, from < view.high, view, false);
-    }
+    copy_of_line(image + in_image(index), source + in_memory(view, index), n % line_units * unit, static_cast<i32>(length),
+                 view, inner);
   }
 }
 

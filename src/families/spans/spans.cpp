@@ -1,6 +1,5 @@
 #include "families/list.hpp"
 #include "families/shared/chunks.hpp"
-#include "families/shared/line_image.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "spec/saturate.hpp"
 
