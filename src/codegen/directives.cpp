@@ -1,10 +1,15 @@
 #include "codegen/directives.hpp"
 
+#include "codegen/repetition.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
@@ -33,33 +38,15 @@ std::optional<std::vector<std::string_view>> directive(std::string_view line) {
   return found;
 }
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/// `text` with `value` for every `name`.
-std::string with_value(std::string_view text, std::string_view name, std::string_view value) {
-  std::string out;
-  while (!text.empty()) {
-    const auto end = std::ranges::find_if(text, is_name_character, {}) - text.begin();
-    out += text.substr(0, static_cast<std::size_t>(end));
-    text.remove_prefix(static_cast<std::size_t>(end));
-    const auto length = std::ranges::find_if_not(text, is_name_character, {}) - text.begin();
-    const std::string_view found = text.substr(0, static_cast<std::size_t>(length));
-    out += found == name ? value : found;
-    text.remove_prefix(found.size());
-  }
-  return out;
-}
-
 /// What stands between an opening directive and its end.
 struct Part {
   bool kept = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
   bool has_else = false;
-  std::string_view variable = {};  ///< of `each`
-  bool down = false;               ///< from the last dimension to the first
-  std::size_t begin = 0;           ///< of its lines in the output
+  std::string_view variable = {};                       ///< of `each`
+  std::optional<std::vector<std::string>> values = {};  ///< of `each … from` and `each … of`
+  bool down = false;                                    ///< from the last dimension to the first
+  std::size_t begin = 0;                                ///< of its lines in the output
 };
 
 class Selection {
@@ -92,6 +79,9 @@ class Selection {
       open_.push_back({.is_used = true});
     } else if (what == "each" && (found.size() == 2 || (found.size() == 3 && found[2] == "down"))) {
       open_.push_back({.variable = found[1], .down = found.size() == 3, .begin = out_.size()});
+    } else if (what == "each" && found.size() >= 4) {
+      open_.push_back(
+          {.variable = found[1], .values = values(std::span(found).subspan(2)), .begin = out_.size()});
     } else if (what == "else" && found.size() == 1) {
       if (open_.empty() || open_.back().is_used || open_.back().has_else || !open_.back().variable.empty())
         fail("there is no \"//@ if\" for it");
@@ -100,13 +90,59 @@ class Selection {
     } else if (what == "end" && found.size() == 1) {
       if (open_.empty()) fail("there is nothing to end");
       if (open_.back().is_used && kept() && !flags_.keeps_all()) out_.append(line).append("\n");
-      if (!open_.back().variable.empty()) repeat(open_.back());
+      if (open_.back().values) {
+        repeat_values(open_.back());
+      } else if (!open_.back().variable.empty()) {
+        repeat(open_.back());
+      }
       open_.pop_back();
     } else if (what == "expression" && found.size() == 1) {
       if (kept()) out_.append(line).append("\n");
     } else {
-      fail("it is none of if, else, end, each, used, expression, #");
+      fail_unknown();
     }
+  }
+
+  /// What an `each` goes through: "of WORD …", or "from FIRST to LAST", "by STEP", "if FLAG".
+  std::vector<std::string> values(std::span<const std::string_view> found) {
+    if (found[0] == "of") return {found.begin() + 1, found.end()};
+    if (found[0] != "from" || found.size() % 2 != 0 || found[2] != "to") fail_unknown();
+    std::int64_t step = 1;
+    std::string_view flag;
+    for (std::size_t i = 4; i < found.size(); i += 2) {
+      if (found[i] == "by" && (step = bound(found[i + 1])) > 0) continue;
+      if (found[i] != "if") fail_unknown();
+      flag = found[i + 1];
+    }
+    std::vector<std::string> result;
+    const std::int64_t last = bound(found[3]);
+    for (std::int64_t k = bound(found[1]); k <= last; k += step) {
+      if (flag.empty() || condition(fmt::format("{}{}", flag, k))) result.push_back(fmt::format("{}", k));
+    }
+    return result;
+  }
+
+  /// A number; or a flag, which is 1 if it is set and else 0.
+  std::int64_t bound(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size()) return number;
+    return condition(text) ? 1 : 0;
+  }
+
+  /// Writes the lines of a part of `each` once for each of its values.
+  void repeat_values(const Part& part) {
+    const std::string body = out_.substr(part.begin);
+    out_.resize(part.begin);
+    try {
+      out_ += repeated(body, part.variable, *part.values);
+    } catch (const std::invalid_argument& error) {
+      fail(error.what());
+    }
+    const bool inner = std::ranges::any_of(std::span(open_).first(open_.size() - 1),
+                                           [](const Part& outer) { return outer.values.has_value(); });
+    if (!inner && has_open_repetition(std::string_view(out_).substr(part.begin)))
+      fail("a \"$\" in what it ends names nothing that is gone through");
   }
 
   /// Writes the lines of a part of `each` once for each dimension; or, where their number is not known, a
@@ -137,6 +173,8 @@ class Selection {
       fail(error.what());
     }
   }
+
+  [[noreturn]] void fail_unknown() const { fail("it is none of if, else, end, each, used, expression, #"); }
 
   [[noreturn]] void fail(std::string_view why) const {
     throw Error(ErrorCode::internal, fmt::format("templates/{}:{}: {}", file_, line_, why));

@@ -14,12 +14,14 @@ TMAJIT_BEGIN
 /// Lines of templates that begin with "//@" decide what of them a source holds (templates/README.md):
 ///   //@ if NAME    //@ if !NAME    //@ else    //@ end     by the kernel's flags
 ///   //@ each d    //@ each d down              //@ end     once for each dimension, d
+///   //@ each n from 8 to 256 by 8    //@ each r from 1 to 5 if rank    //@ each t of s8 u8    //@ end
+///                                                          once for each value, $n, $r, $t (repetition.hpp)
 ///   //@ used NAME…                 //@ end                 by whether any of the names occurs elsewhere
 ///   //@ expression                                         where the user's expression stands
 ///   //@ # …                                                a note to those who read the template
 
-/// Evaluates the lines of the first two kinds, removes notes and, if `flags` keep all, the lines of the
-/// third. Throws Error{internal} that names `file` and the line where one is wrong: no known flag, `else` or
+/// Evaluates the lines of the first three kinds, removes notes and, if `flags` keep all, the lines of the
+/// fourth. Throws Error{internal} that names `file` and the line where one is wrong: no known flag, `else` or
 /// `end` of nothing, no `end`.
 [[nodiscard]] std::string selected(std::string_view text, std::string_view file, const Flags& flags);
 

@@ -19,6 +19,7 @@ struct KnownFlag {
 constexpr KnownFlag flags[] = {
     {"host", "never in a kernel: what the host reads of parameters, and the assertions of their layouts"},
     {"cache_hints", "bulk copies take a cache policy"},
+    {"multicast", "bulk loads go to several CTAs of a cluster"},
     {"rank1", "bulk tensor copies of one dimension"},
     {"rank2", "bulk tensor copies of two dimensions"},
     {"rank3", "bulk tensor copies of three dimensions"},

@@ -6,6 +6,9 @@
 //@ # instruction is illegal); a store's coordinates are not negative.
 #pragma once
 #include "tmajit/types.cuh"
+//@ if multicast
+#include "tmajit/cta_mask.cuh"
+//@ end
 //@ if cache_hints
 #include "tmajit/cache_hint.cuh"
 //@ end
@@ -14,162 +17,31 @@ namespace tmajit::ptx {
 
 //@ used tensor_load
 // global → shared: the box at `at`; `barrier` receives complete_tx of the tile's bytes, those out of bounds too.
-//@ if rank1
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<1>& at,
-                                            u32 barrier) {
+//@ if multicast
+// With `ctas`: into those of the cluster, at the same offsets of tile and barrier in each.
+//@ end
+//@ each rank from 1 to 5 if rank
+//@ each ctas from 0 to multicast
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<$rank>& at,
+                                            u32 barrier$[x < ctas: , CtaMask ctas]$[x < hint: , CachePolicy policy]) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(barrier) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<1>& at,
-                                            u32 barrier, CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2}], [%3], %4;"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(barrier), "l"(policy) : "memory");
+      "cp.async.bulk.tensor.$rankd.shared::cluster.global.tile.mbarrier::complete_tx::bytes$[x < ctas: .multicast::cluster]$[x < hint: .L2::cache_hint] [%0], [%1, {$[i < rank: %$(i + 2)]}], [%$(rank + 2)]$[x < ctas: , %$(rank + 3)]$[x < hint: , %$(rank + ctas + 3)];"
+      ::"r"(destination), "l"(&map), $[i < rank: "r"(at.at[$i])], "r"(barrier)$[x < ctas: , "h"(ctas.bits)]$[x < hint: , "l"(policy.bits)] : "memory");
 }
 //@ end
-//@ end
-//@ if rank2
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<2>& at,
-                                            u32 barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(barrier) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<2>& at,
-                                            u32 barrier, CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(barrier), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank3
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<3>& at,
-                                            u32 barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(barrier) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<3>& at,
-                                            u32 barrier, CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(barrier), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank4
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<4>& at,
-                                            u32 barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(barrier) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<4>& at,
-                                            u32 barrier, CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(barrier), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank5
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<5>& at,
-                                            u32 barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(at.at[4]), "r"(barrier) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& map, const Coordinates<5>& at,
-                                            u32 barrier, CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;"
-      ::"r"(destination), "l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(at.at[4]), "r"(barrier), "l"(policy) : "memory");
-}
 //@ end
 //@ end
 //@ end
 
 //@ used tensor_store
 // shared → global: the box at `at`, what lies out of bounds not written; completes in a bulk group.
-//@ if rank1
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<1>& at, u32 source) {
+//@ each rank from 1 to 5 if rank
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
   asm volatile(
-      "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%1}], [%2];"
-      ::"l"(&map), "r"(at.at[0]), "r"(source) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<1>& at, u32 source,
-                                             CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1}], [%2], %3;"
-      ::"l"(&map), "r"(at.at[0]), "r"(source), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank2
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<2>& at, u32 source) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(source) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<2>& at, u32 source,
-                                             CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(source), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank3
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<3>& at, u32 source) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(source) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<3>& at, u32 source,
-                                             CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2, %3}], [%4], %5;"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(source), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank4
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<4>& at, u32 source) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4}], [%5];"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(source) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<4>& at, u32 source,
-                                             CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2, %3, %4}], [%5], %6;"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(source), "l"(policy) : "memory");
-}
-//@ end
-//@ end
-//@ if rank5
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<5>& at, u32 source) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(at.at[4]), "r"(source) : "memory");
-}
-//@ if cache_hints
-__device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<5>& at, u32 source,
-                                             CachePolicy policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2, %3, %4, %5}], [%6], %7;"
-      ::"l"(&map), "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(at.at[4]), "r"(source), "l"(policy) : "memory");
+      "cp.async.bulk.tensor.$rankd.global.shared::cta.tile.bulk_group$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], [%$(rank + 1)]$[x < hint: , %$(rank + 2)];"
+      ::"l"(&map), $[i < rank: "r"(at.at[$i])], "r"(source)$[x < hint: , "l"(policy.bits)] : "memory");
 }
 //@ end
 //@ end
@@ -177,34 +49,13 @@ __device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordin
 
 //@ used tensor_prefetch
 // global → L2: the box at `at`.
-//@ if rank1
-__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<1>& at) {
-  asm volatile("cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%0, {%1}];" ::"l"(&map), "r"(at.at[0]));
+//@ each rank from 1 to 5 if rank
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<$rank>& at$[x < hint: , CachePolicy policy]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.$rankd.L2.global.tile$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}]$[x < hint: , %$(rank + 1)];"
+               ::"l"(&map), $[i < rank: "r"(at.at[$i])]$[x < hint: , "l"(policy.bits)]);
 }
 //@ end
-//@ if rank2
-__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<2>& at) {
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(at.at[0]),
-               "r"(at.at[1]));
-}
-//@ end
-//@ if rank3
-__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<3>& at) {
-  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(&map),
-               "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]));
-}
-//@ end
-//@ if rank4
-__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<4>& at) {
-  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global.tile [%0, {%1, %2, %3, %4}];" ::"l"(&map),
-               "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]));
-}
-//@ end
-//@ if rank5
-__device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coordinates<5>& at) {
-  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global.tile [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map),
-               "r"(at.at[0]), "r"(at.at[1]), "r"(at.at[2]), "r"(at.at[3]), "r"(at.at[4]));
-}
 //@ end
 //@ end
 

@@ -1,29 +1,42 @@
 // L2 cache policies for bulk copies.  PTX ISA, "createpolicy".  PTX 7.4, sm_80.
+//@ # A policy is a hint: it changes no result. Make it once, outside of loops.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
 //@ used CachePolicy
-using CachePolicy = u64;
+struct CachePolicy { u64 bits; };
 //@ end
 
-//@ used evict_first
-// For data that is used once: the first to be evicted.
-__device__ __forceinline__ CachePolicy evict_first() {
+//@ each priority of evict_first evict_normal evict_last evict_unchanged
+//@ used $priority
+// What is accessed so is evicted early (evict_first), by the usual order (evict_normal), late (evict_last), or as what was
+// known of it says (evict_unchanged). With `fraction`, in (0, 1]: that part of it, the rest unchanged.
+__device__ __forceinline__ CachePolicy $priority() {
   CachePolicy policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.fractional.L2::$priority.b64 %0, 1.0;" : "=l"(policy.bits));
+  return policy;
+}
+__device__ __forceinline__ CachePolicy $priority(float fraction) {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::$priority.b64 %0, %1;" : "=l"(policy.bits) : "f"(fraction));
   return policy;
 }
 //@ end
 
-//@ used evict_last
-// For data that will be used again: the last to be evicted.
-__device__ __forceinline__ CachePolicy evict_last() {
+//@ end
+//@ each priority of evict_first evict_normal evict_last evict_unchanged
+//@ used $priority_in
+// The same by address: for the first `primary` bytes from `begin`, a global address, on; what follows of `all` bytes is
+// evicted first, and the policy says nothing of other addresses.
+__device__ __forceinline__ CachePolicy $priority_in(const void* begin, u32 primary, u32 all) {
   CachePolicy policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.range.global.L2::$priority.L2::evict_first.b64 %0, [%1], %2, %3;"
+      : "=l"(policy.bits) : "l"(__cvta_generic_to_global(begin)), "r"(primary), "r"(all));
   return policy;
 }
 //@ end
 
+//@ end
 }  // namespace tmajit::ptx

@@ -27,4 +27,27 @@ __device__ __forceinline__ void fence_proxy_async_global() {
 }
 //@ end
 
+//@ used fence_proxy_async_cluster
+// The same for the shared memory of all CTAs of the cluster.  PTX 8.0, sm_90.
+__device__ __forceinline__ void fence_proxy_async_cluster() {
+  asm volatile("fence.proxy.async.shared::cluster;" ::: "memory");
+}
+//@ end
+
+//@ used fence_proxy_async
+// The same for all memory.  PTX 8.0, sm_90.
+__device__ __forceinline__ void fence_proxy_async() {
+  asm volatile("fence.proxy.async;" ::: "memory");
+}
+//@ end
+
+//@ each scope of cta cluster gpu sys
+//@ used fence_$scope
+// fence.acq_rel.$scope: this thread's ordinary accesses before it are seen before those after it.  PTX 7.8 for the cluster, sm_90.
+__device__ __forceinline__ void fence_$scope() {
+  asm volatile("fence.acq_rel.$scope;" ::: "memory");
+}
+//@ end
+
+//@ end
 }  // namespace tmajit::ptx

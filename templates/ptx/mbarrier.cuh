@@ -3,7 +3,9 @@
 //@ # A phase completes when its pending arrivals and its transaction count are zero.
 //@ # Waiting is by the parity of the phase: a new barrier is in phase 0, so wait(barrier, 0) waits for the first
 //@ # completion, and wait(barrier, 1) returns at once.
-//@ # Every function takes the 8-byte-aligned shared address of the barrier.
+//@ # Or it is by the token of an arrival, for the phase that it was part of.
+//@ # Every function takes the 8-byte-aligned shared address of the barrier; *_remote a .shared::cluster address
+//@ # (cluster.cuh), and *_of_cluster order what other CTAs of the cluster did.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -28,6 +30,67 @@ __device__ __forceinline__ void invalidate(u32 barrier) {
 // mbarrier.arrive: one arrival, release at CTA scope.  PTX 7.0, sm_80.
 __device__ __forceinline__ void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+//@ end
+
+//@ used arrive_count
+// mbarrier.arrive: `count` arrivals, release at CTA scope.  PTX 7.8, sm_90.
+__device__ __forceinline__ void arrive_count(u32 barrier, u32 count) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+//@ end
+
+//@ used Token
+// The phase that an arrival was part of.
+struct Token { u64 state; };
+//@ end
+
+//@ used arrive_for_token
+// mbarrier.arrive: one arrival, release at CTA scope, and what to wait for.  PTX 7.0, sm_80.
+[[nodiscard]] __device__ __forceinline__ Token arrive_for_token(u32 barrier) {
+  Token token;
+  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(token.state) : "r"(barrier) : "memory");
+  return token;
+}
+//@ end
+
+//@ used arrive_expect_tx_for_token
+// mbarrier.arrive.expect_tx: one arrival and `bytes` to come, and what to wait for.  PTX 8.0, sm_90.
+[[nodiscard]] __device__ __forceinline__ Token arrive_expect_tx_for_token(u32 barrier, u32 bytes) {
+  Token token;
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
+               : "=l"(token.state) : "r"(barrier), "r"(bytes) : "memory");
+  return token;
+}
+//@ end
+
+//@ used arrive_and_drop
+// mbarrier.arrive_drop: one arrival, and one less in every later phase.  PTX 7.0, sm_80.
+__device__ __forceinline__ void arrive_and_drop(u32 barrier) {
+  asm volatile("mbarrier.arrive_drop.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+//@ end
+
+//@ used arrive_remote
+// mbarrier.arrive: one arrival in a CTA of the cluster, release at cluster scope.  PTX 8.0, sm_90.
+__device__ __forceinline__ void arrive_remote(u32 barrier) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+//@ end
+
+//@ used arrive_expect_tx_remote
+// mbarrier.arrive.expect_tx: the same with `bytes` to come there.  PTX 8.0, sm_90.
+__device__ __forceinline__ void arrive_expect_tx_remote(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;"
+               ::"r"(barrier), "r"(bytes) : "memory");
+}
+//@ end
+
+//@ used expect_tx_remote
+// mbarrier.expect_tx: the phase in a CTA of the cluster now waits for `bytes` more; not an arrival.  PTX 8.0, sm_90.
+__device__ __forceinline__ void expect_tx_remote(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 //@ end
 
@@ -59,6 +122,19 @@ __device__ __forceinline__ bool test_wait(u32 barrier, u32 parity) {
 }
 //@ end
 
+//@ used test_wait_for
+// mbarrier.test_wait: whether the phase of the token has completed; never sleeps.  PTX 7.0, sm_80.
+__device__ __forceinline__ bool test_wait_for(u32 barrier, Token token) {
+  u32 done;
+  asm volatile(
+      "{\n\t.reg .pred done;\n\t"
+      "mbarrier.test_wait.shared::cta.b64 done, [%1], %2;\n\t"
+      "selp.u32 %0, 1, 0, done;\n\t}"
+      : "=r"(done) : "r"(barrier), "l"(token.state) : "memory");
+  return done;
+}
+//@ end
+
 //@ used try_wait
 // mbarrier.try_wait.parity: whether the phase of this parity has completed; may sleep a while.  PTX 7.8, sm_90.
 //@ # Acquire at CTA scope: what the copy engine delivered is visible when it returns true.
@@ -73,10 +149,50 @@ __device__ __forceinline__ bool try_wait(u32 barrier, u32 parity) {
 }
 //@ end
 
+//@ used try_wait_for
+// mbarrier.try_wait: whether the phase of the token has completed; may sleep a while.  PTX 7.8, sm_90.
+__device__ __forceinline__ bool try_wait_for(u32 barrier, Token token) {
+  u32 done;
+  asm volatile(
+      "{\n\t.reg .pred done;\n\t"
+      "mbarrier.try_wait.shared::cta.b64 done, [%1], %2;\n\t"
+      "selp.u32 %0, 1, 0, done;\n\t}"
+      : "=r"(done) : "r"(barrier), "l"(token.state) : "memory");
+  return done;
+}
+//@ end
+
+//@ used try_wait_of_cluster
+// mbarrier.try_wait.parity.acquire.cluster: the same as try_wait, and what threads of other CTAs did before they arrived is seen.  PTX 8.0, sm_90.
+__device__ __forceinline__ bool try_wait_of_cluster(u32 barrier, u32 parity) {
+  u32 done;
+  asm volatile(
+      "{\n\t.reg .pred done;\n\t"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n\t"
+      "selp.u32 %0, 1, 0, done;\n\t}"
+      : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+  return done;
+}
+//@ end
+
 //@ used wait
 // Returns when the phase of this parity has completed; a new barrier is in phase 0.
 __device__ __forceinline__ void wait(u32 barrier, u32 parity) {
   while (!try_wait(barrier, parity)) {}
+}
+//@ end
+
+//@ used wait_for
+// Returns when the phase of the token has completed.
+__device__ __forceinline__ void wait_for(u32 barrier, Token token) {
+  while (!try_wait_for(barrier, token)) {}
+}
+//@ end
+
+//@ used wait_of_cluster
+// Returns when the phase of this parity has completed; what threads of other CTAs did before they arrived is seen.
+__device__ __forceinline__ void wait_of_cluster(u32 barrier, u32 parity) {
+  while (!try_wait_of_cluster(barrier, parity)) {}
 }
 //@ end
 

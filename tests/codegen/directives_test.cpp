@@ -57,6 +57,30 @@ TEST_CASE("lines are written once for each dimension; where their number is not 
         "#pragma unroll\n  for (u32 d = rank; d-- > 0;) {\n  b(d);\n  }\n");
 }
 
+TEST_CASE("lines are written once for each value, with lists and sums of it") {
+  const auto made = [](std::string_view text, const Flags& flags = Flags{}) {
+    return selected(text, "t", flags);
+  };
+  CHECK(made("//@ each n from 8 to 24 by 8\n$n $(n / 2 + 1) n\n//@ end\nc\n") ==
+        "8 5 n\n16 9 n\n24 13 n\nc\n");
+  CHECK(made("//@ each t of s8 u.8\nf_$_t.$t\n//@ end\n") == "f_s8.s8\nf_u_8.u.8\n");
+  CHECK(
+      made(
+          "//@ each r from 1 to 5 if rank\n$rd {$[i < r: \"r\"(at.at[$i])]} {$[i < r: %$(i + 2)]}\n//@ end\n",
+          with({"rank2", "rank3"})) ==
+      "2d {\"r\"(at.at[0]), \"r\"(at.at[1])} {%2, %3}\n"
+      "3d {\"r\"(at.at[0]), \"r\"(at.at[1]), \"r\"(at.at[2])} {%2, %3, %4}\n");
+  // A flag is 0 or 1, and a list of none or one is a text that may be there.
+  const std::string_view optional = "//@ each h from 0 to cache_hints\nf(a$[x < h: , policy]);\n//@ end\n";
+  CHECK(made(optional) == "f(a);\n");
+  CHECK(made(optional, with({"cache_hints"})) == "f(a);\nf(a, policy);\n");
+  // Sums and lists wait for the names of all loops around them.
+  CHECK(made("//@ each a from 1 to 2\n//@ each b from 1 to 2\n$a$b $(a * 10 + b) $[i < a: $b.$(i + b)]\n//@ "
+             "end\n"
+             "//@ end\n") == "11 11 1.1\n12 12 2.2\n21 21 1.1, 1.2\n22 22 2.2, 2.3\n");
+  CHECK(made("//@ if cut\n//@ each a from 1 to 2\n$a\n//@ end\n//@ end\nc\n") == "c\n");
+}
+
 TEST_CASE("a wrong line is an error that names the file and the line") {
   const auto refused = [](std::string_view text, std::string_view place, std::string_view why) {
     INFO(text);
@@ -74,6 +98,14 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   refused("//@ if cut\n//@ else\n//@ else\n//@ end\n", "ptx/x.cuh:3", "no \"//@ if\"");
   refused("//@ used a\n//@ else\n//@ end\n", "ptx/x.cuh:2", "no \"//@ if\"");
   refused("//@ each d\n//@ else\n//@ end\n", "ptx/x.cuh:2", "no \"//@ if\"");
+  refused("//@ each d\n//@ end\n//@ each n from 1 to\n//@ end\n", "ptx/x.cuh:3", "none of");
+  refused("//@ each n from 1 to 3 by 0\n//@ end\n", "ptx/x.cuh:1", "none of");
+  refused("//@ each n from 1 to 3 if nothing\n//@ end\n", "ptx/x.cuh:1", "\"nothing1\"");
+  refused("//@ each n from 1 to 3\n$(n +)\n//@ end\n", "ptx/x.cuh:3", "is no sum");
+  refused("//@ each n from 1 to 3\n$(n / 0)\n//@ end\n", "ptx/x.cuh:3", "is no sum");
+  refused("//@ each n from 1 to 3\n$[i < n %$i]\n//@ end\n", "ptx/x.cuh:3", "is not $[name < count: text]");
+  refused("//@ each n from 1 to 3\n$[i < n: %$i\n//@ end\n", "ptx/x.cuh:3", "has no");
+  refused("//@ each n from 1 to 3\n$(m)\n//@ end\n", "ptx/x.cuh:3", "names nothing");
   refused("//@ each d up\n//@ end\n", "ptx/x.cuh:1", "none of");
   refused("//@ each d\na\n", "ptx/x.cuh:2", "ends before");
   refused("//@ if cut\na\n", "ptx/x.cuh:2", "ends before");

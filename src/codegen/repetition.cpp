@@ -1,0 +1,145 @@
+#include "codegen/repetition.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+/// The value of whole numbers with + - * / between them, from left to right; nothing where a name stands.
+std::optional<std::int64_t> computed(std::string_view text) {
+  std::int64_t value = 0;
+  char operation = '+';
+  for (std::string_view rest = trimmed(text);; rest = trimmed(rest)) {
+    if (!rest.empty() && is_name_character(rest.front()) && !is_digit(rest.front())) return std::nullopt;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc{} || (operation == '/' && number == 0))
+      throw std::invalid_argument(fmt::format("\"{}\" is no sum of whole numbers and names", text));
+    value = operation == '+'   ? value + number
+            : operation == '-' ? value - number
+            : operation == '*' ? value * number
+                               : value / number;
+    rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    if (rest.empty()) return value;
+    operation = rest.front();
+    if (std::string_view("+-*/").find(operation) == std::string_view::npos)
+      throw std::invalid_argument(fmt::format("\"{}\" is no sum of whole numbers and names", text));
+    rest.remove_prefix(1);
+  }
+}
+
+/// Where the bracket that `text` begins with is closed.
+std::size_t closing(std::string_view text) {
+  const char open = text.front();
+  const char close = open == '(' ? ')' : ']';
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == open ? 1 : text[i] == close ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  throw std::invalid_argument(fmt::format("\"${}\" has no \"{}\"", text.substr(0, text.find('\n')), close));
+}
+
+std::string with_dollar_value(std::string_view text, std::string_view name, std::string_view value);
+
+/// What `$(inside)` becomes.
+std::string number(std::string_view inside, std::string_view name, std::string_view value) {
+  const std::string sum = with_value(inside, name, value);
+  const auto result = computed(sum);
+  return result ? fmt::format("{}", *result) : fmt::format("$({})", sum);
+}
+
+/// What `$[inside]` becomes.
+std::string list(std::string_view inside, std::string_view name, std::string_view value) {
+  const std::size_t less = inside.find('<');
+  const std::size_t colon = inside.find(':');
+  if (less == std::string_view::npos || colon == std::string_view::npos || colon < less)
+    throw std::invalid_argument(fmt::format("\"$[{}]\" is not $[name < count: text]", inside));
+  const std::string_view index = trimmed(inside.substr(0, less));
+  const std::string count = with_value(inside.substr(less + 1, colon - less - 1), name, value);
+  const std::string body = with_dollar_value(trimmed(inside.substr(colon + 1)), name, value);
+  const auto times = computed(count);
+  if (!times) return fmt::format("$[{} < {}: {}]", index, trimmed(count), body);
+  std::string out;
+  for (std::int64_t i = 0; i < *times; ++i) {
+    if (i > 0) out += ", ";
+    out += with_dollar_value(body, index, fmt::format("{}", i));
+  }
+  return out;
+}
+
+/// `text` with `value` for every `$name`, and with what can be computed then.
+std::string with_dollar_value(std::string_view text, std::string_view name, std::string_view value) {
+  std::string out;
+  while (true) {
+    const std::size_t dollar = text.find('$');
+    out += text.substr(0, dollar);
+    if (dollar == std::string_view::npos) return out;
+    text.remove_prefix(dollar + 1);
+    if (text.starts_with('(') || text.starts_with('[')) {
+      const std::size_t end = closing(text);
+      const std::string_view inside = text.substr(1, end - 1);
+      out += text.front() == '(' ? number(inside, name, value) : list(inside, name, value);
+      text.remove_prefix(end + 1);
+    } else if (text.starts_with('_') && text.substr(1).starts_with(name)) {
+      std::string word(value);
+      std::ranges::replace(word, '.', '_');
+      out += word;
+      text.remove_prefix(1 + name.size());
+    } else if (text.starts_with(name)) {
+      // "$rankd" is $rank and a d: what stands next to a value in an instruction's name is part of it.
+      out += value;
+      text.remove_prefix(name.size());
+    } else {
+      out += '$';
+    }
+  }
+}
+
+}  // namespace
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+std::string with_value(std::string_view text, std::string_view name, std::string_view value) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if(text, is_name_character, {}) - text.begin();
+    out += text.substr(0, static_cast<std::size_t>(end));
+    text.remove_prefix(static_cast<std::size_t>(end));
+    const auto length = std::ranges::find_if_not(text, is_name_character, {}) - text.begin();
+    const std::string_view found = text.substr(0, static_cast<std::size_t>(length));
+    out += found == name ? value : found;
+    text.remove_prefix(found.size());
+  }
+  return out;
+}
+
+std::string repeated(std::string_view text, std::string_view name, const std::vector<std::string>& values) {
+  std::string out;
+  for (const std::string& value : values) out += with_dollar_value(text, name, value);
+  return out;
+}
+
+bool has_open_repetition(std::string_view text) {
+  return text.find('$') != std::string_view::npos;
+}
+
+TMAJIT_END

@@ -1,0 +1,46 @@
+// Tiles that the copy engine adds or otherwise combines into global memory.  PTX ISA, "cp.reduce.async.bulk.tensor".  PTX 8.0, sm_90.
+//@ # The map says the elements' type:
+//@ #   add           u32 i32 u64 f32 f16 bf16; f32 flushes subnormals
+//@ #   min, max      u32 i32 u64 i64 f16 bf16
+//@ #   inc, dec      u32: inc gives 0 where the old value is at least the new one, else one more; dec the new one where the old
+//@ #                 value is 0 or more than it, else one less
+//@ #   and, or, xor  any of four or eight bytes
+//@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates and addresses are those of
+//@ # tensor_store, and so is what completes. What lies out of bounds is not touched.
+#pragma once
+#include "tmajit/types.cuh"
+//@ if cache_hints
+#include "tmajit/cache_hint.cuh"
+//@ end
+
+namespace tmajit::ptx {
+
+//@ each op of add min max inc dec and or xor
+//@ used tensor_reduce_$op
+// shared → global: the box at `at`, each element `$op` what is there.
+//@ each rank from 1 to 5 if rank
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void tensor_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.$rankd.global.shared::cta.$op.tile.bulk_group$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], [%$(rank + 1)]$[x < hint: , %$(rank + 2)];"
+      ::"l"(&map), $[i < rank: "r"(at.at[$i])], "r"(source)$[x < hint: , "l"(policy.bits)] : "memory");
+}
+//@ end
+//@ end
+//@ end
+
+//@ used im2col_reduce_$op
+// The same for the pixels from `at` on, by a map for im2col.
+//@ each rank from 3 to 5 if rank
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void im2col_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.$rankd.global.shared::cta.$op.im2col_no_offs.bulk_group$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], [%$(rank + 1)]$[x < hint: , %$(rank + 2)];"
+      ::"l"(&map), $[i < rank: "r"(at.at[$i])], "r"(source)$[x < hint: , "l"(policy.bits)] : "memory");
+}
+//@ end
+//@ end
+//@ end
+//@ end
+
+}  // namespace tmajit::ptx

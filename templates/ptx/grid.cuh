@@ -1,0 +1,22 @@
+// A grid that begins before the one it depends on has ended.  PTX ISA, "griddepcontrol".  PTX 7.8, sm_90.
+//@ # Both do nothing where the launch did not ask for programmatic dependent launch.
+#pragma once
+#include "tmajit/types.cuh"
+
+namespace tmajit::ptx {
+
+//@ used launch_dependents
+// griddepcontrol.launch_dependents: the grids that depend on this one may begin, once every CTA has said so or exited.
+__device__ __forceinline__ void launch_dependents() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+//@ end
+
+//@ used wait_for_prerequisites
+// griddepcontrol.wait: until the grids that this one depends on are complete and what they wrote is visible.
+__device__ __forceinline__ void wait_for_prerequisites() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+//@ end
+
+}  // namespace tmajit::ptx

@@ -1,0 +1,71 @@
+// What every wgmma needs: descriptors of matrices in shared memory, fence and groups.  PTX 8.0, sm_90a.
+//@ # PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate". The multiplications are in wgmma_bf16.cuh,
+//@ # wgmma_f16.cuh, wgmma_tf32.cuh, wgmma_fp8.cuh, wgmma_int8.cuh and wgmma_b1.cuh; descriptors are made by
+//@ # matrix_tile.cuh in templates/device.
+//@ #
+//@ # D = A·B + D, or A·B if not `accumulate`: D is 64 × N in the registers of a warpgroup (four warps, the first a multiple of
+//@ # four), A is 64 × K in shared memory or registers, B is K × N in shared memory. How many accumulators are given says N:
+//@ # a thread has N / 2 of 32 bits, or N / 4 words of two f16. Of a thread's word i, in warp w of the warpgroup and lane l,
+//@ #   row = 16·w + l / 4 + 8·(i / 2 % 2), column = 8·(i / 4) + 2·(l % 4) + i % 2
+//@ # (of f16, word i is elements 2·i and 2·i + 1 of that order).
+//@ #
+//@ # All four warps call together: wgmma_fence, then multiplications, then wgmma_commit_group; accumulators and A's registers
+//@ # are not touched, and shared memory is not written, until wgmma_wait_group says that the group is complete. What ordinary
+//@ # stores wrote to shared memory needs fence_proxy_async_shared first.
+#pragma once
+#include "tmajit/types.cuh"
+
+namespace tmajit {
+
+//@ used MatrixDescriptor
+// Where a matrix lies in shared memory, and how, as wgmma takes it.
+struct MatrixDescriptor { u64 bits; };
+//@ end
+//@ used Major
+// Along which dimension a matrix in shared memory is contiguous: K, or the other one (M of A, N of B).
+enum class Major : u32 { k, mn };
+//@ end
+//@ used Sign
+// Whether wgmma multiplies the elements of an operand by one or by minus one.
+enum class Sign : int { negated = -1, kept = 1 };
+//@ end
+
+}  // namespace tmajit
+
+namespace tmajit::ptx {
+
+//@ used wgmma_fence
+// Orders this warp's accesses to registers before the multiplications that follow; of those in a row only the first needs it.
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+//@ end
+
+//@ used wgmma_commit_group
+// Closes a group over every multiplication since the last one.
+__device__ __forceinline__ void wgmma_commit_group() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+//@ end
+
+//@ used wgmma_wait_group
+// Returns when all but the `pending` newest groups are complete.
+template <u32 pending> __device__ __forceinline__ void wgmma_wait_group() {
+  static_assert(pending < 8, "wgmma.wait_group takes 0 to 7 groups");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+//@ end
+
+//@ used keep_in_order
+// The compiler moves no access to these registers over this: between a multiplication and the wait for it.
+template <class T, u32 count> __device__ __forceinline__ void keep_in_order(T (&word)[count]) {
+#pragma unroll
+  for (u32 i = 0; i < count; ++i) {
+    if constexpr (sizeof(T) == 4 && T(0.5f) != T(0)) {
+      asm volatile("" : "+f"(word[i])::"memory");
+    } else {
+      asm volatile("" : "+r"(word[i])::"memory");
+    }
+  }
+}
+//@ end
+
+}  // namespace tmajit::ptx

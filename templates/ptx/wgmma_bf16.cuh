@@ -1,0 +1,32 @@
+// Products of 64 × 16 by 16 × N matrices of bf16, in f32.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
+//@ # A and B in shared memory are contiguous along K, or by `major_a`, `major_b` along M and N. A's words hold two elements
+//@ # each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column 2·(l % 4) + 8·(i / 2) on.
+//@ # One definition is written for every N (templates/README.md): $n is N, $[i < n / 2: …] the list of a thread's accumulators.
+//@ # How many are given says which is called. wgmma.cuh says what all of them need.
+#pragma once
+#include "tmajit/wgmma.cuh"
+
+namespace tmajit::ptx {
+
+//@ each n from 8 to 256 by 8
+//@ used wgmma_bf16
+// 64 × $n in f32, A from shared memory.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept, Major major_a = Major::k, Major major_b = Major::k>
+__device__ __forceinline__ void wgmma_bf16(float (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk16.f32.bf16.bf16 {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate, %$(n / 2 + 3), %$(n / 2 + 4), %$(n / 2 + 5), %$(n / 2 + 6);\n\t}"
+               : $[i < n / 2: "+f"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)), "n"(static_cast<int>(major_a)), "n"(static_cast<int>(major_b)));
+}
+// A from registers.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept, Major major_b = Major::k>
+__device__ __forceinline__ void wgmma_bf16(float (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk16.f32.bf16.bf16 {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate, %$(n / 2 + 6), %$(n / 2 + 7), %$(n / 2 + 8);\n\t}"
+               : $[i < n / 2: "+f"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)), "n"(static_cast<int>(major_b)));
+}
+//@ end
+
+//@ end
+}  // namespace tmajit::ptx

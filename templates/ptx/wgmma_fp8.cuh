@@ -1,0 +1,51 @@
+// Products of 64 × 32 by 32 × N matrices of e4m3 and e5m2, in f32 or f16.  PTX ISA, "wgmma.mma_async".  PTX 8.0, sm_90a.
+//@ # A and B in shared memory are contiguous along K.
+//@ # A's words hold four elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
+//@ # 4·(l % 4) + 16·(i / 2) on.
+//@ # One definition is written for every N (templates/README.md): $n is N, $[i < n / 2: …] the list of a thread's accumulators.
+//@ # How many are given says which is called. wgmma.cuh says what all of them need.
+#pragma once
+#include "tmajit/wgmma.cuh"
+
+namespace tmajit::ptx {
+
+//@ each types of e4m3.e4m3 e4m3.e5m2 e5m2.e4m3 e5m2.e5m2
+//@ used wgmma_$_types
+//@ each n from 8 to 256 by 8
+// 64 × $n in f32 of $types, A from shared memory.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
+__device__ __forceinline__ void wgmma_$_types(float (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.f32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate, %$(n / 2 + 3), %$(n / 2 + 4);\n\t}"
+               : $[i < n / 2: "+f"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
+}
+// A from registers.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
+__device__ __forceinline__ void wgmma_$_types(float (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.f32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate, %$(n / 2 + 6), %$(n / 2 + 7);\n\t}"
+               : $[i < n / 2: "+f"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
+}
+// 64 × $n in f16 of $types, A from shared memory.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
+__device__ __forceinline__ void wgmma_$_types(u32 (&d)[$(n / 4)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 4 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.f16.$types {$[i < n / 4: %$i]}, %$(n / 4), %$(n / 4 + 1), accumulate, %$(n / 4 + 3), %$(n / 4 + 4);\n\t}"
+               : $[i < n / 4: "+r"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
+}
+// A from registers.
+template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
+__device__ __forceinline__ void wgmma_$_types(u32 (&d)[$(n / 4)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 4 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.f16.$types {$[i < n / 4: %$i]}, {$[i < 4: %$(n / 4 + i)]}, %$(n / 4 + 4), accumulate, %$(n / 4 + 6), %$(n / 4 + 7);\n\t}"
+               : $[i < n / 4: "+r"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
+}
+//@ end
+//@ end
+
+//@ end
+}  // namespace tmajit::ptx

@@ -1,0 +1,97 @@
+// Products of 64 × 32 by 32 × N matrices of s8 and u8, in s32.  PTX ISA, "wgmma.mma_async".  PTX 8.4, sm_90a.
+//@ # A and B in shared memory are contiguous along K.
+//@ # A's words hold four elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
+//@ # 4·(l % 4) + 16·(i / 2) on.
+//@ # N is 8, 16, 24 or a multiple of 16 from 32 on.
+//@ # One definition is written for every N (templates/README.md): $n is N, $[i < n / 2: …] the list of a thread's accumulators.
+//@ # How many are given says which is called. wgmma.cuh says what all of them need.
+#pragma once
+#include "tmajit/wgmma.cuh"
+
+namespace tmajit::ptx {
+
+//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
+//@ used wgmma_$_types
+//@ each n from 8 to 24 by 8
+// 64 × $n in s32 of $types, A from shared memory; the sum wraps.
+__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+// A from registers.
+__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+//@ end
+//@ end
+
+//@ end
+//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
+//@ used wgmma_$_types_saturated
+//@ each n from 8 to 24 by 8
+// 64 × $n in s32 of $types, A from shared memory; the sum saturates.
+__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+// A from registers.
+__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+//@ end
+//@ end
+
+//@ end
+//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
+//@ used wgmma_$_types
+//@ each n from 32 to 256 by 16
+// 64 × $n in s32 of $types, A from shared memory; the sum wraps.
+__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+// A from registers.
+__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+//@ end
+//@ end
+
+//@ end
+//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
+//@ used wgmma_$_types_saturated
+//@ each n from 32 to 256 by 16
+// 64 × $n in s32 of $types, A from shared memory; the sum saturates.
+__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+// A from registers.
+__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
+               : $[i < n / 2: "+r"(d[$i])]
+               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
+}
+//@ end
+//@ end
+
+//@ end
+}  // namespace tmajit::ptx
