@@ -55,17 +55,10 @@ template <u32 pending> __device__ __forceinline__ void wgmma_wait_group() {
 //@ end
 
 //@ used keep_in_order
-// The compiler moves no access to these registers over this: between a multiplication and the wait for it.
-template <class T, u32 count> __device__ __forceinline__ void keep_in_order(T (&word)[count]) {
-#pragma unroll
-  for (u32 i = 0; i < count; ++i) {
-    if constexpr (sizeof(T) == 4 && T(0.5f) != T(0)) {
-      asm volatile("" : "+f"(word[i])::"memory");
-    } else {
-      asm volatile("" : "+r"(word[i])::"memory");
-    }
-  }
-}
+// The compiler moves no access to a register over this: between a multiplication and the wait for it.
+__device__ __forceinline__ void keep_in_order(float& word) { asm volatile("" : "+f"(word)::"memory"); }
+__device__ __forceinline__ void keep_in_order(u32& word) { asm volatile("" : "+r"(word)::"memory"); }
+__device__ __forceinline__ void keep_in_order(i32& word) { asm volatile("" : "+r"(word)::"memory"); }
 //@ end
 
 }  // namespace tmajit::ptx

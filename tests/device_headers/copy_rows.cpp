@@ -1,0 +1,116 @@
+#include "device_headers/rows.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace tests {
+namespace {
+
+/// "11, 12, 13": coordinates that tell each other apart.
+std::string coordinates(int rank) {
+  std::vector<int> at;
+  for (int d = 0; d < rank; ++d) at.push_back(11 + d);
+  return fmt::format("{}", fmt::join(at, ", "));
+}
+std::string taps(int rank) {
+  std::vector<int> at;
+  for (int d = 0; d < rank - 2; ++d) at.push_back(1 + d);
+  return fmt::format("{}", fmt::join(at, ", "));
+}
+
+/// What follows the arguments of a call and the operands of its instruction.
+struct Option {
+  const char* word;
+  const char* argument;
+  const char* operand;
+};
+constexpr Option hints[] = {{"", "", ""}, {".L2::cache_hint", ", ptx::CachePolicy{wide}", ", wide"}};
+constexpr Option casts[] = {{"", "", ""}, {".multicast::cluster", ", CtaMask{5}", ", 5"}};
+
+void add_loads(std::vector<HeaderRow>& rows, int rank) {
+  for (const Option& cast : casts) {
+    for (const Option& hint : hints) {
+      rows.push_back(
+          {fmt::format("ptx::tensor_load(256, map, Coordinates<{}>{{{}}}, 512{}{});", rank, coordinates(rank),
+                       cast.argument, hint.argument),
+           fmt::format(
+               "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{}{} "
+               "[256], [map, {{{}}}], [512]{}{};",
+               rank, cast.word, hint.word, coordinates(rank), cast.operand, hint.operand),
+           fmt::format("UTMALDG.{}D{}", rank, *cast.word ? ".MULTICAST" : "")});
+      if (rank < 3) continue;
+      rows.push_back(
+          {fmt::format("ptx::im2col_load(256, map, Coordinates<{}>{{{}}}, TapOffsets<{}>{{{}}}, 512{}{});",
+                       rank, coordinates(rank), rank - 2, taps(rank), cast.argument, hint.argument),
+           fmt::format(
+               "cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{}{} "
+               "[256], [map, {{{}}}], [512], {{{}}}{}{};",
+               rank, cast.word, hint.word, coordinates(rank), taps(rank), cast.operand, hint.operand),
+           fmt::format("UTMALDG.{}D.IM2COL{}", rank, *cast.word ? ".MULTICAST" : "")});
+    }
+  }
+}
+
+void add_stores_and_prefetches(std::vector<HeaderRow>& rows, int rank) {
+  const std::string at = fmt::format("Coordinates<{}>{{{}}}", rank, coordinates(rank));
+  const std::string tile = fmt::format("[map, {{{}}}]", coordinates(rank));
+  for (const Option& hint : hints) {
+    const auto add = [&](const std::string& call, const std::string& ptx, const std::string& sass) {
+      rows.push_back(
+          {fmt::format("ptx::{}{});", call, hint.argument), fmt::format("{}{};", ptx, hint.operand), sass});
+    };
+    add(fmt::format("tensor_store(map, {}, 256", at),
+        fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group{} {}, [256]", rank,
+                    hint.word, tile),
+        fmt::format("UTMASTG.{}D", rank));
+    add(fmt::format("tensor_prefetch(map, {}", at),
+        fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile{} {}", rank, hint.word, tile),
+        fmt::format("UTMAPF.L2.{}D", rank));
+    if (rank < 3) continue;
+    add(fmt::format("im2col_store(map, {}, 256", at),
+        fmt::format("cp.async.bulk.tensor.{}d.global.shared::cta.im2col_no_offs.bulk_group{} {}, [256]", rank,
+                    hint.word, tile),
+        fmt::format("UTMASTG.{}D.IM2COL", rank));
+    add(fmt::format("im2col_prefetch(map, {}, TapOffsets<{}>{{{}}}", at, rank - 2, taps(rank)),
+        fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.im2col{} {}, {{{}}}", rank, hint.word, tile,
+                    taps(rank)),
+        fmt::format("UTMAPF.L2.{}D.IM2COL", rank));
+  }
+}
+
+}  // namespace
+
+std::vector<HeaderRow> copy_rows() {
+  std::vector<HeaderRow> rows;
+  for (int rank = 1; rank <= 5; ++rank) {
+    add_loads(rows, rank);
+    add_stores_and_prefetches(rows, rank);
+  }
+  for (const Option& hint : hints) {
+    for (const Option& cast : casts) {
+      rows.push_back(
+          {fmt::format("ptx::bulk_load(256, memory, 4096, 512{}{});", cast.argument, hint.argument),
+           fmt::format("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{}{} "
+                       "[256], [memory], 4096, [512]{}{};",
+                       cast.word, hint.word, cast.operand, hint.operand),
+           fmt::format("UBLKCP.S.G{}", *cast.word ? ".MULTICAST" : "")});
+    }
+    rows.push_back({fmt::format("ptx::bulk_store(memory, 256, 4096{});", hint.argument),
+                    fmt::format("cp.async.bulk.global.shared::cta.bulk_group{} [memory], [256], 4096{};",
+                                hint.word, hint.operand),
+                    "UBLKCP.G.S"});
+    rows.push_back(
+        {fmt::format("ptx::bulk_prefetch(memory, 4096{});", hint.argument),
+         fmt::format("cp.async.bulk.prefetch.L2.global{} [memory], 4096{};", hint.word, hint.operand),
+         "UBLKPF"});
+  }
+  rows.push_back({"ptx::bulk_send(256, 1024, 4096, 512);",
+                  "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [256], [1024], "
+                  "4096, [512];",
+                  "UBLKCP"});
+  rows.push_back({"ptx::copy16_async(256, memory, 12);", "cp.async.cg.shared.global [256], [memory], 16, 12;",
+                  "LDGSTS"});
+  return rows;
+}
+
+}  // namespace tests

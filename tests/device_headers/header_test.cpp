@@ -1,0 +1,207 @@
+/// Every function of the device headers, compiled: its PTX and its machine code hold the instruction that it
+/// promises, with each operand where it belongs.
+#include "device_headers/rows.hpp"
+#include "nvdisasm.hpp"
+#include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
+#include "ptx/query.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+
+#include <array>
+#include <map>
+#include <regex>
+#include <set>
+
+#include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using namespace tests;
+
+namespace {
+
+/// The headers under test: all that hold instructions.
+std::string includes() {
+  std::string text;
+  for (const auto& [name, header] : device_headers()) {
+    if (header.find("asm") != std::string::npos) text += fmt::format("#include \"{}\"\n", name);
+  }
+  return text;
+}
+
+/// One kernel a row, k0, k1 …, in one source.
+std::string kernels(const std::vector<HeaderRow>& rows) {
+  std::string text = includes() + R"(
+using namespace tmajit;
+template <class T, u32 count> __device__ __forceinline__ void store(volatile u32* out, T (&d)[count]) {
+#pragma unroll
+  for (u32 i = 0; i < count; ++i) reinterpret_cast<volatile T*>(out)[i] = d[i];
+}
+)";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__(128, 1) k{}(const __grid_constant__ TensorMap map, "
+        "u8* "
+        "memory, u64 wide, "
+        "volatile u32* "
+        "out, volatile u64* out64) {{\n"
+        "  const u32 words1[1] = {{70}}; const u32 words2[2] = {{70, 71}}; const u32 words4[4] = {{70, 71, "
+        "72, 73}};\n"
+        "  const u64 wides2[2] = {{80, 81}};\n  const u32 narrow = static_cast<u32>(wide);\n  {}\n}}\n",
+        i, rows[i].call);
+  }
+  return text;
+}
+
+/// What each register of a kernel comes from, or, of a result, goes to.
+using Origins = std::map<std::string, ptx::Operand, std::less<>>;
+
+ptx::Operand named(std::string name) {
+  ptx::Operand operand;
+  operand.name = std::move(name);
+  return operand;
+}
+
+/// A kernel's parameter by its number at the end of its name.
+ptx::Operand parameter(std::string_view name) {
+  constexpr std::array names{"map", "memory", "wide", "out", "out64"};
+  return named(names.at(static_cast<std::size_t>(name.back() - '0')));
+}
+
+ptx::Operand replaced(const ptx::Operand& operand, const Origins& origins) {
+  ptx::Operand result = operand;
+  for (ptx::Operand& element : result.elements) element = replaced(element, origins);
+  if (operand.kind != ptx::Operand::Kind::symbol || !operand.component.empty()) return result;
+  if (operand.name.find("_param_") != std::string::npos) return parameter(operand.name);
+  const auto found = origins.find(operand.name);
+  return found == origins.end() ? result : found->second;
+}
+
+/// The instructions of a kernel with what their operands come from in place of registers.
+std::set<std::string> resolved(const ptx::Function& function) {
+  Origins origins;
+  ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
+    const std::string& word = instruction.words.front();
+    if (instruction.operands.size() < 2 || instruction.has("pred")) return;
+    if (word == "mov" || word == "cvt" || word == "cvta" || word == "ld") {
+      const ptx::Operand source = replaced(instruction.operands[1], origins);
+      origins[instruction.operands[0].name] =
+          source.kind == ptx::Operand::Kind::address && !source.elements.empty() ? source.elements[0]
+                                                                                 : source;
+    }
+  });
+  std::set<std::string> lines;
+  // What is stored goes to a place, whatever it was before; a conversion on the way counts as nothing.
+  std::map<std::string, std::string> converted;
+  ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
+    if (instruction.words.front() != "st" || !instruction.has("volatile")) return;
+    const ptx::Operand& address = instruction.operands[0];
+    const std::string place = replaced(address.elements[0], origins).name;
+    const std::int64_t size = place == "out64" ? 8 : 4;
+    origins[instruction.operands[1].name] =
+        named(fmt::format("{}{}", place == "out64" ? "wide" : place, address.offset / size));
+  });
+  ptx::for_each_instruction(function, [&](ptx::Instruction instruction) {
+    for (ptx::Operand& operand : instruction.operands) operand = replaced(operand, origins);
+    lines.insert(ptx::print(instruction));
+  });
+  return lines;
+}
+
+std::string listed(const std::set<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "\n    " + line;
+  return text;
+}
+
+void check_ptx(const std::vector<HeaderRow>& rows, const Artifact& artifact) {
+  const ptx::ParseResult module = ptx::parse(artifact.ptx);
+  INFO(module.report);
+  REQUIRE(module);
+  std::map<std::string, std::set<std::string>> kernels;
+  for (const ptx::Directive& directive : module.module->directives) {
+    if (const auto* function = std::get_if<ptx::Function>(&directive)) {
+      kernels[function->name] = resolved(*function);
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::set<std::string>& lines = kernels[fmt::format("k{}", i)];
+    if (lines.contains(rows[i].ptx)) continue;
+    FAIL_CHECK(rows[i].call << "\n  must be " << rows[i].ptx << "\n  but is" << listed(lines));
+  }
+}
+
+void check_sass(const std::vector<HeaderRow>& rows, const std::string& sass) {
+  std::map<std::string, std::string> kernels;
+  constexpr std::string_view section = ".text.k";
+  for (std::size_t at = sass.find(section); at != std::string::npos;) {
+    const std::size_t next = sass.find(section, at + 1);
+    const std::size_t end = sass.find_first_not_of("0123456789", at + section.size());
+    kernels[sass.substr(at + section.size(), end - at - section.size())] += sass.substr(end, next - end);
+    at = next;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].sass.empty()) continue;
+    const std::string& text = kernels[std::to_string(i)];
+    if (text.find(rows[i].sass) != std::string::npos) continue;
+    FAIL_CHECK(rows[i].call << "\n  must be " << rows[i].sass << "\n  but is" << text);
+  }
+}
+
+/// Compiles all rows at once, and looks at what came of each.
+void check(const std::vector<HeaderRow>& rows) {
+  const Artifact artifact = compile(custom_source(kernels(rows), "k0", "rows"));
+  check_ptx(rows, artifact);
+  if (!jitc::find_nvdisasm()) SKIP("machine code not looked at: no nvdisasm: " << jitc::nvdisasm_remedy());
+  check_sass(rows, jitc::disassemble(artifact.cubin));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every function of the device headers that holds an instruction of the engine's protocol has a row") {
+  // Loads, stores, conversions and shuffles of registers are tested by the families' results.
+  const std::set<std::string> others{"tmajit/convert.cuh", "tmajit/global.cuh", "tmajit/permute.cuh",
+                                     "tmajit/shared.cuh"};
+  std::string calls;
+  for (const auto& rows :
+       {copy_rows(), reduction_rows(), synchronisation_rows(), other_rows(), wgmma_rows()}) {
+    for (const HeaderRow& row : rows) calls += row.call + "\n";
+  }
+  const std::string text = custom_source(includes(), "k").text;
+  const std::regex declared("__device__ __forceinline__ [^(;]*?(\\w+)\\(");
+  std::string header;
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("// ---- ")) header = line.substr(8, line.size() - 13);
+    std::smatch match;
+    if (!std::regex_search(line, match, declared) || others.contains(header)) continue;
+    const std::string name = match[1];
+    ++found;
+    const bool has_row = std::regex_search(calls, std::regex("::" + name + "[(<]"));
+    // These two are no instruction.
+    if (!has_row && name != "all_ctas" && name != "keep_in_order") FAIL_CHECK(header << ": " << name);
+  }
+  CHECK(found > 500);
+}
+
+TEST_CASE("copies of the device headers are the instructions that they promise") {
+  check(copy_rows());
+}
+TEST_CASE("reductions of the device headers are the instructions that they promise") {
+  check(reduction_rows());
+}
+TEST_CASE("barriers of the device headers are the instructions that they promise") {
+  check(synchronisation_rows());
+}
+TEST_CASE("matrices and maps of the device headers are the instructions that they promise") {
+  check(other_rows());
+}
+TEST_CASE("wgmma of the device headers are the instructions that they promise") {
+  check(wgmma_rows());
+}

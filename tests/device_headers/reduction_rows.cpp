@@ -1,0 +1,79 @@
+#include "device_headers/rows.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace tests {
+namespace {
+
+constexpr const char* hint_words[] = {"", ".L2::cache_hint"};
+constexpr const char* hint_arguments[] = {"", ", ptx::CachePolicy{wide}"};
+constexpr const char* hint_operands[] = {"", ", wide"};
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
+  return text;
+}
+
+void add_tensor_reductions(std::vector<HeaderRow>& rows, const std::string& operation) {
+  for (int rank = 1; rank <= 5; ++rank) {
+    std::vector<int> at;
+    for (int d = 0; d < rank; ++d) at.push_back(11 + d);
+    const std::string coordinates = fmt::format("{}", fmt::join(at, ", "));
+    for (int hint = 0; hint < 2; ++hint) {
+      for (const bool im2col : {false, true}) {
+        if (im2col && rank < 3) continue;
+        rows.push_back(
+            {fmt::format("ptx::{}_reduce_{}(map, Coordinates<{}>{{{}}}, 256{});",
+                         im2col ? "im2col" : "tensor", operation, rank, coordinates, hint_arguments[hint]),
+             fmt::format(
+                 "cp.reduce.async.bulk.tensor.{}d.global.shared::cta.{}.{}.bulk_group{} [map, {{{}}}], "
+                 "[256]{};",
+                 rank, operation, im2col ? "im2col_no_offs" : "tile", hint_words[hint], coordinates,
+                 hint_operands[hint]),
+             fmt::format("UTMAREDG.{}D{}.{}", rank, im2col ? ".IM2COL" : "", upper(operation))});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<HeaderRow> reduction_rows() {
+  std::vector<HeaderRow> rows;
+  for (const char* operation : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
+    add_tensor_reductions(rows, operation);
+  }
+  // All that PTX has, and no other: what of these it had not would not compile.
+  for (const char* form :
+       {"add.u32", "add.s32", "add.u64", "add.f32", "add.f64",  "add.noftz.f16", "add.noftz.bf16",
+        "min.u32", "min.s32", "min.u64", "min.s64", "min.f16",  "min.bf16",      "max.u32",
+        "max.s32", "max.u64", "max.s64", "max.f16", "max.bf16", "inc.u32",       "dec.u32",
+        "and.b32", "and.b64", "or.b32",  "or.b64",  "xor.b32",  "xor.b64"}) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    for (int hint = 0; hint < 2; ++hint) {
+      rows.push_back(
+          {fmt::format("ptx::bulk_reduce_{}(memory, 256, 4096{});", name, hint_arguments[hint]),
+           fmt::format("cp.reduce.async.bulk.global.shared::cta.bulk_group{}.{} [memory], [256], 4096{};",
+                       hint_words[hint], form, hint_operands[hint]),
+           "UBLKRED.G.S." + upper(std::string(form, std::string_view(form).find('.')))});
+    }
+  }
+  for (const char* form : {"add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "max.u32", "max.s32",
+                           "inc.u32", "dec.u32", "and.b32", "or.b32", "xor.b32"}) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    rows.push_back(
+        {fmt::format("ptx::bulk_reduce_shared_{}(256, 1024, 4096, 512);", name),
+         fmt::format("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{} "
+                     "[256], [1024], 4096, [512];",
+                     form),
+         "UBLKRED"});
+  }
+  return rows;
+}
+
+}  // namespace tests

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tests {
+
+/// A call of a function of the device headers, and what must come of it.
+struct HeaderRow {
+  /// Statements. They may name `map`, a tensor map; `memory`, bytes of global memory; `wide`, 64 bits, and
+  /// `narrow`, their lower half; `words2`, `words4` and `wides2`, which hold 70 …, 80 …; and `out` and
+  /// `out64`, words that what they compute is stored to. What is of shared memory is given as a number.
+  std::string call;
+  /// The instruction with what each operand comes from: [256], {out0, out1}.
+  std::string ptx;
+  /// The machine instruction that stands for it, up to where its operands or modifiers begin; none if empty.
+  std::string sass;
+};
+
+/// Copies of the engine between global and shared memory: tiles, im2col, one-dimensional ones, prefetches.
+[[nodiscard]] std::vector<HeaderRow> copy_rows();
+/// What the engine combines into memory.
+[[nodiscard]] std::vector<HeaderRow> reduction_rows();
+/// mbarriers, fences, groups, clusters, grids.
+[[nodiscard]] std::vector<HeaderRow> synchronisation_rows();
+/// Cache policies, tensor maps, matrices in shared memory, registers.
+[[nodiscard]] std::vector<HeaderRow> other_rows();
+/// wgmma: every N of each kind of accumulators; every type with A from either.
+[[nodiscard]] std::vector<HeaderRow> wgmma_rows();
+
+}  // namespace tests
