@@ -6,6 +6,21 @@
 #pragma once
 #include "tmajit/types.cuh"
 
+namespace tmajit {
+
+//@ used MapElement
+// The numbers that PTX gives element types; the driver's are others.
+enum class MapElement : u32 { u8, u16, u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16, tf32, tf32_ftz };
+//@ end
+//@ used MapInterleave
+enum class MapInterleave : u32 { none, b16, b32 };
+//@ end
+//@ used MapFill
+enum class MapFill : u32 { zero, nan };
+//@ end
+
+}  // namespace tmajit
+
 namespace tmajit::ptx {
 
 //@ used replace_address
@@ -40,20 +55,6 @@ template <u32 d> __device__ __forceinline__ void replace_global_stride(u32 map, 
   static_assert(d < 4, "a tensor map has strides 0 to 3: that of its innermost dimension is one element");
   asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], %1, %2;" ::"r"(map), "n"(d), "l"(bytes) : "memory");
 }
-//@ end
-
-//@ used MapElement
-// The numbers that PTX gives element types; the driver's are others.
-enum class MapElement : u32 { u8, u16, u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16, tf32, tf32_ftz };
-//@ end
-//@ used MapInterleave
-enum class MapInterleave : u32 { none, b16, b32 };
-//@ end
-//@ used MapSwizzle
-enum class MapSwizzle : u32 { none, b32, b64, b128 };
-//@ end
-//@ used MapFill
-enum class MapFill : u32 { zero, nan };
 //@ end
 
 //@ used replace_elemtype

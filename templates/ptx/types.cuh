@@ -14,5 +14,9 @@ template <u32 rank> struct Coordinates { i32 at[rank]; };  // of a tile's first 
 //@ used Extent
 template <u32 rank> struct Extent { u32 at[rank]; };  // elements, outermost first
 //@ end
+//@ used MapSwizzle
+// How a tensor map permutes what it brings to shared memory, by bytes; the numbers are PTX's.
+enum class MapSwizzle : u32 { none, b32, b64, b128 };
+//@ end
 
 }  // namespace tmajit

@@ -54,20 +54,20 @@ void add_tensor_map_edits(std::vector<HeaderRow>& rows) {
   int number = 0;
   for (const char* type : {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32_ftz", "f64", "bf16",
                            "tf32", "tf32_ftz"}) {
-    replace(fmt::format("elemtype<ptx::MapElement::{}>(256)", type), "elemtype", fmt::format("{}", number++));
+    replace(fmt::format("elemtype<MapElement::{}>(256)", type), "elemtype", fmt::format("{}", number++));
   }
   number = 0;
   for (const char* layout : {"none", "b16", "b32"}) {
-    replace(fmt::format("interleave_layout<ptx::MapInterleave::{}>(256)", layout), "interleave_layout",
+    replace(fmt::format("interleave_layout<MapInterleave::{}>(256)", layout), "interleave_layout",
             fmt::format("{}", number++));
   }
   number = 0;
   for (const char* mode : {"none", "b32", "b64", "b128"}) {
-    replace(fmt::format("swizzle_mode<ptx::MapSwizzle::{}>(256)", mode), "swizzle_mode",
+    replace(fmt::format("swizzle_mode<MapSwizzle::{}>(256)", mode), "swizzle_mode",
             fmt::format("{}", number++));
   }
-  replace("fill_mode<ptx::MapFill::zero>(256)", "fill_mode", "0");
-  replace("fill_mode<ptx::MapFill::nan>(256)", "fill_mode", "1");
+  replace("fill_mode<MapFill::zero>(256)", "fill_mode", "0");
+  replace("fill_mode<MapFill::nan>(256)", "fill_mode", "1");
   for (const char* scope : {"cta", "cluster", "gpu", "sys"}) {
     rows.push_back(
         {fmt::format("ptx::publish_tensor_map_to_{}(reinterpret_cast<TensorMap*>(memory), 256);", scope),

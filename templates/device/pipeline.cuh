@@ -1,0 +1,150 @@
+// A pipeline: stages of shared memory that producers fill and consumers empty, in turn.
+//@ # Built on the ring (ring.cuh), which kernels take that hold its positions themselves.
+//@ #
+//@ #   Pipeline<stages> pipeline(barriers);                      // Pipeline<stages>::bytes of shared memory
+//@ #   auto ready = pipeline.init(1, consumers, threadIdx.x == 0);
+//@ #   __syncthreads();
+//@ #   // the producer, one thread
+//@ #   auto producer = ready.producer();
+//@ #   for (…) {
+//@ #     const auto stage = producer.acquire(tile_bytes);        // free again, and so many bytes will come
+//@ #     ptx::tensor_load(tiles + stage.index * tile_bytes, map, at, stage.barrier);
+//@ #   }
+//@ #   // the consumers
+//@ #   auto consumer = ready.consumer();
+//@ #   for (…) {
+//@ #     const auto stage = consumer.wait();                     // full
+//@ #     … read tile stage.index …
+//@ #     consumer.release();                                     // the oldest that this one has waited for
+//@ #   }
+//@ #
+//@ # In a cluster the producers of several CTAs fill a stage of each (multicast): a stage is free when the consumers of all
+//@ # these CTAs have released it. They release it to each producer, so that `consumers` counts those of all CTAs, and the
+//@ # cluster synchronises after init() and before any CTA exits.
+#pragma once
+#include "tmajit/barrier.cuh"
+#include "tmajit/ring.cuh"
+
+namespace tmajit {
+
+enum class PipelineScope { cta, cluster };
+enum class PipelineRole { producer, consumer };
+
+// A stage, and the barrier that says that it is full: what bulk loads into it complete on.
+struct PipelineStage {
+  u32 index;
+  u32 barrier;
+};
+
+// The place of a producer or a consumer in a pipeline: which stage and which phase comes next.
+template <PipelineRole role, u32 depth, PipelineScope scope>
+class PipelineHandle {
+ public:
+  __device__ __forceinline__ PipelineHandle(RingBarriers full, RingBarriers empty) : full_(full), empty_(empty) {}
+
+  // The next stage, once consumers have released it, for `bytes` that the copy engine brings: the handle has arrived.
+  [[nodiscard]] __device__ __forceinline__ PipelineStage acquire(u32 bytes) {
+    const PipelineStage stage = acquire();
+    ptx::mbarrier::arrive_expect_tx(stage.barrier, bytes);
+    next_.next();
+    return stage;
+  }
+  // The next stage, once consumers have released it, for this thread to write to; commit() follows.
+  [[nodiscard]] __device__ __forceinline__ PipelineStage acquire() {
+    static_assert(role == PipelineRole::producer,
+                  "a consumer's handle acquires no stage to fill: it calls wait() and release()");
+    wait_for(empty_[next_.stage], next_.parity ^ 1);
+    return {next_.stage, full_[next_.stage]};
+  }
+  // The stage that acquire() gave is written.
+  __device__ __forceinline__ void commit() {
+    static_assert(role == PipelineRole::producer, "a consumer's handle commits no stage: it calls wait() and release()");
+    ptx::mbarrier::arrive(full_[next_.stage]);
+    next_.next();
+  }
+  // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
+  __device__ __forceinline__ void drain() {
+    static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
+    for (u32 i = 0; i < depth; ++i, next_.next()) wait_for(empty_[next_.stage], next_.parity ^ 1);
+  }
+
+  // The next stage, once it is full.
+  [[nodiscard]] __device__ __forceinline__ PipelineStage wait() {
+    static_assert(role == PipelineRole::consumer,
+                  "a producer's handle waits for no full stage: it calls acquire(), which waits for a free one");
+    const PipelineStage stage{next_.stage, full_[next_.stage]};
+    wait_for(stage.barrier, next_.parity);
+    next_.next();
+    return stage;
+  }
+  // The oldest stage that this handle has waited for and not released may be filled again. Threads whose `mine` is false do
+  // not arrive; their handles go on like the others'. To what the engine writes next the reads of threads are ordered by
+  // the barrier; what threads wrote to the stage needs fence_proxy_async_shared() before.
+  __device__ __forceinline__ void release(bool mine = true) {
+    static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
+    static_assert(scope == PipelineScope::cta,
+                  "in a cluster a stage is released to the producer of each CTA that fills it: release_to(rank)");
+    if (mine) ptx::mbarrier::arrive(empty_[released_]);
+    go_on();
+  }
+  // The same, to the producer of CTA `rank` of the cluster. Threads with different ranks release to several at a time.
+  __device__ __forceinline__ void release_to(u32 rank, bool mine = true) {
+    static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
+    static_assert(scope == PipelineScope::cluster, "a pipeline of one CTA has one producer: release()");
+    if (mine) ptx::mbarrier::arrive_remote(ptx::map_to_cta(empty_[released_], rank));
+    go_on();
+  }
+
+ private:
+  __device__ __forceinline__ static void wait_for(u32 barrier, u32 parity) {
+    if constexpr (scope == PipelineScope::cluster) {
+      ptx::mbarrier::wait_of_cluster(barrier, parity);
+    } else {
+      ptx::mbarrier::wait(barrier, parity);
+    }
+  }
+  __device__ __forceinline__ void go_on() { released_ = released_ + 1 == depth ? 0 : released_ + 1; }
+
+  RingBarriers full_;
+  RingBarriers empty_;
+  RingPosition<depth> next_;
+  u32 released_ = 0;
+};
+
+template <u32 depth, PipelineScope scope = PipelineScope::cta, BarrierState state = BarrierState::uninitialised>
+class Pipeline {
+ public:
+  static_assert(depth > 0, "a pipeline has a stage or more");
+  static constexpr u32 bytes = 16 * depth;  // of its barriers
+
+  // With its barriers from `barriers` on, a shared address that is a multiple of 8.
+  __device__ __forceinline__ explicit Pipeline(u32 barriers) : full_{barriers}, empty_{barriers + 8 * depth} {}
+
+  // The pipeline, for so many arrivals of producers and of consumers a stage. All threads call it; the one whose `mine` is
+  // true does it. The CTA, or the cluster, must synchronise before anyone uses it.
+  [[nodiscard]] __device__ __forceinline__ Pipeline<depth, scope, BarrierState::ready> init(u32 producers, u32 consumers,
+                                                                                            bool mine) const {
+    static_assert(state == BarrierState::uninitialised, "this pipeline is ready already");
+    if (mine) {
+      full_.init<depth>(producers);
+      empty_.init<depth>(consumers);
+      ptx::fence_mbarrier_init();
+    }
+    return Pipeline<depth, scope, BarrierState::ready>(full_[0]);
+  }
+
+  [[nodiscard]] __device__ __forceinline__ PipelineHandle<PipelineRole::producer, depth, scope> producer() const {
+    static_assert(state == BarrierState::ready, "this pipeline was never initialised: use what init() returns");
+    return {full_, empty_};
+  }
+  [[nodiscard]] __device__ __forceinline__ PipelineHandle<PipelineRole::consumer, depth, scope> consumer() const {
+    static_assert(state == BarrierState::ready, "this pipeline was never initialised: use what init() returns");
+    return {full_, empty_};
+  }
+
+ private:
+  RingBarriers full_;
+  RingBarriers empty_;
+};
+
+}  // namespace tmajit
