@@ -33,8 +33,8 @@ struct MatrixTile {
   static_assert(major == Major::k || rows % 16 == 0, "wgmma reads 16 indices of K at a time: the box must have a multiple of 16 rows");
   static_assert(box_bytes < (1u << 18), "a descriptor's offsets are less than 256 KiB");
 
-  // Of step `step` along K of the boxes at `address`, a multiple of `alignment`. Steps beyond the box are those of the boxes
-  // that follow; along K without a swizzle each step takes two boxes.
+  // Of step `step` along K of the boxes at `address`, a multiple of `alignment`. Of Major::k, steps beyond the box are those
+  // of the boxes that follow; without a swizzle each step takes two boxes.
   __device__ __forceinline__ static MatrixDescriptor descriptor(u32 address, u32 step = 0) {
     return {fixed | (address + offset(step)) >> 4 & 0x3fff};
   }

@@ -6,8 +6,8 @@
 
 namespace tests {
 
-CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
-                     tmajit::SimOptions options) {
+CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug, tmajit::SimOptions options,
+                     std::uint32_t cluster) {
   using namespace tmajit;
   CompileOptions compile_options;
   if (debug) {
@@ -24,7 +24,8 @@ CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debu
   device->memory().fill(buffer.address(), std::byte{0}, buffer.bytes(), nullptr);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
-  kernel->launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}}, parameters, nullptr);
+  kernel->launch({.grid = {cluster, 1, 1}, .block = {threads, 1, 1}, .cluster = {cluster, 1, 1}}, parameters,
+                 nullptr);
   device->memory().copy_out(std::as_writable_bytes(std::span(outcome.words)), buffer.address(), nullptr);
   outcome.reports = device->reports();
   for (const Report& report : outcome.reports) outcome.text += report.text() + '\n';

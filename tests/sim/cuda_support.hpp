@@ -17,8 +17,8 @@ struct CudaOutcome {
 };
 
 /// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` by one
-/// CTA; `out` has 4096 zeros.
+/// cluster of so many CTAs; `out` has 4096 zeros.
 CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
-                     tmajit::SimOptions options = {});
+                     tmajit::SimOptions options = {}, std::uint32_t cluster = 1);
 
 }  // namespace tests
