@@ -19,8 +19,9 @@ TMAJIT_BEGIN
 [[nodiscard]] TMAJIT_API Source custom_source(std::string_view text, std::string_view entry,
                                               std::string_view label = "kernel");
 
-/// The device headers that custom_source() knows, by the name an #include gives: "tmajit/mbarrier.cuh", and
-/// their text. They are the files of templates/ptx, templates/params and templates/device.
+/// The device headers that custom_source() knows (docs/device.md), by the name an #include gives:
+/// "tmajit/mbarrier.cuh", and their text, which a compiler takes as it is: written to a folder `tmajit`, they
+/// are headers for `nvcc -I`.
 [[nodiscard]] TMAJIT_API std::vector<std::pair<std::string, std::string>> device_headers();
 
 TMAJIT_END

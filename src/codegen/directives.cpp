@@ -71,7 +71,12 @@ class Selection {
 
   void obey(std::string_view line, const std::vector<std::string_view>& found) {
     const std::string_view what = found.front();
-    if (what == "#") return;
+    if (what == "#") {
+      // A device header is read by those who write kernels, too.
+      const std::size_t note = line.find('#') + 1;
+      if (kept() && flags_.keeps_all()) out_.append("//").append(line.substr(note)).append("\n");
+      return;
+    }
     if (what == "if" && found.size() == 2) {
       open_.push_back({.kept = condition(found[1])});
     } else if (what == "used" && found.size() >= 2) {

@@ -20,9 +20,9 @@ TMAJIT_BEGIN
 ///   //@ expression                                         where the user's expression stands
 ///   //@ # …                                                a note to those who read the template
 
-/// Evaluates the lines of the first three kinds, removes notes and, if `flags` keep all, the lines of the
-/// fourth. Throws Error{internal} that names `file` and the line where one is wrong: no known flag, `else` or
-/// `end` of nothing, no `end`.
+/// Evaluates the lines of the first three kinds and removes notes; if `flags` keep all, it makes notes
+/// comments and removes the lines of the fourth kind. Throws Error{internal} that names `file` and the line
+/// where one is wrong: no known flag, `else` or `end` of nothing, no `end`.
 [[nodiscard]] std::string selected(std::string_view text, std::string_view file, const Flags& flags);
 
 /// Leaves out every part that is marked as used by a name that nothing kept has in its code; the expression's

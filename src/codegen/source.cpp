@@ -147,7 +147,8 @@ std::vector<std::pair<std::string, std::string>> device_headers() {
   for (const EmbeddedFile& file : embedded_templates()) {
     if (file.path.starts_with("kernels/")) continue;
     const std::string_view name = file.path.substr(file.path.find('/') + 1);
-    headers.emplace_back(fmt::format("tmajit/{}", name), template_text(file.path));
+    headers.emplace_back(fmt::format("tmajit/{}", name),
+                         selected(template_text(file.path), file.path, Flags::everything()));
   }
   return headers;
 }

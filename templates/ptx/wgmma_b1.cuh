@@ -2,8 +2,8 @@
 //@ # A and B in shared memory are contiguous along K.
 //@ # A's words hold 32 bits each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
 //@ # 32·(l % 4) + 128·(i / 2) on. N is 8, 16, 24 or a multiple of 16 from 32 on.
-//@ # One definition is written for every N (templates/README.md): $n is N, $[i < n / 2: …] the list of a thread's accumulators.
-//@ # How many are given says which is called. wgmma.cuh says what all of them need.
+//@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
+//@ # (`each` in templates/README.md). How many are given says which is called. wgmma.cuh says what all of them need.
 #pragma once
 #include "tmajit/wgmma.cuh"
 

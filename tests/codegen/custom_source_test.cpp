@@ -49,6 +49,16 @@ TEST_CASE("every device header compiles on its own") {
   }
 }
 
+TEST_CASE(
+    "the texts of the device headers are whole headers: nothing in them is left to choose or to repeat") {
+  for (const auto& [name, text] : device_headers()) {
+    INFO(name);
+    CHECK_THAT(text, ContainsSubstring("#pragma once"));
+    CHECK_THAT(text, !ContainsSubstring("//@"));
+    CHECK_THAT(text, !ContainsSubstring("$"));
+  }
+}
+
 TEST_CASE("every wrapper of the device headers names its PTX version and architecture") {
   for (const auto& [name, text] : device_headers()) {
     if (text.find("asm") == std::string::npos) continue;

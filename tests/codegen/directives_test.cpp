@@ -33,6 +33,8 @@ TEST_CASE("flags choose between parts, also nested ones") {
   CHECK(selected(text, "t", with({"cut"})) == "a\nb\nc\nf\n");
   CHECK(selected(text, "t", with({"cut", "staggered"})) == "a\nb\nd\nf\n");
   CHECK(selected(text, "t", with({"staggered"})) == "a\ne\nf\n");
+  // Of device headers notes are comments.
+  CHECK(selected("//@ # note\n  //@ # one\n//@ #\n", "t", Flags::everything()) == "// note\n// one\n//\n");
 }
 
 TEST_CASE("lines are written once for each dimension; where their number is not known they are a loop's") {

@@ -10,6 +10,8 @@
 #include <tmajit/compile.hpp>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -158,36 +160,102 @@ void check(const std::vector<HeaderRow>& rows) {
   check_sass(rows, jitc::disassemble(artifact.cubin));
 }
 
-}  // namespace
+/// A function of the headers, and where it stands.
+struct Function {
+  std::string header;
+  std::string name;
+};
 
-TEST_CASE(
-    "every function of the device headers that holds an instruction of the engine's protocol has a row") {
-  // Loads, stores, conversions and shuffles of registers are tested by the families' results.
+/// All that hold an instruction of the engine's protocol. Loads, stores, conversions and shuffles of
+/// registers are not among them: the families' results test those.
+std::vector<Function> functions() {
   const std::set<std::string> others{"tmajit/convert.cuh", "tmajit/global.cuh", "tmajit/permute.cuh",
                                      "tmajit/shared.cuh"};
+  const std::regex declared("__device__ __forceinline__ [^(;]*?(\\w+)\\(");
+  std::vector<Function> found;
+  for (const auto& [name, text] : device_headers()) {
+    if (text.find("asm") == std::string::npos || others.contains(name)) continue;
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), declared); at != std::sregex_iterator();
+         ++at) {
+      found.push_back({name, (*at)[1]});
+    }
+  }
+  return found;
+}
+
+/// Of the headers' table in the documentation: the rows of each header, by the row that names it.
+std::map<std::string, std::string> documented() {
+  std::ifstream file(TMAJIT_DEVICE_DOCUMENTATION);
+  REQUIRE(file);
+  std::map<std::string, std::string> rows;
+  std::string header;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| `")) header = line;
+    if (line.starts_with("|")) rows[header] += line;
+  }
+  return rows;
+}
+
+/// Whether rows name a function: by its name; or by that of its group, `tensor_reduce_…`, and the word that
+/// stands for the dots, which may be a group itself, `min_…` with `u32`.
+bool names(const std::string& rows, const std::string& function) {
+  const auto has = [&](const std::string& name) {
+    return std::regex_search(rows, std::regex("`" + name + "[`(< ]"));
+  };
+  if (has(function)) return true;
+  constexpr std::string_view saturated = "_saturated";
+  if (function.ends_with(saturated))
+    return has(std::string(saturated)) && has(function.substr(0, function.size() - saturated.size()));
+  for (std::size_t at = function.find('_'); at != std::string::npos; at = function.find('_', at + 1)) {
+    if (!has(function.substr(0, at + 1) + "…")) continue;
+    const std::string word = function.substr(at + 1);
+    const std::size_t cut = word.find('_');
+    if (has(word)) return true;
+    if (cut != std::string::npos && has(word.substr(0, cut + 1) + "…") && has(word.substr(cut + 1)))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every function of the device headers has a row in these tests") {
   std::string calls;
   for (const auto& rows :
        {copy_rows(), reduction_rows(), synchronisation_rows(), other_rows(), wgmma_rows()}) {
     for (const HeaderRow& row : rows) calls += row.call + "\n";
   }
-  const std::string text = custom_source(includes(), "k").text;
-  const std::regex declared("__device__ __forceinline__ [^(;]*?(\\w+)\\(");
-  std::string header;
-  std::size_t found = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
-    if (line.starts_with("// ---- ")) header = line.substr(8, line.size() - 13);
-    std::smatch match;
-    if (!std::regex_search(line, match, declared) || others.contains(header)) continue;
-    const std::string name = match[1];
-    ++found;
-    const bool has_row = std::regex_search(calls, std::regex("::" + name + "[(<]"));
-    // These two are no instruction.
-    if (!has_row && name != "all_ctas" && name != "keep_in_order") FAIL_CHECK(header << ": " << name);
+  CHECK(functions().size() > 500);
+  for (const Function& function : functions()) {
+    if (function.name == "keep_in_order") continue;  // no instruction
+    INFO(function.header << ": " << function.name);
+    CHECK((calls.find("::" + function.name + "(") != std::string::npos ||
+           calls.find("::" + function.name + "<") != std::string::npos));
   }
-  CHECK(found > 500);
+}
+
+TEST_CASE("every function of the device headers stands in the documentation's table") {
+  const auto table = documented();
+  std::set<std::string> seen;
+  for (const Function& function : functions()) {
+    if (!seen.insert(function.header + function.name).second) continue;
+    std::string rows;
+    for (const auto& [headers, text] : table) {
+      if (headers.find("`" + function.header.substr(7) + "`") != std::string::npos) rows += text;
+    }
+    INFO(function.header << ": " << function.name);
+    CHECK(names(rows, function.name));
+  }
+}
+
+TEST_CASE("the documentation's kernel compiles") {
+  std::ifstream file(TMAJIT_DEVICE_DOCUMENTATION);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = text.find("```cpp\n") + 7;
+  REQUIRE(begin > 7);
+  const Artifact artifact =
+      compile(custom_source(text.substr(begin, text.find("```", begin) - begin), "scale"));
+  CHECK(ptx::count(artifact.ptx, "cp.async.bulk.tensor.2d") == 1);
 }
 
 TEST_CASE("copies of the device headers are the instructions that they promise") {
