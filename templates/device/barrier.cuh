@@ -26,8 +26,8 @@ template <BarrierState state> __device__ __forceinline__ constexpr void require_
                 "this barrier has been invalidated: its memory holds none until it is initialised again");
 }
 
-// A barrier in the shared memory of another CTA of the cluster. That CTA must have initialised it (sync_cluster()) and must
-// not exit before the arrival.
+// A barrier in the shared memory of another CTA of the cluster. That CTA must have initialised it (sync_cluster()) and
+// must not exit before the arrival.
 class RemoteBarrier {
  public:
   __device__ __forceinline__ explicit RemoteBarrier(u32 address) : address_(address) {}
@@ -49,8 +49,8 @@ class Barrier {
     static_assert(state == BarrierState::uninitialised, "a barrier that is ready comes from init()");
   }
 
-  // The barrier, for `arrivals` (1 … 2^20 − 1) a phase. All threads call it; the one whose `mine` is true does it. The CTA,
-  // or the cluster if others of it use the barrier, must synchronise before anyone does.
+  // The barrier, for `arrivals` (1 … 2^20 − 1) a phase. All threads call it; the one whose `mine` is true does it. The
+  // CTA, or the cluster if others of it use the barrier, must synchronise before anyone does.
   [[nodiscard]] __device__ __forceinline__ Barrier<BarrierState::ready> init(u32 arrivals, bool mine) const {
     static_assert(state != BarrierState::ready, "this barrier is ready: invalidate it before it is initialised again");
     if (mine) {

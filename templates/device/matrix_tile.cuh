@@ -5,8 +5,8 @@
 
 namespace tmajit {
 
-// A box of `rows` × `columns` elements, the columns contiguous, as a tensor map of that box and swizzle brings it. Along K
-// (Major::k) its rows are those of A, or the columns of B; along M or N (Major::mn) each row is one index of K.
+// A box of `rows` × `columns` elements, the columns contiguous, as a tensor map of that box and swizzle brings it.
+// Along K (Major::k) its rows are those of A, or the columns of B; along M or N (Major::mn) each row is one index of K.
 //
 // What is longer than a box has is made of several, one after the other: along M or N of Major::mn, along K of either.
 //@ # The offsets are those of the table "Canonical Layouts": of groups of eight rows, and of boxes.
@@ -33,8 +33,8 @@ struct MatrixTile {
   static_assert(major == Major::k || rows % 16 == 0, "wgmma reads 16 indices of K at a time: the box must have a multiple of 16 rows");
   static_assert(box_bytes < (1u << 18), "a descriptor's offsets are less than 256 KiB");
 
-  // Of step `step` along K of the boxes at `address`, a multiple of `alignment`. Of Major::k, steps beyond the box are those
-  // of the boxes that follow; without a swizzle each step takes two boxes.
+  // Of step `step` along K of the boxes at `address`, a multiple of `alignment`. Of Major::k, steps beyond the box are
+  // those of the boxes that follow; without a swizzle each step takes two boxes.
   __device__ __forceinline__ static MatrixDescriptor descriptor(u32 address, u32 step = 0) {
     return {fixed | (address + offset(step)) >> 4 & 0x3fff};
   }

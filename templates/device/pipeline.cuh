@@ -18,9 +18,9 @@
 //@ #     consumer.release();                                     // the oldest that this one has waited for
 //@ #   }
 //@ #
-//@ # In a cluster the producers of several CTAs fill a stage of each (multicast): a stage is free when the consumers of all
-//@ # these CTAs have released it. They release it to each producer, so that `consumers` counts those of all CTAs, and the
-//@ # cluster synchronises after init() and before any CTA exits.
+//@ # In a cluster the producers of several CTAs fill a stage of each (multicast): a stage is free when the consumers of
+//@ # all these CTAs have released it. They release it to each producer, so that `consumers` counts those of all CTAs,
+//@ # and the cluster synchronises after init() and before any CTA exits.
 #pragma once
 #include "tmajit/barrier.cuh"
 #include "tmajit/ring.cuh"
@@ -77,9 +77,9 @@ class PipelineHandle {
     next_.next();
     return stage;
   }
-  // The oldest stage that this handle has waited for and not released may be filled again. Threads whose `mine` is false do
-  // not arrive; their handles go on like the others'. To what the engine writes next the reads of threads are ordered by
-  // the barrier; what threads wrote to the stage needs fence_proxy_async_shared() before.
+  // The oldest stage that this handle has waited for and not released may be filled again. Threads whose `mine` is
+  // false do not arrive; their handles go on like the others'. To what the engine writes next the reads of threads are
+  // ordered by the barrier; what threads wrote to the stage needs fence_proxy_async_shared() before.
   __device__ __forceinline__ void release(bool mine = true) {
     static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
     static_assert(scope == PipelineScope::cta,
@@ -120,8 +120,8 @@ class Pipeline {
   // With its barriers from `barriers` on, a shared address that is a multiple of 8.
   __device__ __forceinline__ explicit Pipeline(u32 barriers) : full_{barriers}, empty_{barriers + 8 * depth} {}
 
-  // The pipeline, for so many arrivals of producers and of consumers a stage. All threads call it; the one whose `mine` is
-  // true does it. The CTA, or the cluster, must synchronise before anyone uses it.
+  // The pipeline, for so many arrivals of producers and of consumers a stage. All threads call it; the one whose `mine`
+  // is true does it. The CTA, or the cluster, must synchronise before anyone uses it.
   [[nodiscard]] __device__ __forceinline__ Pipeline<depth, scope, BarrierState::ready> init(u32 producers, u32 consumers,
                                                                                             bool mine) const {
     static_assert(state == BarrierState::uninitialised, "this pipeline is ready already");

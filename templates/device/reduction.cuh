@@ -1,6 +1,6 @@
 // Reductions by the copy engine for elements of a C++ type; what it does not do does not compile.
-//@ # Of each function of bulk_reduce.cuh and bulk_tensor_reduce.cuh in templates/ptx it calls one. A kernel that a family
-//@ # generates calls that one by its name, so that its source holds no other.
+//@ # Of each function of bulk_reduce.cuh and bulk_tensor_reduce.cuh in templates/ptx it calls one. A kernel that a
+//@ # family generates calls that one by its name, so that its source holds no other.
 #pragma once
 #include "tmajit/bulk_reduce.cuh"
 #include "tmajit/bulk_tensor_reduce.cuh"
@@ -8,8 +8,8 @@
 
 namespace tmajit {
 
-// inc: 0 where the old value is at least the new one, else one more. dec: the new one where the old value is 0 or more than
-// it, else one less.
+// inc: 0 where the old value is at least the new one, else one more. dec: the new one where the old value is 0 or more
+// than it, else one less.
 enum class Reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
 // What is reduced into: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.
@@ -29,7 +29,7 @@ template <> constexpr ReductionType reduction_type<double> = ReductionType::f64;
 
 // Whether the engine does that.
 template <Reduction op, class T, ReductionTarget target>
-constexpr bool engine_reduces() {
+__device__ constexpr bool engine_reduces() {
   using Type = ReductionType;
   constexpr Type type = reduction_type<T>;
   constexpr bool shared = target == ReductionTarget::shared;

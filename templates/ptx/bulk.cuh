@@ -39,8 +39,8 @@ __device__ __forceinline__ void bulk_store(void* destination, u32 source, u32 by
 //@ end
 
 //@ used bulk_send
-// shared → shared memory of a CTA of the cluster, by .shared::cluster addresses (cluster.cuh); `barrier`, in that same CTA,
-// receives complete_tx of `bytes`.
+// shared → shared memory of a CTA of the cluster, by .shared::cluster addresses (cluster.cuh); `barrier`, in that same
+// CTA, receives complete_tx of `bytes`.
 __device__ __forceinline__ void bulk_send(u32 destination, u32 source, u32 bytes, u32 barrier) {
   asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                ::"r"(destination), "r"(source), "r"(bytes), "r"(barrier) : "memory");

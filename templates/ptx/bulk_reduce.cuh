@@ -1,11 +1,11 @@
 // Elements that the copy engine adds or otherwise combines into other memory.  PTX ISA, "cp.reduce.async.bulk".  PTX 8.0, sm_90.
-//@ # Both addresses and the number of bytes are multiples of 16. Each element is combined atomically, unordered with all
-//@ # others. What inc and dec do: bulk_tensor_reduce.cuh. add of f16 and bf16 keeps subnormals (.noftz, which PTX demands);
-//@ # add of f32 flushes them.
+//@ # Both addresses and the number of bytes are multiples of 16. Each element is combined atomically, unordered with
+//@ # all others. What inc and dec do: bulk_tensor_reduce.cuh. add of f16 and bf16 keeps subnormals (.noftz, which PTX
+//@ # demands); add of f32 flushes them.
 //@ #
-//@ # bulk_reduce_* combine into global memory, at GPU scope, and complete in a bulk group; bulk_reduce_shared_* into the shared
-//@ # memory of another CTA of the cluster, at cluster scope, whose `barrier` receives complete_tx of `bytes`.
-//@ # For what each element type has: reduction.cuh in templates/device, which also refuses what there is not.
+//@ # bulk_reduce_* combine into global memory, at GPU scope, and complete in a bulk group; bulk_reduce_shared_* into
+//@ # the shared memory of another CTA of the cluster, at cluster scope, whose `barrier` receives complete_tx of
+//@ # `bytes`. For what each element type has: reduction.cuh in templates/device, which also refuses what there is not.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints

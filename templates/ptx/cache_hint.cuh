@@ -11,8 +11,8 @@ struct CachePolicy { u64 bits; };
 
 //@ each priority of evict_first evict_normal evict_last evict_unchanged
 //@ used $priority
-// What is accessed so is evicted early (evict_first), by the usual order (evict_normal), late (evict_last), or as what was
-// known of it says (evict_unchanged). With `fraction`, in (0, 1]: that part of it, the rest unchanged.
+// What is accessed so is evicted early (evict_first), by the usual order (evict_normal), late (evict_last), or as what
+// was known of it says (evict_unchanged). With `fraction`, in (0, 1]: that part of it, the rest unchanged.
 __device__ __forceinline__ CachePolicy $priority() {
   CachePolicy policy;
   asm("createpolicy.fractional.L2::$priority.b64 %0, 1.0;" : "=l"(policy.bits));

@@ -10,8 +10,8 @@ namespace tmajit::ptx {
 //@ each register of clusterid nclusterid cluster_ctaid cluster_nctaid
 //@ used $register
 //@ # Not volatile: it never changes.
-// %$register.x, .y and .z: clusterid and nclusterid count clusters of the grid, cluster_ctaid and cluster_nctaid CTAs of the
-// cluster.
+// %$register.x, .y and .z: clusterid and nclusterid count clusters of the grid, cluster_ctaid and cluster_nctaid CTAs
+// of the cluster.
 __device__ __forceinline__ uint3 $register() {
   uint3 at;
   asm("mov.u32 %0, %%$register.x;\n\tmov.u32 %1, %%$register.y;\n\tmov.u32 %2, %%$register.z;"

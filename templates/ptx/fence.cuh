@@ -43,7 +43,8 @@ __device__ __forceinline__ void fence_proxy_async() {
 
 //@ each scope of cta cluster gpu sys
 //@ used fence_$scope
-// fence.acq_rel.$scope: this thread's ordinary accesses before it are seen before those after it.  PTX 7.8 for the cluster, sm_90.
+// fence.acq_rel.$scope: this thread's ordinary accesses before it are seen before those after it. PTX 7.8 for the
+// cluster, sm_90.
 __device__ __forceinline__ void fence_$scope() {
   asm volatile("fence.acq_rel.$scope;" ::: "memory");
 }

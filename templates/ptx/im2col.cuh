@@ -2,9 +2,9 @@
 //@ # For maps that were encoded for im2col, of three to five dimensions: channels, one to three of the image, images.
 //@ # `at` is the first pixel, innermost dimension (channels) first. Shared addresses are multiples of 128.
 //@ #
-//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its place plus the offsets; what
-//@ # lies outside of the image is zero. Offsets are those of the filter's tap, innermost dimension of the image first, and
-//@ # not negative: less than 2^16 for one, 2^8 for two, 2^5 for three.
+//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its place plus the offsets;
+//@ # what lies outside of the image is zero. Offsets are those of the filter's tap, innermost dimension of the image
+//@ # first, and not negative: less than 2^16 for one, 2^8 for two, 2^5 for three.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if multicast

@@ -13,7 +13,8 @@ namespace tmajit::ptx::mbarrier {
 
 //@ used init
 // mbarrier.init: `arrivals` (1 … 2^20 − 1) a phase.  PTX 7.0, sm_80.
-//@ # Follow it with fence_mbarrier_init() and a CTA barrier before anyone else, the copy engine included, uses the barrier.
+//@ # Follow it with fence_mbarrier_init() and a CTA barrier before anyone else, the copy engine included, uses the
+//@ # barrier.
 __device__ __forceinline__ void init(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -163,7 +164,8 @@ __device__ __forceinline__ bool try_wait_for(u32 barrier, Token token) {
 //@ end
 
 //@ used try_wait_of_cluster
-// mbarrier.try_wait.parity.acquire.cluster: the same as try_wait, and what threads of other CTAs did before they arrived is seen.  PTX 8.0, sm_90.
+// mbarrier.try_wait.parity.acquire.cluster: the same as try_wait, and what threads of other CTAs did before they
+// arrived is seen. PTX 8.0, sm_90.
 __device__ __forceinline__ bool try_wait_of_cluster(u32 barrier, u32 parity) {
   u32 done;
   asm volatile(

@@ -1,8 +1,8 @@
 // Tensor maps that a kernel changes.  PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy" and "fence.proxy.tensormap".
-//@ # PTX 8.3; tensormap.replace needs sm_90a, the fences sm_90.
-//@ # Only maps for tiles may be changed. A thread copies the map's 128 bytes to shared memory, replaces what differs and
-//@ # publishes it to global memory, 128-byte aligned, with its whole warp; whoever copies by it acquires it first, each time
-//@ # that it has changed. A map must not change while a copy by it is under way.
+//@ # PTX 8.3; tensormap.replace needs sm_90a, the fences sm_90. Only maps for tiles may be changed. A thread copies the
+//@ # map's 128 bytes to shared memory, replaces what differs and publishes it to global memory, 128-byte aligned, with
+//@ # its whole warp; whoever copies by it acquires it first, each time that it has changed. A map must not change while
+//@ # a copy by it is under way.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -85,8 +85,8 @@ template <MapFill fill> __device__ __forceinline__ void replace_fill_mode(u32 ma
 
 //@ each scope of cta cluster gpu sys
 //@ used publish_tensor_map_to_$scope
-// tensormap.cp_fenceproxy: the map in shared memory goes to global memory, for copies of the $scope that acquire it there. All lanes of a
-// warp call together.
+// tensormap.cp_fenceproxy: the map in shared memory goes to global memory, for copies of the $scope that acquire it
+// there. All lanes of a warp call together.
 __device__ __forceinline__ void publish_tensor_map_to_$scope(TensorMap* destination, u32 map) {
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.$scope.sync.aligned [%0], [%1], 128;"
                ::"l"(__cvta_generic_to_global(destination)), "r"(map) : "memory");

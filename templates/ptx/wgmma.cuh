@@ -3,15 +3,16 @@
 //@ # wgmma_f16.cuh, wgmma_tf32.cuh, wgmma_fp8.cuh, wgmma_int8.cuh and wgmma_b1.cuh; descriptors are made by
 //@ # matrix_tile.cuh in templates/device.
 //@ #
-//@ # D = A·B + D, or A·B if not `accumulate`: D is 64 × N in the registers of a warpgroup (four warps, the first a multiple of
-//@ # four), A is 64 × K in shared memory or registers, B is K × N in shared memory. How many accumulators are given says N:
-//@ # a thread has N / 2 of 32 bits, or N / 4 words of two f16. Of a thread's word i, in warp w of the warpgroup and lane l,
+//@ # D = A·B + D, or A·B if not `accumulate`: D is 64 × N in the registers of a warpgroup (four warps, the first a
+//@ # multiple of four), A is 64 × K in shared memory or registers, B is K × N in shared memory. How many accumulators
+//@ # are given says N: a thread has N / 2 of 32 bits, or N / 4 words of two f16. Of a thread's word i, in warp w of the
+//@ # warpgroup and lane l,
 //@ #   row = 16·w + l / 4 + 8·(i / 2 % 2), column = 8·(i / 4) + 2·(l % 4) + i % 2
 //@ # (of f16, word i is elements 2·i and 2·i + 1 of that order).
 //@ #
-//@ # All four warps call together: wgmma_fence, then multiplications, then wgmma_commit_group; accumulators and A's registers
-//@ # are not touched, and shared memory is not written, until wgmma_wait_group says that the group is complete. What ordinary
-//@ # stores wrote to shared memory needs fence_proxy_async_shared first.
+//@ # All four warps call together: wgmma_fence, then multiplications, then wgmma_commit_group; accumulators and A's
+//@ # registers are not touched, and shared memory is not written, until wgmma_wait_group says that the group is
+//@ # complete. What ordinary stores wrote to shared memory needs fence_proxy_async_shared first.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -35,7 +36,8 @@ enum class Sign : int { negated = -1, kept = 1 };
 namespace tmajit::ptx {
 
 //@ used wgmma_fence
-// Orders this warp's accesses to registers before the multiplications that follow; of those in a row only the first needs it.
+// Orders this warp's accesses to registers before the multiplications that follow; of those in a row only the first
+// needs it.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 //@ end
 

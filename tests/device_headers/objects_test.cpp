@@ -9,13 +9,15 @@ using namespace tmajit;
 
 namespace {
 
-void run(const char* text, std::uint32_t threads, std::uint32_t cluster, int results) {
+void run(const char* text, std::uint32_t threads, std::uint32_t cluster, std::size_t results) {
   const auto mode = GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
   const tests::CudaOutcome outcome = tests::run_cuda(text, threads, false, {.mode = mode}, cluster);
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
-  int wrong = 0;
-  for (int i = 0; i < results; ++i) wrong += outcome.words[2048 + i] == 3 * i + 1 ? 0 : 1;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < results; ++i) {
+    wrong += outcome.words[2048 + i] == static_cast<std::int32_t>(3 * i + 1) ? 0U : 1U;
+  }
   CHECK(wrong == 0);
 }
 
