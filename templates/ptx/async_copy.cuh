@@ -1,13 +1,18 @@
 // Copies of 16 bytes that a thread does not wait for.  PTX ISA, "cp.async".  PTX 7.0, sm_80.
 #pragma once
 #include "tmajit/types.cuh"
+//@ if cache_hints
+#include "tmajit/cache_hint.cuh"
+//@ end
 
 namespace tmajit::ptx {
 
 // The first `bytes` of the 16 at `from`, zeros for the rest; both addresses are multiples of 16.
-__device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes$[x < hint: , CachePolicy policy]) {
+  asm volatile("cp.async.cg.shared.global$[x < hint: .L2::cache_hint] [%0], [%1], 16, %2$[x < hint: , %3];" ::"r"(to), "l"(from), "r"(bytes)$[x < hint: , "l"(policy.bits)] : "memory");
 }
+//@ end
 
 //@ used close_async_group
 // Makes all that this thread started since the last time one group.

@@ -3,15 +3,20 @@
 //@ # of its time. No instruction orders them: what they load must not change while the kernel runs.
 #pragma once
 #include "tmajit/types.cuh"
+//@ if cache_hints
+#include "tmajit/cache_hint.cuh"
+//@ end
 
 namespace tmajit::ptx {
 
 //@ used load_vector16
 // 16 bytes at a multiple of 16.
-__device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from) {
-  asm("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[x < hint: , CachePolicy policy]) {
+  asm("ld.global$[x < hint: .L2::cache_hint].v4.b32 {%0, %1, %2, %3}, [%4]$[x < hint: , %5];"
+      : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
+//@ end
 //@ end
 
 //@ used load_vector16_if
@@ -55,9 +60,11 @@ __device__ __forceinline__ void load_vector16_anywhere(u32 (&word)[4], const voi
 
 //@ used load_vector8
 // 8 bytes at a multiple of 8.
-__device__ __forceinline__ void load_vector8(u32 (&word)[2], const void* from) {
-  asm("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "l"(from));
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void load_vector8(u32 (&word)[2], const void* from$[x < hint: , CachePolicy policy]) {
+  asm("ld.global$[x < hint: .L2::cache_hint].v2.b32 {%0, %1}, [%2]$[x < hint: , %3];" : "=r"(word[0]), "=r"(word[1]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
+//@ end
 //@ end
 
 //@ used load_vector8_by_4
@@ -80,10 +87,12 @@ __device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void
 
 //@ used store_vector16
 // 16 bytes at a multiple of 16.
-__device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]) {
-  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
-               ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]$[x < hint: , CachePolicy policy]) {
+  asm volatile("st.global$[x < hint: .L2::cache_hint].v4.b32 [%0], {%1, %2, %3, %4}$[x < hint: , %5];"
+               ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])$[x < hint: , "l"(policy.bits)] : "memory");
 }
+//@ end
 //@ end
 
 //@ used store_vector16_if
@@ -98,9 +107,11 @@ __device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u
 
 //@ used store_vector8
 // 8 bytes at a multiple of 8.
-__device__ __forceinline__ void store_vector8(void* to, const u32 (&word)[2]) {
-  asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word[0]), "r"(word[1]) : "memory");
+//@ each hint from 0 to cache_hints
+__device__ __forceinline__ void store_vector8(void* to, const u32 (&word)[2]$[x < hint: , CachePolicy policy]) {
+  asm volatile("st.global$[x < hint: .L2::cache_hint].v2.b32 [%0], {%1, %2}$[x < hint: , %3];" ::"l"(to), "r"(word[0]), "r"(word[1])$[x < hint: , "l"(policy.bits)] : "memory");
 }
+//@ end
 //@ end
 
 }  // namespace tmajit::ptx

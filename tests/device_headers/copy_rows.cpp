@@ -108,8 +108,22 @@ std::vector<HeaderRow> copy_rows() {
                   "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [256], [1024], "
                   "4096, [512];",
                   "UBLKCP"});
-  rows.push_back({"ptx::copy16_async(256, memory, 12);", "cp.async.cg.shared.global [256], [memory], 16, 12;",
-                  "LDGSTS"});
+  for (const Option& hint : hints) {
+    const auto add = [&](const std::string& call, const std::string& after, const std::string& name,
+                         const std::string& operands, const char* sass) {
+      rows.push_back(
+          {fmt::format("ptx::{}{});{}", call, hint.argument, after),
+           fmt::format(fmt::runtime(name), hint.word) + fmt::format(" {}{};", operands, hint.operand), sass});
+    };
+    add("copy16_async(256, memory, 12", "", "cp.async.cg.shared.global{}", "[256], [memory], 16, 12",
+        "LDGSTS");
+    add("store_vector16(memory, words4", "", "st.global{}.v4.b32", "[memory], {70, 71, 72, 73}", "STG.E.128");
+    add("store_vector8(memory, words2", "", "st.global{}.v2.b32", "[memory], {70, 71}", "STG.E.64");
+    add("load_vector16(word, memory", " store(out, word);", "ld.global{}.v4.b32",
+        "{out0, out1, out2, out3}, [memory]", "LDG.E.128");
+    add("load_vector8(pair, memory", " store(out, pair);", "ld.global{}.v2.b32", "{out0, out1}, [memory]",
+        "LDG.E.64");
+  }
   return rows;
 }
 

@@ -51,7 +51,8 @@ template <class T, u32 count> __device__ __forceinline__ void store(volatile u32
         "out, volatile u64* out64) {{\n"
         "  const u32 words1[1] = {{70}}; const u32 words2[2] = {{70, 71}}; const u32 words4[4] = {{70, 71, "
         "72, 73}};\n"
-        "  const u64 wides2[2] = {{80, 81}};\n  const u32 narrow = static_cast<u32>(wide);\n  {}\n}}\n",
+        "  const u64 wides2[2] = {{80, 81}};\n  const u32 narrow = static_cast<u32>(wide);\n  u32 word[4]; "
+        "u32 pair[2];\n  {}\n}}\n",
         i, rows[i].call);
   }
   return text;

@@ -15,15 +15,16 @@ void add_matrices(std::vector<HeaderRow>& rows) {
     for (int i = 0; i < count; ++i) {
       out.push_back(fmt::format("out{}", i));
       in.push_back(70 + i);
-      stores += fmt::format(" out[{0}] = word[{0}];", i);
+      stores += fmt::format(" out[{0}] = found[{0}];", i);
     }
     for (const bool transposed : {false, true}) {
       const char* const name = transposed ? "_transposed" : "";
       const char* const word = transposed ? ".trans" : "";
-      rows.push_back({fmt::format("u32 word[{}]; ptx::load_matrices{}(word, narrow);{}", count, name, stores),
-                      fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {{{}}}, [wide];", count, word,
-                                  fmt::join(out, ", ")),
-                      transposed ? "LDSM.16.MT88" : "LDSM.16.M88"});
+      rows.push_back(
+          {fmt::format("u32 found[{}]; ptx::load_matrices{}(found, narrow);{}", count, name, stores),
+           fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {{{}}}, [wide];", count, word,
+                       fmt::join(out, ", ")),
+           transposed ? "LDSM.16.MT88" : "LDSM.16.M88"});
       rows.push_back({fmt::format("ptx::store_matrices{}(narrow, words{});", name, count),
                       fmt::format("stmatrix.sync.aligned.m8n8.x{}{}.shared.b16 [wide], {{{}}};", count, word,
                                   fmt::join(in, ", ")),
