@@ -129,6 +129,22 @@ TEST_CASE("what nothing names is left out, and what only that names") {
         "// one\n\"two\\\" two\" threefour four_;\n");
 }
 
+TEST_CASE("of what is written for each value, too, only what is used is kept") {
+  const std::string text = "//@ each t of a b\n//@ used f_$t\nint f_$t();\n//@ end\n//@ end\nf_b();\n";
+  CHECK(without_unused(selected(text, "t", Flags{}), "") == "int f_b();\nf_b();\n");
+  // Of 8 operations, 5 ranks and 2 modes with and without a policy a kernel holds the one that it calls.
+  const std::string reductions =
+      selected(template_text("ptx/bulk_tensor_reduce.cuh"), "ptx/bulk_tensor_reduce.cuh", with({"rank2"})) +
+      "ptx::tensor_reduce_max(map, at, tile);\n";
+  const std::string kept = without_unused(reductions, "");
+  std::size_t instructions = 0;
+  for (std::size_t at = 0; (at = kept.find("asm volatile", at)) != std::string::npos; ++at) ++instructions;
+  CHECK(instructions == 1);
+  CHECK_THAT(kept,
+             ContainsSubstring("\"cp.reduce.async.bulk.tensor.2d.global.shared::cta.max.tile.bulk_group "
+                               "[%0, {%1, %2}], [%3];\""));
+}
+
 TEST_CASE("a header of which nothing is left goes, and namespaces are joined") {
   const std::string text =
       "// ---- a ----\nnamespace n {\n\n//@ used a\nint a;\n//@ end\n\n}  // namespace n\n"
