@@ -142,6 +142,9 @@ inline constexpr Rule rules[] = {
      "mbarrier.init before any other use",
      "initialise it in one thread, fence, and synchronise the CTA before others use it",
      "PTX ISA: mbarrier.init"},
+    {"multicast.mask", "A multicast load names no CTA, or one that the cluster does not have.",
+     "a bit for some of the CTAs of the cluster", "check the mask against %cluster_nctarank",
+     "PTX ISA: cp.async.bulk, cp.async.bulk.tensor"},
     {"name", "The PTX uses a name that is not declared, or declares one twice.",
      "names that are declared, once a scope", "nothing else of this function was looked at: mend this first",
      "PTX ISA: Identifiers"},
@@ -168,6 +171,11 @@ inline constexpr Rule rules[] = {
     {"race.shared-write-write", "Nothing orders two writes of a byte of shared memory.",
      "a barrier, or a release that the second thread acquires, between the two",
      "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"reduce.type", "A bulk reduction has an operation that the engine does not have for its type.",
+     "add of u32, s32, u64, f32, f16, bf16 (f64 without a tensor map); min and max of integers, f16 and "
+     "bf16; "
+     "inc and dec of u32; and, or, xor of 32 and 64 bits",
+     "use another operation, or reduce with threads", "PTX ISA: cp.reduce.async.bulk"},
     {"shared.cluster-rank", "An address names the shared memory of a CTA that the access cannot reach.",
      "a rank below %cluster_nctarank, and the thread's own for an access of .shared::cta",
      "check the rank that mapa was given, and the cluster's dimensions of the launch",

@@ -392,9 +392,9 @@ Selectors selectors() {
   // Never destroyed: threads and static objects may use a device while the process ends.
   static const auto& all = *new auto([] {
     std::vector<Selector> tables;
-    for (const Selectors& table :
-         {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, memory_selectors,
-          control_selectors, barrier_selectors, warp_selectors, bulk_selectors, matrix_selectors})
+    for (const Selectors& table : {arithmetic_selectors, float_selectors, logic_selectors, move_selectors,
+                                   memory_selectors, control_selectors, barrier_selectors, warp_selectors,
+                                   async_selectors, bulk_selectors, matrix_selectors})
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;

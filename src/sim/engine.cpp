@@ -80,15 +80,27 @@ std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Ct
 
 }  // namespace
 
+Copy issued_by(const Warp& warp, std::uint32_t lane) {
+  Copy copy;
+  copy.thread = warp.thread(lane);
+  copy.issuer = warp.cta;
+  copy.place = warp.place();
+  return copy;
+}
+
 void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   std::uint8_t seen = 0;
+  bool written = true;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
-    for (std::uint32_t i = 0; i < bytes; ++i) seen |= cta_.shadow()[at + i];
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      seen |= cta_.shadow()[at + i];
+      written = written && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
+    }
   });
   check_destination(warp, lane, seen, "an asynchronous load", "begins to write", "load");
   if (cta_.races) cta_.races->load(copy, warp, lane, (seen & (storing | loading)) != 0);
   if (copy.reduces) {
-    if ((seen & initialised) == 0) {
+    if (!written) {
       warp.report(lane, "shared.uninitialised",
                   "an asynchronous reduction onto shared memory that nobody has written",
                   "a write before the reduction");
@@ -127,7 +139,12 @@ void Engine::complete_load(const Copy& copy) {
     if (copy.deposit != nullptr) {
       copy.deposit(to, copy);
     } else if (copy.source != nullptr) {
-      std::memcpy(to, copy.source->shared() + copy.source_offset, copy.bytes);
+      const std::byte* const from = copy.source->shared() + copy.source_offset;
+      if (copy.reduces) {
+        copy.reduction.apply(to, from, copy.bytes, copy.reduction.what);
+      } else {
+        std::memcpy(to, from, copy.bytes);
+      }
       copy.source->engine.end_read(copy);
     } else {
       std::memcpy(to, source(copy.global, copy.bytes), copy.bytes);
@@ -262,7 +279,11 @@ void Engine::write(Store& store) {
             ? "a tensor store writes whole 16-byte chunks of a row: end the map's rows at one, and store the "
               "rest with threads"
             : "");
-    std::memcpy(to, from, bytes);
+    if (copy.reduction.apply != nullptr) {
+      copy.reduction.apply(to, from, static_cast<std::uint32_t>(bytes), copy.reduction.what);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
   };
   if (!copy.tensor) {
     put(copy.global, store.data.data(), copy.bytes);

@@ -121,7 +121,11 @@ struct Copy {
   std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
   void (*deposit)(std::byte* to, const Copy& copy) = nullptr;  ///< st.async, red.async: what they do
   bool reduces = false;
+  Reduction reduction{};  ///< bulk: the bytes are combined with those of the destination
 };
+
+/// A copy of which only the issuer is known.
+[[nodiscard]] Copy issued_by(const Warp& warp, std::uint32_t lane);
 
 class Engine {
  public:

@@ -73,13 +73,24 @@ struct MemoryAccess {
   Ordering ordering{};
 };
 
+enum class Atomic : std::uint8_t;
+/// What a bulk reduction makes of `bytes` of elements at `to` and those at `from`, each atomically; see
+/// reduction.hpp. Without a function the copy is none, or its tensor map says the type.
+struct Reduction {
+  Atomic what{};
+  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
+};
+
 /// Operands of an asynchronous copy.
 struct BulkOperands {
   MemoryAccess destination;
   MemoryAccess source;  ///< the tensor map's address for loads and prefetches
   MemoryAccess barrier;
   Slot bytes = 0;
-  std::vector<Slot> coordinates;  ///< innermost first
+  std::vector<Slot> coordinates;   ///< innermost first
+  bool reduces = false;            ///< cp.reduce …
+  Reduction reduction{};           ///< … and what it does; of a tensor only the operation
+  std::optional<Slot> cta_mask{};  ///< of .multicast::cluster: a bit a CTA
 };
 
 /// The lane that asks for the value of a special register.

@@ -265,8 +265,10 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   const auto [agents, fresh] = stores_.try_emplace(copy.thread);
   if (fresh) agents->second = {new_agent(), new_agent()};
   const auto time = static_cast<std::uint32_t>(group + 1);
-  tile(copy, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet),
-       copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet));
+  Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
+  // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
+  if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
+  tile(copy, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
 }
 
 void Races::wait_group(std::uint32_t thread, std::uint64_t group, bool read_only) {

@@ -32,6 +32,7 @@ extern const Selectors memory_selectors;
 extern const Selectors control_selectors;
 extern const Selectors barrier_selectors;
 extern const Selectors warp_selectors;
+extern const Selectors async_selectors;
 extern const Selectors bulk_selectors;
 extern const Selectors matrix_selectors;
 

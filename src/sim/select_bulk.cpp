@@ -1,8 +1,7 @@
-/// Asynchronous copies: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3); bulk and
-/// tensor copies (PTX ISA 9.7.9.25 to 9.7.9.28), and what a CTA sends into the shared memory of another of
-/// its cluster: st.async, red.async, and cp.async.bulk from shared to shared memory
-/// (9.7.9.12, 9.7.9.25, 9.7.13, "red.async").
+/// Bulk and tensor copies and reductions (PTX ISA 9.7.9.25.4, 9.7.9.27): loads into the shared memory of one
+/// CTA or of several, stores, and copies between the CTAs of a cluster.
 #include "sim/cta.hpp"
+#include "sim/reduction.hpp"
 #include "sim/select.hpp"
 
 #include <cstring>
@@ -55,15 +54,6 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   return *map;
 }
 
-/// A copy of which only the issuer is known.
-Copy issued_by(const Warp& warp, std::uint32_t lane) {
-  Copy copy;
-  copy.thread = warp.thread(lane);
-  copy.issuer = warp.cta;
-  copy.place = warp.place();
-  return copy;
-}
-
 /// The tile that a lane asks for.
 Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
                  const MemoryAccess& map_access) {
@@ -104,9 +94,9 @@ SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const Mem
 }
 
 /// The mbarrier that a load completes on, in the CTA that its bytes go to.
-std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, const MemoryAccess& access, Cta& target) {
-  const SharedPlace at = completion_barrier(warp, lane, address_of(warp, access, lane), access.peers, target);
-  if (at.owner == warp.cta && !target.visible(*target.mbarrier(at.offset))) {
+std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
+  const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
+  if (!target.visible(*target.mbarrier(at.offset))) {
     warp.report(
         lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
@@ -128,6 +118,26 @@ Copy bulk_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, con
   return copy;
 }
 
+/// A load to the same place in each CTA of the mask, where it completes on the mbarrier at the same place.
+void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy copy) {
+  Cluster& cluster = warp.cta->cluster;
+  const auto mask = get<std::uint16_t>(warp.registers + *operands.cta_mask, lane);
+  if (mask == 0 || mask >> cluster.size() != 0) {
+    warp.fail(lane, "multicast.mask", fmt::format("a multicast load with the CTA mask {:#x}", mask),
+              fmt::format("some of the bits 0 to {}, one for each CTA of the cluster", cluster.size() - 1));
+  }
+  const std::uint32_t bytes = copy.tensor ? Tile(copy.map.spec, copy.origin).span() : copy.bytes;
+  const std::uint64_t barrier = address_of(warp, operands.barrier, lane);
+  for_lanes(mask, [&](std::uint32_t rank) {
+    const auto in_rank = [&](std::uint64_t address, std::uint32_t size) {
+      return reach_shared(warp, lane, map_to_rank(address, rank), size, true, true);
+    };
+    Cta& target = *in_rank(copy.shared + shared_base, bytes).owner;
+    copy.barrier = barrier_offset(warp, lane, map_to_rank(barrier, rank), true, target);
+    target.engine.issue_load(copy, warp, lane);
+  });
+}
+
 // `copy_of` is tensor_copy or bulk_copy.
 
 template <auto copy_of>
@@ -135,8 +145,19 @@ void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Copy copy = copy_of(warp, lane, operands, operands.source);
   const SharedPlace to = place_of(warp, lane, copy, operands.destination);
   copy.shared = to.offset;
-  copy.barrier = barrier_offset(warp, lane, operands.barrier, *to.owner);
+  if (operands.cta_mask) return multicast(warp, lane, operands, copy);
+  copy.barrier =
+      barrier_offset(warp, lane, address_of(warp, operands.barrier, lane), operands.barrier.peers, *to.owner);
   to.owner->engine.issue_load(copy, warp, lane);
+}
+
+/// What a reduction does to the elements of its map's type.
+Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& operands, const Copy& copy) {
+  const std::optional<Reduction> reduction = reduction_of(operands.reduction.what, copy.map.spec.type);
+  if (!reduction) {
+    warp.fail(lane, "reduce.type", fmt::format("a reduction into a tensor of {}", name(copy.map.spec.type)));
+  }
+  return *reduction;
 }
 
 template <auto copy_of>
@@ -147,6 +168,8 @@ void store(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
     warp.fail(lane, "store.negative-coordinate",
               fmt::format("a tensor store at coordinate {} in dimension {}", copy.origin[d], d));
   }
+  copy.reduction = operands.reduction;
+  if (operands.reduces && copy.tensor) copy.reduction = tensor_reduction(warp, lane, operands, copy);
   copy.shared = place_of(warp, lane, copy, operands.source).offset;
   warp.cta->engine.issue_store(copy, warp, lane);
 }
@@ -158,60 +181,6 @@ void prefetch(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
 
 void map_prefetch(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   (void)map_of(warp, lane, operands.source);
-}
-
-/// What st.async and red.async share: where the bytes go, and the mbarrier they complete on.
-Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
-  Cta& cta = *warp.cta;
-  if (cta.cluster.size() == 1) {
-    warp.fail(lane, "cluster.size", "an asynchronous store in a cluster of one CTA");
-  }
-  const Target to = resolve(warp, lane, Space::shared, address_of(warp, operands.destination, lane), bytes,
-                            bytes, true, true);
-  target = to.owner;
-  Copy copy = issued_by(warp, lane);
-  copy.bytes = bytes;
-  copy.shared = to.offset;
-  copy.barrier =
-      completion_barrier(warp, lane, address_of(warp, operands.barrier, lane), true, *target).offset;
-  return copy;
-}
-
-/// accesses[b].values: what is stored.
-template <typename T>
-void store_async(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto& values = warp.program->accesses[op.b].values;
-  const auto bytes = static_cast<std::uint32_t>(values.size() * sizeof(T));
-  for_lanes(mask, [&](std::uint32_t lane) {
-    Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], bytes, target);
-    auto* to = reinterpret_cast<std::byte*>(copy.values.data());
-    for (const Slot slot : values) {
-      const T value = get<T>(warp.registers + slot, lane);
-      std::memcpy(std::exchange(to, to + sizeof value), &value, sizeof value);
-    }
-    copy.deposit = [](std::byte* into, const Copy& from) {
-      std::memcpy(into, from.values.data(), from.bytes);
-    };
-    target->engine.issue_load(copy, warp, lane);
-  });
-}
-
-template <typename T>
-void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) {
-    Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
-    copy.values = {static_cast<std::uint64_t>(get<T>(warp.registers + op.a, lane)), op.c};
-    copy.reduces = true;
-    copy.deposit = [](std::byte* to, const Copy& from) {
-      T value;
-      std::memcpy(&value, to, sizeof value);
-      value = combine(static_cast<Atomic>(from.values[1]), value, static_cast<T>(from.values[0]), T{});
-      std::memcpy(to, &value, sizeof value);
-    };
-    target->engine.issue_load(copy, warp, lane);
-  });
 }
 
 /// cp.async.bulk.shared::cluster.shared::cta
@@ -234,26 +203,16 @@ void copy_to_peer(Warp& warp, std::uint32_t lane, const BulkOperands& operands) 
   copy.shared = target.offset;
   copy.source = &cta;
   copy.source_offset = source.offset;
+  copy.reduction = operands.reduction;
+  copy.reduces = operands.reduces;
   copy.barrier =
       completion_barrier(warp, lane, address_of(warp, operands.barrier, lane), true, *target.owner).offset;
   cta.engine.begin_read(copy, warp, lane);
   target.owner->engine.issue_load(copy, warp, lane);
 }
 
-/// The operands that st.async and red.async share.
-std::uint32_t add_destination(Decoder& d) {
-  // Those without an mbarrier go to global memory: not on Hopper.
-  if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported();
-  BulkOperands operands;
-  operands.destination = d.address(d.arg(0), Space::shared);
-  operands.barrier = d.address(d.arg(2), Space::shared);
-  return d.add(std::move(operands));
-}
-
-/// Of the engine, or of cp.async.
-template <auto copies>
 void commit(Warp& warp, const MicroOp&, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) { (warp.cta->*copies).commit_group(warp.thread(lane)); });
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->engine.commit_group(warp.thread(lane)); });
 }
 
 /// a: groups that may be pending; aux: 1 for .read.
@@ -279,32 +238,19 @@ std::vector<Slot> coordinates(Decoder& d, const Arg& tensor) {
 
 /// Refuses the modes of copies that the simulator does not run yet.
 void refuse_modes(const Decoder& d) {
-  for (const char* word : {"multicast::cluster", "im2col", "im2col_no_offs", "im2col::w", "im2col::w::128",
-                           "tile::gather4", "tile::scatter4", "cp_mask", "cta_group::1", "cta_group::2"}) {
+  for (const char* word : {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4",
+                           "tile::scatter4", "cp_mask", "cta_group::1", "cta_group::2"}) {
     if (d.has(word)) d.unsupported(fmt::format(".{}", word));
   }
 }
 
-void select_st_async(Decoder& d) {
-  const std::uint32_t destination = add_destination(d);
-  const ScalarType t = d.type();
-  MemoryAccess values{.values = d.slots(d.arg(1), t, false)};
-  const std::size_t count = values.values.size();
-  if (count != d.in().vector_width() || count * ptx::bits_of(t) > 128) d.unsupported();
-  d.emit(is_wide(t) ? &store_async<std::uint64_t> : &store_async<std::uint32_t>, 0, 0,
-         d.add(std::move(values)), 0, destination);
+/// The mask of CTAs that a load goes to, if it names one.
+void read_cta_mask(Decoder& d, std::size_t i, BulkOperands& operands) {
+  if (d.has("multicast::cluster")) operands.cta_mask = d.read(i, ScalarType::u16);
 }
 
-void select_red_async(Decoder& d) {
-  const std::optional<Atomic> what = atomic_of(d.in());
-  if (!what) d.unsupported();
-  const std::uint32_t destination = add_destination(d);
-  const Slot a = d.read(1, d.type());
-  const auto pick = []<typename T>(T) -> Handler { return &reduce_async<T>; };
-  d.emit(with_int32_or_64(d.type(), pick), 0, a, 0, static_cast<Slot>(*what), destination);
-}
-
-void select_cp_async_bulk(Decoder& d) {
+/// A copy, or with a reduction cp.reduce.
+void select_bulk(Decoder& d, const Reduction* reduction) {
   refuse_modes(d);
   const auto spaces = d.in().spaces();
   if (spaces.size() != 2) d.unsupported();
@@ -316,11 +262,29 @@ void select_cp_async_bulk(Decoder& d) {
   operands.bytes = d.read(2, ScalarType::u32);
   if (loads || !stores) operands.barrier = d.address(d.arg(3), Space::shared);
   if (loads || stores) operands.source.peers = false;
+  if (loads) read_cta_mask(d, 4, operands);
+  operands.reduces = reduction != nullptr;
+  if (reduction != nullptr) operands.reduction = *reduction;
   emit_bulk(d,
             loads    ? &by_lane<load<bulk_copy>>
             : stores ? &by_lane<store<bulk_copy>>
                      : &by_lane<copy_to_peer>,
             std::move(operands));
+}
+
+void select_cp_async_bulk(Decoder& d) {
+  select_bulk(d, nullptr);
+}
+
+void select_cp_reduce_async_bulk(Decoder& d) {
+  const std::optional<Atomic> what = atomic_of(d.in());
+  const bool to_global = !d.in().spaces().empty() && d.in().spaces()[0] == StateSpace::global;
+  const ScalarType type = d.type();
+  const bool half_sum = what == Atomic::add && is_half(type);
+  if (!what || d.has("noftz") != half_sum) d.unsupported();
+  const auto reduction = reduction_of(*what, type, to_global ? ReductionTo::global : ReductionTo::peer);
+  if (!reduction) d.unsupported("this operation on this type");
+  select_bulk(d, &*reduction);
 }
 
 void select_cp_async_bulk_prefetch(Decoder& d) {
@@ -337,15 +301,19 @@ void select_cp_async_bulk_tensor_load(Decoder& d) {
   operands.source = d.address(d.arg(1), Space::generic);
   operands.barrier = d.address(d.arg(2), Space::shared);
   operands.coordinates = coordinates(d, d.arg(1));
+  read_cta_mask(d, 3, operands);
   emit_bulk(d, &by_lane<load<tensor_copy>>, std::move(operands));
 }
 
+/// Also cp.reduce.async.bulk.tensor.
 void select_cp_async_bulk_tensor_store(Decoder& d) {
   refuse_modes(d);
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::generic);
   operands.source = d.address(d.arg(1), Space::shared);
   operands.coordinates = coordinates(d, d.arg(0));
+  operands.reduces = d.in().opcode == Opcode::cp_reduce_async_bulk_tensor;
+  if (operands.reduces) operands.reduction.what = *atomic_of(d.in());
   emit_bulk(d, &by_lane<store<tensor_copy>>, std::move(operands));
 }
 
@@ -369,111 +337,17 @@ void select_cp_async_bulk_wait_group(Decoder& d) {
   d.emit(&wait_group, 0, d.constant(d.literal(d.arg(0)), false), 0, 0, d.has("read") ? 1 : 0);
 }
 
-// cp.async.
-
-/// bulks[aux]: destination, source; a: bytes that are read, c: those that are written; b: a predicate that
-/// makes them none, plus 2, or 0.
-void copy(Warp& warp, const MicroOp& op, Mask mask) {
-  const BulkOperands& operands = warp.program->bulks[op.aux];
-  Cta& cta = *warp.cta;
-  const std::uint32_t bytes = op.c;
-  const Mask ignored = op.b == 0 ? 0 : read_mask(warp, op.b - 2);
-  std::array<std::uint64_t, lanes> from{};
-  std::array<std::uint64_t, lanes> into{};
-  Mask reading = 0;
-  for_lanes(mask, [&](std::uint32_t lane) {
-    SmallCopy small;
-    small.bytes = bytes;
-    small.given = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (small.given > bytes) {
-      warp.fail(lane, "copy.size", fmt::format("a cp.async of {} bytes that reads {}", bytes, small.given));
-    }
-    if ((ignored >> lane & 1) != 0) small.given = 0;
-    const std::uint64_t to = address_of(warp, operands.destination, lane);
-    small.global = address_of(warp, operands.source, lane);
-    if (to % bytes != 0 || small.global % bytes != 0) {
-      warp.fail(lane, "address.misaligned",
-                fmt::format("a cp.async of {} bytes from {:#x} to {:#x}", bytes, small.global, to),
-                fmt::format("addresses that are multiples of {}", bytes));
-    }
-    small.shared = reach_shared(warp, lane, to, bytes, false, true).offset;
-    small.thread = warp.thread(lane);
-    small.place = warp.place();
-    cta.small_copies.issue(small, warp, lane);
-    from[lane] = small.global;
-    into[lane] = small.shared;
-    // One outside of all allocations is reported when the copy reads.
-    if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
-  });
-  if (!cta.races) return;
-  // The thread's own accesses, at the latest when it waits: nobody else may have touched either since.
-  if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
-  cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
-}
-
-/// aux: groups that may be pending.
-void wait_small(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_group(warp.thread(lane), op.aux); });
-}
-void wait_all_small(Warp& warp, const MicroOp&, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_all(warp.thread(lane)); });
-}
-
-/// aux: the mbarrier; counted: the arrival is one that the phase did not know of.
-template <bool counted>
-void arrive(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
-    const SharedPlace at = completion_barrier(warp, lane, address, false, *warp.cta);
-    if (counted) ++warp.cta->mbarrier(at.offset)->pending;
-    if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.offset, true);
-    warp.cta->small_copies.arrive_later(warp.thread(lane), at.offset, warp.place());
-  });
-  if (warp.cta->races) warp.cta->races->arrived(warp);
-}
-
-void select_cp_async(Decoder& d) {
-  BulkOperands operands;
-  operands.destination = d.address(d.arg(0), Space::shared);
-  operands.source = d.address(d.arg(1), Space::global);
-  const std::uint64_t bytes = d.literal(d.arg(2));
-  if ((bytes != 4 && bytes != 8 && bytes != 16) || (d.has("cg") && bytes != 16)) d.unsupported("this size");
-  // The last operand is the cache policy where one is named.
-  const std::size_t count = d.args().size() - (d.has("L2::cache_hint") ? 1 : 0);
-  Slot given = d.constant(bytes, false);
-  Slot ignores = 0;
-  if (count > 3) {
-    if (d.arg(3).kind == Arg::Kind::predicate) {
-      ignores = d.read(3, ScalarType::pred) + 2;
-    } else {
-      given = d.read(3, ScalarType::u32);
-    }
-  }
-  d.emit(&copy, 0, given, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
-}
-
-void select_cp_async_mbarrier_arrive(Decoder& d) {
-  const std::uint32_t barrier = d.add(d.address(d.arg(0), Space::shared));
-  d.emit(d.has("noinc") ? &arrive<false> : &arrive<true>, 0, 0, 0, 0, barrier);
-}
-
 constexpr Selector table[] = {
-    {Opcode::cp_async, &select_cp_async},
-    {Opcode::cp_async_commit_group, [](Decoder& d) { d.emit(&commit<&Cta::small_copies>); }},
-    {Opcode::cp_async_wait_group,
-     [](Decoder& d) { d.emit(&wait_small, 0, 0, 0, 0, static_cast<std::uint32_t>(d.literal(d.arg(0)))); }},
-    {Opcode::cp_async_wait_all, [](Decoder& d) { d.emit(&wait_all_small); }},
-    {Opcode::cp_async_mbarrier_arrive, &select_cp_async_mbarrier_arrive},
-    {Opcode::st_async, &select_st_async},
     {Opcode::prefetch_tensormap, &select_prefetch_tensormap},
     {Opcode::cp_async_bulk, &select_cp_async_bulk},
+    {Opcode::cp_reduce_async_bulk, &select_cp_reduce_async_bulk},
     {Opcode::cp_async_bulk_prefetch, &select_cp_async_bulk_prefetch},
     {Opcode::cp_async_bulk_tensor_load, &select_cp_async_bulk_tensor_load},
     {Opcode::cp_async_bulk_tensor_store, &select_cp_async_bulk_tensor_store},
+    {Opcode::cp_reduce_async_bulk_tensor, &select_cp_async_bulk_tensor_store},
     {Opcode::cp_async_bulk_prefetch_tensor, &select_cp_async_bulk_prefetch_tensor},
-    {Opcode::cp_async_bulk_commit_group, [](Decoder& d) { d.emit(&commit<&Cta::engine>); }},
+    {Opcode::cp_async_bulk_commit_group, [](Decoder& d) { d.emit(&commit); }},
     {Opcode::cp_async_bulk_wait_group, &select_cp_async_bulk_wait_group},
-    {Opcode::red_async, &select_red_async},
 };
 
 }  // namespace

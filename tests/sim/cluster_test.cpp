@@ -1,79 +1,14 @@
 /// Clusters: addresses in peers, distributed shared memory, the cluster's barrier, and what goes wrong there.
-#include "sim/support.hpp"
+#include "sim/text_kernel.hpp"
 
 #include <array>
-#include <numeric>
 
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tmajit;
+using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
-
-namespace {
-
-struct Outcome {
-  std::vector<std::uint32_t> words;
-  std::vector<Report> reports;
-};
-
-struct Shape {
-  std::uint32_t grid = 4;
-  std::uint32_t cluster = 4;
-  std::uint32_t block = 32;
-  SimOptions options{};
-};
-
-/// Runs a kernel that takes the address of 1024 words, word i holding i.
-Outcome run(const std::string& body, Shape shape = {}, const std::string& before = "") {
-  shape.options.threads = 1;
-  const auto sim = make_sim_device(shape.options);
-  const auto kernel =
-      sim->kernels().load(tests::module_of(body, 1, ".extern .shared .align 128 .b8 smem[];\n" + before));
-  std::vector<std::uint32_t> words(1024);
-  std::iota(words.begin(), words.end(), 0U);
-  const Buffer buffer(sim, 4 * words.size());
-  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
-  std::uint64_t address = buffer.address();
-  void* const parameters[] = {&address};
-  kernel->launch({.grid = {shape.grid, 1, 1},
-                  .block = {shape.block, 1, 1},
-                  .shared_bytes = 4096,
-                  .cluster = {shape.cluster, 1, 1}},
-                 parameters, nullptr);
-  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), buffer.address(), nullptr);
-  return {words, sim->reports()};
-}
-
-const std::string registers =
-    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd1, [p0];\n"
-    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
-    "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, smem;\nsetp.eq.u32 %p1, %r1, 0;\n";
-const std::string meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
-/// Word %ctaid.x · ntid + tid of the buffer, at %rd3.
-const std::string element =
-    "mov.u32 %r20, %ntid.x;\nmad.lo.u32 %r20, %r4, %r20, %r1;\nmul.wide.u32 %rd2, %r20, 4;\n"
-    "add.u64 %rd3, %rd1, %rd2;\n";
-/// %r6: rank of the next CTA.
-const std::string next = "add.u32 %r6, %r2, 1;\nrem.u32 %r6, %r6, %r3;\n";
-
-std::string all_of(const Outcome& outcome) {
-  std::string text;
-  for (const Report& report : outcome.reports) text += report.text() + "\n";
-  return text;
-}
-
-void expect_only(const Outcome& outcome, const std::string& rule) {
-  INFO(all_of(outcome));
-  REQUIRE(outcome.reports.size() == 1);
-  CHECK(outcome.reports[0].rule == rule);
-}
-
-SimOptions::Mode any_mode() {
-  return GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
-}
-
-}  // namespace
 
 TEST_CASE("special registers of clusters") {
   const auto sim = make_sim_device({.threads = 2});

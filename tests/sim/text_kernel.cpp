@@ -1,0 +1,79 @@
+#include "sim/text_kernel.hpp"
+
+#include <numeric>
+
+#include <catch2/generators/catch_generators_all.hpp>
+
+namespace tests::text {
+
+using namespace tmajit;
+
+Outcome run(const std::string& body, Shape shape, const std::string& before) {
+  shape.options.threads = 1;
+  const auto sim = make_sim_device(shape.options);
+  const auto count = static_cast<std::uint32_t>(1 + shape.maps.size());
+  const auto kernel =
+      sim->kernels().load(module_of(body, count, ".extern .shared .align 1024 .b8 smem[];\n" + before));
+  std::vector<std::uint32_t> words = shape.words;
+  if (words.empty()) {
+    words.resize(1024);
+    std::iota(words.begin(), words.end(), 0U);
+  }
+  const Buffer buffer(sim, 4 * words.size());
+  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(words)), nullptr);
+  const Buffer maps(sim, 128 * count);
+  std::vector<std::uint64_t> addresses{buffer.address()};
+  for (const TensorMapSpec& spec : shape.maps) {
+    const EncodedTensorMap map = sim->maps().encode(spec, buffer.address());
+    addresses.push_back(maps.address() + 128 * (addresses.size() - 1));
+    sim->memory().copy_in(addresses.back(), std::as_bytes(std::span(map.opaque)), nullptr);
+  }
+  std::vector<void*> parameters;
+  for (std::uint64_t& address : addresses) parameters.push_back(&address);
+  kernel->launch({.grid = {shape.grid, 1, 1},
+                  .block = {shape.block, 1, 1},
+                  .shared_bytes = shape.shared_bytes,
+                  .cluster = {shape.cluster, 1, 1}},
+                 parameters, nullptr);
+  sim->memory().copy_out(std::as_writable_bytes(std::span(words)), buffer.address(), nullptr);
+  return {words, sim->reports()};
+}
+
+std::string all_of(const Outcome& outcome) {
+  std::string text;
+  for (const Report& report : outcome.reports) text += report.text() + "\n";
+  return text;
+}
+
+void expect_only(const Outcome& outcome, const std::string& rule) {
+  INFO(all_of(outcome));
+  REQUIRE(outcome.reports.size() == 1);
+  CHECK(outcome.reports[0].rule == rule);
+}
+
+void expect_first(const Outcome& outcome, const std::string& rule) {
+  INFO(all_of(outcome));
+  REQUIRE_FALSE(outcome.reports.empty());
+  CHECK(outcome.reports[0].rule == rule);
+}
+
+void expect_clean(const Outcome& outcome) {
+  INFO(all_of(outcome));
+  CHECK(outcome.reports.empty());
+}
+
+SimOptions::Mode any_mode() {
+  return GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
+}
+
+const std::string registers =
+    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd1, [p0];\n"
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
+    "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, smem;\nsetp.eq.u32 %p1, %r1, 0;\n";
+const std::string meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+const std::string element =
+    "mov.u32 %r20, %ntid.x;\nmad.lo.u32 %r20, %r4, %r20, %r1;\nmul.wide.u32 %rd2, %r20, 4;\n"
+    "add.u64 %rd3, %rd1, %rd2;\n";
+const std::string next = "add.u32 %r6, %r2, 1;\nrem.u32 %r6, %r6, %r3;\n";
+
+}  // namespace tests::text
