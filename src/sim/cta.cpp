@@ -138,10 +138,7 @@ void Cta::start(const Triple& index) {
       }
     }
   }
-  if (races) {
-    const auto& grid = launch.shape.grid;
-    races->start(ctaid[0] + grid[0] * (ctaid[1] + grid[1] * ctaid[2]));
-  }
+  if (races) races->start(number());
 }
 
 /// Whoever forgets a barrier should meet the others in an unlucky order: the first warp, which mostly sets

@@ -74,6 +74,11 @@ class Cta {
   bool started = false;      ///< has executed an instruction
   bool ended = false;        ///< all threads have exited; its shared memory is gone
   Triple ctaid{};
+  /// Of the CTA in its grid.
+  [[nodiscard]] std::uint32_t number() const noexcept {
+    const Triple& grid = launch.shape.grid;
+    return ctaid[0] + grid[0] * (ctaid[1] + grid[1] * ctaid[2]);
+  }
   Engine engine;
   SmallCopies small_copies;
   std::mt19937_64 random;

@@ -114,6 +114,7 @@ struct State {
                               program.parameters.size(), parameters.size()));
     }
     Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
+    launch.number = maps.begin_launch();
     launch.cluster = program.cluster.value_or(shape.cluster);
     launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
     launch.parameters.resize(program.parameter_bytes);

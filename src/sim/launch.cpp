@@ -21,6 +21,7 @@ struct Handle {
   std::array<char, 16> magic{};
   std::uint64_t index = 0;
   std::uint64_t checksum = 0;
+  std::uint64_t changed_in = 0;
 };
 constexpr std::array<char, 16> magic{"tmajit sim map"};
 
@@ -53,14 +54,15 @@ std::string text_of(const Triple& place) {
   return fmt::format("({}, {}, {})", place[0], place[1], place[2]);
 }
 
-EncodedTensorMap TensorMaps::encode(const TensorMapSpec& spec, std::uint64_t address) {
+EncodedTensorMap TensorMaps::encode(const TensorMapSpec& spec, std::uint64_t address,
+                                    std::uint64_t changed_in) {
   std::string key(sizeof spec + sizeof address, '\0');
   std::memcpy(key.data(), &spec, sizeof spec);
   std::memcpy(key.data() + sizeof spec, &address, sizeof address);
   const std::lock_guard lock(mutex_);
   const auto [found, fresh] = known_.try_emplace(std::move(key), maps_.size());
-  if (fresh) maps_.push_back({spec, address});
-  const Handle handle{magic, found->second, checksum(found->second)};
+  if (fresh) maps_.push_back({spec, address, 0});
+  const Handle handle{magic, found->second, checksum(found->second), changed_in};
   EncodedTensorMap map;
   std::memcpy(map.opaque.data(), &handle, sizeof handle);
   return map;
@@ -72,7 +74,9 @@ std::optional<TensorMap> TensorMaps::decode(const std::byte* bytes) const {
   const std::lock_guard lock(mutex_);
   if (handle.magic != magic || handle.index >= maps_.size() || handle.checksum != checksum(handle.index))
     return {};
-  return maps_[handle.index];
+  TensorMap map = maps_[handle.index];
+  map.changed_in = handle.changed_in;
+  return map;
 }
 
 bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {

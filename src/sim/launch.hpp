@@ -1,6 +1,7 @@
 #pragma once
 
 /// What the CTAs of one launch share.
+#include "sim/map_changes.hpp"
 #include "sim/program.hpp"
 
 #include <tmajit/sim.hpp>
@@ -38,20 +39,25 @@ struct Region {
 struct TensorMap {
   TensorMapSpec spec;
   std::uint64_t address = 0;
+  std::uint64_t changed_in = 0;  ///< the launch that has changed it; 0: it is as the host encoded it
 };
 
 /// The tensor maps that a device has encoded: a handle and a checksum in 128 bytes that nobody else reads.
 /// Thread-safe.
 class TensorMaps {
  public:
-  [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address);
+  [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address,
+                                        std::uint64_t changed_in = 0);
   /// Nothing if these bytes are none that encode() gave.
   [[nodiscard]] std::optional<TensorMap> decode(const std::byte* bytes) const;
+  /// A number for TensorMap::changed_in.
+  [[nodiscard]] std::uint64_t begin_launch() noexcept { return ++launches_; }
 
  private:
   mutable std::mutex mutex_;
   std::vector<TensorMap> maps_;
   std::map<std::string, std::uint64_t> known_;
+  std::atomic<std::uint64_t> launches_ = 0;
 };
 
 /// Collects reports of all CTAs, one of each rule and place. Thread-safe.
@@ -77,7 +83,7 @@ struct Launch {
   const Program& program;
   const LaunchShape& shape;
   const SimOptions& options;
-  const TensorMaps& tensor_maps;
+  TensorMaps& tensor_maps;
   std::vector<std::byte> parameters;
   std::vector<Region> regions;  ///< of global memory, by address
   Reports reports;
@@ -89,6 +95,8 @@ struct Launch {
   LaunchOrder* order = nullptr;   ///< null: races are not looked for
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
+  std::uint64_t number = 0;  ///< that the tensor maps it changes have
+  MapChanges map_changes{};
 
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);

@@ -35,6 +35,10 @@ extern const Selectors warp_selectors;
 extern const Selectors async_selectors;
 extern const Selectors bulk_selectors;
 extern const Selectors matrix_selectors;
+extern const Selectors tensormap_selectors;
+
+/// fence.proxy.tensormap::generic
+void select_map_fence(Decoder& d);
 
 // Arithmetic that floats and integers have in common.
 void select_half(Decoder& d);

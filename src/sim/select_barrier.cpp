@@ -146,6 +146,7 @@ void select_fence(Decoder& d) {
 }
 
 void select_fence_proxy(Decoder& d) {
+  if (d.has("tensormap::generic")) return select_map_fence(d);
   // Whatever the scope: those of shared memory are a part of the fence of all spaces.
   d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
 }

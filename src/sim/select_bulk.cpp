@@ -4,7 +4,9 @@
 #include "sim/reduction.hpp"
 #include "sim/select.hpp"
 
-#include <cstring>
+#include <tmajit/validate.hpp>
+
+#include <array>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -37,6 +39,36 @@ SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& acc
   return reach_shared(warp, lane, address, bytes, access.peers, true);
 }
 
+/// A map that a kernel has changed: legal, and if it is this launch that changed it, shown to the proxy that
+/// reads it.
+TensorMap changed_map(Warp& warp, std::uint32_t lane, std::uint64_t address, TensorMap map) {
+  using Missing = MapChanges::Missing;
+  Cta& cta = *warp.cta;
+  map.spec = as_used(map.spec);
+  if (const auto broken = validate(map.spec, map.address); !broken.empty()) {
+    const Violation& first = broken.front();
+    warp.fail(lane, "tensormap.changed",
+              fmt::format("the changed tensor map at {:#x} breaks the rule {}: {} is {}", address, first.rule,
+                          first.subject, first.found),
+              first.need);
+  }
+  if (map.changed_in != cta.launch.number) return map;
+  if (cta.races) {
+    std::array<std::uint64_t, lanes> at{};
+    for (at[lane] = address; at[lane] < address + map_bytes; at[lane] += map_bytes / 2)
+      cta.races->access(warp, {Memory::global, map_bytes / 2, false, {}}, at, 1U << lane);
+  }
+  const Missing missing = cta.launch.map_changes.missing(address, cta.number());
+  if (missing == Missing::nothing) return map;
+  const bool release = missing == Missing::release;
+  warp.report(lane,
+              release ? check::RuleId("tensormap.not-released") : check::RuleId("tensormap.not-acquired"),
+              fmt::format("a use of the tensor map at {:#x}, which the kernel has changed, with no {} fence "
+                          "since",
+                          address, release ? "release" : "acquire"));
+  return map;
+}
+
 TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   Cta& cta = *warp.cta;
   const std::uint64_t address = address_of(warp, access, lane);
@@ -45,13 +77,13 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
     warp.fail(lane, "tensormap.space",
               fmt::format("a tensor map at {:#x}, in local or shared memory", address));
   }
-  const Target target = resolve(warp, lane, Space::generic, address, 128, 64, false);
+  const Target target = resolve(warp, lane, Space::generic, address, map_bytes, map_alignment, false);
   const std::optional<TensorMap> map = cta.launch.tensor_maps.decode(target.memory);
   if (!map) {
     warp.fail(lane, "tensormap.invalid",
               fmt::format("the 128 bytes at {:#x} are no tensor map of this device", address));
   }
-  return *map;
+  return map->changed_in == 0 ? *map : changed_map(warp, lane, address, *map);
 }
 
 /// The tile that a lane asks for.

@@ -1,0 +1,171 @@
+/// Tensor maps that a kernel changes: what copies then do, and which fences they need.
+#include "sim/text_kernel.hpp"
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+TensorMapSpec rows_of_16() {
+  TensorMapSpec spec;
+  spec.type = ElementType::u32;
+  spec.rank = 2;
+  spec.shape = {32, 16};
+  spec.strides = {64, 4};
+  spec.box = {2, 16};
+  spec.element_strides = {1, 1};
+  return spec;
+}
+
+const std::string publish =
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd6], [%r5], "
+    "128;\n";
+const std::string acquire = "fence.proxy.tensormap::generic.acquire.gpu [%rd6], 128;\n";
+const std::string load =
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r5+1024], [%rd6, "
+    "{%r8, "
+    "%r9}], [%r5+128];\n";
+
+/// The parts of a kernel of one warp that copies the map to shared memory, changes it there, brings it to
+/// global memory behind the words it is of, loads a tile of it at row 4, and writes that to word 512.
+struct Parts {
+  std::string change = "";
+  std::string published = publish;
+  std::string acquired = acquire;
+  std::string loaded = load;
+  std::string bytes = "128";
+  std::string behind = "";
+};
+
+const std::string replace = "@%p1 tensormap.replace.tile.";
+
+std::string kernel(const Parts& parts) {
+  return registers +
+         "ld.param.u64 %rd5, [p1];\nadd.u64 %rd6, %rd1, 3072;\nmov.u32 %r8, 0;\nmov.u32 %r9, 4;\n"
+         "mul.wide.u32 %rd7, %r1, 4;\nadd.u64 %rd8, %rd5, %rd7;\nld.global.u32 %r7, [%rd8];\n"
+         "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nst.shared.u32 [%r10], %r7;\nbar.warp.sync -1;\n" +
+         parts.change + "bar.warp.sync -1;\n" + parts.published +
+         "@%p1 mbarrier.init.shared.b64 [smem+128], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
+         "bar.warp.sync -1;\n@!%p1 bra A;\n"
+         "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem+128], " +
+         parts.bytes + ";\n" + parts.acquired + parts.loaded +
+         "A:\nbar.warp.sync -1;\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem+128], 0;\n@!%p2 bra W;\n"
+         "ld.shared.u32 %r11, [%r10+1024];\nadd.u64 %rd3, %rd1, %rd7;\nst.global.u32 [%rd3+2048], %r11;\n" +
+         parts.behind + "ret;";
+}
+
+Outcome change(const Parts& parts, const TensorMapSpec& spec = rows_of_16()) {
+  return run(kernel(parts), {.grid = 1, .cluster = 1, .options = {.mode = any_mode()}, .maps = {spec}});
+}
+
+std::string replaced(const std::string& field, const std::string& value) {
+  const bool wide = field == "global_address" || field.starts_with("global_stride");
+  std::string text =
+      replace + field.substr(0, field.find(' ')) + ".shared::cta.b1024.b" + (wide ? "64" : "32") + " [%r5], ";
+  if (const auto at = field.find(' '); at != std::string::npos) text += field.substr(at + 1) + ", ";
+  return text + value + ";\n";
+}
+
+}  // namespace
+
+TEST_CASE("a map whose address is replaced in shared memory") {
+  const Outcome outcome =
+      change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10")});
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == 32 + 4 * 16 + i);
+}
+
+TEST_CASE("every field of a map can be replaced") {
+  SECTION("strides and extents") {
+    const Outcome outcome = change({.change = "mov.u64 %rd10, 128;\n" + replaced("global_stride 0", "%rd10") +
+                                              "mov.u32 %r12, 5;\n" + replaced("global_dim 1", "%r12")});
+    expect_clean(outcome);
+    for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == (i < 16 ? 4 * 32 + i : 0));
+  }
+  SECTION("a box of one row") {
+    std::string wider = replaced("box_dim 1", "1");
+    const Outcome outcome = change({.change = wider, .bytes = "64", .behind = ""});
+    // Half of the threads read what nothing was loaded to.
+    expect_only(outcome, "shared.uninitialised");
+    for (std::uint32_t i = 0; i < 16; ++i) CHECK(outcome.words[512 + i] == 64 + i);
+  }
+  SECTION("element type, fill, swizzle") {
+    const Outcome outcome = change({.change = replaced("elemtype", "7") + replaced("fill_mode", "1") +
+                                              replaced("swizzle_mode", "2") + "mov.u32 %r12, 5;\n" +
+                                              replaced("global_dim 1", "%r12")});
+    expect_clean(outcome);
+    CHECK(outcome.words[512 + 15] == 4 * 16 + 15);
+    // Out of bounds: NaN.
+    CHECK(outcome.words[512 + 31] == 0x7ff77ff7);
+  }
+  SECTION("rank, which is given less one, before the new dimension") {
+    const Outcome outcome =
+        change({.change = replaced("rank", "2") + replaced("global_dim 2", "3") + replaced("box_dim 2", "1") +
+                          replaced("element_stride 2", "1") + "mov.u64 %rd10, 1024;\n" +
+                          replaced("global_stride 1", "%rd10"),
+                .loaded = "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                          "[%r5+1024], [%rd6, {%r8, %r9, 1}], [%r5+128];\n"});
+    expect_clean(outcome);
+    for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == 256 + 4 * 16 + i);
+  }
+}
+
+TEST_CASE("a changed map that is not legal is named with the rule it breaks") {
+  const auto refused = [](const std::string& text, const std::string& rule) {
+    const Outcome outcome = change({.change = text});
+    expect_only(outcome, "tensormap.changed");
+    CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring(rule));
+  };
+  refused("mov.u64 %rd10, 100;\n" + replaced("global_stride 0", "%rd10"), "strides.multiple");
+  refused(replaced("box_dim 0", "300"), "box.range");
+  refused("add.u64 %rd10, %rd1, 8;\n" + replaced("global_address", "%rd10"), "address");
+  refused(replaced("swizzle_mode", "1"), "swizzle");
+  refused(replaced("rank", "2"), "shape");
+}
+
+TEST_CASE("a field's value and ordinal that there are not") {
+  expect_only(change({.change = replaced("rank", "5")}), "tensormap.field");
+  expect_only(change({.change = replaced("elemtype", "13")}), "tensormap.field");
+  expect_only(change({.change = replaced("swizzle_mode", "4")}), "tensormap.field");
+  CHECK_THROWS_WITH(change({.change = replaced("box_dim 5", "1")}), ContainsSubstring("ordinal"));
+}
+
+TEST_CASE("a changed map that is used without its fences") {
+  const std::string address = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10");
+  expect_only(change({.change = address, .acquired = ""}), "tensormap.not-acquired");
+  // By a plain copy of the bytes, with the release fence and without.
+  const std::string copied =
+      "ld.shared.u32 %r13, [%r10];\nadd.u64 %rd11, %rd6, %rd7;\nst.global.u32 [%rd11], %r13;\n";
+  const std::string released = "fence.proxy.tensormap::generic.release.gpu;\n";
+  expect_only(change({.change = address, .published = copied}), "tensormap.not-released");
+  expect_clean(change({.change = address, .published = copied + released}));
+  // In place, in global memory.
+  const std::string in_place =
+      "@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%rd6], %rd10;\nbar.warp.sync -1;\n";
+  const std::string first = "add.u64 %rd10, %rd1, 128;\n";
+  expect_only(change({.change = first, .published = publish + in_place}), "tensormap.not-released");
+  expect_clean(change({.change = first, .published = publish + in_place + released}));
+  // A map that nobody has changed needs none.
+  expect_clean(change({.published = publish, .acquired = ""}));
+}
+
+TEST_CASE("an acquire that comes before the change is none") {
+  expect_only(change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
+                      .published = acquire + publish,
+                      .acquired = ""}),
+              "tensormap.not-acquired");
+}
+
+TEST_CASE("a map in shared memory is no operand of a copy, nor are other bytes one to change") {
+  expect_only(
+      change({.change = "mov.u64 %rd12, smem;\ncvta.shared.u64 %rd12, %rd12;\n",
+              .loaded = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                        "[%r5+1024], [%rd12, {%r8, %r9}], [%r5+128];\n"}),
+      "tensormap.space");
+  expect_only(change({.change = "st.shared.u32 [%r10], 3;\nbar.warp.sync -1;\n" + replaced("rank", "0")}),
+              "tensormap.invalid");
+}
