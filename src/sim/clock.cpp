@@ -113,7 +113,8 @@ void Releases::add(std::uint64_t address, Release release) {
   const Release*& head = heads_[address];
   release.before = head;
   // Those of one CTA in a row are one, or a spinning counter would make a chain of every turn.
-  if (head != nullptr && head->cta == release.cta && head->wide == release.wide) {
+  if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
+      head->wide == release.wide) {
     release.clock.join(head->clock);
     release.before = head->before;
     for (const Release* known : head->imports) {
@@ -160,7 +161,7 @@ std::uint32_t Imports::keep(Agent agent, const Release& release, const std::vect
   const auto time = static_cast<std::uint32_t>(list->heads.size());
   for (const Release* found : fresh) {
     list->met.insert(found);
-    if (found->wide) list->by_cta[found->cta].push_back({found, time});
+    if (found->wide) list->by_cluster[found->cluster].push_back({found, time});
   }
   return time;
 }
@@ -170,11 +171,11 @@ std::uint32_t Imports::time_of(Agent agent) const {
   return list == lists_.end() ? 0 : static_cast<std::uint32_t>(list->heads.size());
 }
 
-bool Imports::know(const Clock& clock, std::uint32_t cta, Agent agent, std::uint32_t lane,
+bool Imports::know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
                    std::uint32_t time) const {
   return std::ranges::any_of(lists_, [&](const List& list) {
-    const auto found = list.by_cta.find(cta);
-    if (found == list.by_cta.end()) return false;
+    const auto found = list.by_cluster.find(cluster);
+    if (found == list.by_cluster.end()) return false;
     return std::ranges::any_of(found->second, [&](const Seen& seen) {
       return seen.time <= clock.all(list.agent) && seen.release->clock.knows(agent, lane, time);
     });

@@ -16,10 +16,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// What has a time of its own: warps 0 … 31, then whatever works beside them: the loads of an mbarrier, the
-/// bulk stores of a thread, what a thread has learned from other CTAs.
+/// What has a time of its own: the warps of a cluster, CTA by CTA, then whatever works beside them: the loads
+/// of an mbarrier, the bulk stores of a thread, what a thread has learned from other clusters.
 using Agent = std::uint16_t;
-inline constexpr Agent first_agent = 32;
 
 /// For each agent the last time that is known; of a warp one time for all lanes, or one a lane where they
 /// differ. Time 0 is before everything.
@@ -32,7 +31,7 @@ class Clock {
   /// Whether what the agent, if a warp the lane, did at `time` is known.
   [[nodiscard]] bool knows(Agent agent, std::uint32_t lane, std::uint32_t time) const noexcept {
     if (time <= all(agent)) return true;
-    if (lanes_.empty() || agent >= first_agent) return false;
+    if (lanes_.empty()) return false;
     const Lanes* const apart = find(agent);
     return apart != nullptr && time <= apart->times[lane];
   }
@@ -107,14 +106,16 @@ class Knowledge {
 
 /// What a thread knew and had done when it released; never changes once it can be found.
 struct Release {
-  std::uint32_t cta = 0;
-  bool wide = false;  ///< at a scope beyond its CTA
+  std::uint32_t cluster = 0;
+  std::uint32_t rank = 0;  ///< of the CTA in it
+  bool wide = false;       ///< at a scope beyond its CTA
   Clock clock;
   const Release* before = nullptr;      ///< the one at this address before it
-  std::vector<const Release*> imports;  ///< of other CTAs, known to the thread
+  std::vector<const Release*> imports;  ///< of other clusters, known to the thread
 };
 
-/// The releases at each address of the launch's or a CTA's memory, which live as long as this. Thread-safe.
+/// The releases at each address of the launch's or a cluster's memory, which live as long as this.
+/// Thread-safe.
 ///
 /// Whoever acquires meets all releases there so far: more than the one whose value it has read where a plain
 /// store came between, and never less, though threads of the host run the CTAs.
@@ -130,18 +131,18 @@ class Releases {
   std::deque<Release> all_;
 };
 
-/// What the threads of a CTA have acquired from others. Each thread that does is an agent; its time is the
-/// number of releases it has met.
+/// What the threads of a cluster have acquired from others. Each thread that does is an agent; its time is
+/// the number of releases it has met.
 class Imports {
  public:
-  /// Adds what `agent` of CTA `own` has acquired, at a scope beyond it if `wide`, and gives the agent's new
-  /// time. Calls visit(release) for what is of the CTA itself.
+  /// Adds what `agent` of cluster `own` has acquired, at a scope beyond its CTA if `wide`, and gives the
+  /// agent's new time. Calls visit(release) for what is of the cluster itself.
   template <typename Visit>
   std::uint32_t add(Agent agent, const Release& release, std::uint32_t own, bool wide, const Visit& visit) {
     const std::vector<const Release*> fresh = closure(agent, release);
     bool foreign = false;
     for (const Release* found : fresh) {
-      if (found->cta == own) {
+      if (found->cluster == own) {
         visit(*found);
       } else {
         foreign = foreign || (wide && found->wide);
@@ -149,8 +150,8 @@ class Imports {
     }
     return foreign ? keep(agent, release, fresh) : time_of(agent);
   }
-  /// Whether somebody with this clock knows what a lane of another CTA's agent did at `time`.
-  [[nodiscard]] bool know(const Clock& clock, std::uint32_t cta, Agent agent, std::uint32_t lane,
+  /// Whether somebody with this clock knows what a lane of another cluster's agent did at `time`.
+  [[nodiscard]] bool know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
                           std::uint32_t time) const;
   /// Everything that somebody with this clock has acquired.
   [[nodiscard]] std::vector<const Release*> of(const Clock& clock) const;
@@ -165,7 +166,7 @@ class Imports {
     Agent agent = 0;
     std::vector<const Release*> heads;
     std::unordered_set<const Release*> met;
-    std::unordered_map<std::uint32_t, std::vector<Seen>> by_cta;
+    std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;
   };
   /// What leads to a release and that the agent has not met.
   [[nodiscard]] std::vector<const Release*> closure(Agent agent, const Release& release) const;

@@ -85,7 +85,6 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
     fill_constants(*warp);
     warps.push_back(std::move(warp));
   }
-  if (launch.order != nullptr) races = std::make_unique<Races>(*this, *launch.order);
 }
 
 void Cta::fill_constants(Warp& warp) {
@@ -138,7 +137,6 @@ void Cta::start(const Triple& index) {
       }
     }
   }
-  if (races) races->start(number());
 }
 
 /// Whoever forgets a barrier should meet the others in an unlucky order: the first warp, which mostly sets
@@ -297,7 +295,7 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes != 0) return;
   ++barrier.phase;
   barrier.pending = barrier.expected;
-  if (races) races->mbarrier_phase(offset);
+  if (races) races->mbarrier_phase(in_cluster(offset));
   for (auto& warp : warps) {
     warp->wake([&](const Wait& wait) { return wait.kind == Wait::Kind::mbarrier && wait.what == offset; });
   }
@@ -320,7 +318,7 @@ void Cta::release_barrier(std::uint32_t id) {
     }
     warp->update_join();
   }
-  if (races) races->barrier_done(id);
+  if (races) races->barrier_done(id, *this);
 }
 
 void Cta::threads_exited(Warp& warp, Mask mask) {

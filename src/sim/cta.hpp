@@ -87,11 +87,15 @@ class Cta {
   std::uint32_t live_threads = 0;
   std::array<NamedBarrier, 16> barriers{};
   std::vector<std::unique_ptr<Warp>> warps;
-  std::unique_ptr<Races> races;  ///< null: they are not looked for
+  Races* races = nullptr;  ///< the cluster's; null: they are not looked for
 
   // Memory. Every function reports and stops where the access is not legal.
 
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// What Races calls the byte at `offset` of shared().
+  [[nodiscard]] std::uint32_t in_cluster(std::uint32_t offset) const noexcept {
+    return rank * Races::pitch(shared_bytes_) + offset;
+  }
   /// Shared memory from address `shared_base` on.
   [[nodiscard]] std::byte* shared() noexcept { return shared_.data(); }
   [[nodiscard]] std::uint8_t* shadow() noexcept { return shadow_.data(); }
@@ -192,7 +196,7 @@ class Cluster {
   explicit Cluster(Launch& launch);
 
   /// Runs one cluster from its first to its last instruction, on the calling thread.
-  void run(const Triple& clusterid);
+  void run(std::uint64_t number);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ctas_.size()); }
   [[nodiscard]] Cta& cta(std::uint32_t rank) noexcept { return *ctas_[rank]; }
@@ -219,6 +223,7 @@ class Cluster {
   Launch& launch_;
   std::vector<std::unique_ptr<Cta>> ctas_;  ///< by rank
   std::vector<Cta*> order_;                 ///< in which they take turns
+  std::unique_ptr<Races> races_;            ///< null: they are not looked for
   ClusterBarrier barrier_;
   bool ascending_ = true;
   std::uint64_t changes_at_time_out_ = ~0ULL;

@@ -98,7 +98,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     }
   });
   check_destination(warp, lane, seen, "an asynchronous load", "begins to write", "load");
-  if (cta_.races) cta_.races->load(copy, warp, lane, (seen & (storing | loading)) != 0);
+  if (cta_.races) cta_.races->load(copy, warp, lane, cta_, (seen & (storing | loading)) != 0);
   if (copy.reduces) {
     if (!written) {
       warp.report(lane, "shared.uninitialised",
@@ -236,7 +236,7 @@ void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_o
     read(store);
     if (!read_only) write(store);
   }
-  if (cta_.races && pending < next) cta_.races->wait_group(thread, next - pending, read_only);
+  if (cta_.races && pending < next) cta_.races->wait_group(cta_, thread, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.read && store.data.empty(); });
   while (stores_.size() > most_unwritten && stores_.front().read) {
     write(stores_.front());

@@ -116,6 +116,9 @@ void Launch::print(const std::string& text) {
 Cluster::Cluster(Launch& launch) : launch_(launch) {
   for (std::uint32_t rank = 0; rank < volume(launch.cluster); ++rank)
     ctas_.push_back(std::make_unique<Cta>(launch, *this, rank));
+  if (launch.order == nullptr) return;
+  races_ = std::make_unique<Races>(*this, *launch.order);
+  for (auto& cta : ctas_) cta->races = races_.get();
 }
 
 std::uint32_t Cluster::live_threads() const noexcept {
@@ -128,20 +131,21 @@ std::uint64_t Cluster::changes() const noexcept {
                          [](std::uint64_t sum, const auto& cta) { return sum + cta->changes; });
 }
 
-void Cluster::run(const Triple& clusterid) {
-  const auto& extent = launch_.cluster;
+void Cluster::run(std::uint64_t number) {
   barrier_ = {};
   changes_at_time_out_ = ~0ULL;
   // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.
-  ascending_ = ((clusterid[0] + clusterid[1] + clusterid[2] + launch_.options.seed) & 1) != 0;
+  const Triple first = launch_.ctaid(number, 0);
+  std::uint64_t place = launch_.options.seed;
+  for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
+  ascending_ = (place & 1) != 0;
   order_.clear();
   for (std::uint32_t rank = 0; rank < size(); ++rank) {
-    Triple ctaid = place_in(extent, rank);
-    for (std::size_t d = 0; d < 3; ++d) ctaid[d] += clusterid[d] * extent[d];
-    ctas_[rank]->start(ctaid);
+    ctas_[rank]->start(launch_.ctaid(number, rank));
     order_.push_back(ctas_[rank].get());
   }
   if (!ascending_) std::ranges::reverse(order_);
+  if (races_) races_->start(static_cast<std::uint32_t>(number));
   try {
     std::uint64_t busy = 0;
     for (std::uint64_t round = 0; live_threads() > 0 && !launch_.stopped; ++round) {
@@ -201,6 +205,7 @@ void Cluster::complete_barrier() {
   if (barrier_.arrived == 0 || barrier_.arrived < live_threads()) return;
   barrier_.arrived = 0;
   ++barrier_.phase;
+  if (races_) races_->cluster_phase();
   for (auto& cta : ctas_) {
     ++cta->changes;
     for (auto& warp : cta->warps) {
@@ -259,12 +264,9 @@ void Cluster::report_deadlock() {
 
 void run(Launch& launch, std::uint32_t threads) {
   const auto& extent = launch.cluster;
-  Triple grid = launch.shape.grid;
-  for (std::size_t d = 0; d < 3; ++d) grid[d] /= extent[d];
-  const std::uint64_t clusters = volume(grid);
-  // Races are looked for in clusters of one CTA: the order that larger clusters make is not modelled.
+  const std::uint64_t clusters = volume(launch.shape.grid) / volume(extent);
   std::optional<LaunchOrder> order;
-  if (launch.options.races && extent == LaunchShape{}.cluster) launch.order = &order.emplace(launch.regions);
+  if (launch.options.races) launch.order = &order.emplace(launch.regions);
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {
@@ -273,7 +275,7 @@ void run(Launch& launch, std::uint32_t threads) {
       while (!launch.stopped) {
         const std::uint64_t n = launch.next_cluster++;
         if (n >= clusters) break;
-        cluster.run(place_in(grid, n));
+        cluster.run(n);
         launch.ctas_done += cluster.size();
       }
     } catch (...) {

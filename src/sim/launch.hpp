@@ -98,6 +98,15 @@ struct Launch {
   std::uint64_t number = 0;  ///< that the tensor maps it changes have
   MapChanges map_changes{};
 
+  /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
+  [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
+    Triple clusters = shape.grid;
+    for (std::size_t d = 0; d < 3; ++d) clusters[d] /= cluster[d];
+    const Triple first = place_in(clusters, cluster_number);
+    Triple place = place_in(cluster, rank);
+    for (std::size_t d = 0; d < 3; ++d) place[d] += first[d] * cluster[d];
+    return place;
+  }
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Happens-before in a CTA: which accesses no edge orders, whatever order the simulator ran them in
+/// Happens-before in a cluster: which accesses no edge orders, whatever order the simulator ran them in
 /// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
 #include "sim/clock.hpp"
 #include "sim/shadow.hpp"
@@ -11,10 +11,11 @@
 TMAJIT_BEGIN
 namespace sim {
 
+class Cluster;
 class Cta;
 struct Copy;
 
-/// What of a launch all its CTAs see.
+/// What of a launch all its clusters see.
 struct LaunchOrder {
   explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions) {}
 
@@ -32,11 +33,21 @@ struct WarpAccess {
 
 class Races {
  public:
-  Races(Cta& cta, LaunchOrder& launch);
+  /// Of a cluster that has its CTAs.
+  Races(Cluster& cluster, LaunchOrder& launch);
 
-  void start(std::uint32_t cta);
+  /// The cluster with this number in its grid has begun.
+  void start(std::uint32_t number);
 
-  // Accesses of threads. Shared addresses are offsets in the CTA's shared memory.
+  // Shared addresses are offsets in the shared memory of all CTAs of the cluster, one after the other: those
+  // that Cta::in_cluster() gives.
+
+  /// Bytes from one CTA's shared memory to the next's, of CTAs that have `bytes` each.
+  [[nodiscard]] static constexpr std::uint32_t pitch(std::uint32_t bytes) noexcept {
+    return (bytes + Block::bytes - 1) / Block::bytes * Block::bytes;
+  }
+
+  // Accesses of threads.
 
   /// What an access of global memory will look at.
   void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
@@ -53,17 +64,23 @@ class Races {
 
   // Threads that meet.
 
-  void meet(const Warp& warp, Mask mask) { warps_[warp.index].meet(mask, warp.live); }
-  // The barrier of a cluster, which is one CTA, has the number after those of the CTA. It keeps what has
-  // arrived: a warp may wait when others have arrived anew.
-  static constexpr std::uint32_t cluster_barrier = 16;
+  void meet(const Warp& warp, Mask mask) { of(warp).meet(mask, warp.live); }
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
   void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
-    warps_[warp.index].acquire(mask, warp.live, barriers_[id]);
+    of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
   }
-  void barrier_done(std::uint32_t id) { barriers_[id].clear(); }
+  void barrier_done(std::uint32_t id, const Cta& cta) { barrier(id, cta).clear(); }
 
-  // mbarriers, by shared offset.
+  // The cluster's barrier. A thread that waits has not arrived anew, so the phase that it waits for is the
+  // last that has completed.
+  void cluster_arrive(const Warp& warp, Mask mask, bool releases);
+  void cluster_phase() {
+    cluster_completed_ = std::move(cluster_arriving_);
+    cluster_arriving_ = {};
+  }
+  void cluster_pass(const Warp& warp, Mask mask) { of(warp).acquire(mask, warp.live, cluster_completed_); }
+
+  // mbarriers.
 
   void mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// Any other use of the object; with `ends` mbarrier.inval.
@@ -72,14 +89,15 @@ class Races {
   void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
   void mbarrier_phase(std::uint32_t offset);
   /// After an instruction in which lanes arrived.
-  void arrived(const Warp& warp) { warps_[warp.index].tick(); }
+  void arrived(const Warp& warp) { of(warp).tick(); }
 
   // Copies, at issue. With `quiet` a rule has been reported already.
 
-  void load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet);
+  /// Into the shared memory of `target`.
+  void load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
-  /// The thread's groups below `group` have read their source, and unless `read_only` written.
-  void wait_group(std::uint32_t thread, std::uint64_t group, bool read_only);
+  /// The groups below `group` of a thread of `cta` have read their source, and unless `read_only` written.
+  void wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only);
 
  private:
   /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
@@ -108,6 +126,16 @@ class Races {
     std::vector<Pending> seen;  ///< by relaxed reads; a fence acquires them
   };
 
+  [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
+  [[nodiscard]] Knowledge& of(const Warp& warp) noexcept { return warps_[agent_of(warp)]; }
+  [[nodiscard]] const Knowledge& of(const Warp& warp) const noexcept { return warps_[agent_of(warp)]; }
+  /// A number for each thread of the cluster.
+  [[nodiscard]] std::uint32_t number_of(const Warp& warp, std::uint32_t lane) const noexcept {
+    return agent_of(warp) * lanes + lane;
+  }
+  [[nodiscard]] Clock& barrier(std::uint32_t id, const Cta& cta) noexcept;
+  /// Adds to `target` what the lane released by its last fences.
+  void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
   [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access) const;
@@ -125,22 +153,28 @@ class Races {
   void range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step);
   void whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step);
   void begin_issue(const Warp& warp, std::uint32_t lane);
-  void tile(const Copy& copy, const Touch& in_shared, const Touch& in_global);
+  /// What a copy touches in the shared memory of `cta`, and in global memory.
+  void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
   void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
-  void publish(Releases& where, std::uint64_t at, Clock clock, bool narrow);
-  [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write,
-                                     Memory memory) const;
+  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow);
+  /// `rank`: of the CTA that the report names.
+  [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
+                                     std::uint32_t rank) const;
 
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
 
-  Cta& cta_;
+  Cluster& cluster_;
   LaunchOrder& launch_;
-  std::uint32_t number_ = 0;  ///< of the CTA in its grid
+  std::uint32_t number_ = 0;  ///< of the cluster in its grid
+  std::uint32_t warps_each_;  ///< of a CTA
+  std::uint32_t pitch_;
   std::vector<Knowledge> warps_;
   std::deque<Block> shared_;
   std::size_t region_hint_ = 0;
-  std::array<Clock, 17> barriers_;
+  std::vector<Clock> barriers_;  ///< 16 a CTA
+  Clock cluster_arriving_;
+  Clock cluster_completed_;
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
   std::unordered_map<std::uint32_t, Agent> import_agents_;
@@ -148,7 +182,7 @@ class Races {
   Imports imports_;
   Releases shared_releases_;
   Clock issue_;  ///< of the thread that issues a copy, while it does
-  Agent next_agent_ = first_agent;
+  Agent next_agent_ = 0;
 };
 
 }  // namespace sim

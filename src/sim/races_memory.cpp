@@ -82,13 +82,14 @@ class Gather {
 }  // namespace
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) const {
-  const Knowledge& knowledge = warps_[warp.index];
-  const std::uint32_t strength =
-      (access.ordering.strong ? Access::strong : 0) | (access.ordering.narrow ? Access::narrow : 0);
+  const Knowledge& knowledge = of(warp);
+  const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
+                                 (access.ordering.narrow ? Access::narrow : 0) |
+                                 warp.cta->rank << Access::rank_at;
   return {.access = {.time = knowledge.time(),
-                     .cta = number_,
+                     .cluster = number_,
                      .place = warp.place() | strength,
-                     .agent = static_cast<Agent>(warp.index)},
+                     .agent = agent_of(warp)},
           .clock = &knowledge.of_all(mask),
           .knowledge = &knowledge,
           .imports = &imports_,
@@ -201,8 +202,8 @@ void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool
 Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
                         bool quiet) const {
   return {.access = {.time = time,
-                     .cta = number_,
-                     .place = copy.place,
+                     .cluster = number_,
+                     .place = copy.place | copy.issuer->rank << Access::rank_at,
                      .agent = agent,
                      .first = static_cast<std::int8_t>(copy.thread & 255),
                      .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
@@ -215,22 +216,25 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
 
 /// Ranges that no allocation holds are reported when they are copied.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
-  if (bytes != 0 && cta_.global(at, bytes) != nullptr) range(at, at + bytes, by, by.access.first, 0);
+  if (bytes != 0 && cluster_.cta(0).global(at, bytes) != nullptr)
+    range(at, at + bytes, by, by.access.first, 0);
 }
 
-void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_global) {
+void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global) {
+  const std::uint32_t shared = cta.in_cluster(copy.shared);
   if (!copy.tensor) {
-    range(copy.shared, copy.shared + copy.bytes, in_shared, in_shared.access.first, 0);
+    range(shared, shared + copy.bytes, in_shared, in_shared.access.first, 0);
     global_range(copy.global, copy.bytes, in_global);
     return;
   }
   const Tile tile(copy.map.spec, copy.origin);
   // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
   const bool dense = tile.span() == tile.bytes();
-  if (dense) range(copy.shared, copy.shared + tile.span(), in_shared, in_shared.access.first, 0);
+  if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
     if (!dense) {
-      tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) {
+      tile.for_each_piece(copy.shared, row, [&](std::uint32_t piece, std::uint32_t, std::uint32_t bytes) {
+        const std::uint32_t at = cta.in_cluster(piece);
         range(at, at + bytes, in_shared, in_shared.access.first, 0);
       });
     }
@@ -244,38 +248,46 @@ void Races::tile(const Copy& copy, const Touch& in_shared, const Touch& in_globa
 }
 
 void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
-  Knowledge& knowledge = warps_[warp.index];
+  Knowledge& knowledge = of(warp);
   issue_.clear();
   knowledge.release(1U << lane, issue_);
   knowledge.tick();
 }
 
-void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, bool quiet) {
-  mbarrier_use(warp, 1U << lane, copy.barrier);
+void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet) {
+  const std::uint32_t barrier = target.in_cluster(copy.barrier);
+  mbarrier_use(warp, 1U << lane, barrier);
   begin_issue(warp, lane);
-  Phases& order = phases(copy.barrier);
-  tile(copy, copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet),
-       copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
+  Phases& order = phases(barrier);
+  Touch writes = copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet);
+  if (copy.reduces) writes.access.place |= Access::strong;
+  tile(copy, target, writes, copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
+  if (copy.source != nullptr) {
+    const Touch reads = copy_touch(copy, Memory::shared, order.agent, order.time, false, quiet);
+    const std::uint32_t from = copy.source->in_cluster(copy.source_offset);
+    range(from, from + copy.bytes, reads, reads.access.first, 0);
+  }
   // A thread that waits for the phase comes after the load, and so after all that comes before the load.
   order.arriving.join(issue_);
 }
 
 void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
   begin_issue(warp, lane);
-  const auto [agents, fresh] = stores_.try_emplace(copy.thread);
+  const auto [agents, fresh] = stores_.try_emplace(number_of(warp, lane));
   if (fresh) agents->second = {new_agent(), new_agent()};
   const auto time = static_cast<std::uint32_t>(group + 1);
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
-  tile(copy, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
+  tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
 }
 
-void Races::wait_group(std::uint32_t thread, std::uint64_t group, bool read_only) {
-  const auto agents = stores_.find(thread);
+void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only) {
+  const Warp& warp = *cta.warps[thread / lanes];
+  const auto agents = stores_.find(number_of(warp, thread % lanes));
   if (agents == stores_.end()) return;
-  Knowledge& knowledge = warps_[thread / lanes];
-  const Mask live = cta_.warps[thread / lanes]->live;
+  Knowledge& knowledge = of(warp);
+  const Mask live = warp.live;
   const Mask lane = 1U << thread % lanes;
   const auto time = static_cast<std::uint32_t>(group);
   knowledge.learn(lane, live, agents->second.reads, time);

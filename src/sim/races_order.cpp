@@ -7,32 +7,68 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Races::Races(Cta& cta, LaunchOrder& launch)
-    : cta_(cta),
+Races::Races(Cluster& cluster, LaunchOrder& launch)
+    : cluster_(cluster),
       launch_(launch),
-      warps_(cta.warps.size()),
-      shared_((cta.shared_bytes() + Block::bytes - 1) / Block::bytes) {}
+      warps_each_(static_cast<std::uint32_t>(cluster.cta(0).warps.size())),
+      pitch_(pitch(cluster.cta(0).shared_bytes())),
+      warps_(std::size_t{warps_each_} * cluster.size()),
+      shared_(std::size_t{pitch_ / Block::bytes} * cluster.size()),
+      barriers_(std::size_t{16} * cluster.size()) {}
 
-void Races::start(std::uint32_t cta) {
-  number_ = cta;
-  for (std::size_t i = 0; i < warps_.size(); ++i) warps_[i].start(static_cast<Agent>(i), cta_.warps[i]->live);
+Agent Races::agent_of(const Warp& warp) const noexcept {
+  return static_cast<Agent>(warp.cta->rank * warps_each_ + warp.index);
+}
+
+Clock& Races::barrier(std::uint32_t id, const Cta& cta) noexcept {
+  return barriers_[std::size_t{16} * cta.rank + id];
+}
+
+void Races::start(std::uint32_t number) {
+  number_ = number;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    const Cta& cta = cluster_.cta(static_cast<std::uint32_t>(i / warps_each_));
+    warps_[i].start(static_cast<Agent>(i), cta.warps[i % warps_each_]->live);
+  }
   for (Block& block : shared_) block.clear();
   for (Clock& barrier : barriers_) barrier.clear();
+  cluster_arriving_.clear();
+  cluster_completed_.clear();
   phases_.clear();
   stores_.clear();
   import_agents_.clear();
   fences_.clear();
   imports_.clear();
   shared_releases_.clear();
-  next_agent_ = first_agent;
+  next_agent_ = static_cast<Agent>(warps_.size());
 }
 
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
-  Knowledge& knowledge = warps_[warp.index];
+  Knowledge& knowledge = of(warp);
   // Nobody goes on before all have arrived, so a whole warp has met.
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
-  knowledge.release(mask, barriers_[id]);
+  knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
+}
+
+void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
+  if (!releases) {
+    for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
+    return;
+  }
+  of(warp).release(mask, cluster_arriving_);
+  of(warp).tick();
+}
+
+/// A fence before it makes a relaxed arrival release what came before the fence.
+void Races::release_fenced(const Warp& warp, std::uint32_t lane, Clock& target) {
+  const auto found = fences_.find(number_of(warp, lane));
+  if (found == fences_.end()) return;
+  for (const Fenced* fenced : {&found->second.narrow, &found->second.wide}) {
+    if (fenced->clock == nullptr) continue;
+    target.join(*fenced->clock);
+    target.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced->time);
+  }
 }
 
 Races::Phases& Races::phases(std::uint32_t offset) {
@@ -52,23 +88,15 @@ void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t of
 void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
   Phases& order = phases(offset);
   if (releases) {
-    warps_[warp.index].release(1U << lane, order.arriving);
+    of(warp).release(1U << lane, order.arriving);
     return;
   }
-  // A fence before it makes a relaxed arrival release what came before the fence.
-  const auto found = fences_.find(warp.thread(lane));
-  if (found == fences_.end()) return;
-  for (const Fenced* fenced : {&found->second.narrow, &found->second.wide}) {
-    if (fenced->clock == nullptr) continue;
-    order.arriving.join(*fenced->clock);
-    order.arriving.learn(static_cast<Agent>(warp.index), 1U << lane, warps_[warp.index].existing(),
-                         fenced->time);
-  }
+  release_fenced(warp, lane, order.arriving);
 }
 
 void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
   mbarrier_use(warp, mask, offset);
-  if (acquires) warps_[warp.index].acquire(mask, warp.live, phases(offset).completed);
+  if (acquires) of(warp).acquire(mask, warp.live, phases(offset).completed);
 }
 
 void Races::mbarrier_phase(std::uint32_t offset) {
@@ -80,10 +108,10 @@ void Races::mbarrier_phase(std::uint32_t offset) {
 }
 
 void Races::fence(const Warp& warp, Mask mask, bool narrow) {
-  Knowledge& knowledge = warps_[warp.index];
+  Knowledge& knowledge = of(warp);
   std::shared_ptr<const Clock> common;
   for_lanes(mask, [&](std::uint32_t lane) {
-    LaneFences& lane_fences = fences_[warp.thread(lane)];
+    LaneFences& lane_fences = fences_[number_of(warp, lane)];
     for (const Pending& pending : lane_fences.seen)
       acquire(warp, lane, *pending.release, narrow || pending.narrow);
     if (!narrow) lane_fences.seen.clear();
@@ -98,19 +126,22 @@ void Races::fence(const Warp& warp, Mask mask, bool narrow) {
 }
 
 void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow) {
-  Knowledge& knowledge = warps_[warp.index];
-  const auto [found, fresh] = import_agents_.try_emplace(warp.thread(lane));
+  Knowledge& knowledge = of(warp);
+  const auto [found, fresh] = import_agents_.try_emplace(number_of(warp, lane));
   if (fresh) found->second = new_agent();
   const Agent agent = found->second;
   const std::uint32_t time = imports_.add(agent, release, number_, !narrow, [&](const Release& own) {
-    knowledge.acquire(1U << lane, warp.live, own.clock);
+    // Between the CTAs of a cluster neither side may be of CTA scope.
+    if (own.rank == warp.cta->rank || (own.wide && !narrow))
+      knowledge.acquire(1U << lane, warp.live, own.clock);
   });
   if (time != 0) knowledge.learn(1U << lane, warp.live, agent, time);
 }
 
-void Races::publish(Releases& where, std::uint64_t at, Clock clock, bool narrow) {
+void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow) {
   Release release;
-  release.cta = number_;
+  release.cluster = number_;
+  release.rank = rank;
   release.wide = !narrow;
   release.imports = imports_.of(clock);
   release.clock = std::move(clock);
@@ -120,20 +151,20 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, bool narrow)
 void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at) {
   if (!access.write) return;
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  Knowledge& knowledge = warps_[warp.index];
+  Knowledge& knowledge = of(warp);
   if (access.ordering.releases) {
     Clock clock;
     knowledge.release(1U << lane, clock);
-    publish(where, at, std::move(clock), access.ordering.narrow);
+    publish(where, at, std::move(clock), warp.cta->rank, access.ordering.narrow);
     return;
   }
-  const auto found = fences_.find(warp.thread(lane));
+  const auto found = fences_.find(number_of(warp, lane));
   if (found == fences_.end()) return;
   const auto from = [&](const Fenced& fenced, bool narrow) {
     if (fenced.clock == nullptr) return;
     Clock clock = *fenced.clock;
-    clock.learn(static_cast<Agent>(warp.index), 1U << lane, knowledge.existing(), fenced.time);
-    publish(where, at, std::move(clock), narrow || access.ordering.narrow);
+    clock.learn(agent_of(warp), 1U << lane, knowledge.existing(), fenced.time);
+    publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow);
   };
   from(found->second.narrow, true);
   from(found->second.wide, false);
@@ -142,7 +173,7 @@ void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& acces
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
                   const std::array<std::uint64_t, lanes>& at) {
   // What was published was of this time, the access included.
-  if (access.ordering.releases) warps_[warp.index].tick();
+  if (access.ordering.releases) of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Release* const latest = where.latest(at[lane]);
@@ -151,7 +182,7 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
       acquire(warp, lane, *latest, access.ordering.narrow);
       return;
     }
-    std::vector<Pending>& seen = fences_[warp.thread(lane)].seen;
+    std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
     if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
   });
 }
@@ -159,10 +190,6 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
 // The words of reports: both accesses, and the edge that is missing.
 
 namespace {
-
-bool is_copy(const Access& access) {
-  return access.agent >= first_agent;
-}
 
 /// Loads write shared memory and read global memory, stores the other way round.
 bool is_load(bool write, Memory memory) {
@@ -179,14 +206,20 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   const Memory memory = by.memory;
   const Access& earlier = conflict.earlier;
   if (((earlier.place | by.access.place) & Access::object) != 0) return {};
-  if (earlier.cta != by.access.cta) {
+  if (earlier.cluster == by.access.cluster && earlier.rank() != by.access.rank()) {
+    return {
+        "barrier.cluster.arrive, not .relaxed, by the first and barrier.cluster.wait by the second, or an "
+        "arrival with release on an mbarrier that the second waits on",
+        "synchronise the cluster between the two; before its CTAs exit, too"};
+  }
+  if (earlier.cluster != by.access.cluster) {
     return {"bytes of its own for each CTA, or a release at gpu scope by the first that the second acquires",
             "check how the grid is split into tiles; where CTAs do hand data over: __threadfence(), then an "
             "atomic; an atomic, then __threadfence()"};
   }
-  if (is_copy(earlier)) {
+  if (earlier.is_copy()) {
     const bool load = is_load(conflict.earlier_write, memory);
-    if (load && memory == Memory::shared && is_copy(by.access) && by.write) {
+    if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
       return {
           "a wait on the earlier load's mbarrier, and for those who use what it brought, before the stage "
           "is loaded again",
@@ -211,7 +244,7 @@ Advice advise(const Conflict& conflict, const Touch& by) {
         "the store, then a barrier",
         "wait for the group that wrote these bytes, then meet, then use them"};
   }
-  if (is_copy(by.access)) {
+  if (by.access.is_copy()) {
     if (is_load(by.write, memory) && memory == Memory::shared) {
       return {
           "an arrival by all who use the stage on an mbarrier that the issuing thread waits on, or a "
@@ -230,14 +263,17 @@ Advice advise(const Conflict& conflict, const Touch& by) {
 
 }  // namespace
 
-std::string Races::describe(const Access& access, std::uint32_t lane, bool write, Memory memory) const {
-  std::string who = "thread " + text_of(cta_.thread_index(access.thread(lane)));
-  if (access.cta != number_) who += " of CTA " + text_of(place_in(cta_.launch.shape.grid, access.cta));
-  const Place& place = cta_.program.place[access.place & Access::place_mask];
+std::string Races::describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
+                            std::uint32_t rank) const {
+  const Cta& cta = cluster_.cta(access.rank());
+  std::string who = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
+  if (access.cluster != number_ || access.rank() != rank)
+    who += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
+  const Place& place = cta.program.place[access.place & Access::place_mask];
   std::string what = write ? "write" : "read";
   if ((access.place & Access::object) != 0)
     what = write ? "making or end of the mbarrier" : "use of the mbarrier";
-  if (is_copy(access)) {
+  if (access.is_copy()) {
     what += is_load(write, memory) ? " by the bulk load" : " by the bulk store";
     who = "that " + who + " issued";
   } else {
@@ -256,14 +292,22 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
                                            by.write ? "write" : "read");
   const check::RuleId rule(*check::find(id));
   const std::uint32_t place = by.access.place & Access::place_mask;
-  if (cta_.launch.reports.again(id, cta_.program.place[place].line)) return;
-  const std::uint64_t address = line + conflict.byte + (memory == Memory::shared ? shared_base : 0);
+  Cta& cta = cluster_.cta(by.access.rank());
+  if (cta.launch.reports.again(id, cta.program.place[place].line)) return;
+  std::uint64_t address = line + conflict.byte;
+  std::string owner;
+  if (memory == Memory::shared) {
+    const auto rank = static_cast<std::uint32_t>(address / pitch_);
+    address = address % pitch_ + shared_base;
+    if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
+  }
   const Advice advice = advise(conflict, by);
-  cta_.report(by.access.thread(conflict.lane), place, rule,
-              fmt::format("{} memory at {:#x}: nothing orders {} after {}", space, address,
-                          describe(by.access, conflict.lane, by.write, memory),
-                          describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory)),
-              advice.expected, advice.remedy);
+  cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
+             fmt::format(
+                 "{} memory{} at {:#x}: nothing orders {} after {}", space, owner, address,
+                 describe(by.access, conflict.lane, by.write, memory, cta.rank),
+                 describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
+             advice.expected, advice.remedy);
 }
 
 }  // namespace sim

@@ -128,7 +128,7 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     small.place = warp.place();
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
-    into[lane] = small.shared;
+    into[lane] = cta.in_cluster(small.shared);
     // One outside of all allocations is reported when the copy reads.
     if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
@@ -156,7 +156,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
     const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
     const SharedPlace at = completion_barrier(warp, lane, address, false, *warp.cta);
     if (counted) ++warp.cta->mbarrier(at.offset)->pending;
-    if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.offset, true);
+    if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), true);
     warp.cta->small_copies.arrive_later(warp.thread(lane), at.offset, warp.place());
   });
   if (warp.cta->races) warp.cta->races->arrived(warp);

@@ -76,6 +76,8 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
+  // It releases the init, so that a relaxed arrival at the cluster's barrier may follow; here all else, too.
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, false);
 }
 
 /// aux: 1 at CTA scope.
@@ -85,14 +87,15 @@ void fence(Warp& warp, const MicroOp& op, Mask mask) {
 
 // barrier.cluster waits for all threads of the warp.
 
-void cluster_arrive(Warp& warp, const MicroOp&, Mask mask) {
+/// aux: 1 if it is relaxed.
+void cluster_arrive(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & mask;
   if (twice != 0) {
     warp.fail(first_lane(twice), "cluster-barrier.arrived-twice",
               "barrier.cluster.arrive by a thread that has not waited since it arrived");
   }
-  if (warp.cta->races) warp.cta->races->barrier_arrive(Races::cluster_barrier, warp, mask, false);
+  if (warp.cta->races) warp.cta->races->cluster_arrive(warp, mask, op.aux == 0);
   warp.cta->cluster.arrive(warp, mask);
 }
 
@@ -108,7 +111,7 @@ void cluster_wait(Warp& warp, const MicroOp&, Mask mask) {
     return;
   }
   warp.cluster_passed &= ~mask;
-  if (warp.cta->races) warp.cta->races->barrier_pass(Races::cluster_barrier, warp, mask);
+  if (warp.cta->races) warp.cta->races->cluster_pass(warp, mask);
 }
 
 /// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
@@ -203,7 +206,7 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
                                  .pending = arrivals,
                                  .place = warp.place(),
                                  .writer = cta.thread_tag(warp.thread(lane))};
-    if (cta.races) cta.races->mbarrier_init(warp, lane, offset);
+    if (cta.races) cta.races->mbarrier_init(warp, lane, cta.in_cluster(offset));
     ++cta.changes;
   });
 }
@@ -211,7 +214,7 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
 void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t offset = find(warp, warp.program->accesses[op.aux], lane).offset;
-    if (warp.cta->races) warp.cta->races->mbarrier_use(warp, 1U << lane, offset, true);
+    if (warp.cta->races) warp.cta->races->mbarrier_use(warp, 1U << lane, warp.cta->in_cluster(offset), true);
     warp.cta->drop_mbarrier(offset);
   });
 }
@@ -233,20 +236,22 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
   at.owner->settle(at.offset, *at.barrier);
 }
 
-/// Calls visit(offset, lanes) for each mbarrier that lanes of `mask` name.
+/// Calls visit(place, lanes) for each mbarrier that lanes of `mask` name; see Cta::in_cluster().
 template <typename Visit>
 void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
-  std::array<std::uint32_t, lanes> offsets;
-  for_lanes(mask, [&](std::uint32_t lane) { offsets[lane] = find(warp, access, lane).offset; });
+  std::array<std::uint32_t, lanes> places;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    places[lane] = at.owner->in_cluster(at.offset);
+  });
   for_alike(
-      mask, [&](std::uint32_t lane) { return offsets[lane]; }, visit);
+      mask, [&](std::uint32_t lane) { return places[lane]; }, visit);
 }
 
 void use(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (!warp.cta->races) return;
-  for_each_barrier(warp, access, mask, [&](std::uint32_t offset, Mask same) {
-    warp.cta->races->mbarrier_use(warp, same, offset);
-  });
+  for_each_barrier(warp, access, mask,
+                   [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
 }
 
 /// a: bytes; not an arrival. With `sign` −1 complete_tx.
@@ -277,7 +282,7 @@ enum Arrival : std::uint32_t {
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (warp.cta->cluster.hold(warp, access, mask)) return;
-  Races* const races = warp.cta->races.get();
+  Races* const races = warp.cta->races;
   use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
@@ -298,7 +303,8 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
     if ((op.c & expects) != 0) add_bytes(warp, lane, *at.barrier, operand);
     const std::uint32_t count = (op.c & expects) != 0 ? 1 : operand;
     if ((op.c & drops) != 0) at.barrier->expected -= std::min(count, at.barrier->expected);
-    if (races != nullptr) races->mbarrier_arrive(warp, lane, at.offset, (op.c & relaxed) == 0);
+    if (races != nullptr)
+      races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);
     arrive_at(warp, lane, at, count);
   });
   if (races != nullptr) races->arrived(warp);
@@ -334,8 +340,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask failed = mask & ~done;
   write_mask(warp, op.d, mask, done);
   if (warp.cta->races && done != 0) {
-    for_each_barrier(warp, access, done, [&](std::uint32_t offset, Mask same) {
-      warp.cta->races->mbarrier_pass(warp, same, offset, op.c == 0);
+    for_each_barrier(warp, access, done, [&](std::uint32_t place, Mask same) {
+      warp.cta->races->mbarrier_pass(warp, same, place, op.c == 0);
     });
   }
   if (failed == 0) return;
@@ -393,7 +399,8 @@ constexpr Selector table[] = {
     {Opcode::bar_sync, &select_bar},
     {Opcode::bar_arrive, &select_bar},
     {Opcode::bar_red, &select_bar_red},
-    {Opcode::barrier_cluster_arrive, [](Decoder& d) { d.emit(&cluster_arrive); }},
+    {Opcode::barrier_cluster_arrive,
+     [](Decoder& d) { d.emit(&cluster_arrive, 0, 0, 0, 0, d.has("relaxed") ? 1 : 0); }},
     {Opcode::barrier_cluster_wait, [](Decoder& d) { d.emit(&cluster_wait); }},
     {Opcode::membar, &select_fence},
     {Opcode::fence, &select_fence},

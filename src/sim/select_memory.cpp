@@ -29,7 +29,7 @@ struct Stretch {
 class Trace {
  public:
   Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
-      : races_(warp.cta->races.get()),
+      : races_(warp.cta->races),
         warp_(warp),
         access_{Memory::shared, bytes, write, ordering},
         ordered_(ordering.strong && warp.program->orders_memory) {}
@@ -38,7 +38,7 @@ class Trace {
   void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
     if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
     access_.memory = stretch.shared ? Memory::shared : Memory::global;
-    const std::uint64_t base = stretch.shared ? stretch.offset - stretch.low : 0;
+    const std::uint64_t base = stretch.shared ? warp_.cta->in_cluster(stretch.offset) - stretch.low : 0;
     if (stretch.linear) {
       races_->access(warp_, access_, base + stretch.low);
       return;
@@ -79,7 +79,7 @@ class Trace {
     if (ordered_) races_->after(warp_, mask, access_, at_);
   }
   static std::uint64_t place(const Target& target, std::uint64_t address) {
-    return target.shared ? target.offset : address;
+    return target.shared ? target.owner->in_cluster(target.offset) : address;
   }
 
   Races* races_;

@@ -72,7 +72,7 @@ void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t addre
   constexpr std::uint32_t half = map_bytes / 2;  // a part lies in one line
   std::array<std::uint64_t, lanes> places{};
   for (std::uint32_t i = 0; i < 2; ++i) {
-    places[lane] = (at.shared ? at.offset : address) + i * half;
+    places[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + i * half;
     warp.cta->races->access(warp, {at.shared ? Memory::shared : Memory::global, half, write, {}}, places,
                             1U << lane);
   }

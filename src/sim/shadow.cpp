@@ -11,7 +11,7 @@ namespace {
 /// Strong accesses whose scopes include each other are no race, whatever orders them.
 bool morally_strong(const Access& a, const Access& b) {
   if ((a.place & b.place & Access::strong) == 0) return false;
-  return a.cta == b.cta || ((a.place | b.place) & Access::narrow) == 0;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
 }
 
 bool whole_piece(const Access& access) {
@@ -49,7 +49,7 @@ constexpr std::size_t many_pieces = 16;
 bool merge(Piece& earlier, const Piece& piece, bool whatever_place) {
   const Access& a = earlier.access;
   const Access& b = piece.access;
-  if (a.time != b.time || a.agent != b.agent || a.cta != b.cta || a.spread != b.spread) return false;
+  if (a.time != b.time || a.agent != b.agent || a.cluster != b.cluster || a.spread != b.spread) return false;
   if (a.place != b.place && (!whatever_place || ((a.place ^ b.place) & ~Access::place_mask) != 0))
     return false;
   if (a.spread == a_map) {
@@ -72,8 +72,8 @@ bool one_answer(const Piece& piece) {
 
 bool Touch::knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const {
   const Clock& clock_of_lane = knowledge != nullptr ? knowledge->of(lane) : *clock;
-  if (earlier.cta != access.cta)
-    return imports->know(clock_of_lane, earlier.cta, earlier.agent, of, earlier.time);
+  if (earlier.cluster != access.cluster)
+    return imports->know(clock_of_lane, earlier.cluster, earlier.agent, of, earlier.time);
   if (knowledge != nullptr && earlier.agent == access.agent && of == lane) return true;
   return clock_of_lane.knows(earlier.agent, of, earlier.time);
 }
@@ -112,14 +112,15 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
     if (!earlier.write && !by.write) continue;
     const ByteMask both = earlier.bytes & piece.bytes;
     if (both == 0 || morally_strong(earlier.access, by.access)) continue;
-    if (earlier.access.cta == by.access.cta && earlier.access.time <= by.clock->all(earlier.access.agent))
+    if (earlier.access.cluster == by.access.cluster &&
+        earlier.access.time <= by.clock->all(earlier.access.agent))
       continue;
     const bool once = one_answer(earlier) && one_answer(piece);
     for (std::uint32_t byte = first_of(both); byte < line_bytes; ++byte) {
       if (!has(both, byte)) continue;
       const auto conflict = compare(earlier, piece, by, byte);
       // A thread that has not released says more than the copy whose bytes it used.
-      if (conflict && earlier.access.agent < first_agent) return conflict;
+      if (conflict && !earlier.access.is_copy()) return conflict;
       if (conflict && !with_copy) with_copy = conflict;
       if (conflict || once) break;
     }
@@ -147,7 +148,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
     if (both == 0) return false;
     if (!by.write) {
       // A read that this one follows needs no remembering: who follows this one follows both.
-      const bool here = earlier.access.cta == by.access.cta;
+      const bool here = earlier.access.cluster == by.access.cluster;
       const bool known = here && earlier.access.time <= by.clock->all(earlier.access.agent);
       const bool own = here && earlier.access.agent == by.access.agent && by.knowledge != nullptr &&
                        same_lanes(earlier, piece, both);

@@ -43,8 +43,8 @@ enum Spread : std::uint8_t {
 /// An access as memory remembers it.
 struct Access {
   std::uint32_t time = 0;  ///< of the agent; 0: there was none
-  std::uint32_t cta = 0;
-  std::uint32_t place = 0;  ///< index into Program::place, and how strong it is
+  std::uint32_t cluster = 0;
+  std::uint32_t place = 0;  ///< index into Program::place, rank of the CTA, and how strong it is
   Agent agent = 0;
   std::int8_t first = 0;
   std::uint8_t spread = 0;
@@ -52,10 +52,16 @@ struct Access {
   static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
   static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
   static constexpr std::uint32_t object = 1U << 29;  ///< of an mbarrier as such
-  static constexpr std::uint32_t place_mask = object - 1;
+  static constexpr std::uint32_t rank_at = 26;
+  static constexpr std::uint32_t place_mask = (1U << rank_at) - 1;
+  static_assert(max_cluster << rank_at <= object);
+
+  /// Of the CTA whose thread accesses memory, or has asked for the copy.
+  [[nodiscard]] std::uint32_t rank() const noexcept { return (place & (object - 1)) >> rank_at; }
+  [[nodiscard]] bool is_copy() const noexcept { return (spread & no_lane) != 0; }
 
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
-    return agent == other.agent && first == other.first && spread == other.spread && agent < first_agent;
+    return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
   }
   /// The same with another first lane. In one register: memory written byte by byte is slow to copy.
   [[nodiscard]] Access from(int lane) const noexcept {
@@ -65,9 +71,10 @@ struct Access {
     words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
     return std::bit_cast<Access>(words);
   }
-  /// The thread of lane `lane`, or the one that issued the copy.
-  [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept {
-    return agent < first_agent ? agent * 32U + lane : (spread & 3U) << 8 | static_cast<std::uint8_t>(first);
+  /// The thread of lane `lane` in its CTA, which has `warps`, or the one that issued the copy.
+  [[nodiscard]] std::uint32_t thread(std::uint32_t lane, std::size_t warps) const noexcept {
+    return is_copy() ? (spread & 3U) << 8 | static_cast<std::uint8_t>(first)
+                     : static_cast<std::uint32_t>(agent % warps * 32U + lane);
   }
 };
 
@@ -87,11 +94,10 @@ struct Piece {
       case a_map: return 1U << map[byte];
       case no_lane: return 1;
       default:
-        return access.agent >= first_agent
-                   ? 1
-                   : 1U << (static_cast<std::uint32_t>(access.first +
-                                                       static_cast<int>(byte >> access.spread)) &
-                            31U);
+        return access.is_copy() ? 1
+                                : 1U << (static_cast<std::uint32_t>(access.first +
+                                                                    static_cast<int>(byte >> access.spread)) &
+                                         31U);
     }
   }
 };
@@ -105,14 +111,14 @@ struct Touch {
   Access access;
   const Clock* clock = nullptr;          ///< known to all who take part
   const Knowledge* knowledge = nullptr;  ///< lane by lane; null for a copy
-  const Imports* imports = nullptr;      ///< what is known of other CTAs
+  const Imports* imports = nullptr;      ///< what is known of other clusters
   Memory memory = Memory::shared;
   bool write = false;
   bool quiet = false;  ///< a rule has been reported already
 
   /// Whether the access is known, or of the same threads, whatever lane is asked.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
-    return earlier.time == 0 || (earlier.cta == now.cta &&
+    return earlier.time == 0 || (earlier.cluster == now.cluster &&
                                  (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(now)));
   }
   /// Whether lane `lane` knows what lane `of` did in an access.

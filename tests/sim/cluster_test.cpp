@@ -221,12 +221,12 @@ TEST_CASE("bulk loads into the CTA's own shared memory in a cluster, with mapped
 }
 
 TEST_CASE("warps arrive at the cluster's barrier and wait later; those that exited count as arrived") {
-  const Outcome outcome =
-      run(registers + element +
-              "setp.ge.u32 %p2, %r1, 64;\n@%p2 ret;\n"
-              "st.shared.u32 [%r5], %r4;\nbarrier.cluster.arrive.release;\nadd.u32 %r7, %r4, 1;\n"
-              "barrier.cluster.wait.acquire;\nst.global.u32 [%rd3], %r7;\nret;",
-          {.block = 96});
+  const Outcome outcome = run(registers + element +
+                                  "setp.ge.u32 %p2, %r1, 64;\n@%p2 ret;\n"
+                                  "shl.b32 %r8, %r1, 2;\nadd.u32 %r8, %r8, %r5;\nst.shared.u32 [%r8], "
+                                  "%r4;\nbarrier.cluster.arrive.release;\nadd.u32 %r7, %r4, 1;\n"
+                                  "barrier.cluster.wait.acquire;\nst.global.u32 [%rd3], %r7;\nret;",
+                              {.block = 96});
   INFO(all_of(outcome));
   CHECK(outcome.reports.empty());
   CHECK(outcome.words[96] == 2);
