@@ -1,5 +1,7 @@
 #include "sim/cta.hpp"
 
+#include "sim/warpgroup.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -33,6 +35,9 @@ std::string describe_wait(Cta& cta, const Group& group) {
     case Wait::Kind::cluster:
       return fmt::format("wait at the cluster's barrier: {} of {} threads have arrived",
                          cta.cluster.barrier().arrived, cta.cluster.live_threads());
+    case Wait::Kind::registers:
+      return fmt::format("wait for {} registers each: the CTA's pool has {} for a warp's threads",
+                         group.wait.what, cta.free_registers);
     case Wait::Kind::warp: return fmt::format("wait for lanes {:#x} of their warp", group.wait.what);
     case Wait::Kind::mbarrier: {
       const Mbarrier* barrier = cta.mbarrier(group.wait.what);
@@ -116,6 +121,7 @@ void Cta::start(const Triple& index) {
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
   live_threads = static_cast<std::uint32_t>(fences_.size());
+  free_registers = 0;
   for (auto& warp : warps) {
     const std::uint32_t left = live_threads - warp->index * lanes;
     warp->live = left >= lanes ? all_lanes : (1U << left) - 1;
@@ -123,6 +129,8 @@ void Cta::start(const Triple& index) {
     warp->pc = program.first;
     warp->groups.clear();
     warp->calls.reset();
+    warp->warpgroup.reset();
+    warp->registers_each = registers_at_launch(*this);
     warp->timed_out = false;
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();
@@ -162,13 +170,14 @@ bool Cta::turn(std::uint64_t round) {
       if (!warp->choose()) continue;
     }
     ran = true;
-    execute(*warp, slice);
+    program.watched != 0 ? execute<true>(*warp, slice) : execute<false>(*warp, slice);
     if (launch.options.mode == SimOptions::Mode::random && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
 }
 
 void Cta::finish() {
+  finish_warpgroups(*this);
   engine.finish();
   small_copies.reset();
   ended = true;
@@ -181,6 +190,7 @@ void Cta::stop() {
   launch.thread_instructions += thread_instructions_;
 }
 
+template <bool watches>
 void Cta::execute(Warp& warp, std::uint32_t most) {
   const MicroOp* const code = program.code.data();
   std::uint64_t threads = 0;
@@ -189,6 +199,10 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
     const MicroOp& op = code[warp.pc];
     const Mask guard = read_mask(warp, op.guard);
     const Mask mask = warp.active & guard;
+    if constexpr (watches) {
+      if (mask != 0 && program.watch_begin[warp.pc] != program.watch_begin[warp.pc + 1])
+        watch_registers(warp, mask);
+    }
     ++warp.pc;
     threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
     if (mask != 0) op.handler(warp, op, mask);
@@ -395,12 +409,19 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
+  const Warp* first = nullptr;
+  const Group* waiting = nullptr;
   for (const auto& warp : warps) {
-    if (warp->groups.empty()) continue;
-    const Group& group = warp->groups.front();
-    report(warp->thread(first_lane(group.mask)), place_of(program, group), "deadlock", std::move(found));
-    break;
+    for (const Group& group : warp->groups) {
+      const bool cause = group.wait.kind == Wait::Kind::registers;
+      if (waiting != nullptr && (!cause || waiting->wait.kind == Wait::Kind::registers)) continue;
+      first = warp.get();
+      waiting = &group;
+    }
   }
+  const bool registers = waiting->wait.kind == Wait::Kind::registers;
+  report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting),
+         registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock"), std::move(found));
   throw Stop{};
 }
 

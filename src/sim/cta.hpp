@@ -85,6 +85,8 @@ class Cta {
   /// Counts everything that another thread may wait for: stores, arrivals, deliveries.
   std::uint64_t changes = 0;
   std::uint32_t live_threads = 0;
+  std::uint64_t free_registers =
+      0;  ///< that setmaxnreg.dec has given back, of warps: one for each of 32 threads
   std::array<NamedBarrier, 16> barriers{};
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's; null: they are not looked for
@@ -157,6 +159,7 @@ class Cta {
 
  private:
   void order_warps(std::uint64_t round);
+  template <bool watches>
   void execute(Warp& warp, std::uint32_t slice);
   [[noreturn]] void report_limit(const Warp& warp);
   void fill_constants(Warp& warp);

@@ -118,6 +118,41 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   decode_function(function);
   for (const auto& [op, target] : calls_) program_.code[op].aux = target->first;
   program_.register_bytes = static_cast<std::uint32_t>(align_up(program_.register_bytes, 64));
+  if (!program_.products.empty()) watch_registers();
+}
+
+/// The registers that an instruction names, whose first micro-operation is `first`.
+void Decoder::note_registers(std::uint32_t first, const std::vector<Arg>& args) {
+  for (const Arg& arg : args) {
+    if (arg.kind == Arg::Kind::reg) uses_.emplace_back(first, arg.slot);
+    if (arg.kind == Arg::Kind::memory && arg.access.address_width != 0)
+      uses_.emplace_back(first, arg.access.address);
+    note_registers(first, arg.elements);
+  }
+}
+
+/// Numbers the registers of the kernel's warpgroup products, and notes who else uses them.
+void Decoder::watch_registers() {
+  std::map<Slot, std::uint32_t> numbers;
+  for (WarpgroupProduct& product : program_.products) {
+    const auto number = [&](const std::vector<Slot>& slots) {
+      for (const Slot slot : slots)
+        product.registers.push_back(
+            numbers.try_emplace(slot, static_cast<std::uint32_t>(numbers.size())).first->second);
+    };
+    number(product.d);
+    product.results = product.registers.size();
+    number(product.a);
+  }
+  program_.watched = static_cast<std::uint32_t>(numbers.size());
+  std::size_t next = 0;
+  for (std::uint32_t op = 0; op <= program_.code.size(); ++op) {
+    program_.watch_begin.push_back(static_cast<std::uint32_t>(program_.watches.size()));
+    for (; next < uses_.size() && uses_[next].first == op; ++next) {
+      const auto found = numbers.find(uses_[next].second);
+      if (found != numbers.end()) program_.watches.push_back(found->second);
+    }
+  }
 }
 
 void Decoder::decode_function(const ptx::FlatFunction& function) {
@@ -159,7 +194,9 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     guard_ = registers_[reg->index].slot | (instruction.guard->negated ? 1U : 0U);
   }
   args_.clear();
+  const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
+  if (instruction.opcode != Opcode::wgmma_mma_async) note_registers(first, args_);
   const Selector* const selector = find_selector(instruction.opcode);
   if (selector == nullptr) unsupported();
   selector->select(*this);
@@ -392,9 +429,10 @@ Selectors selectors() {
   // Never destroyed: threads and static objects may use a device while the process ends.
   static const auto& all = *new auto([] {
     std::vector<Selector> tables;
-    for (const Selectors& table : {arithmetic_selectors, float_selectors, logic_selectors, move_selectors,
-                                   memory_selectors, control_selectors, barrier_selectors, warp_selectors,
-                                   async_selectors, bulk_selectors, matrix_selectors, tensormap_selectors})
+    for (const Selectors& table :
+         {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, memory_selectors,
+          control_selectors, barrier_selectors, warp_selectors, async_selectors, bulk_selectors,
+          matrix_selectors, tensormap_selectors, warpgroup_selectors})
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;

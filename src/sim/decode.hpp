@@ -122,6 +122,9 @@ class Decoder {
   [[nodiscard]] Slot temporary(bool wide);
   /// The slots of an operand's elements, to read or to write.
   [[nodiscard]] std::vector<Slot> slots(const Arg& arg, ScalarType type, bool written);
+  [[nodiscard]] std::uint32_t add(WarpgroupProduct product) {
+    return append(program_.products, std::move(product));
+  }
   /// Adds to the program's tables; the index is what a micro-operation's aux names.
   [[nodiscard]] std::uint32_t add(MemoryAccess access) {
     return append(program_.accesses, std::move(access));
@@ -159,6 +162,8 @@ class Decoder {
   void describe_frame(Callee& callee);
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
+  void note_registers(std::uint32_t first, const std::vector<Arg>& args);
+  void watch_registers();
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
@@ -185,7 +190,8 @@ class Decoder {
   std::vector<MicroOp> after_;        ///< to follow the instruction: extensions of results
   std::vector<std::uint32_t> first_;  ///< micro-operation that each instruction begins with
   std::vector<std::uint32_t> branches_;
-  std::size_t table_base_ = 0;  ///< of the function's branch tables in Program's
+  std::vector<std::pair<std::uint32_t, Slot>> uses_;  ///< registers by the first micro-operation of a user
+  std::size_t table_base_ = 0;                        ///< of the function's branch tables in Program's
   Slot sink_[2] = {0, 0};
 };
 

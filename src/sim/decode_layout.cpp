@@ -211,6 +211,9 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       for (std::size_t i = 0; i < std::min<std::size_t>(tuning.values.size(), 3); ++i)
         cluster[i] = static_cast<std::uint32_t>(std::min<std::uint64_t>(tuning.values[i], ~0U));
     }
+    const auto first = static_cast<std::uint32_t>(tuning.values.empty() ? 0 : tuning.values.front());
+    if (tuning.name == "maxnreg") program_.max_registers = first;
+    if (tuning.name == "minnctapersm") program_.min_ctas = std::max(1U, first);
     if (tuning.name == "explicitcluster") program_.explicit_cluster = true;
   }
 }

@@ -93,6 +93,27 @@ struct BulkOperands {
   std::optional<Slot> cta_mask{};  ///< of .multicast::cluster: a bit a CTA
 };
 
+/// Operands of a wgmma.mma_async: D += A · B, 64 rows by the four warps of a warpgroup (select_wgmma.cpp).
+struct PendingProduct;
+struct WarpgroupProduct {
+  std::uint32_t n = 0;
+  std::uint32_t element_bytes = 0;  ///< of A and B
+  std::vector<Slot> d;
+  std::vector<Slot> a;  ///< registers of A; empty: a descriptor in `a_matrix`
+  Slot a_matrix = 0;
+  Slot b_matrix = 0;
+  Slot keeps_d = 0;  ///< a predicate; false: D = A · B
+  bool negates_a = false;
+  bool negates_b = false;
+  bool a_by_columns = false;  ///< stored transposed
+  bool b_by_rows = false;
+  bool saturates = false;
+  std::uint32_t kind = 0;  ///< which result and shape it has: accumulators of one kind need no fence
+  std::vector<std::uint32_t> registers;  ///< D and A among Program::watched
+  std::size_t results = 0;               ///< of those, D's
+  void (*multiply)(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) = nullptr;
+};
+
 /// The lane that asks for the value of a special register.
 struct LaneId {
   const Cta& cta;
@@ -151,6 +172,11 @@ struct Program {
   std::vector<Place> place;
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
+  std::vector<WarpgroupProduct> products;
+  // Of a kernel with such products: the registers that they use, and by which other micro-operations.
+  std::uint32_t watched = 0;
+  std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
+  std::vector<std::uint32_t> watches;
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;
@@ -169,6 +195,8 @@ struct Program {
   bool uses_globals = false;
   bool orders_memory = false;  ///< has fences, releases or acquires
   std::uint32_t max_threads = 1024;
+  std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: what fits
+  std::uint32_t min_ctas = 1;                           ///< .minnctapersm
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
   bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say
 };

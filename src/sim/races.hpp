@@ -96,6 +96,13 @@ class Races {
   /// Into the shared memory of `target`.
   void load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
+  // Products of matrices, which a warp issues: begin_product(), then what each reads of shared memory.
+
+  void begin_product(const Warp& warp, std::uint32_t lane) { begin_issue(warp, lane); }
+  void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
+  /// The warp's products of the groups below `group` are done.
+  void wait_products(const Warp& warp, std::uint64_t group);
+
   /// The groups below `group` of a thread of `cta` have read their source, and unless `read_only` written.
   void wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only);
 
@@ -177,6 +184,7 @@ class Races {
   Clock cluster_completed_;
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
+  std::unordered_map<Agent, Agent> products_;  ///< by warp
   std::unordered_map<std::uint32_t, Agent> import_agents_;
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;

@@ -282,6 +282,26 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
 }
 
+void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group,
+                         bool quiet) {
+  const auto [agent, fresh] = products_.try_emplace(agent_of(warp));
+  if (fresh) agent->second = new_agent();
+  Copy issued;
+  issued.issuer = warp.cta;
+  issued.thread = warp.thread(0);
+  issued.place = warp.place();
+  Touch by =
+      copy_touch(issued, Memory::shared, agent->second, static_cast<std::uint32_t>(group + 1), false, quiet);
+  by.access.spread |= a_product;
+  range(at, at + bytes, by, by.access.first, 0);
+}
+
+void Races::wait_products(const Warp& warp, std::uint64_t group) {
+  const auto agent = products_.find(agent_of(warp));
+  if (agent != products_.end())
+    of(warp).learn(warp.live, warp.live, agent->second, static_cast<std::uint32_t>(group));
+}
+
 void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only) {
   const Warp& warp = *cta.warps[thread / lanes];
   const auto agents = stores_.find(number_of(warp, thread % lanes));

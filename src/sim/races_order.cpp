@@ -36,6 +36,7 @@ void Races::start(std::uint32_t number) {
   cluster_completed_.clear();
   phases_.clear();
   stores_.clear();
+  products_.clear();
   import_agents_.clear();
   fences_.clear();
   imports_.clear();
@@ -217,6 +218,12 @@ Advice advise(const Conflict& conflict, const Touch& by) {
             "check how the grid is split into tiles; where CTAs do hand data over: __threadfence(), then an "
             "atomic; an atomic, then __threadfence()"};
   }
+  if ((earlier.spread & a_product) != 0) {
+    return {
+        "wgmma.wait_group for the product's group by all warps that issued it, then a barrier or an arrival, "
+        "before its operands are written",
+        "wait for the group that reads this stage before it is handed back"};
+  }
   if (earlier.is_copy()) {
     const bool load = is_load(conflict.earlier_write, memory);
     if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
@@ -274,7 +281,9 @@ std::string Races::describe(const Access& access, std::uint32_t lane, bool write
   if ((access.place & Access::object) != 0)
     what = write ? "making or end of the mbarrier" : "use of the mbarrier";
   if (access.is_copy()) {
-    what += is_load(write, memory) ? " by the bulk load" : " by the bulk store";
+    what += (access.spread & a_product) != 0 ? " by the wgmma.mma_async"
+            : is_load(write, memory)         ? " by the bulk load"
+                                             : " by the bulk store";
     who = "that " + who + " issued";
   } else {
     who = "by " + who;

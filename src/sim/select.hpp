@@ -36,6 +36,7 @@ extern const Selectors async_selectors;
 extern const Selectors bulk_selectors;
 extern const Selectors matrix_selectors;
 extern const Selectors tensormap_selectors;
+extern const Selectors warpgroup_selectors;
 
 /// fence.proxy.tensormap::generic
 void select_map_fence(Decoder& d);

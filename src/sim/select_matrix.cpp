@@ -1,6 +1,7 @@
 /// Matrices: products of them, mma.sync (PTX ISA 9.7.14.5), and those of 8 rows of 16 bytes between shared
 /// memory and registers: ldmatrix, stmatrix, movmatrix (9.7.14.5.15 to 9.7.14.5.17).
 #include "sim/cta.hpp"
+#include "sim/matrix.hpp"
 #include "sim/select.hpp"
 
 #include <algorithm>
@@ -26,34 +27,6 @@ struct Shape {
 
 /// More than the greatest k.
 constexpr std::uint32_t most_k = 64;
-
-/// Elements of `type` in a register of 32 bits (of 64 for f64).
-constexpr std::uint32_t per_register(ScalarType type) {
-  switch (type) {
-    case ScalarType::f16:
-    case ScalarType::bf16: return 2;
-    case ScalarType::u8:
-    case ScalarType::s8:
-    case ScalarType::e4m3:
-    case ScalarType::e5m2: return 4;
-    default: return 1;
-  }
-}
-
-/// Element `i` of a register as a number: exact, as every type's values are f64 values.
-template <ScalarType type>
-double element(std::uint64_t bits, std::uint32_t i) {
-  const auto word = static_cast<std::uint32_t>(bits);
-  if constexpr (type == ScalarType::f16) return decode_small<f16_format>(word >> 16 * i & 0xffff);
-  if constexpr (type == ScalarType::bf16) return decode_small<bf16_format>(word >> 16 * i & 0xffff);
-  if constexpr (type == ScalarType::e4m3) return decode_small<e4m3_format>(word >> 8 * i & 0xff);
-  if constexpr (type == ScalarType::e5m2) return decode_small<e5m2_format>(word >> 8 * i & 0xff);
-  if constexpr (type == ScalarType::u8) return static_cast<std::uint8_t>(word >> 8 * i);
-  if constexpr (type == ScalarType::s8) return static_cast<std::int8_t>(word >> 8 * i);
-  // A .tf32 operand has 10 bits of mantissa; the 13 below are none of it.
-  if constexpr (type == ScalarType::tf32) return std::bit_cast<float>(word & ~0x1fffU);
-  return std::bit_cast<double>(bits);
-}
 
 /// accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: where a, b, c
 /// begin; op.d: m | n << 8 | k << 16, and 1 << 24 for .satfinite.

@@ -463,10 +463,9 @@ constexpr Selector table[] = {
     {Opcode::cvta_to, &select_cvta},
     {Opcode::mapa, &select_mapa},
     {Opcode::getctarank, &select_getctarank},
-    // A launch is over before the next begins, and registers are not counted.
+    // A launch is over before the next begins.
     {Opcode::griddepcontrol, &select_nothing},
     {Opcode::pmevent, &select_nothing},
-    {Opcode::setmaxnreg, &select_nothing},
 };
 
 }  // namespace

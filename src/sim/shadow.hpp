@@ -34,10 +34,11 @@ inline constexpr ByteMask whole_line = ~ByteMask{0};
 /// How the bytes of a line are shared out among the lanes of a warp.
 enum Spread : std::uint8_t {
   // 0 … 4: byte b is lane first + (b >> spread)'s.
-  one_lane = 5,  ///< all are lane first's
-  a_set = 6,     ///< all are every lane's of a set
-  a_map = 7,     ///< each has a lane of its own
-  no_lane = 8,   ///< an agent's; bits 0–1 and `first`: the thread that asked for it
+  one_lane = 5,    ///< all are lane first's
+  a_set = 6,       ///< all are every lane's of a set
+  a_map = 7,       ///< each has a lane of its own
+  no_lane = 8,     ///< an agent's; bits 0–1 and `first`: the thread that asked for it
+  a_product = 16,  ///< beside no_lane: of a wgmma
 };
 
 /// An access as memory remembers it.

@@ -19,12 +19,13 @@ class Cta;
 struct Wait {
   enum class Kind : std::uint8_t {
     none,
-    mbarrier,  ///< shared address `what`, parity `detail`
-    barrier,   ///< CTA barrier `what`
-    warp,      ///< other lanes of the warp, lanes `what`
-    cluster,   ///< the cluster's barrier
-    held,      ///< about to access a peer's shared memory, which happens as late as it may
-    yielded,   ///< ready, but others go first
+    mbarrier,   ///< shared address `what`, parity `detail`
+    barrier,    ///< CTA barrier `what`
+    warp,       ///< other lanes of the warp, lanes `what`
+    cluster,    ///< the cluster's barrier
+    registers,  ///< setmaxnreg.inc to `what` of them
+    held,       ///< about to access a peer's shared memory, which happens as late as it may
+    yielded,    ///< ready, but others go first
   };
   Kind kind = Kind::none;
   std::uint32_t what = 0;
@@ -58,7 +59,13 @@ struct CallStack {
   std::array<std::uint32_t, lanes> top{};  ///< bytes of stack_bytes in use
 };
 
+struct WarpgroupState;
 struct Warp {
+  Warp();
+  ~Warp();
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+
   Cta* cta = nullptr;
   const Program* program = nullptr;
   std::byte* registers = nullptr;
@@ -77,8 +84,10 @@ struct Warp {
   std::array<std::uint32_t, 16> reductions{};  ///< of bar.red at each CTA barrier: threads that said yes …
   std::array<std::uint32_t, 16> reduced{};     ///< … of how many
   Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase
-  Mask cluster_passed = 0;  ///< its phase has completed, and they have not waited for it yet
-  Mask released = 0;        ///< lanes whose next access to a peer is not held again
+  Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
+  std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says
+  std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
+  Mask released = 0;                          ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
   /// Of the present instruction: index into Program::place.

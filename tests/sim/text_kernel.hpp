@@ -29,7 +29,7 @@ std::string all_of(const Outcome& outcome);
 
 /// There is one report, of this rule.
 void expect_only(const Outcome& outcome, const std::string& rule);
-/// There are reports, the first of this rule.
+/// There are reports, the first of a rule that begins so.
 void expect_first(const Outcome& outcome, const std::string& rule);
 /// There is none.
 void expect_clean(const Outcome& outcome);

@@ -1,0 +1,443 @@
+/// wgmma.mma_async and its fence and groups (PTX ISA 9.7.15), setmaxnreg (9.7.19.5).
+#include "sim/matrix.hpp"
+#include "sim/select.hpp"
+#include "sim/warpgroup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr std::uint32_t rows_of_warp = 16;
+constexpr std::uint32_t most_n = 256;
+constexpr std::uint32_t most_k = 32;
+constexpr std::uint32_t chunk_bytes = 16;
+/// Bytes of a row of A, or a column of B, in every shape.
+constexpr std::uint32_t k_bytes = 32;
+
+/// Calls visit(shared address, first row, step of rows, first k, step of k) for the pieces of 16 bytes of the
+/// rows [from, from + count) of a matrix whose elements have `bytes`.
+template <typename Visit>
+void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from, std::uint32_t count,
+                    std::uint32_t bytes, const Visit& visit) {
+  const std::uint32_t per = chunk_bytes / bytes;
+  if (!by_columns) {
+    for (std::uint32_t row = from; row < from + count; ++row) {
+      for (std::uint32_t chunk = 0; chunk < k_bytes / chunk_bytes; ++chunk)
+        visit(matrix.by_rows(row, chunk), row - from, 0U, chunk * per, 1U);
+    }
+    return;
+  }
+  for (std::uint32_t row = from; row < from + count; row += per) {
+    for (std::uint32_t k = 0; k < k_bytes / bytes; ++k)
+      visit(matrix.by_columns(row / per, k), row - from, 1U, k, 0U);
+  }
+}
+
+using RowsOfA = std::array<std::array<double, most_k>, rows_of_warp>;
+using RowsOfB = std::array<std::array<double, most_n>, most_k>;
+
+/// The elements of a matrix, given to put(row, k, value).
+template <ScalarType type, typename Put>
+void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
+                 std::uint32_t count, double factor, const Put& put) {
+  constexpr std::uint32_t per = per_register(type);
+  for_each_chunk(matrix, by_columns, from, count, 4 / per,
+                 [&](std::uint32_t address, std::uint32_t row, std::uint32_t row_step, std::uint32_t k,
+                     std::uint32_t k_step) {
+                   std::array<std::uint32_t, chunk_bytes / 4> words{};
+                   std::memcpy(words.data(), cta.shared() + (address - shared_base), chunk_bytes);
+                   for (std::uint32_t i = 0; i < 4 * per; ++i)
+                     put(row + i * row_step, k + i * k_step, factor * element<type>(words[i / per], i % per));
+                 });
+}
+
+template <ScalarType a_type, ScalarType b_type, ScalarType d_type>
+void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) {
+  constexpr std::uint32_t per = per_register(a_type);
+  constexpr std::uint32_t k_count = k_bytes * per / 4;
+  RowsOfA a{};
+  RowsOfB b{};
+  const double a_factor = product.negates_a ? -1 : 1;
+  if (product.a.empty()) {
+    read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp,
+                        rows_of_warp, a_factor,
+                        [&](std::uint32_t row, std::uint32_t k, double value) { a[row][k] = value; });
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      for (std::uint32_t i = 0; i < product.a.size(); ++i) {
+        const auto word = get<std::uint32_t>(warp.registers + product.a[i], lane);
+        for (std::uint32_t e = 0; e < per; ++e)
+          a[lane / 4 + 8 * (i % 2)][lane % 4 * per + e + i / 2 * 4 * per] =
+              a_factor * element<a_type>(word, e);
+      }
+    }
+  }
+  read_matrix<b_type>(*warp.cta, pending.b, product.b_by_rows, 0, product.n, product.negates_b ? -1 : 1,
+                      [&](std::uint32_t column, std::uint32_t k, double value) { b[k][column] = value; });
+
+  // D of lane l: rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next of each 8.
+  using C = std::conditional_t<d_type == ScalarType::s32, std::int32_t, float>;
+  constexpr std::uint32_t packed = d_type == ScalarType::f16 ? 2 : 1;
+  std::array<double, most_n> sums{};
+  for (std::uint32_t row = 0; row < rows_of_warp; ++row) {
+    const auto each_result = [&](const auto& visit) {
+      for (std::uint32_t column = 0; column < product.n; ++column) {
+        const std::uint32_t lane = row % 8 * 4 + column % 8 / 2;
+        const std::uint32_t i = column / 8 * 4 + row / 8 * 2 + column % 2;
+        visit(column, lane, warp.registers + product.d[i / packed], i % packed);
+      }
+    };
+    sums.fill(0);
+    if (pending.keeps_d) {
+      each_result([&](std::uint32_t column, std::uint32_t lane, const std::byte* slot, std::uint32_t half) {
+        if constexpr (d_type == ScalarType::f16)
+          sums[column] = decode_small<f16_format>(get<std::uint32_t>(slot, lane) >> 16 * half & 0xffff);
+        else
+          sums[column] = get<C>(slot, lane);
+      });
+    }
+    for (std::uint32_t k = 0; k < k_count; ++k) {
+      for (std::uint32_t column = 0; column < product.n; ++column) sums[column] += a[row][k] * b[k][column];
+    }
+    each_result([&](std::uint32_t column, std::uint32_t lane, std::byte* slot, std::uint32_t half) {
+      if constexpr (d_type == ScalarType::f16) {
+        const std::uint32_t bits = encode_small<f16_format>(sums[column], false);
+        const auto word = get<std::uint32_t>(slot, lane);
+        put(slot, lane, (word & ~(0xffffU << 16 * half)) | bits << 16 * half);
+      } else if constexpr (d_type == ScalarType::s32) {
+        // Exact: at most 2^31 and 32 products of 2^16.
+        const auto sum = static_cast<std::int64_t>(sums[column]);
+        const auto limited = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
+                                                      std::numeric_limits<std::int32_t>::max());
+        put(slot, lane,
+            static_cast<std::int32_t>(static_cast<std::uint32_t>(product.saturates ? limited : sum)));
+      } else {
+        put(slot, lane, canonical(static_cast<float>(sums[column])));
+      }
+    });
+  }
+}
+
+// The protocol.
+
+/// Reports what is wrong with the bytes that a product reads of a matrix, and tells who looks for races.
+void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
+                  std::uint32_t count, std::uint32_t bytes) {
+  Cta& cta = *warp.cta;
+  const std::uint32_t lane = first_lane(warp.live);
+  if (matrix.base != 0) {
+    warp.fail(lane, "wgmma.descriptor",
+              fmt::format("a matrix descriptor with the base offset {}, which the simulator does not model",
+                          matrix.base));
+  }
+  std::uint8_t any = 0;
+  bool written = true;
+  std::uint32_t unpublished = 0;
+  std::uint32_t writer = 0;
+  for_each_chunk(matrix, by_columns, from, count, bytes,
+                 [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+                   const auto at = cta.shared_offset(address, chunk_bytes);
+                   if (!at) {
+                     warp.fail(
+                         lane, "wgmma.descriptor",
+                         fmt::format("a matrix descriptor that leads to {} bytes at shared address {:#x}: "
+                                     "the CTA has {} bytes from {:#x}",
+                                     chunk_bytes, address, cta.shared_bytes(), shared_base));
+                   }
+                   for (std::uint32_t i = 0; i < chunk_bytes; ++i) {
+                     any |= cta.shadow()[*at + i];
+                     written = written && (cta.shadow()[*at + i] & (initialised | loading)) != 0;
+                   }
+                   for (std::uint32_t i = *at / 4; i < (*at + chunk_bytes) / 4; ++i) {
+                     if (unpublished == 0 && !cta.published(cta.writers()[i], writer))
+                       unpublished = cta.writers()[i];
+                   }
+                 });
+  const bool legal = written && (any & (loading | in_mbarrier)) == 0;
+  if (!written)
+    warp.report(lane, "shared.uninitialised",
+                "a wgmma.mma_async reads shared memory that nobody has written");
+  if ((any & loading) != 0) {
+    warp.report(lane, "shared.in-flight-read",
+                "a wgmma.mma_async reads shared memory that an asynchronous load has not delivered yet");
+  }
+  if ((any & in_mbarrier) != 0)
+    warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
+  if (unpublished != 0) {
+    (void)cta.published(unpublished, writer);
+    warp.report(lane, "wgmma.missing-proxy-fence",
+                fmt::format("a wgmma.mma_async reads shared memory that thread {} wrote with no "
+                            "fence.proxy.async since",
+                            text_of(cta.thread_index(writer))));
+  }
+  if (!cta.races) return;
+  const WarpgroupState& state = *warp.warpgroup;
+  for_each_chunk(matrix, by_columns, from, count, bytes,
+                 [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+                   cta.races->product_read(warp, cta.in_cluster(address - shared_base), chunk_bytes,
+                                           state.group, !legal);
+                 });
+}
+
+void complete(Warp& warp, PendingProduct& pending) {
+  if (!pending.done) pending.product->multiply(warp, *pending.product, pending);
+  pending.done = true;
+}
+
+/// Whether the registers may be used: fenced from other instructions, and A from products that make it.
+void check_registers(Warp& warp, const WarpgroupProduct& product) {
+  WarpgroupState& state = warpgroup_of(warp);
+  const std::uint32_t lane = first_lane(warp.live);
+  bool fenced = state.fenced;
+  bool in_flight = false;
+  for (std::size_t i = 0; i < product.registers.size(); ++i) {
+    const std::uint32_t reg = product.registers[i];
+    const bool other_kind = i < product.results && state.kinds[reg] != 0 && state.kinds[reg] != product.kind;
+    fenced = fenced && !state.touched[reg] && !other_kind;
+    if (i < product.results) {
+      state.kinds[reg] = product.kind;
+    } else {
+      in_flight = in_flight || state.results[reg] != 0;
+    }
+  }
+  for (std::size_t i = 0; i < product.registers.size(); ++i) {
+    ++state.in_flight[product.registers[i]];
+    if (i < product.results) ++state.results[product.registers[i]];
+  }
+  if (!fenced) {
+    warp.report(lane, "wgmma.missing-fence",
+                state.fenced
+                    ? "a wgmma.mma_async uses registers that other instructions, or products of another "
+                      "shape, have accessed since the last wgmma.fence"
+                    : "a wgmma.mma_async with no wgmma.fence before it");
+  }
+  if (in_flight) {
+    warp.report(lane, "wgmma.register-in-flight",
+                "a wgmma.mma_async takes as A registers that an earlier one gives its results to");
+  }
+}
+
+/// products[aux]
+void issue(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.gather(mask)) return;
+  Cta& cta = *warp.cta;
+  const WarpgroupProduct& product = warp.program->products[op.aux];
+  const std::uint32_t lane = first_lane(mask);
+  const std::uint32_t first = warp.index / 4 * 4;
+  if (mask != all_lanes || first + 4 > cta.warps.size()) {
+    warp.fail(lane, "wgmma.warpgroup",
+              "a wgmma.mma_async by threads that are no whole warpgroup of four warps");
+  }
+  WarpgroupState& state = warpgroup_of(warp);
+  for (std::uint32_t i = first; i < first + 4; ++i) {
+    const auto& others = cta.warps[i]->warpgroup;
+    const std::size_t number = state.products.size();
+    if (!others || others->products.size() <= number || others->products[number] == warp.place()) continue;
+    warp.fail(
+        lane, "wgmma.warpgroup",
+        fmt::format("warp {} executes this wgmma.mma_async, warp {} of its warpgroup that of PTX line {}",
+                    warp.index, i, warp.program->place[others->products[number]].line));
+  }
+  state.products.push_back(warp.place());
+  check_registers(warp, product);
+  PendingProduct pending{.product = &product, .group = state.group, .place = warp.place()};
+  pending.keeps_d = (read_mask(warp, product.keeps_d) >> lane & 1) != 0;
+  pending.b = MatrixDescriptor(get<std::uint64_t>(warp.registers + product.b_matrix, lane));
+  if (cta.races) cta.races->begin_product(warp, lane);
+  if (product.a.empty()) {
+    pending.a = MatrixDescriptor(get<std::uint64_t>(warp.registers + product.a_matrix, lane));
+    check_matrix(warp, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp, rows_of_warp,
+                 product.element_bytes);
+  }
+  check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.element_bytes);
+  state.pending.push_back(pending);
+  // Products are done in order: of a mode that draws its moments, all so far.
+  const auto mode = cta.launch.options.mode;
+  if (mode == SimOptions::Mode::early || (mode == SimOptions::Mode::random && (cta.random() & 3) == 0)) {
+    for (PendingProduct& each : state.pending) complete(warp, each);
+  }
+}
+
+void fence(Warp& warp, const MicroOp&, Mask mask) {
+  if (!warp.gather(mask)) return;
+  WarpgroupState& state = warpgroup_of(warp);
+  state.fenced = true;
+  std::fill(state.touched.begin(), state.touched.end(), false);
+  std::ranges::fill(state.kinds, 0U);
+}
+
+void commit(Warp& warp, const MicroOp&, Mask mask) {
+  if (warp.gather(mask)) ++warpgroup_of(warp).group;
+}
+
+/// aux: groups that may be pending.
+void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.gather(mask)) return;
+  WarpgroupState& state = warpgroup_of(warp);
+  while (!state.pending.empty() && state.pending.front().group + op.aux < state.group) {
+    PendingProduct& pending = state.pending.front();
+    complete(warp, pending);
+    for (std::size_t i = 0; i < pending.product->registers.size(); ++i) {
+      --state.in_flight[pending.product->registers[i]];
+      if (i < pending.product->results) --state.results[pending.product->registers[i]];
+    }
+    state.pending.pop_front();
+  }
+  if (warp.cta->races && op.aux < state.group) warp.cta->races->wait_products(warp, state.group - op.aux);
+  ++warp.cta->changes;
+}
+
+// Which products there are.
+
+struct Product {
+  ScalarType a;
+  ScalarType b;
+  ScalarType d;
+  void (*multiply)(Warp&, const WarpgroupProduct&, const PendingProduct&);
+};
+template <ScalarType a, ScalarType b, ScalarType d>
+constexpr Product product_of{a, b, d, &multiply<a, b, d>};
+
+using T = ScalarType;
+constexpr Product products[] = {
+    product_of<T::f16, T::f16, T::f16>,   product_of<T::f16, T::f16, T::f32>,
+    product_of<T::bf16, T::bf16, T::f32>, product_of<T::tf32, T::tf32, T::f32>,
+    product_of<T::e4m3, T::e4m3, T::f16>, product_of<T::e4m3, T::e4m3, T::f32>,
+    product_of<T::e4m3, T::e5m2, T::f16>, product_of<T::e4m3, T::e5m2, T::f32>,
+    product_of<T::e5m2, T::e4m3, T::f16>, product_of<T::e5m2, T::e4m3, T::f32>,
+    product_of<T::e5m2, T::e5m2, T::f16>, product_of<T::e5m2, T::e5m2, T::f32>,
+    product_of<T::u8, T::u8, T::s32>,     product_of<T::u8, T::s8, T::s32>,
+    product_of<T::s8, T::u8, T::s32>,     product_of<T::s8, T::s8, T::s32>,
+};
+
+/// N of a shape that the ISA has for operands of `bytes`; 0: none.
+std::uint32_t n_of(const Decoder& d, std::uint32_t bytes, bool integers) {
+  for (std::uint32_t n = 8; n <= most_n; n += n < 32 || !integers ? 8 : 16) {
+    if (d.has(fmt::format("m64n{}k{}", n, k_bytes / bytes))) return n;
+  }
+  return 0;
+}
+
+/// An operand that is 1 or −1: whether it is −1.
+bool negates(const Decoder& d, std::size_t i) {
+  const auto value = static_cast<std::int64_t>(d.literal(d.arg(i)));
+  if (value != 1 && value != -1) d.unsupported("a scale other than 1 and -1");
+  return value == -1;
+}
+
+void select_product(Decoder& d) {
+  const auto types = d.in().types();  // d, a, b
+  if (types.size() != 3 || d.has("sp")) d.unsupported();
+  const auto* const found = std::ranges::find_if(products, [&](const Product& each) {
+    return each.d == types[0] && each.a == types[1] && each.b == types[2];
+  });
+  if (found == std::end(products)) d.unsupported();
+  WarpgroupProduct product;
+  product.multiply = found->multiply;
+  product.element_bytes = 4 / per_register(types[1]);
+  const bool integers = types[0] == T::s32;
+  product.n = n_of(d, product.element_bytes, integers);
+  if (product.n == 0) d.unsupported("this shape");
+  const bool from_registers = d.arg(1).kind == Arg::Kind::group;
+  const bool halves = product.element_bytes == 2;
+  std::size_t next = 4;
+  if (!integers) {
+    product.negates_a = negates(d, next++);
+    product.negates_b = negates(d, next++);
+  }
+  if (halves && !from_registers) product.a_by_columns = d.literal(d.arg(next++)) != 0;
+  if (halves) product.b_by_rows = d.literal(d.arg(next++)) != 0;
+  if (next != d.args().size()) d.unsupported("this number of operands");
+  product.saturates = d.has("satfinite");
+  const auto registers = [&](std::size_t i, std::size_t count) {
+    const std::vector<Slot> slots = d.slots(d.arg(i), T::b32, false);
+    if (slots.size() != count) d.unsupported("this number of registers");
+    return slots;
+  };
+  product.d = registers(0, product.n / (types[0] == T::f16 ? 4 : 2));
+  if (from_registers) {
+    product.a = registers(1, 4);
+  } else {
+    product.a_matrix = d.read(1, T::b64);
+  }
+  product.b_matrix = d.read(2, T::b64);
+  product.keeps_d = d.read(3, T::pred);
+  product.kind = product.n << 1 | (types[0] == T::f16 ? 1U : 0U);
+  d.emit(&issue, 0, 0, 0, 0, d.add(std::move(product)));
+}
+
+// setmaxnreg.
+
+constexpr std::uint32_t least_setting = 24;
+constexpr std::uint32_t most_setting = 256;
+
+/// a: 1 for .inc; aux: registers of a thread.
+void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.gather(mask)) return;
+  Cta& cta = *warp.cta;
+  const std::uint32_t lane = first_lane(mask);
+  const bool more = op.a == 1;
+  const std::uint32_t count = op.aux;
+  if (count < least_setting || count > most_setting || count % 8 != 0) {
+    warp.fail(lane, "setmaxnreg.value", fmt::format("setmaxnreg to {} registers", count));
+  }
+  if (more ? count < warp.registers_each : count > warp.registers_each) {
+    warp.fail(lane, "setmaxnreg.value",
+              fmt::format("setmaxnreg.{} to {} registers by a warp whose threads have {}",
+                          more ? "inc" : "dec", count, warp.registers_each),
+              more ? "at least as many as the threads have" : "at most as many as the threads have");
+  }
+  if (more && count - warp.registers_each > cta.free_registers) {
+    warp.park(mask, warp.here(), {Wait::Kind::registers, count, 0});
+    return;
+  }
+  WarpgroupState& state = warpgroup_of(warp);
+  state.last_setting = warp.place();
+  const std::uint32_t setting = count << 1 | op.a;
+  const std::uint32_t first = warp.index / 4 * 4;
+  for (std::uint32_t i = first; i < std::min<std::size_t>(first + 4, cta.warps.size()); ++i) {
+    const auto& others = cta.warps[i]->warpgroup;
+    const std::size_t number = state.settings.size();
+    if (!others || others->settings.size() <= number || others->settings[number] == setting) continue;
+    warp.report(lane, "setmaxnreg.warpgroup",
+                fmt::format("warp {} sets {} registers, warp {} of its warpgroup {}", warp.index, count, i,
+                            others->settings[number] >> 1));
+  }
+  state.settings.push_back(setting);
+  cta.free_registers += warp.registers_each;
+  cta.free_registers -= count;
+  warp.registers_each = count;
+  ++cta.changes;
+  if (more) return;
+  for (auto& each : cta.warps)
+    each->wake([](const Wait& wait) { return wait.kind == Wait::Kind::registers; });
+}
+
+void select_setmaxnreg(Decoder& d) {
+  const std::uint64_t count = std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U);
+  d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, static_cast<std::uint32_t>(count));
+}
+
+constexpr Selector table[] = {
+    {Opcode::wgmma_mma_async, &select_product},
+    {Opcode::wgmma_fence, [](Decoder& d) { d.emit(&fence); }},
+    {Opcode::wgmma_commit_group, [](Decoder& d) { d.emit(&commit); }},
+    {Opcode::wgmma_wait_group,
+     [](Decoder& d) { d.emit(&wait_group, 0, 0, 0, 0, static_cast<std::uint32_t>(d.literal(d.arg(0)))); }},
+    {Opcode::setmaxnreg, &select_setmaxnreg},
+};
+
+}  // namespace
+
+constinit const Selectors warpgroup_selectors = table;
+
+}  // namespace sim
+TMAJIT_END

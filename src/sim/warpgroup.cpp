@@ -1,0 +1,107 @@
+#include "sim/warpgroup.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// Of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
+constexpr std::uint32_t sm_registers = 64 * 1024;
+constexpr std::uint32_t most_registers = 256;
+constexpr std::uint32_t warps_of_group = 4;
+
+/// Reports where the warps of a group have not executed the same.
+void compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
+             const char* what) {
+  const std::size_t end = std::min(first + warps_of_group, cta.warps.size());
+  const Warp* longest = nullptr;
+  const Warp* shortest = nullptr;
+  const auto length = [&](const Warp& warp) {
+    return warp.warpgroup ? ((*warp.warpgroup).*log).size() : std::size_t{0};
+  };
+  for (std::size_t i = first; i < end; ++i) {
+    const Warp& warp = *cta.warps[i];
+    if (longest == nullptr || length(warp) > length(*longest)) longest = &warp;
+    if (shortest == nullptr || length(warp) < length(*shortest)) shortest = &warp;
+  }
+  if (length(*longest) == length(*shortest)) return;
+  const WarpgroupState& state = *longest->warpgroup;
+  const std::uint32_t place =
+      log == &WarpgroupState::products ? state.products[length(*shortest)] : state.last_setting;
+  cta.report(longest->thread(0), place, rule,
+             fmt::format("warp {} executes {} {}, warp {} of its warpgroup {}", longest->index,
+                         length(*longest), what, shortest->index, length(*shortest)));
+}
+
+}  // namespace
+
+Warp::Warp() = default;
+Warp::~Warp() = default;
+
+MatrixDescriptor::MatrixDescriptor(std::uint64_t bits) noexcept {
+  const auto field = [&](std::uint32_t at) { return static_cast<std::uint32_t>(bits >> at & 0x3fff) << 4; };
+  constexpr std::uint32_t widths[] = {16, 128, 64, 32};
+  start = field(0);
+  leading = field(16);
+  stride = field(32);
+  base = static_cast<std::uint32_t>(bits >> 49 & 7);
+  row_bytes = widths[bits >> 62];
+}
+
+std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const noexcept {
+  return address ^ ((address >> 7) & (row_bytes / 16 - 1)) << 4;
+}
+
+std::uint32_t MatrixDescriptor::by_rows(std::uint32_t row, std::uint32_t chunk) const noexcept {
+  const std::uint32_t step = row_bytes == 16 ? leading : 16;
+  return swizzled(start + row / 8 * stride + row % 8 * row_bytes + chunk * step);
+}
+
+std::uint32_t MatrixDescriptor::by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept {
+  const std::uint32_t column = k % 8 * row_bytes;
+  if (row_bytes == 16) return start + chunk * stride + column + k / 8 * leading;
+  const std::uint32_t chunks = row_bytes / 16;
+  return swizzled(start + chunk / chunks * leading + chunk % chunks * 16 + column + k / 8 * stride);
+}
+
+WarpgroupState& warpgroup_of(Warp& warp) {
+  if (!warp.warpgroup) warp.warpgroup = std::make_unique<WarpgroupState>(warp.program->watched);
+  return *warp.warpgroup;
+}
+
+void watch_registers(Warp& warp, Mask mask) {
+  WarpgroupState& state = warpgroup_of(warp);
+  const Program& program = *warp.program;
+  for (std::uint32_t i = program.watch_begin[warp.pc]; i < program.watch_begin[warp.pc + 1]; ++i) {
+    const std::uint32_t reg = program.watches[i];
+    state.touched[reg] = true;
+    if (state.in_flight[reg] == 0) continue;
+    warp.cta->report(warp.thread(first_lane(mask)), program.places[warp.pc], "wgmma.register-in-flight",
+                     "an access to a register that a wgmma.mma_async uses which has not been waited for");
+  }
+}
+
+void finish_warpgroups(Cta& cta) {
+  for (const auto& warp : cta.warps) {
+    if (!warp->warpgroup || warp->warpgroup->pending.empty()) continue;
+    const PendingProduct& first = warp->warpgroup->pending.front();
+    cta.report(warp->thread(0), first.place, "exit.wgmma-in-flight",
+               "the CTA ends while a wgmma.mma_async may still read its shared memory");
+  }
+  for (std::size_t first = 0; first < cta.warps.size(); first += warps_of_group) {
+    compare(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async");
+    compare(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg");
+  }
+}
+
+std::uint32_t registers_at_launch(const Cta& cta) {
+  if (cta.program.max_registers != 0) return cta.program.max_registers;
+  const auto warps = static_cast<std::uint32_t>(cta.warps.size()) * lanes;
+  return std::min(sm_registers / cta.program.min_ctas / warps / 8 * 8, most_registers);
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,71 @@
+#pragma once
+
+/// What four warps do together: products of matrices that run beside them (wgmma, PTX ISA 9.7.15), and the
+/// registers that they give each other (setmaxnreg, 9.7.19.5).
+#include "sim/cta.hpp"
+
+#include <deque>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// A matrix in shared memory as a descriptor names it (9.7.15.5.1.2.2).
+struct MatrixDescriptor {
+  explicit MatrixDescriptor(std::uint64_t bits) noexcept;
+
+  std::uint32_t start = 0;       ///< shared address
+  std::uint32_t leading = 0;     ///< bytes
+  std::uint32_t stride = 0;      ///< bytes
+  std::uint32_t base = 0;        ///< of the swizzle's pattern; 0 where it begins at its period
+  std::uint32_t row_bytes = 16;  ///< of the pattern: 16 (not swizzled), 32, 64, 128
+
+  /// Shared address of 16 bytes of the matrix: chunk `chunk` along K of row `row`, where it is stored row by
+  /// row (K-major) …
+  [[nodiscard]] std::uint32_t by_rows(std::uint32_t row, std::uint32_t chunk) const noexcept;
+  /// … or chunk `chunk` of 8 rows at column `k`, where it is stored column by column (MN-major).
+  [[nodiscard]] std::uint32_t by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept;
+
+ private:
+  [[nodiscard]] std::uint32_t swizzled(std::uint32_t address) const noexcept;
+};
+
+/// A wgmma.mma_async that a warp has issued and not waited for.
+struct PendingProduct {
+  const WarpgroupProduct* product = nullptr;
+  MatrixDescriptor a{0};
+  MatrixDescriptor b{0};
+  bool keeps_d = false;
+  std::uint64_t group = 0;
+  std::uint32_t place = 0;
+  bool done = false;
+};
+
+struct WarpgroupState {
+  explicit WarpgroupState(std::uint32_t watched)
+      : in_flight(watched), results(watched), touched(watched), kinds(watched) {}
+
+  bool fenced = false;                   ///< wgmma.fence has been executed
+  std::vector<std::uint32_t> in_flight;  ///< products that use each watched register
+  std::vector<std::uint32_t> results;    ///< those that write it
+  std::vector<bool> touched;             ///< by other instructions since the last wgmma.fence
+  std::vector<std::uint32_t> kinds;      ///< of the product that has used each since then; 0: none
+  std::deque<PendingProduct> pending;    ///< in order of issue
+  std::uint64_t group = 0;               ///< that the next commit closes
+  std::vector<std::uint32_t> products;   ///< places of those issued, to compare with the other warps
+  std::vector<std::uint32_t> settings;   ///< of setmaxnreg
+  std::uint32_t last_setting = 0;        ///< its place
+};
+
+/// Of a warp, made when it is first asked for.
+[[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
+/// The first micro-operation of an instruction is about to use registers of the kernel's products.
+void watch_registers(Warp& warp, Mask mask);
+/// The CTA ends: reports products that nobody has waited for, and warps that have left out what the others of
+/// their warpgroup have executed.
+void finish_warpgroups(Cta& cta);
+/// That a thread has when its CTA begins: .maxnreg, or an equal share of the SM's.
+[[nodiscard]] std::uint32_t registers_at_launch(const Cta& cta);
+
+}  // namespace sim
+TMAJIT_END

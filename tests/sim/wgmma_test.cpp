@@ -1,0 +1,415 @@
+/// Products of matrices by a warpgroup: every type, layout and swizzle against a plain product; and the
+/// protocol: what is missing in mutants of a correct kernel is named.
+#include "sim/numeric.hpp"
+#include "sim/text_kernel.hpp"
+
+#include <random>
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::uint32_t image_words = 16384;
+constexpr std::uint32_t b_offset = 32768;
+
+/// One product: D, 64 × n, of A, 64 × k, and B, k × n, of small integers.
+struct Case {
+  std::string a = "bf16";
+  std::string b = "bf16";
+  std::string d = "f32";
+  std::uint32_t n = 64;
+  std::uint32_t width = 128;  ///< of the swizzle; 16: none
+  bool a_in_registers = false;
+  bool a_by_columns = false;
+  bool b_by_rows = false;
+  int a_scale = 1;
+  int b_scale = 1;
+  bool keeps_d = true;
+};
+
+std::uint32_t bytes_of(const std::string& type) {
+  return type == "tf32" ? 4 : type == "f16" || type == "bf16" ? 2 : 1;
+}
+bool is_integer(const std::string& type) {
+  return type == "s8" || type == "u8";
+}
+
+std::uint32_t encode(const std::string& type, int value) {
+  if (type == "f16") return sim::encode_small<sim::f16_format>(value, false);
+  if (type == "bf16") return sim::encode_small<sim::bf16_format>(value, false);
+  if (type == "e4m3") return sim::encode_small<sim::e4m3_format>(value, false);
+  if (type == "e5m2") return sim::encode_small<sim::e5m2_format>(value, false);
+  if (type == "tf32")
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value)) | 0x1abc;  // not looked at
+  return static_cast<std::uint8_t>(value);
+}
+
+/// Where the canonical layouts of the ISA (9.7.15.5.1.2.1.3) have element (row, k), in bytes from the
+/// matrix's start; with the leading and the stride offsets that descriptor() names.
+std::uint32_t place(const Case& c, std::uint32_t bytes, bool by_columns, std::uint32_t row, std::uint32_t k) {
+  const std::uint32_t w = c.width;
+  std::uint32_t at = 0;
+  if (!by_columns) {
+    const std::uint32_t in_row = k * bytes;
+    at = w == 16 ? row / 8 * 256 + row % 8 * 16 + in_row / 16 * 128 + in_row % 16
+                 : row / 8 * (8 * w) + row % 8 * w + in_row + (w > 32 ? 32 : 0);
+  } else {
+    const std::uint32_t chunk = row / 8;
+    const std::uint32_t in_chunk = row % 8 * 2;
+    at = w == 16
+             ? chunk * 256 + k / 8 * 128 + k % 8 * 16 + in_chunk
+             : chunk / (w / 16) * (16 * w) + chunk % (w / 16) * 16 + k % 8 * w + k / 8 * (8 * w) + in_chunk;
+  }
+  return w == 16 ? at : at ^ ((at >> 7) & (w / 16 - 1)) << 4;
+}
+
+/// The upper bits of a descriptor: offsets and swizzle.
+std::uint64_t descriptor(const Case& c, bool by_columns) {
+  const std::uint64_t w = c.width;
+  const std::uint64_t leading = w == 16 ? 128 : by_columns ? 16 * w : 16;
+  const std::uint64_t stride = w == 16 ? 256 : 8 * w;
+  const std::uint64_t mode = w == 16 ? 0 : w == 128 ? 1 : w == 64 ? 2 : 3;
+  return mode << 62 | stride >> 4 << 32 | leading >> 4 << 16;
+}
+
+struct Matrices {
+  std::vector<std::vector<int>> a;  ///< [row][k]
+  std::vector<std::vector<int>> b;  ///< [column][k]
+  std::vector<std::vector<int>> d;
+  std::vector<std::uint32_t> words;  ///< the image of shared memory, D, and A in registers
+};
+
+Matrices make(const Case& c) {
+  std::mt19937 random(c.n * 7 + c.width + bytes_of(c.a));
+  const std::uint32_t k_count = 32 / bytes_of(c.a);
+  const auto draw = [&](const std::string& type) {
+    const int value = static_cast<int>(random() % 9);
+    return type == "u8" ? value : value - 4;
+  };
+  Matrices all;
+  all.words.resize(image_words + 128 * 128 + 128 * 4);
+  auto* const image = reinterpret_cast<std::uint8_t*>(all.words.data());
+  const auto fill = [&](std::vector<std::vector<int>>& m, std::uint32_t rows, const std::string& type,
+                        bool columns, std::uint32_t start) {
+    m.assign(rows, std::vector<int>(k_count));
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (std::uint32_t k = 0; k < k_count; ++k) {
+        m[row][k] = draw(type);
+        const std::uint32_t bits = encode(type, m[row][k]);
+        std::memcpy(image + start + place(c, bytes_of(type), columns, row, k), &bits, bytes_of(type));
+      }
+    }
+  };
+  fill(all.a, 64, c.a, c.a_by_columns, 0);
+  fill(all.b, c.n, c.b, c.b_by_rows, b_offset);
+  all.d.assign(64, std::vector<int>(c.n));
+  for (auto& row : all.d) {
+    for (int& value : row) value = static_cast<int>(random() % 64);
+  }
+  // D by threads: rows l / 4 and l / 4 + 8 of the warp's 16, two columns of each 8.
+  for (std::uint32_t thread = 0; thread < 128; ++thread) {
+    const std::uint32_t lane = thread % 32;
+    for (std::uint32_t i = 0; i < c.n / 2; ++i) {
+      const int value = all.d[thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2];
+      std::uint32_t& word = all.words[image_words + thread * 128 + (c.d == "f16" ? i / 2 : i)];
+      if (c.d == "f16")
+        word |= encode("f16", value) << 16 * (i % 2);
+      else
+        word = c.d == "s32" ? static_cast<std::uint32_t>(value)
+                            : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    }
+    const std::uint32_t bytes = bytes_of(c.a);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      for (std::uint32_t e = 0; e < 4 / bytes; ++e) {
+        const std::uint32_t k = (lane % 4 + i / 2 * 4) * (4 / bytes) + e;
+        all.words[image_words + 128 * 128 + thread * 4 + i] |=
+            encode(c.a, all.a[thread / 32 * 16 + lane / 4 + i % 2 * 8][k]) << 8 * bytes * e;
+      }
+    }
+  }
+  return all;
+}
+
+/// The parts of a kernel around one product, or more.
+struct Parts {
+  std::string fence = "wgmma.fence.sync.aligned;\n";
+  std::string proxy = "fence.proxy.async.shared::cta;\n";
+  std::string between = "";  ///< issue and commit
+  std::string commit = "wgmma.commit_group.sync.aligned;\n";
+  std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  std::string before = "";
+  std::string behind = "";
+};
+
+std::string registers_of(const char* name, std::uint32_t count) {
+  std::string text = "{";
+  for (std::uint32_t i = 0; i < count; ++i) text += fmt::format("{}%{}{}", i == 0 ? "" : ", ", name, i);
+  return text + "}";
+}
+
+std::string product(const Case& c) {
+  const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
+  std::string text = fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{} {}, {}, %rd11, %p4", c.n,
+                                 32 / bytes_of(c.a), c.d, c.a, c.b, registers_of("d", results),
+                                 c.a_in_registers ? registers_of("a", 4) : "%rd10");
+  if (!is_integer(c.a)) text += fmt::format(", {}, {}", c.a_scale, c.b_scale);
+  if (bytes_of(c.a) == 2 && !c.a_in_registers) text += c.a_by_columns ? ", 1" : ", 0";
+  if (bytes_of(c.a) == 2) text += c.b_by_rows ? ", 1" : ", 0";
+  return text + ";\n";
+}
+
+std::string kernel(const Case& c, const Parts& parts = {}) {
+  const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
+  const auto start = [&](bool by_columns) { return c.width > 32 && !by_columns ? 32U : 0U; };
+  std::string text = registers + ".reg .b32 %d<128>;\n.reg .b32 %a<4>;\n";
+  // The image, 128 words a turn.
+  text +=
+      "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd3, %rd1, %rd2;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r5;\n"
+      "mov.u32 %r7, 0;\nL:\nld.global.u32 %r8, [%rd3];\nst.shared.u32 [%r6], %r8;\nadd.u64 %rd3, %rd3, 512;\n"
+      "add.u32 %r6, %r6, 512;\nadd.u32 %r7, %r7, 1;\nsetp.lt.u32 %p2, %r7, 128;\n@%p2 bra L;\n" +
+      parts.proxy + "bar.sync 0;\n" +
+      fmt::format(
+          "mul.wide.u32 %rd4, %r1, 512;\nadd.u64 %rd4, %rd4, %rd1;\nadd.u64 %rd4, %rd4, {};\n"
+          "mul.wide.u32 %rd5, %r1, 16;\nadd.u64 %rd5, %rd5, %rd1;\nadd.u64 %rd5, %rd5, {};\n",
+          4 * image_words, 4 * (image_words + 128 * 128));
+  for (std::uint32_t i = 0; i < results; ++i)
+    text += fmt::format("ld.global.u32 %d{}, [%rd4+{}];\n", i, 4 * i);
+  for (std::uint32_t i = 0; i < 4 && c.a_in_registers; ++i)
+    text += fmt::format("ld.global.u32 %a{}, [%rd5+{}];\n", i, 4 * i);
+  text += fmt::format(
+      "cvt.u64.u32 %rd6, %r5;\nadd.u64 %rd7, %rd6, {};\nshr.u64 %rd7, %rd7, 4;\nor.b64 %rd10, %rd7, {};\n"
+      "add.u64 %rd8, %rd6, {};\nshr.u64 %rd8, %rd8, 4;\nor.b64 %rd11, %rd8, {};\nsetp.eq.u32 %p4, {}, 1;\n",
+      start(c.a_by_columns), descriptor(c, c.a_by_columns), b_offset + start(c.b_by_rows),
+      descriptor(c, c.b_by_rows), c.keeps_d ? 1 : 0);
+  text += parts.before + parts.fence + product(c) + parts.between + parts.commit + parts.wait;
+  for (std::uint32_t i = 0; i < results; ++i)
+    text += fmt::format("st.global.u32 [%rd4+{}], %d{};\n", 4 * i, i);
+  return text + parts.behind + "ret;";
+}
+
+Outcome multiply(const std::string& body, const Case& c, SimOptions options = {}) {
+  return run(body, {.grid = 1,
+                    .cluster = 1,
+                    .block = 128,
+                    .options = options,
+                    .shared_bytes = 65536,
+                    .words = make(c).words});
+}
+
+void check(const Case& c) {
+  INFO(fmt::format("{} {} {} n {} width {} registers {} transposed {} {}", c.a, c.b, c.d, c.n, c.width,
+                   c.a_in_registers, c.a_by_columns, c.b_by_rows));
+  const Matrices all = make(c);
+  const Outcome outcome = multiply(kernel(c), c);
+  expect_clean(outcome);
+  std::uint32_t wrong = 0;
+  for (std::uint32_t thread = 0; thread < 128; ++thread) {
+    const std::uint32_t lane = thread % 32;
+    for (std::uint32_t i = 0; i < c.n / 2; ++i) {
+      const std::uint32_t row = thread / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+      const std::uint32_t column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+      int sum = c.keeps_d ? all.d[row][column] : 0;
+      for (std::size_t k = 0; k < all.a[row].size(); ++k)
+        sum += c.a_scale * c.b_scale * all.a[row][k] * all.b[column][k];
+      const std::uint32_t word = outcome.words[image_words + thread * 128 + (c.d == "f16" ? i / 2 : i)];
+      const std::uint32_t bits = c.d == "f16" ? word >> 16 * (i % 2) & 0xffff : word;
+      const std::uint32_t expected = c.d == "s32"   ? static_cast<std::uint32_t>(sum)
+                                     : c.d == "f16" ? encode("f16", sum)
+                                                    : std::bit_cast<std::uint32_t>(static_cast<float>(sum));
+      wrong += bits != expected ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+const std::string use_result = "add.f32 %d100, %d0, %d1;\n";
+
+}  // namespace
+
+TEST_CASE("wgmma of every type, from shared memory and from registers") {
+  for (const auto& [a, b, d] : std::vector<std::array<const char*, 3>>{{"f16", "f16", "f16"},
+                                                                       {"f16", "f16", "f32"},
+                                                                       {"bf16", "bf16", "f32"},
+                                                                       {"tf32", "tf32", "f32"},
+                                                                       {"e4m3", "e4m3", "f16"},
+                                                                       {"e4m3", "e5m2", "f32"},
+                                                                       {"e5m2", "e4m3", "f32"},
+                                                                       {"e5m2", "e5m2", "f16"},
+                                                                       {"s8", "s8", "s32"},
+                                                                       {"u8", "s8", "s32"},
+                                                                       {"s8", "u8", "s32"},
+                                                                       {"u8", "u8", "s32"}}) {
+    for (const bool in_registers : {false, true})
+      check({.a = a, .b = b, .d = d, .n = 32, .a_in_registers = in_registers});
+  }
+}
+
+TEST_CASE("wgmma of every swizzle and major-ness") {
+  for (const std::uint32_t width : {16U, 32U, 64U, 128U}) {
+    for (const std::uint32_t transposed : {0U, 1U, 2U, 3U})
+      check({.n = 64,
+             .width = width,
+             .a_by_columns = (transposed & 1) != 0,
+             .b_by_rows = (transposed & 2) != 0});
+    check({.a = "tf32", .b = "tf32", .n = 8, .width = width});
+    check({.a = "s8", .b = "s8", .d = "s32", .n = 48, .width = width});
+  }
+}
+
+TEST_CASE("wgmma of several sizes, scales, and without its accumulators") {
+  for (const std::uint32_t n : {8U, 24U, 128U, 200U, 256U}) check({.n = n});
+  check({.a_scale = -1});
+  check({.b_scale = -1, .keeps_d = false});
+  check({.a = "f16", .b = "f16", .a_in_registers = true, .a_scale = -1, .b_scale = -1});
+}
+
+TEST_CASE("shapes and operands of wgmma that there are not are refused at their line") {
+  const auto refused = [](Case c, const std::string& from, const std::string& to) {
+    std::string text = kernel(c);
+    text.replace(text.find(from), from.size(), to);
+    CHECK_THROWS_WITH(multiply(text, c), ContainsSubstring("does not run"));
+  };
+  refused({.n = 64}, "m64n64k16", "m64n60k16");
+  refused({.a = "s8", .b = "s8", .d = "s32", .n = 32}, "m64n32k32", "m64n40k32");
+  refused({.n = 64}, "m64n64k16", "m64n32k16");
+  refused({.n = 64}, ", %p4, 1, 1", ", %p4, 2, 1");
+}
+
+TEST_CASE("mistakes around wgmma are named, in every mode") {
+  const SimOptions options{.mode = any_mode(), .seed = 3};
+  const Case c{.n = 16};
+  const auto first = [&](const Parts& parts, const std::string& rule) {
+    expect_first(multiply(kernel(c, parts), c, options), rule);
+  };
+  const auto clean = [&](const Parts& parts) { expect_clean(multiply(kernel(c, parts), c, options)); };
+  const std::string fence = Parts().fence;
+  const std::string commit = Parts().commit;
+
+  SECTION("correct variants") {
+    clean({});
+    clean({.between = product(c) + product(c)});  // the accumulators of one shape
+    clean({.between = commit + product(c),
+           .wait = "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned "
+                   "0;\n"});
+    clean({.commit = commit + fence});
+    clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(c) + commit +
+                   Parts().wait});
+    clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // behind the matrices
+  }
+  SECTION("no fence before the first") {
+    first({.fence = ""}, "wgmma.missing-fence");
+  }
+  SECTION("no fence after an accumulator has been set") {
+    first({.wait = Parts().wait + "mov.b32 %d0, 0;\n" + product(c) + commit + Parts().wait},
+          "wgmma.missing-fence");
+  }
+  SECTION("no fence between products of two shapes") {
+    Case other = c;
+    other.n = 8;
+    first({.between = product(other)}, "wgmma.missing-fence");
+  }
+  SECTION("the results are used before the wait") {
+    first({.between = use_result}, "wgmma.register-in-flight");
+    first({.commit = commit + "mov.b32 %d3, 0;\n"}, "wgmma.register-in-flight");
+  }
+  SECTION("the wait leaves one group pending") {
+    first({.wait = "wgmma.wait_group.sync.aligned 1;\n"}, "wgmma.register-in-flight");
+  }
+  SECTION("a group that is not committed is not waited for") {
+    first({.commit = ""}, "wgmma.register-in-flight");
+  }
+  SECTION("registers of A are written before the wait") {
+    Case from = c;
+    from.a_in_registers = true;
+    expect_first(multiply(kernel(from, {.commit = commit + "mov.b32 %a1, 0;\n"}), from, options),
+                 "wgmma.register-in-flight");
+    expect_clean(multiply(kernel(from), from, options));
+  }
+  SECTION("no proxy fence after the matrices were written") {
+    first({.proxy = ""}, "wgmma.missing-proxy-fence");
+  }
+  SECTION("a matrix is written again before the wait") {
+    // Thread 0 of the warpgroup zeroes the first word of B.
+    first({.commit = commit + fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32)},
+          "race.shared-read-write");
+  }
+  SECTION("a matrix is written again after the wait, by a warp that has not met the others") {
+    first({.wait =
+               Parts().wait + fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\nfence.proxy.async.shared::cta;\n",
+                                          b_offset + 32)},
+          "race.shared-");
+  }
+  SECTION("the CTA ends before the wait") {
+    Parts parts{.wait = "ret;\n"};
+    first(parts, "exit.wgmma-in-flight");
+  }
+  SECTION("one warp does not take part") {
+    first({.before = "setp.ge.u32 %p5, %r1, 96;\n@%p5 ret;\n"}, "wgmma.warpgroup");
+  }
+  SECTION("the warps take different products") {
+    first({.before = "setp.ge.u32 %p5, %r1, 64;\n@%p5 bra X;\n",
+           .behind = "ret;\nX:\n" + fence + product(c) + commit + Parts().wait},
+          "wgmma.warpgroup");
+  }
+  SECTION("a descriptor that leads out of shared memory") {
+    first({.before = "or.b64 %rd11, %rd11, 0x3000;\n"}, "wgmma.descriptor");
+  }
+  SECTION("memory that nobody has written") {
+    first({.before = "add.u64 %rd11, %rd11, 0x7c0;\n"}, "wgmma.descriptor");
+  }
+}
+
+TEST_CASE("a product of bytes whose load has not been waited for") {
+  const Case c{.n = 16};
+  const std::string load =
+      "@%p1 mbarrier.init.shared.b64 [%r5+8192], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
+      "@%p1 mbarrier.arrive.expect_tx.shared.b64 %rd9, [%r5+8192], 1024;\nadd.u32 %r9, %r5, 32768;\n"
+      "add.u32 %r10, %r5, 8192;\n@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%r9], "
+      "[%rd1], 1024, [%r10];\nbar.sync 0;\n";
+  const Outcome outcome = multiply(kernel(c, {.before = load}), c);
+  expect_first(outcome, "shared.in-flight-read");
+  const std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p6, [%r5+8192], 0;\n@!%p6 bra W;\n";
+  expect_clean(multiply(kernel(c, {.before = load + wait}), c, {.mode = any_mode()}));
+}
+
+namespace {
+
+/// A warpgroup gives registers back, another one takes them.
+std::string setmaxnreg(const std::string& first, const std::string& second) {
+  return registers + "setp.ge.u32 %p2, %r1, 128;\n@%p2 bra B;\n" + first + "ret;\nB:\n" + second + "ret;";
+}
+std::string dec(std::uint32_t count) {
+  return fmt::format("setmaxnreg.dec.sync.aligned.u32 {};\n", count);
+}
+std::string inc(std::uint32_t count) {
+  return fmt::format("setmaxnreg.inc.sync.aligned.u32 {};\n", count);
+}
+Outcome set_registers(const std::string& first, const std::string& second, SimOptions options = {}) {
+  return run(setmaxnreg(first, second), {.grid = 1, .cluster = 1, .block = 384, .options = options});
+}
+
+}  // namespace
+
+TEST_CASE("setmaxnreg moves registers from one warpgroup to others") {
+  // 384 threads have 168 registers each: what one warpgroup gives the other two share.
+  const SimOptions options{.mode = any_mode(), .seed = 2};
+  expect_clean(set_registers(dec(40), inc(232), options));
+  expect_clean(set_registers(inc(168), dec(168), options));
+  expect_first(set_registers(dec(40), inc(240), options), "setmaxnreg.total");
+  expect_first(set_registers("", inc(176), options), "setmaxnreg.total");
+  expect_first(set_registers(dec(16), "", options), "setmaxnreg.value");
+  expect_first(set_registers(dec(44), "", options), "setmaxnreg.value");
+  expect_first(set_registers(inc(160), "", options), "setmaxnreg.value");
+  expect_first(set_registers(dec(176), "", options), "setmaxnreg.value");
+  const std::string half = "setp.ge.u32 %p3, %r1, 64;\n";
+  expect_first(set_registers(half + "@%p3 bra C;\n" + dec(40) + "C:\n", "", options), "setmaxnreg.warpgroup");
+  expect_first(set_registers(half + "@%p3 bra C;\n" + dec(40) + "ret;\nC:\n" + dec(48), "", options),
+               "setmaxnreg.warpgroup");
+}
