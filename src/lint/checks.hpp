@@ -70,6 +70,8 @@ void check_fences(const Kernel& kernel, Findings& findings);
 void check_init_order(const Kernel& kernel, Findings& findings);
 /// Bulk stores are committed, and waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
+/// What the text shows of wgmma's registers, of setmaxnreg and of tensormap.replace, block by block.
+void check_warpgroup(const Kernel& kernel, Findings& findings);
 /// PTX version and target of every instruction; also of functions that are no kernels.
 void check_target(const Kernel& kernel, Findings& findings);
 

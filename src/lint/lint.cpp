@@ -51,6 +51,7 @@ void lint_function(const ptx::Module& module, const ptx::Function& function, con
   Findings findings(kernel, result);
   check_target(kernel, findings);
   check_accesses(kernel, findings);
+  check_warpgroup(kernel, findings);
   // A function that is called may leave fences and waits to its callers: the rest is for kernels.
   if (!function.is_entry) return;
   check_mbarriers(kernel, findings);

@@ -150,7 +150,8 @@ void Decoder::watch_registers() {
     program_.watch_begin.push_back(static_cast<std::uint32_t>(program_.watches.size()));
     for (; next < uses_.size() && uses_[next].first == op; ++next) {
       const auto found = numbers.find(uses_[next].second);
-      if (found != numbers.end()) program_.watches.push_back(found->second);
+      const bool moves = moves_.contains(op);
+      if (found != numbers.end()) program_.watches.push_back(2 * found->second + (moves ? 1 : 0));
     }
   }
 }
@@ -197,6 +198,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
   if (instruction.opcode != Opcode::wgmma_mma_async) note_registers(first, args_);
+  if (instruction.opcode == Opcode::mov) moves_.insert(first);
   const Selector* const selector = find_selector(instruction.opcode);
   if (selector == nullptr) unsupported();
   selector->select(*this);

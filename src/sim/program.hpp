@@ -176,7 +176,7 @@ struct Program {
   // Of a kernel with such products: the registers that they use, and by which other micro-operations.
   std::uint32_t watched = 0;
   std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
-  std::vector<std::uint32_t> watches;
+  std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;

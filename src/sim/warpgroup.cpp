@@ -76,8 +76,9 @@ void watch_registers(Warp& warp, Mask mask) {
   WarpgroupState& state = warpgroup_of(warp);
   const Program& program = *warp.program;
   for (std::uint32_t i = program.watch_begin[warp.pc]; i < program.watch_begin[warp.pc + 1]; ++i) {
-    const std::uint32_t reg = program.watches[i];
-    state.touched[reg] = true;
+    const std::uint32_t reg = program.watches[i] / 2;
+    // Compilers place copies and constants where they like, whatever stands between in the source.
+    if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
     warp.cta->report(warp.thread(first_lane(mask)), program.places[warp.pc], "wgmma.register-in-flight",
                      "an access to a register that a wgmma.mma_async uses which has not been waited for");

@@ -298,6 +298,8 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
            .wait = "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned "
                    "0;\n"});
     clean({.commit = commit + fence});
+    // Where compilers put what sets the accumulators.
+    clean({.fence = fence + "mov.b32 %d0, 0;\n"});
     clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(c) + commit +
                    Parts().wait});
     clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // behind the matrices
@@ -306,7 +308,7 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
     first({.fence = ""}, "wgmma.missing-fence");
   }
   SECTION("no fence after an accumulator has been set") {
-    first({.wait = Parts().wait + "mov.b32 %d0, 0;\n" + product(c) + commit + Parts().wait},
+    first({.wait = Parts().wait + "xor.b32 %d0, %d0, 1;\n" + product(c) + commit + Parts().wait},
           "wgmma.missing-fence");
   }
   SECTION("no fence between products of two shapes") {

@@ -1,0 +1,149 @@
+#include "lint/checks.hpp"
+
+#include <map>
+
+#include <llvm/ADT/STLExtras.h>
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using ptx::Opcode;
+
+/// Follows the registers of products through one block, where what comes after what is certain.
+class ProductCheck {
+ public:
+  ProductCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+
+  void run(const Block& block) {
+    ages_.clear();
+    touched_.clear();
+    for (std::uint32_t i = block.first; i < block.last; ++i) step(i);
+  }
+
+ private:
+  void step(std::uint32_t index) {
+    const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    const ptx::Instruction& in = *flat.instruction;
+    switch (in.opcode) {
+      case Opcode::wgmma_mma_async: return product(index);
+      case Opcode::wgmma_fence: return touched_.clear();
+      case Opcode::wgmma_commit_group:
+        for (auto& [reg, age] : ages_) ++age;
+        return;
+      case Opcode::wgmma_wait_group: {
+        const std::uint64_t pending = in.operands.empty() ? 0 : in.operands[0].value.bits;
+        for (auto each = ages_.begin(); each != ages_.end();)
+          each = each->second > pending ? ages_.erase(each) : std::next(each);
+        return;
+      }
+      case Opcode::call:
+        // It may fence and wait.
+        ages_.clear();
+        return touched_.clear();
+      default: break;
+    }
+    if (in.guard) return;
+    for (const ptx::Binding& binding : flat.bindings) {
+      const auto* const reg = std::get_if<ptx::RegisterRef>(&binding);
+      if (reg == nullptr) continue;
+      if (ages_.count(reg->index) != 0) {
+        findings_.add(index, "wgmma.register-in-flight",
+                      fmt::format("{} is accessed while a wgmma.mma_async that uses it is in flight",
+                                  kernel_.function.registers[reg->index].name));
+      }
+      // Compilers place copies and constants where they like, whatever stands between in the source.
+      if (in.opcode != Opcode::mov) touched_.emplace(reg->index, index);
+    }
+  }
+
+  void product(std::uint32_t index) {
+    const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    const auto operands = bound_operands(flat);
+    for (std::size_t i = 0; i < std::min<std::size_t>(operands.size(), 2); ++i) {
+      if (operands[i].operand->kind != ptx::Operand::Kind::vector) continue;
+      for (const BoundOperand& element : bound_elements(operands[i])) {
+        if (element.operand->kind != ptx::Operand::Kind::symbol) continue;
+        const auto* const reg = std::get_if<ptx::RegisterRef>(&flat.bindings[element.binding]);
+        if (reg == nullptr) continue;
+        if (const auto by = touched_.find(reg->index); by != touched_.end()) {
+          findings_.add(
+              index, "wgmma.missing-fence",
+              fmt::format("a wgmma.mma_async uses {}, which {} accesses, with no wgmma.fence between",
+                          kernel_.function.registers[reg->index].name, kernel_.line_of(by->second)));
+        }
+        if (!flat.instruction->guard) ages_[reg->index] = 0;
+      }
+    }
+  }
+
+  const Kernel& kernel_;
+  Findings& findings_;
+  std::map<std::uint32_t, std::uint64_t> ages_;     ///< groups committed since, of registers in flight
+  std::map<std::uint32_t, std::uint32_t> touched_;  ///< who has accessed a register since the last fence
+};
+
+/// The literal that an operand is.
+std::optional<std::uint64_t> literal(const ptx::Instruction& in, std::size_t i) {
+  if (i >= in.operands.size() || in.operands[i].kind != ptx::Operand::Kind::immediate) return std::nullopt;
+  return in.operands[i].value.bits;
+}
+
+void check_setmaxnreg(std::uint32_t index, const ptx::Instruction& in, Findings& findings) {
+  const auto count = literal(in, 0);
+  if (!count || (*count >= 24 && *count <= 256 && *count % 8 == 0)) return;
+  findings.add(index, "setmaxnreg.value", fmt::format("setmaxnreg to {} registers", *count),
+               "a multiple of 8 from 24 to 256");
+}
+
+/// The values that a field may have (PTX ISA 9.7.9.28, "Tensormap new_val validity").
+struct FieldValues {
+  const char* field;
+  std::uint64_t values;
+};
+constexpr FieldValues field_values[] = {
+    {"rank", 5}, {"elemtype", 13}, {"interleave_layout", 3}, {"swizzle_mode", 4}, {"fill_mode", 2}};
+
+void check_replace(std::uint32_t index, const ptx::Instruction& in, Findings& findings) {
+  const bool has_ordinal = in.operands.size() == 3;
+  const std::uint64_t ordinals = in.has("global_stride") ? 4 : 5;
+  if (const auto ord = literal(in, 1); has_ordinal && ord && *ord >= ordinals) {
+    findings.add(index, "tensormap.field", fmt::format("tensormap.replace at the ordinal {}", *ord),
+                 fmt::format("0 to {}", ordinals - 1));
+  }
+  const auto* const field =
+      llvm::find_if(field_values, [&](const FieldValues& each) { return in.has(each.field); });
+  const auto value = literal(in, has_ordinal ? 2 : 1);
+  if (field == std::end(field_values) || !value || *value < field->values) return;
+  findings.add(index, "tensormap.field",
+               fmt::format("tensormap.replace gives .{} the value {}", field->field, *value),
+               fmt::format("0 to {}", field->values - 1));
+}
+
+}  // namespace
+
+void check_warpgroup(const Kernel& kernel, Findings& findings) {
+  bool calls = false;
+  bool fences = false;
+  std::optional<std::uint32_t> first;
+  for (const std::uint32_t number : kernel.flow.order()) {
+    const Block& block = kernel.flow.blocks()[number];
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      const ptx::Instruction& in = kernel.instruction(i);
+      calls = calls || in.opcode == Opcode::call;
+      fences = fences || in.opcode == Opcode::wgmma_fence;
+      if (in.opcode == Opcode::wgmma_mma_async) first = std::min(first.value_or(i), i);
+      if (in.opcode == Opcode::setmaxnreg) check_setmaxnreg(i, in, findings);
+      if (in.opcode == Opcode::tensormap_replace) check_replace(i, in, findings);
+    }
+  }
+  if (!first) return;
+  if (!fences && !calls && kernel.function.function->is_entry)
+    findings.add(*first, "wgmma.missing-fence", "a wgmma.mma_async in a kernel without any wgmma.fence");
+  ProductCheck check(kernel, findings);
+  for (const std::uint32_t number : kernel.flow.order()) check.run(kernel.flow.blocks()[number]);
+}
+
+}  // namespace lint
+TMAJIT_END
