@@ -20,7 +20,7 @@ struct Case {
 void check(const std::vector<Case>& cases) {
   for (const Case& each : cases) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
-      for (const std::uint64_t seed : {1, 4, 9}) {
+      for (const std::uint64_t seed : {1UL, 4UL, 9UL}) {
         INFO(each.name << ", mode " << static_cast<int>(mode) << ", seed " << seed);
         const Outcome outcome = run(each.body, {.options = {.mode = mode, .seed = seed}});
         if (each.rule.empty()) {
