@@ -106,6 +106,7 @@ class Tile {
 struct Copy {
   bool tensor = false;
   TensorMap map;                         ///< tensor: shape and address
+  std::uint64_t map_at = 0;              ///< tensor: where the map lies
   std::array<std::int64_t, 5> origin{};  ///< tensor: of the tile, row-major
   std::uint64_t global = 0;              ///< bulk: address
   std::uint32_t bytes = 0;               ///< delivered or stored
@@ -141,6 +142,9 @@ class Engine {
   /// Lets the thread's groups but the newest `pending` have read their source, and unless `read_only` be
   /// complete.
   void wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only);
+
+  /// Whether a copy is outstanding that takes its map from `address`.
+  [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
   /// Delivers one load, if any is in flight. In mode random also called at moments when warps could run.
   bool deliver();

@@ -92,6 +92,7 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
   Copy copy = issued_by(warp, lane);
   copy.tensor = true;
   copy.map = map_of(warp, lane, map_access);
+  copy.map_at = address_of(warp, map_access, lane);
   const TensorMapSpec& spec = copy.map.spec;
   if (operands.coordinates.size() != spec.rank) {
     warp.fail(lane, "tensormap.rank",

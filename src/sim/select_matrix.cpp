@@ -196,6 +196,8 @@ template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const MemoryAccess& access = warp.program->accesses[op.aux];
+  std::array<std::uint64_t, lanes> rows{};
+  Mask legal = 0;
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
     std::byte* const slot = warp.registers + access.values[m];
@@ -208,7 +210,8 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if ((mask >> lane & 1) == 0) continue;
       const Target target =
           resolve(warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
-      check_shadow(warp, lane, target, row_bytes, !loads);
+      if (check_shadow(warp, lane, target, row_bytes, !loads) && target.shared) legal |= 1U << lane;
+      rows[lane] = target.owner != nullptr ? target.owner->in_cluster(target.offset) : 0;
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
       } else {
@@ -217,6 +220,10 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
     }
     if (loads) for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, take<transposed>(matrix, lane)); });
   }
+  if (!warp.cta->races) return;
+  // Each row counts as an access by the lane that names it: the lanes have met.
+  warp.cta->races->meet(warp, mask);
+  if (legal != 0) warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}}, rows, legal);
 }
 
 void transpose(Warp& warp, const MicroOp& op, Mask mask) {

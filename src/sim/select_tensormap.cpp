@@ -78,6 +78,17 @@ void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t addre
   }
 }
 
+/// A map may change when no copy uses it: of those that the thread's own cluster has issued.
+void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+  Cluster& cluster = warp.cta->cluster;
+  for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
+    if (!cluster.cta(rank).engine.uses_map(address)) continue;
+    warp.report(lane, "tensormap.in-use",
+                fmt::format("a change of the tensor map at {:#x}, which a copy in flight uses", address));
+    return;
+  }
+}
+
 /// accesses[aux]: the map; a: the new value; b: the ordinal; c: the field.
 void replace(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -109,6 +120,7 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
         cta.launch.tensor_maps.encode(map->spec, map->address, cta.launch.number);
     std::memcpy(at.memory, changed.opaque.data(), map_bytes);
     trace(warp, lane, at, address, true);
+    if (at.global) check_unused(warp, lane, address);
     if (at.global) cta.launch.map_changes.change(address, warp.cta->number());
   });
 }
@@ -124,6 +136,7 @@ void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
   const Target into = resolve(warp, lane, Space::global, address, map_bytes, map_alignment, true);
   const Target map = resolve(warp, lane, Space::shared, source, map_bytes, map_alignment, false);
   if (!check_shadow(warp, lane, map, map_bytes, false)) return;
+  check_unused(warp, lane, address);
   trace(warp, lane, map, source, false);
   std::memcpy(into.memory, map.memory, map_bytes);
   trace(warp, lane, into, address, true);

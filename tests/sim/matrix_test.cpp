@@ -235,3 +235,23 @@ TEST_CASE("shapes and types that no mma has are refused") {
     }
   }
 }
+
+TEST_CASE("rows of matrices race like other accesses of shared memory") {
+  const auto rules_of = [](const std::string& between) {
+    const auto sim = make_sim_device({.threads = 1});
+    const auto kernel = sim->kernels().load(tests::module_of(
+        ".reg .pred %p<3>;\n.reg .b32 %r<9>;\n.shared .align 16 .b8 tile[1024];\nmov.u32 %r1, "
+        "%tid.x;\nmov.u32 "
+        "%r2, tile;\nand.b32 %r3, %r1, 31;\nshl.b32 %r4, %r3, 4;\nadd.u32 %r4, %r4, %r2;\nsetp.ge.u32 %p1, "
+        "%r1, "
+        "32;\n@%p1 bra A;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r3};\nA:\n" +
+            between + "@!%p1 bra B;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r4];\nB:\nret;",
+        0));
+    kernel->launch({.grid = {1, 1, 1}, .block = {64, 1, 1}}, {}, nullptr);
+    return tests::rules(*sim);
+  };
+  CHECK(rules_of("bar.sync 0;\n").empty());
+  const auto raced = rules_of("");
+  REQUIRE_FALSE(raced.empty());
+  CHECK((raced[0].starts_with("race.shared-") || raced[0] == "shared.uninitialised"));
+}

@@ -169,3 +169,19 @@ TEST_CASE("a map in shared memory is no operand of a copy, nor are other bytes o
   expect_only(change({.change = "st.shared.u32 [%r10], 3;\nbar.warp.sync -1;\n" + replaced("rank", "0")}),
               "tensormap.invalid");
 }
+
+TEST_CASE("a map that changes while a load uses it") {
+  const std::string again =
+      "add.u64 %rd10, %rd1, 64;\n" + replaced("global_address", "%rd10") + "bar.warp.sync -1;\n" + publish;
+  Parts parts{.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10")};
+  std::string text = kernel(parts);
+  // Behind the issue of the load, before the wait for it.
+  text.insert(text.find("W:\n"), again);
+  const auto launch = [&](const std::string& body, SimOptions::Mode mode) {
+    return run(body, {.grid = 1, .cluster = 1, .options = {.mode = mode}, .maps = {rows_of_16()}});
+  };
+  expect_first(launch(text, SimOptions::Mode::late), "tensormap.in-use");
+  std::string waited = kernel(parts);
+  waited.insert(waited.find("ld.shared.u32 %r11"), "bar.warp.sync -1;\n" + again);
+  expect_clean(launch(waited, any_mode()));
+}
