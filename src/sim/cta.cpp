@@ -170,7 +170,11 @@ bool Cta::turn(std::uint64_t round) {
       if (!warp->choose()) continue;
     }
     ran = true;
-    program.watched != 0 ? execute<true>(*warp, slice) : execute<false>(*warp, slice);
+    if (program.watched == 0) [[likely]] {
+      execute<false>(*warp, slice);
+    } else {
+      execute<true>(*warp, slice);
+    }
     if (launch.options.mode == SimOptions::Mode::random && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
