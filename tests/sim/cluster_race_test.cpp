@@ -180,3 +180,43 @@ TEST_CASE("races in global memory between the CTAs of a cluster, and of differen
   REQUIRE_FALSE(outcome.reports.empty());
   CHECK(outcome.reports[0].rule.starts_with("race.global"));
 }
+
+namespace {
+
+/// Three turns of one stage: all threads of the cluster arrive at rank 0's second mbarrier, whose first
+/// thread then loads 128 bytes for all CTAs, each of which waits on its first mbarrier.
+std::string pipeline(const std::string& arrives, const std::string& wait = "") {
+  return registers + own +
+         ".reg .b16 %rs<2>;\nmov.u16 %rs1, 15;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n"
+         "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 mbarrier.init.shared.b64 [smem+8], 128;\n" +
+         fence_init + meet +
+         "add.u32 %r9, %r5, 8;\nmapa.shared::cluster.u32 %r9, %r9, 0;\nmov.u32 %r12, 0;\nL:\nand.b32 %r13, "
+         "%r12, 1;\n"
+         "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [smem], 128;\n" +
+         arrives + "@!%p3 bra W;\nE:\nmbarrier.try_wait.parity." + wait +
+         "shared::cta.b64 %p4, [smem+8], %r13;\n@!%p4 bra E;\nmul.wide.u32 %rd4, %r12, 128;\nadd.u64 %rd4, "
+         "%rd4, "
+         "%rd1;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+         "[%r5+1024], "
+         "[%rd4], 128, [%r5], %rs1;\n"
+         "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], %r13;\n@!%p2 bra W;\n"
+         "ld.shared.u32 %r11, [%r10+1024];\nadd.u32 %r12, %r12, 1;\nsetp.lt.u32 %p5, %r12, 3;\n@%p5 bra "
+         "L;\n" +
+         meet + element + "st.global.u32 [%rd3+2048], %r11;\nret;";
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline across a cluster, whose stage is handed back by remote arrivals") {
+  const std::string arrive = "mbarrier.arrive.shared::cluster.b64 _, [%r9];\n";
+  check({
+      {"as CUTLASS writes it, without a scope", pipeline(arrive), ""},
+      {"with scopes",
+       pipeline("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];\n", "acquire.cluster."), ""},
+      {"relaxed arrivals", pipeline("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r9];\n"),
+       "race.shared-read-write"},
+      {"a relaxed wait", pipeline(arrive, "relaxed.cluster."), "race.shared-read-write"},
+  });
+  const Outcome outcome = run(pipeline(arrive));
+  for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[512 + i] == 64 + i % 32);
+}
