@@ -256,8 +256,9 @@ TEST_CASE("one clear error for what cannot be run") {
   CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", "frobnicate.f32 %v1", 2),
              ContainsSubstring("does not parse as PTX") && ContainsSubstring(":46:") &&
                  ContainsSubstring("frobnicate"));
-  CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1, %v1, %factor;", "wgmma.fence.sync.aligned;", 1),
-             ContainsSubstring("PTX line 46: the simulator does not run \"wgmma.fence.sync.aligned;\""));
+  CHECK_THAT(
+      example.refusal("scale.ptx", "mul.f32 %v1, %v1, %factor;", "vadd.s32.s32.s32 %row, %row, %row;", 1),
+      ContainsSubstring("PTX line 46: the simulator does not run \"vadd.s32.s32.s32 %row, %row, %row;\""));
   CHECK_THAT(
       example.refusal("scale.json", ",\n    {\"type\": \"f32\", \"value\": 0.5}", "", 2),
       ContainsSubstring("$.parameters: 2 parameters, but kernel \"scale\" takes 3; missing is number 2, "
