@@ -84,7 +84,8 @@ __device__ __forceinline__ void wait_for_cluster() {
 //@ used sync_cluster
 // Waits for every thread of the cluster; what they did to memory before is seen after.
 __device__ __forceinline__ void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  arrive_at_cluster();
+  wait_for_cluster();
 }
 //@ end
 

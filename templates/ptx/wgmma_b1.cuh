@@ -10,26 +10,7 @@
 namespace tmajit::ptx {
 
 //@ used wgmma_b1
-//@ each n from 8 to 24 by 8
-// 64 × $n in s32, A from shared memory.
-__device__ __forceinline__ void wgmma_b1(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk256.s32.b1.b1.and.popc {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-// A from registers.
-__device__ __forceinline__ void wgmma_b1(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk256.s32.b1.b1.and.popc {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-//@ end
-//@ end
-
-//@ used wgmma_b1
-//@ each n from 32 to 256 by 16
+//@ each n of 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256
 // 64 × $n in s32, A from shared memory.
 __device__ __forceinline__ void wgmma_b1(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
   asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"

@@ -2,7 +2,7 @@
 //@ # A and B in shared memory are contiguous along K.
 //@ # A's words hold four elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
 //@ # 4·(l % 4) + 16·(i / 2) on.
-//@ # N is 8, 16, 24 or a multiple of 16 from 32 on.
+//@ # N is 8, 16, 24 or a multiple of 16 from 32 on. Sums wrap; those of functions whose name ends in `_saturated` saturate.
 //@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
 //@ # (`each` in templates/README.md). How many are given says which is called. wgmma.cuh says what all of them need.
 #pragma once
@@ -11,19 +11,20 @@
 namespace tmajit::ptx {
 
 //@ each types of s8.s8 s8.u8 u8.s8 u8.u8
-//@ used wgmma_$_types
-//@ each n from 8 to 24 by 8
-// 64 × $n in s32 of $types, A from shared memory; the sum wraps.
-__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
+//@ each satfinite from 0 to 1
+//@ used wgmma_$_types$[x < satfinite: _saturated]
+//@ each n of 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256
+// 64 × $n in s32 of $types, A from shared memory.
+__device__ __forceinline__ void wgmma_$_types$[x < satfinite: _saturated](i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
   asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
+               "wgmma.mma_async.sync.aligned.m64n$nk32$[x < satfinite: .satfinite].s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
                : $[i < n / 2: "+r"(d[$i])]
                : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
 }
 // A from registers.
-__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
+__device__ __forceinline__ void wgmma_$_types$[x < satfinite: _saturated](i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
   asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
+               "wgmma.mma_async.sync.aligned.m64n$nk32$[x < satfinite: .satfinite].s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
                : $[i < n / 2: "+r"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
 }
@@ -31,67 +32,5 @@ __device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], const u32 (&a)
 //@ end
 
 //@ end
-//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
-//@ used wgmma_$_types_saturated
-//@ each n from 8 to 24 by 8
-// 64 × $n in s32 of $types, A from shared memory; the sum saturates.
-__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-// A from registers.
-__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-//@ end
-//@ end
-
-//@ end
-//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
-//@ used wgmma_$_types
-//@ each n from 32 to 256 by 16
-// 64 × $n in s32 of $types, A from shared memory; the sum wraps.
-__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-// A from registers.
-__device__ __forceinline__ void wgmma_$_types(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-//@ end
-//@ end
-
-//@ end
-//@ each types of s8.s8 s8.u8 u8.s8 u8.u8
-//@ used wgmma_$_types_saturated
-//@ each n from 32 to 256 by 16
-// 64 × $n in s32 of $types, A from shared memory; the sum saturates.
-__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 2), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, %$(n / 2), %$(n / 2 + 1), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : "l"(a.bits), "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-// A from registers.
-__device__ __forceinline__ void wgmma_$_types_saturated(i32 (&d)[$(n / 2)], const u32 (&a)[4], MatrixDescriptor b, bool accumulate) {
-  asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %$(n / 2 + 5), 0;\n\t"
-               "wgmma.mma_async.sync.aligned.m64n$nk32.satfinite.s32.$types {$[i < n / 2: %$i]}, {$[i < 4: %$(n / 2 + i)]}, %$(n / 2 + 4), accumulate;\n\t}"
-               : $[i < n / 2: "+r"(d[$i])]
-               : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
-}
-//@ end
-//@ end
-
 //@ end
 }  // namespace tmajit::ptx

@@ -10,17 +10,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-TensorMapSpec rows_of_32() {
-  TensorMapSpec spec;
-  spec.type = ElementType::u32;
-  spec.rank = 2;
-  spec.shape = {32, 32};
-  spec.strides = {128, 4};
-  spec.box = {2, 32};
-  spec.element_strides = {1, 1};
-  return spec;
-}
-
 const std::string bulk =
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r5+1024], "
     "[%rd4], "
@@ -60,7 +49,7 @@ Outcome multicast(const Parts& parts, const Shape& changed = {}) {
   Shape shape = changed;
   shape.grid = 8;
   shape.block = 64;
-  shape.maps = {rows_of_32()};
+  shape.maps = {rows_of(32)};
   return run(kernel(parts), shape);
 }
 

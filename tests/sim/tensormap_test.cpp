@@ -10,17 +10,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-TensorMapSpec rows_of_16() {
-  TensorMapSpec spec;
-  spec.type = ElementType::u32;
-  spec.rank = 2;
-  spec.shape = {32, 16};
-  spec.strides = {64, 4};
-  spec.box = {2, 16};
-  spec.element_strides = {1, 1};
-  return spec;
-}
-
 const std::string publish =
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd6], [%r5], "
     "128;\n";
@@ -58,7 +47,7 @@ std::string kernel(const Parts& parts) {
          parts.behind + "ret;";
 }
 
-Outcome change(const Parts& parts, const TensorMapSpec& spec = rows_of_16()) {
+Outcome change(const Parts& parts, const TensorMapSpec& spec = rows_of(16)) {
   return run(kernel(parts), {.grid = 1, .cluster = 1, .options = {.mode = any_mode()}, .maps = {spec}});
 }
 
@@ -178,7 +167,7 @@ TEST_CASE("a map that changes while a load uses it") {
   // Behind the issue of the load, before the wait for it.
   text.insert(text.find("W:\n"), again);
   const auto launch = [&](const std::string& body, SimOptions::Mode mode) {
-    return run(body, {.grid = 1, .cluster = 1, .options = {.mode = mode}, .maps = {rows_of_16()}});
+    return run(body, {.grid = 1, .cluster = 1, .options = {.mode = mode}, .maps = {rows_of(16)}});
   };
   expect_first(launch(text, SimOptions::Mode::late), "tensormap.in-use");
   std::string waited = kernel(parts);

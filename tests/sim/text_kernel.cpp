@@ -40,6 +40,17 @@ Outcome run(const std::string& body, Shape shape, const std::string& before) {
   return {words, sim->reports()};
 }
 
+TensorMapSpec rows_of(std::uint32_t words) {
+  TensorMapSpec spec;
+  spec.type = ElementType::u32;
+  spec.rank = 2;
+  spec.shape = {32, words};
+  spec.strides = {4 * words, 4};
+  spec.box = {2, words};
+  spec.element_strides = {1, 1};
+  return spec;
+}
+
 std::string all_of(const Outcome& outcome) {
   std::string text;
   for (const Report& report : outcome.reports) text += report.text() + "\n";

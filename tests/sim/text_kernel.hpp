@@ -25,6 +25,9 @@ struct Shape {
 /// Runs a kernel that takes the address of the words, then those of the maps; its shared memory is `smem`.
 Outcome run(const std::string& body, Shape shape = {}, const std::string& before = "");
 
+/// The map of 32 rows of so many of the words, by boxes of two rows.
+tmajit::TensorMapSpec rows_of(std::uint32_t words);
+
 std::string all_of(const Outcome& outcome);
 
 /// There is one report, of this rule.

@@ -125,7 +125,7 @@ void add_tile(ParameterBlock& parameters, ParameterType type, const Tile& tile) 
 }
 
 /// The types of a kernel's views, and how it reads its sources.
-void add_views(SourceParts& parts, const SpanFacts& facts) {
+void add_types(SourceParts& parts, const SpanFacts& facts) {
   const ElementType to = facts.element_type();
   const auto text = [&](ElementType type) {
     return facts.computes != 0 || facts.padded != 0 ? std::string(device_type(type)) : bits_type(type);
@@ -267,7 +267,7 @@ class Spans final : public Family {
     parts.facts +=
         number_fact("in_chunk", facts.in_chunk, "elements that a thread loads at once for an image");
     parts.facts += number_fact("stored_at_once", facts.stored_at_once, "words of a thread");
-    add_views(parts, facts);
+    add_types(parts, facts);
     return parts;
   }
 
