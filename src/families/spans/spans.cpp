@@ -164,8 +164,9 @@ class Spans final : public Family {
     for (const SpanTuning& tuning : tunings) {
       const auto layout = span_layout(problem, tuning);
       if (!layout) continue;
-      Candidate one = candidate(facts_of_layout(*layout, layout->walk.walked(problem)), problem.nest,
-                                {.box = layout->box(problem), .threads = span_threads});
+      const Problem walked = layout->walk.walked(problem);
+      Candidate one = candidate(facts_of_layout(*layout, walked), problem.nest,
+                                {.box = layout->box(problem, walked.nest), .threads = span_threads});
       one.layout = std::make_shared<const SpanLayout>(*layout);
       add_once(candidates, std::move(one), !is_small(problem) && !(repeats(problem) && layout->has_image()));
     }

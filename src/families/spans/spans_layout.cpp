@@ -339,13 +339,12 @@ Problem SpanWalk::walked(const Problem& problem) const {
   return own;
 }
 
-PerDimension SpanLayout::box(const Problem& problem) const {
-  const CanonicalNest nest = walk.walked(problem).nest;
+PerDimension SpanLayout::box(const Problem& problem, const CanonicalNest& walked) const noexcept {
   PerDimension box{};
   std::fill_n(box.begin(), rank, 1U);
   const auto enter = [&](std::uint32_t first, std::uint32_t last, std::uint64_t count) {
     for (std::uint32_t k = first; k < last; ++k) {
-      const std::uint64_t extent = nest.shape[order[k]];
+      const std::uint64_t extent = walked.shape[order[k]];
       box[order[k]] = static_cast<std::uint32_t>(std::min(extent, count));
       count = ceil_div(count, extent);
     }

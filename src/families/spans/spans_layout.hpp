@@ -35,6 +35,7 @@ struct SpanWalk {
   std::uint32_t split = max_view_rank;
   std::uint32_t part = 1;
 
+  /// The problem in such elements and dimensions.
   [[nodiscard]] Problem walked(const Problem& problem) const;
 };
 
@@ -79,7 +80,8 @@ struct SpanLayout {
   [[nodiscard]] std::uint32_t entries() const noexcept { return columns + elements(); }
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// The tile as a box of the problem, about: of dimensions that its spans reach beyond all indices.
-  [[nodiscard]] PerDimension box(const Problem& problem) const;
+  /// `walked` is the nest that is walked.
+  [[nodiscard]] PerDimension box(const Problem& problem, const CanonicalNest& walked) const noexcept;
   [[nodiscard]] std::span<const SpanSource> all_sources() const noexcept {
     return std::span(source).first(sources);
   }
