@@ -2,6 +2,7 @@
 
 #include <tmajit/sim.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -12,27 +13,66 @@ namespace {
 
 struct Arguments {
   std::string device = "auto";
+  tmajit::SimOptions simulation;
   bool compile_only = false;
   bool help = false;
+  std::vector<Option> own;
 };
 
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-Arguments parse(int argc, char** argv) {
+/// The numbers of "300,520,136".
+std::vector<std::uint32_t> numbers(std::string_view option, std::string_view text, std::size_t count) {
+  std::vector<std::uint32_t> all;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (bool more = true; more;) {
+    auto [next, error] = std::from_chars(at, end, all.emplace_back());
+    if (error != std::errc()) break;
+    more = next != end && *next == ',';
+    at = more ? next + 1 : next;
+  }
+  if (at != end || all.size() != count) {
+    throw UsageError("'" + std::string(option) + " " + std::string(text) + "': legal are " +
+                     std::to_string(count) + " numbers with commas between");
+  }
+  return all;
+}
+
+tmajit::SimOptions::Mode mode(std::string_view text) {
+  using enum tmajit::SimOptions::Mode;
+  if (text == "late") return late;
+  if (text == "early") return early;
+  if (text == "random") return random;
+  throw UsageError("unknown --sim-mode '" + std::string(text) + "'; legal are late, early and random");
+}
+
+std::string usage(const std::vector<Option>& own) {
+  std::string text = "--device auto|gpu|gpu:N|sim, --sim-mode late|early|random, --compile-only";
+  for (const Option& option : own) text += ", " + std::string(option.name);
+  return text;
+}
+
+Arguments parse(int argc, char** argv, std::vector<Option> own) {
   Arguments arguments;
+  arguments.own = std::move(own);
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
+    const auto option = std::ranges::find(arguments.own, word, &Option::name);
     if (word == "--compile-only") {
       arguments.compile_only = true;
     } else if (word == "--device" && i + 1 < argc) {
       arguments.device = argv[++i];
+    } else if (word == "--sim-mode" && i + 1 < argc) {
+      arguments.simulation.mode = mode(argv[++i]);
     } else if (word == "--help" || word == "-h") {
       arguments.help = true;
+    } else if (option != arguments.own.end() && i + 1 < argc) {
+      option->value = numbers(word, argv[++i], option->value.size());
     } else {
-      throw UsageError("unexpected argument '" + std::string(word) +
-                       "'; legal are --device auto|gpu|gpu:N|sim and --compile-only");
+      throw UsageError("unexpected argument '" + std::string(word) + "'; legal are " + usage(arguments.own));
     }
   }
   return arguments;
@@ -40,8 +80,8 @@ Arguments parse(int argc, char** argv) {
 
 /// The device that `name` asks for: "gpu:N", the first Hopper GPU, or the simulated one, which "auto" takes
 /// where there is no such GPU.
-std::shared_ptr<tmajit::Device> open(const std::string& name) {
-  if (name == "sim") return tmajit::make_sim_device();
+std::shared_ptr<tmajit::Device> open(const std::string& name, const tmajit::SimOptions& simulation) {
+  if (name == "sim") return tmajit::make_sim_device(simulation);
   if (name.starts_with("gpu:")) {
     int ordinal = -1;
     const char* const end = name.data() + name.size();
@@ -51,7 +91,7 @@ std::shared_ptr<tmajit::Device> open(const std::string& name) {
     for (const tmajit::DeviceInfo& gpu : tmajit::list_gpus()) {
       if (gpu.compute_major == 9 && gpu.compute_minor == 0) return tmajit::open_gpu(gpu.ordinal);
     }
-    if (name == "auto") return tmajit::make_sim_device();
+    if (name == "auto") return tmajit::make_sim_device(simulation);
     return tmajit::open_gpu(0);  // throws, and says what is missing
   }
   throw UsageError("unknown device '" + name + "'; legal are auto, sim, gpu and gpu:N with N = 0, 1, …");
@@ -72,8 +112,14 @@ void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) 
 
 }  // namespace
 
-Session::Session(tmajit::RuntimeOptions options, bool compile_only)
-    : runtime_(std::move(options)), compile_only_(compile_only) {}
+Session::Session(tmajit::RuntimeOptions options, bool compile_only, std::vector<Option> own)
+    : runtime_(std::move(options)), compile_only_(compile_only), own_(std::move(own)) {}
+
+const std::vector<std::uint32_t>& Session::option(std::string_view name) const {
+  const auto found = std::ranges::find(own_, name, &Option::name);
+  if (found == own_.end()) throw std::logic_error("this example has no option " + std::string(name));
+  return found->value;
+}
 
 tmajit::Kernel Session::kernel(const tmajit::KernelPlan& plan) {
   tmajit::Kernel kernel = runtime_.kernel(plan);
@@ -93,19 +139,24 @@ tmajit::Buffer Session::poisoned(std::uint64_t bytes) {
   return buffer;
 }
 
-int run(int argc, char** argv, std::string_view about, void (*body)(Session&)) {
+int run(int argc, char** argv, std::string_view about, void (*body)(Session&), std::vector<Option> own) {
   const char* const program = argc > 0 ? argv[0] : "example";
   try {
-    const Arguments arguments = parse(argc, argv);
+    Arguments arguments = parse(argc, argv, std::move(own));
     if (arguments.help) {
-      std::printf("%.*s\n\nUsage: %s [--device auto|gpu|gpu:N|sim] [--compile-only]\n",
-                  static_cast<int>(about.size()), about.data(), program);
+      std::printf(
+          "%.*s\n\nUsage: %s [--device auto|gpu|gpu:N|sim] [--sim-mode late|early|random] [--compile-only]\n",
+          static_cast<int>(about.size()), about.data(), program);
+      for (const Option& option : arguments.own) {
+        std::printf("  %-10.*s %.*s\n", static_cast<int>(option.name.size()), option.name.data(),
+                    static_cast<int>(option.about.size()), option.about.data());
+      }
       return 0;
     }
     tmajit::RuntimeOptions options;
     if (!arguments.compile_only) {
       try {
-        options.device = open(arguments.device);
+        options.device = open(arguments.device, arguments.simulation);
       } catch (const tmajit::Error& error) {
         if (error.code() != tmajit::ErrorCode::unavailable) throw;
         std::printf("skipped, no Hopper GPU: %s\n", error.what());
@@ -113,7 +164,7 @@ int run(int argc, char** argv, std::string_view about, void (*body)(Session&)) {
       }
       std::printf("%s\n", options.device->info().name.c_str());
     }
-    Session session(std::move(options), arguments.compile_only);
+    Session session(std::move(options), arguments.compile_only, std::move(arguments.own));
     body(session);
     std::printf(arguments.compile_only ? "compiled; not run\n" : "right\n");
     return 0;

@@ -22,13 +22,22 @@ class Mismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An option of one example's own: `--size 300,520,136`. A list of numbers, as many as the default has.
+struct Option {
+  std::string_view name;  ///< "--size"
+  std::vector<std::uint32_t> value;
+  std::string_view about;
+};
+
 /// One run of an example: a runtime, on the device that `--device` names.
 class Session {
  public:
-  Session(tmajit::RuntimeOptions options, bool compile_only);
+  Session(tmajit::RuntimeOptions options, bool compile_only, std::vector<Option> own);
 
   /// `--compile-only`: stop after the cubin; there is no device.
   [[nodiscard]] bool compile_only() const { return compile_only_; }
+  /// What the example's own option `name` says; its default if the command line does not have it.
+  [[nodiscard]] const std::vector<std::uint32_t>& option(std::string_view name) const;
   [[nodiscard]] tmajit::Runtime& runtime() { return runtime_; }
   [[nodiscard]] tmajit::Device& device() { return *runtime_.device(); }
 
@@ -65,11 +74,13 @@ class Session {
  private:
   tmajit::Runtime runtime_;
   bool compile_only_;
+  std::vector<Option> own_;
 };
 
-/// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N|sim` and `--compile-only`, and returns 0
-/// if all went well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
-int run(int argc, char** argv, std::string_view about, void (*body)(Session&));
+/// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N|sim`, `--sim-mode late|early|random`,
+/// `--compile-only` and the example's `own` options, and returns 0 if all went well, 1 after a failure or a
+/// Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
+int run(int argc, char** argv, std::string_view about, void (*body)(Session&), std::vector<Option> own = {});
 
 /// Throws Mismatch that names the first of the elements that differ. T needs == and a conversion to double.
 template <class T>

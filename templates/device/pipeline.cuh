@@ -53,7 +53,7 @@ class PipelineHandle {
   [[nodiscard]] __device__ __forceinline__ PipelineStage acquire() {
     static_assert(role == PipelineRole::producer,
                   "a consumer's handle acquires no stage to fill: it calls wait() and release()");
-    wait_for(empty_[next_.stage], next_.parity ^ 1);
+    ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);
     return {next_.stage, full_[next_.stage]};
   }
   // The stage that acquire() gave is written.
@@ -65,7 +65,7 @@ class PipelineHandle {
   // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
-    for (u32 i = 0; i < depth; ++i, next_.next()) wait_for(empty_[next_.stage], next_.parity ^ 1);
+    for (u32 i = 0; i < depth; ++i, next_.next()) ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);
   }
 
   // The next stage, once it is full.
@@ -73,7 +73,7 @@ class PipelineHandle {
     static_assert(role == PipelineRole::consumer,
                   "a producer's handle waits for no full stage: it calls acquire(), which waits for a free one");
     const PipelineStage stage{next_.stage, full_[next_.stage]};
-    wait_for(stage.barrier, next_.parity);
+    ptx::mbarrier::wait(stage.barrier, next_.parity);
     next_.next();
     return stage;
   }
@@ -88,21 +88,15 @@ class PipelineHandle {
     go_on();
   }
   // The same, to the producer of CTA `rank` of the cluster. Threads with different ranks release to several at a time.
+  // Only what this thread has read is released, not what it wrote: that costs a fence (mbarrier.cuh).
   __device__ __forceinline__ void release_to(u32 rank, bool mine = true) {
     static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
     static_assert(scope == PipelineScope::cluster, "a pipeline of one CTA has one producer: release()");
-    if (mine) ptx::mbarrier::arrive_remote(ptx::map_to_cta(empty_[released_], rank));
+    if (mine) ptx::mbarrier::arrive_remote_of_reader(ptx::map_to_cta(empty_[released_], rank));
     go_on();
   }
 
  private:
-  __device__ __forceinline__ static void wait_for(u32 barrier, u32 parity) {
-    if constexpr (scope == PipelineScope::cluster) {
-      ptx::mbarrier::wait_of_cluster(barrier, parity);
-    } else {
-      ptx::mbarrier::wait(barrier, parity);
-    }
-  }
   __device__ __forceinline__ void go_on() { released_ = released_ + 1 == depth ? 0 : released_ + 1; }
 
   RingBarriers full_;

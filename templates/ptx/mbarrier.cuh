@@ -79,6 +79,16 @@ __device__ __forceinline__ void arrive_remote(u32 barrier) {
 }
 //@ end
 
+//@ used arrive_remote_of_reader
+// mbarrier.arrive: one arrival in a CTA of the cluster by a thread that has only read what others write next, release at
+// CTA scope.  PTX 8.0, sm_90.
+//@ # A release at cluster scope is a fence of all the thread's accesses to memory before the arrival, of some hundred
+//@ # cycles. What a thread has read it has; only what it wrote would need that.
+__device__ __forceinline__ void arrive_remote_of_reader(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+//@ end
+
 //@ used arrive_expect_tx_remote
 // mbarrier.arrive.expect_tx: the same with `bytes` to come there.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx_remote(u32 barrier, u32 bytes) {

@@ -19,6 +19,8 @@ std::vector<HeaderRow> synchronisation_rows() {
        "SYNCS.ARRIVE.TRANS64.OPTOUT"},
       {"ptx::mbarrier::arrive_remote(512);", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [512];",
        "SYNCS.ARRIVE.TRANS64.RED"},
+      {"ptx::mbarrier::arrive_remote_of_reader(512);", "mbarrier.arrive.shared::cluster.b64 _, [512];",
+       "SYNCS.ARRIVE.TRANS64.RED"},
       {"ptx::mbarrier::arrive_expect_tx_remote(512, 4096);",
        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [512], 4096;",
        "SYNCS.ARRIVE.TRANS64.RED"},

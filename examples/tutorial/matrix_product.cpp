@@ -1,0 +1,165 @@
+// The end of the tutorial (docs/tutorial): C = A · Bᵀ of bf16, by tensor cores that wait for nothing. The
+// kernel is matrix_product.cu.
+//
+// By itself the program proves the kernel: small integers, whose sums are exact, bit for bit. With --repeat
+// it times the product of --size and prints what it reaches.
+#include "tutorial/matrix_product.hpp"
+
+#include "support/example.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+using namespace tmajit;
+
+namespace {
+
+constexpr std::uint32_t tile_m = 128, tile_k = 64;  // as in the kernel
+constexpr std::uint32_t threads = 384;
+
+std::uint16_t bf16(float value) {  // round to nearest, ties to even
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+double from_bf16(std::uint16_t bits) {
+  return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
+}
+
+/// What the kernel is compiled for; the same numbers say how it is launched.
+struct Shape {
+  std::uint32_t tile_n, stages, cluster, band;
+  std::uint32_t clusters;  ///< at most; 0: as many as the device holds
+
+  [[nodiscard]] std::uint32_t shared_bytes() const {
+    const std::uint32_t stage = (tile_m + tile_n) * tile_k * 2;
+    return 1024 + stages * stage + 2 * 2 * 64 * 64 * 2;
+  }
+  [[nodiscard]] Source source() const {
+    const std::string constants = "constexpr unsigned tile_n = " + std::to_string(tile_n) +
+                                  ", stages = " + std::to_string(stages) +
+                                  ", cluster = " + std::to_string(cluster) +
+                                  ", band = " + std::to_string(band) + ";\n#line 1 \"matrix_product.cu\"\n";
+    return custom_source(constants + kernel_text::matrix_product, "matrix_product", "constants");
+  }
+};
+
+/// Rows of elements, one after the other.
+struct Matrix {
+  std::uint32_t rows, columns;
+  std::vector<std::uint16_t> bits;
+
+  /// Of random elements: integers from −2 to 2, or real numbers from −1 to 1.
+  Matrix(std::uint32_t m, std::uint32_t n, bool integers, std::uint32_t seed)
+      : rows(m), columns(n), bits(std::size_t{m} * n) {
+    std::minstd_rand random(seed);
+    std::uniform_int_distribution<int> integer(-2, 2);
+    std::uniform_real_distribution<float> real(-1.0F, 1.0F);
+    for (std::uint16_t& bit : bits) {
+      bit = bf16(integers ? static_cast<float>(integer(random)) : real(random));
+    }
+  }
+  [[nodiscard]] TensorView view() const { return TensorView::contiguous(ElementType::bf16, {rows, columns}); }
+};
+
+/// Compares one element of C with the product in f64. The sums of small integers are exact, so that C is what
+/// rounding makes of them. Others lose at most 2^-22 of the magnitudes for every 16 products, whose sum
+/// the tensor cores truncate.
+void check(const Matrix& a, const Matrix& b, const std::vector<std::uint16_t>& c, std::uint32_t row,
+           std::uint32_t column, bool integers) {
+  double want = 0;
+  double magnitude = 0;
+  for (std::uint32_t i = 0; i < a.columns; ++i) {
+    const double product = from_bf16(a.bits[std::size_t{row} * a.columns + i]) *
+                           from_bf16(b.bits[std::size_t{column} * a.columns + i]);
+    want += product;
+    magnitude += std::abs(product);
+  }
+  const std::uint16_t got = c[std::size_t{row} * b.rows + column];
+  const double tolerance = 0x1p-8 * std::abs(want) + a.columns * 0x1p-22 / 16 * magnitude;
+  const bool right =
+      integers ? got == bf16(static_cast<float>(want)) : std::abs(from_bf16(got) - want) <= tolerance;
+  if (!right) {
+    throw example::Mismatch("C[" + std::to_string(row) + "][" + std::to_string(column) + "] is " +
+                            std::to_string(from_bf16(got)) + " instead of " + std::to_string(want));
+  }
+}
+
+/// m × n sums of k products. With `repeats`, timed.
+void product(example::Session& session, const Kernel& kernel, const Shape& shape, std::uint32_t m,
+             std::uint32_t n, std::uint32_t k, std::uint32_t repeats) {
+  const bool integers = repeats == 0;
+  const Matrix a(m, k, integers, 1);
+  const Matrix b(n, k, integers, 2);
+  const Buffer a_buffer = session.upload(a.bits);
+  const Buffer b_buffer = session.upload(b.bits);
+  const Buffer c_buffer = session.poisoned(std::uint64_t{m} * n * 2);
+  const TensorView c_view = TensorView::contiguous(ElementType::bf16, {m, n});
+  EncodedTensorMap a_map = session.encode({a.view(), a_buffer.address()}, {tile_m, tile_k}, Swizzle::b128);
+  EncodedTensorMap b_map =
+      session.encode({b.view(), b_buffer.address()}, {shape.tile_n / shape.cluster, tile_k}, Swizzle::b128);
+  EncodedTensorMap c_map = session.encode({c_view, c_buffer.address()}, {64, 64}, Swizzle::b128);
+  std::array<void*, 6> parameters{&c_map, &a_map, &b_map, &m, &n, &k};
+
+  // As many CTAs as the device holds at a time, in whole clusters, but no more than there are tiles.
+  const auto tiles = [](std::uint32_t extent, std::uint32_t tile) { return (extent + tile - 1) / tile; };
+  const std::uint32_t clusters =
+      std::min(shape.clusters > 0 ? shape.clusters : session.device().info().sm_count / shape.cluster,
+               tiles(m, tile_m * shape.cluster) * tiles(n, shape.tile_n));
+  const LaunchShape launch{.grid = {clusters * shape.cluster, 1, 1},
+                           .block = {threads, 1, 1},
+                           .shared_bytes = shape.shared_bytes(),
+                           .cluster = {shape.cluster, 1, 1}};
+  kernel.launch(launch, parameters);
+
+  const std::vector<std::uint16_t> c = session.download<std::uint16_t>(c_buffer);
+  std::minstd_rand random(3);
+  for (std::uint32_t row = 0; row < m; ++row) {
+    if (integers) {
+      for (std::uint32_t column = 0; column < n; ++column) check(a, b, c, row, column, integers);
+    } else {
+      check(a, b, c, row, static_cast<std::uint32_t>(random() % n), integers);
+    }
+  }
+  std::printf("%u x %u x %u: right, by %u CTAs\n", m, n, k, launch.grid[0]);
+  if (repeats == 0) return;
+
+  constexpr std::uint32_t nodes = 10;
+  std::vector<float> times = session.device().timing().time_in_graph(
+      repeats, nodes, [&](Stream stream) { kernel.launch(launch, parameters, stream); });
+  std::ranges::sort(times);
+  const auto tflops = [&](float milliseconds) {
+    return 2.0 * m * n * k / (static_cast<double>(milliseconds) * 1e9);
+  };
+  std::printf("median %.1f us, %.1f TFLOP/s; best %.1f us, %.1f TFLOP/s\n",
+              static_cast<double>(times[repeats / 2]) * 1e3, tflops(times[repeats / 2]),
+              static_cast<double>(times[0]) * 1e3, tflops(times[0]));
+}
+
+void matrix_product(example::Session& session) {
+  const auto number = [&](std::string_view name) { return session.option(name)[0]; };
+  const Shape shape{number("--tile"), number("--stages"), number("--cluster"), number("--band"),
+                    number("--clusters")};
+  const Kernel kernel = session.kernel(shape.source(), shape.shared_bytes());
+  if (session.compile_only()) return;
+  const std::vector<std::uint32_t>& size = session.option("--size");
+  product(session, kernel, shape, size[0], size[1], size[2], number("--repeat"));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return example::run(argc, argv,
+                      "C = A B^T of bf16, m x n x k: persistent, warp-specialised, with multicast and wgmma.",
+                      matrix_product,
+                      {{"--size", {600, 1000, 328}, "m,n,k; n and k are multiples of 8"},
+                       {"--repeat", {0}, "time it so often, with random real numbers"},
+                       {"--tile", {256}, "columns of a tile of C: 64, 128, 192 or 256"},
+                       {"--stages", {4}, "of shared memory: as many as there is room for"},
+                       {"--cluster", {2}, "CTAs that share a tile of B: 1, 2 or 4"},
+                       {"--clusters", {0}, "at a time; 0: as many as the device holds"},
+                       {"--band", {8}, "rows of clusters that are walked together"}});
+}
