@@ -15,7 +15,8 @@ TMAJIT_BEGIN
 
 /// A user's own kernel: `#include "tmajit/<name>.cuh"` lines that name device headers are replaced by their
 /// text, each once, and the rest is taken as it is under `#line 1 "<label>"`.
-/// `entry` must be declared `extern "C" __global__`. Throws Error{invalid_argument} for an unknown header.
+/// own_kernel.hpp takes constants and other headers, too. Throws Error{invalid_argument} for an unknown
+/// header.
 [[nodiscard]] TMAJIT_API Source custom_source(std::string_view text, std::string_view entry,
                                               std::string_view label = "kernel");
 

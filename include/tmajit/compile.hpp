@@ -4,16 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 TMAJIT_BEGIN
 
-/// CUDA C++ that makes one kernel; see codegen.hpp.
+/// Headers: the name that an #include gives, and the text.
+using SourceHeaders = std::vector<std::pair<std::string, std::string>>;
+
+/// CUDA C++ that makes one kernel; see codegen.hpp and own_kernel.hpp.
 struct Source {
   std::string text;
-  std::string entry;       ///< the kernel's name, unmangled: "tmajit_copy"
+  /// The kernel's name, unmangled ("tmajit_copy"); or a C++ expression that names it ("scale<3, float>"),
+  /// which sees what `text` declares; or nothing, where `text` makes one kernel.
+  std::string entry;
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
+  /// All that `text` can include: no file is read when it is compiled. None is a null pointer.
+  std::shared_ptr<const SourceHeaders> headers = {};
 };
 
 struct CompileOptions {
@@ -36,7 +46,7 @@ struct Resources {
 
 /// A compiled kernel: everything from its source to its machine code.
 struct Artifact {
-  std::string entry;
+  std::string entry;  ///< the kernel's name in PTX and cubin
   std::string source;
   std::string ptx;
   std::vector<std::byte> cubin;
@@ -54,6 +64,11 @@ struct CompilerIdentity {
 
 /// Loads NVRTC on first use. Throws Error{unavailable} that names the places searched and what to install.
 [[nodiscard]] TMAJIT_API const CompilerIdentity& compiler();
+
+/// Where CUDA's own headers lie (cuda_fp16.h, cuda/barrier), for OwnKernel::include_folders: the toolkit or
+/// the Python wheels that compiler() is of, else $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Throws
+/// Error{unavailable} that names the places searched and what to install.
+[[nodiscard]] TMAJIT_API std::vector<std::filesystem::path> cuda_include_folders();
 
 /// PTX and cubin of `source` from one NVRTC call. Thread-safe.
 /// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC, Error{invalid_argument} for

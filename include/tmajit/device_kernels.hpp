@@ -32,6 +32,8 @@ class TMAJIT_API LoadedKernel {
   virtual void allow_shared_bytes(std::uint32_t bytes) = 0;
   /// Parameters that the kernel takes; nothing if the driver does not tell (before CUDA 12.4).
   [[nodiscard]] virtual std::optional<std::uint32_t> parameter_count() const;
+  /// The bytes of parameter `index`; nothing if it has none of that number or the driver does not tell.
+  [[nodiscard]] virtual std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
   /// CTAs of this shape that fit one SM at a time.
   [[nodiscard]] virtual std::uint32_t ctas_per_sm(std::uint32_t threads,
                                                   std::uint32_t shared_bytes) const = 0;

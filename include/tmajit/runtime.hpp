@@ -4,6 +4,7 @@
 #include <tmajit/device.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/own_launch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -79,11 +80,12 @@ class TMAJIT_API PreparedLaunch {
  public:
   void operator()(Stream stream = nullptr) const;
   /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
-  /// destination's first, then the sources'. They must be aligned as those that were planned, and no source
-  /// may reach into the destination's bytes that did not there; nothing is checked but their number.
+  /// destination's first, then the sources'; of an OwnLaunch its tensors'. They must be aligned as those that
+  /// were planned, and no source may reach into the destination's bytes that did not there; nothing is
+  /// checked but their number.
   void rebind(List<DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
-  /// Bytes that the launch reads and writes, each element once.
+  /// Bytes that the launch reads and writes, each element once; of an OwnLaunch those of all its tensors.
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;
 
   PreparedLaunch(PreparedLaunch&&) noexcept;
@@ -104,7 +106,8 @@ class TMAJIT_API Kernel {
   /// directory, or made again if the entry has gone. Where there is no cache directory, or it could not be
   /// written, they are kept after all. Throws CompileError, Error{unavailable} if they cannot be made.
   [[nodiscard]] Artifact artifact() const;
-  [[nodiscard]] const std::string& entry() const noexcept;  ///< its name, unmangled: "tmajit_copy"
+  /// Its name in PTX and cubin: "tmajit_copy".
+  [[nodiscard]] const std::string& entry() const noexcept;
   [[nodiscard]] const Resources& resources() const noexcept;
   [[nodiscard]] const CacheKey& key() const noexcept;
   /// Where this kernel came from when it was first asked of this runtime, and what that took.
@@ -114,6 +117,10 @@ class TMAJIT_API Kernel {
   /// The launch of a plan whose kernel this is: its tensor maps encoded. Throws Error{unavailable} without a
   /// device, Error{invalid_argument} for a plan of another kernel.
   [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
+  /// A launch of a kernel of one's own. Throws Error{unavailable} without a device, SpecError with every rule
+  /// that its tensor maps break, Error{invalid_argument} where arguments and parameters differ in number or
+  /// in bytes, so far as the device tells what the kernel takes, and for a tensor that there is not.
+  [[nodiscard]] PreparedLaunch prepare(const OwnLaunch& launch) const;
   /// prepare() and launch in one.
   void launch(const KernelPlan& plan, Stream stream = nullptr) const;
   /// A launch of a custom kernel: parameters as for cuLaunchKernelEx. Throws Error{invalid_argument} if the

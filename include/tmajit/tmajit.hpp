@@ -21,6 +21,8 @@
 #include <tmajit/logging.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
+#include <tmajit/own_kernel.hpp>
+#include <tmajit/own_launch.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
 #include <tmajit/runtime.hpp>

@@ -23,7 +23,7 @@ constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "com
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
   // Structured bindings name every field: a field added to one of these types stops the build here until
   // somebody decides whether it belongs to the key.
-  [[maybe_unused]] const auto& [text, entry, expression] = source;  // the expression is in the text
+  [[maybe_unused]] const auto& [text, entry, expression, headers] = source;  // the expression is in the text
   const auto& [arch, line_info, extra] = options;
   [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // where it lies changes nothing
 
@@ -45,6 +45,13 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
   fields.text(build);
   // What compile() makes of all that, so that a change to its fixed options needs no thought here.
   add_all(nvrtc_options(options, compiler));
+  if (headers) {
+    fields.u64(headers->size());
+    for (const auto& [name, header] : *headers) {
+      fields.text(name);
+      fields.text(header);
+    }
+  }
   return {llvm::SHA256::hash(llvm::arrayRefFromStringRef(fields.bytes()))};
 }
 

@@ -1,4 +1,5 @@
 #include "compile/diagnostics.hpp"
+#include "compile/entry.hpp"
 #include "compile/expression.hpp"
 #include "compile/nvrtc.hpp"
 #include "compile/options.hpp"
@@ -8,6 +9,7 @@
 #include <tmajit/error.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -20,9 +22,20 @@ namespace {
 class Program {
  public:
   Program(const NvrtcApi& api, const Source& source) : api_(api) {
-    const auto name = source.entry + ".cu";
-    require(api_.create_program(&program_, source.text.c_str(), name.c_str(), 0, nullptr, nullptr),
+    const std::string name = is_identifier(source.entry) ? source.entry + ".cu" : "kernel.cu";
+    std::vector<const char*> names;
+    std::vector<const char*> texts;
+    if (source.headers) {
+      for (const auto& [header, text] : *source.headers) {
+        names.push_back(header.c_str());
+        texts.push_back(text.c_str());
+      }
+    }
+    require(api_.create_program(&program_, source.text.c_str(), name.c_str(), static_cast<int>(names.size()),
+                                texts.data(), names.data()),
             "nvrtcCreateProgram");
+    if (is_name_expression(source.entry))
+      require(api_.add_name_expression(program_, source.entry.c_str()), "nvrtcAddNameExpression");
   }
   ~Program() { api_.destroy_program(&program_); }
   Program(const Program&) = delete;
@@ -35,6 +48,12 @@ class Program {
     return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
   }
 
+  /// The name in the PTX of what a name expression names.
+  [[nodiscard]] std::string lowered(const std::string& expression) const {
+    const char* name = nullptr;
+    require(api_.lowered_name(program_, expression.c_str(), &name), "nvrtcGetLoweredName");
+    return name;
+  }
   [[nodiscard]] std::string log() const { return text(api_.log_size, api_.log, "nvrtcGetProgramLog"); }
   [[nodiscard]] std::string ptx() const { return text(api_.ptx_size, api_.ptx, "nvrtcGetPTX"); }
   [[nodiscard]] std::vector<std::byte> cubin() const {
@@ -72,6 +91,22 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+/// NVRTC reads texts up to a zero byte.
+void require_text(const Source& source) {
+  const auto require = [&](std::string_view what, const std::string& text) {
+    if (text.find('\0') == std::string::npos) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} of kernel \"{}\" holds a zero byte", what, source.entry));
+  };
+  require("the source", source.text);
+  require("the name", source.entry);
+  if (!source.headers) return;
+  for (const auto& [name, text] : *source.headers) {
+    require("the name of a header", name);
+    require(fmt::format("the header \"{}\"", name), text);
+  }
+}
+
 /// Turns a refusal into the exception that says whose mistake it is.
 [[noreturn]] void refuse(nvrtcResult result, const Nvrtc& nvrtc, const Program& program, const Source& source,
                          const std::vector<std::string>& options) {
@@ -94,33 +129,16 @@ class Program {
   throw Error(ErrorCode::internal, "nvrtcCompileProgram failed without a result");
 }
 
-/// Names of the kernels in `ptx`.
-std::vector<std::string_view> entries(std::string_view ptx) {
-  constexpr std::string_view directive = ".entry ";
-  std::vector<std::string_view> names;
-  for (auto at = ptx.find(directive); at != ptx.npos; at = ptx.find(directive, at)) {
-    at += directive.size();
-    names.push_back(ptx.substr(at, ptx.find_first_of("( \t\r\n", at) - at));
-  }
-  return names;
-}
-
-void require_entry(const Artifact& artifact) {
-  const auto names = entries(artifact.ptx);
-  if (std::find(names.begin(), names.end(), artifact.entry) != names.end()) return;
-  throw CompileError(
-      fmt::format("the source has no kernel \"{}\"; {}. Declare it extern \"C\" __global__", artifact.entry,
-                  names.empty() ? "it has none at all" : fmt::format("it has {}", fmt::join(names, ", "))),
-      artifact.log);
-}
-
 /// What NVRTC makes of `source`.
 Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::string>& options) {
   Program program(nvrtc.api(), source);
   if (const auto result = program.compile(options); result != NVRTC_SUCCESS) {
     refuse(result, nvrtc, program, source, options);
   }
-  return {source.entry, source.text, program.ptx(), program.cubin(), program.log(), {}};
+  std::string ptx = program.ptx();
+  std::string entry = is_name_expression(source.entry) ? program.lowered(source.entry)
+                                                       : find_entry(source.entry, ptx, program.log());
+  return {std::move(entry), source.text, std::move(ptx), program.cubin(), program.log(), {}};
 }
 
 }  // namespace
@@ -130,14 +148,10 @@ Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::st
 // held but the one that a fork waits for.
 Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
-  if (source.text.find('\0') != std::string::npos) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the source of kernel \"{}\" holds a zero byte", source.entry));
-  }
+  require_text(source);
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(options, nvrtc.identity());
   Artifact artifact = run(nvrtc, source, arguments);
-  require_entry(artifact);
   if (artifact.cubin.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("NVRTC made no cubin with the options {}", fmt::join(arguments, " ")));

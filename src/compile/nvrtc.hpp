@@ -29,6 +29,8 @@ struct NvrtcApi {
   decltype(&::nvrtcGetCUBIN) cubin = find("nvrtcGetCUBIN");
   decltype(&::nvrtcGetProgramLogSize) log_size = find("nvrtcGetProgramLogSize");
   decltype(&::nvrtcGetProgramLog) log = find("nvrtcGetProgramLog");
+  decltype(&::nvrtcAddNameExpression) add_name_expression = find("nvrtcAddNameExpression");
+  decltype(&::nvrtcGetLoweredName) lowered_name = find("nvrtcGetLoweredName");
 
  private:
   /// A function of whatever type it is assigned to.

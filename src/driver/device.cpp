@@ -17,6 +17,10 @@ std::optional<std::uint32_t> LoadedKernel::parameter_count() const {
   return std::nullopt;
 }
 
+std::optional<std::uint32_t> LoadedKernel::parameter_bytes(std::uint32_t /*index*/) const {
+  return std::nullopt;
+}
+
 void DeviceMaps::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
   map = encode(spec, address);
 }

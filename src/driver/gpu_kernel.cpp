@@ -94,6 +94,17 @@ std::optional<std::uint32_t> LoadedCode::parameter_count() const {
   return count == not_told ? std::nullopt : std::optional(static_cast<std::uint32_t>(count));
 }
 
+std::optional<std::uint32_t> LoadedCode::parameter_bytes(std::uint32_t index) const {
+  const std::optional<std::uint32_t> count = parameter_count();
+  if (!count || index >= *count) return std::nullopt;
+  const ContextScope scope(*context_);
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  const Api& api = context_->api();
+  check(api, api.kernel_get_param_info(kernel_, index, &offset, &bytes), "cuKernelGetParamInfo({})", index);
+  return static_cast<std::uint32_t>(bytes);
+}
+
 GpuKernel::GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
     : context_(context->handle()),
       get_current_(context->api().ctx_get_current),

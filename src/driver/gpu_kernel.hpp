@@ -28,6 +28,7 @@ class LoadedCode {
   /// Nothing if the driver does not tell. Asked when it is first wanted: tools that report every refusal of
   /// the driver report that there is no further parameter.
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const;
+  [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
 
  private:
   std::shared_ptr<const Context> context_;
@@ -47,6 +48,9 @@ class alignas(64) GpuKernel final : public LoadedKernel {
   void allow_shared_bytes(std::uint32_t bytes) override;
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
     return code_->parameter_count();
+  }
+  [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const override {
+    return code_->parameter_bytes(index);
   }
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override;
 

@@ -34,7 +34,7 @@ struct ParameterType {
 class ParameterBlock {
  public:
   static constexpr std::size_t max_bytes = 1536;
-  static constexpr std::size_t max_parameters = 12;
+  static constexpr std::size_t max_parameters = 32;
   static constexpr std::size_t max_patches = 32;
 
   struct Entry {

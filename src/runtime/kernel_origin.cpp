@@ -40,8 +40,11 @@ bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexce
   if (request.plan != nullptr) return origin.is_of(*request.plan);
   if (!origin.kept_->custom || origin.kept_->shared_bytes != request.shared_bytes) return false;
   const Source& custom = *origin.kept_->custom;
-  return custom.text == request.custom->text && custom.entry == request.custom->entry &&
-         custom.expression == request.custom->expression;
+  const Source& other = *request.custom;
+  const bool same_headers = custom.headers == other.headers ||
+                            (custom.headers && other.headers && *custom.headers == *other.headers);
+  return custom.text == other.text && custom.entry == other.entry && custom.expression == other.expression &&
+         same_headers;
 }
 
 TMAJIT_END

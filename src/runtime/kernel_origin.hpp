@@ -31,8 +31,8 @@ class KernelOrigin {
   /// Whether it is the kernel of such a plan.
   [[nodiscard]] bool is_of(const KernelPlan& plan) const noexcept;
 
-  /// Plans are the same kernel if their keys are equal; custom kernels, if their texts, entries, expressions
-  /// and shared memory are.
+  /// Plans are the same kernel if their keys are equal; custom kernels, if their texts, entries, expressions,
+  /// headers and shared memory are.
   friend bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept;
   friend bool operator==(const KernelOrigin& a, const KernelOrigin& b) noexcept {
     return a.kept_ == b.kept_ || a == b.request();

@@ -16,6 +16,22 @@ void require_device(const Kernel::State& kernel) {
                           why.empty() ? "pass open_gpu() as RuntimeOptions::device" : why));
 }
 
+void require_shared_bytes(const Kernel::State& kernel, std::uint32_t bytes) {
+  if (bytes <= kernel.shared_bytes) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("a launch of '{}' asks for {} bytes of dynamic shared memory, but the kernel was made "
+                  "for at most {}; ask the runtime for it with that many.",
+                  kernel.entry, bytes, kernel.shared_bytes));
+}
+
+void require_parameter_count(const Kernel::State& kernel, std::size_t count) {
+  const std::optional<std::uint32_t> taken = kernel.loaded->parameter_count();
+  if (!taken || *taken == count) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("'{}' takes {} parameters, and the launch gives {}.", kernel.entry, *taken, count));
+}
+
 void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
   require_device(kernel);
   if (!kernel.origin.is_of(plan)) {

@@ -12,6 +12,11 @@ TMAJIT_BEGIN
 /// Throws Error{unavailable} if `kernel` is not loaded on a device.
 void require_device(const Kernel::State& kernel);
 
+/// Throws Error{invalid_argument} if a launch asks for more dynamic shared memory than `kernel` was made for.
+void require_shared_bytes(const Kernel::State& kernel, std::uint32_t bytes);
+/// Throws Error{invalid_argument} if the device knows that `kernel` takes more or fewer parameters.
+void require_parameter_count(const Kernel::State& kernel, std::size_t count);
+
 /// Throws Error{unavailable} without a device, Error{invalid_argument} for a plan of another kernel or one
 /// that was made without addresses.
 void require_plan(const Kernel::State& kernel, const KernelPlan& plan);

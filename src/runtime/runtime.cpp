@@ -1,3 +1,4 @@
+#include "kernel/plan_state.hpp"
 #include "runtime/companion.hpp"
 #include "runtime/kernel_table.hpp"
 

@@ -165,6 +165,14 @@ class SimKernel final : public LoadedKernel {
     state_->run(program_, shape, parameters);
   }
 
+  [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
+    return static_cast<std::uint32_t>(program_.parameters.size());
+  }
+  [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const override {
+    if (index >= program_.parameters.size()) return std::nullopt;
+    return program_.parameters[index].bytes;
+  }
+
   void allow_shared_bytes(std::uint32_t bytes) override {
     if (bytes + program_.static_shared_bytes > max_shared_bytes) {
       throw Error(ErrorCode::device_failed,

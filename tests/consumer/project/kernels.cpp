@@ -97,6 +97,20 @@ void run_without_a_device() {
   expect(kernel.resources().registers > 0 && !kernel.entry().empty(), "resources() and entry()");
   const Source nothing = custom_source("extern \"C\" __global__ void nothing() {}", "nothing");
   expect(runtime.kernel(nothing).entry() == "nothing", "a kernel of one's own");
+  expect_error(ErrorCode::io, [] { (void)source({.text = {}, .include_folders = {"/no/such"}}); });
+  try {
+    expect(!cuda_include_folders().empty(), "cuda_include_folders()");
+  } catch (const Error& error) {
+    expect(error.code() == ErrorCode::unavailable, "cuda_include_folders() says that there is no toolkit");
+  }
+  const KernelConstant constant = KernelConstant::parse("n", "3");
+  const Kernel own = runtime.kernel(source({.text = "template <int m> __global__ void k(int* x) { *x = m; }",
+                                            .entry = "k<n>",
+                                            .constants = {constant}}));
+  expect(own.entry() == "_Z1kILi3EEvPi" && constant.literal() == "3", "a template's kernel");
+  expect_error(ErrorCode::unavailable, [&] {
+    (void)own.prepare(OwnLaunch{.tensors = {}, .arguments = {AddressArgument{}}, .shape = {}});
+  });
 
   every_operation(runtime);
   every_launch(runtime);

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A constant that the text of a kernel sees, `constexpr int stages = 4;`, in the global namespace.
+struct KernelConstant {
+  using Value = std::variant<bool, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+  std::string name;
+  Value value;
+
+  /// Of a C++ literal, whose spelling says the type: "true", "4" and "-4" (int), "4u", "4ll", "4ull", "0.5"
+  /// (double), "0.5f". A number without a suffix that no int holds is a long long. Throws
+  /// Error{invalid_argument} for anything else, and for a name that is no identifier.
+  [[nodiscard]] TMAJIT_API static KernelConstant parse(std::string_view name, std::string_view literal);
+  /// The value as such a literal.
+  [[nodiscard]] TMAJIT_API std::string literal() const;
+  friend bool operator==(const KernelConstant&, const KernelConstant&) = default;
+};
+
+/// A kernel of the user's own: its text and what that stands on. Runtime::kernel(source(kernel),
+/// shared_bytes) makes it; own_launch.hpp says how it is launched.
+struct OwnKernel {
+  std::string text;
+  /// What errors, profilers and reports of the simulator call the text: "kernels/scale.cu".
+  std::string file = "kernel.cu";
+  /// A kernel's name, whether extern "C" or not; a C++ expression that names it and sees what the text
+  /// declares, such as "scale<stages, float>"; or nothing, where the text makes one kernel.
+  std::string entry = {};
+  /// Further files, by the name that an #include gives.
+  SourceHeaders headers = {};
+  /// Where else headers are looked for, in this order: folders of the user's, cuda_include_folders(),
+  /// CUTLASS.
+  std::vector<std::filesystem::path> include_folders = {};
+  std::vector<KernelConstant> constants = {};
+};
+
+/// Its source: the constants, and the text under `#line 1 "<file>"`, with every header that it can include.
+///
+/// An #include is looked for in `headers`, then among the device headers (docs/device.md,
+/// "tmajit/mbarrier.cuh"), then, if it stands in quotes, in the folder of the header that has it, then in
+/// `include_folders`, then among a few headers of the C library that NVRTC lacks (stdint.h, stdlib.h …).
+/// What preprocessor conditions leave out is looked for, too: the source holds every text that a compiler
+/// could come to read, so that it follows from the source alone what is compiled, and changes of a header
+/// change the key of the kernel. A header that is nowhere is the compiler's to complain of, where it is read.
+/// Reads files each time: keep the Kernel.
+///
+/// Throws Error{invalid_argument} for a constant that is named twice or is no finite number, and for two
+/// files that are included by one name; Error{io} for a folder that is none and a file that cannot be read.
+[[nodiscard]] TMAJIT_API Source source(const OwnKernel& kernel);
+
+TMAJIT_END

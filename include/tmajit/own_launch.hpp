@@ -1,0 +1,62 @@
+#pragma once
+
+#include <tmajit/device_kernels.hpp>
+#include <tmajit/list.hpp>
+#include <tmajit/tensor.hpp>
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// An address in the memory of tensor number `tensor` of a launch: it moves as that tensor does.
+struct AddressArgument {
+  std::uint32_t tensor = 0;
+  std::int64_t offset = 0;  ///< bytes, from Tensor::address
+};
+
+/// A tensor map of such memory, `const __grid_constant__ CUtensorMap` or tmajit::TensorMap to the kernel.
+/// TensorMapSpec::of(tensor.view, box, swizzle) is the spec of a whole tensor.
+struct MapArgument {
+  std::uint32_t tensor = 0;
+  TensorMapSpec spec;
+  std::int64_t offset = 0;  ///< bytes, from Tensor::address
+};
+
+/// A number or a struct by value, which may hold addresses: their eight bytes are overwritten.
+struct ValueArgument {
+  struct Address {
+    std::uint32_t at = 0;  ///< bytes from the beginning of the value
+    AddressArgument address;
+  };
+  std::vector<std::byte> bytes;
+  std::uint32_t alignment = 1;
+  std::vector<Address> addresses = {};
+
+  /// The bytes of `value`, whose type is laid out for the device as for the host.
+  template <class T>
+  [[nodiscard]] static ValueArgument of(const T& value, List<Address> addresses = {}) {
+    static_assert(std::is_trivially_copyable_v<T>, "a kernel takes the bytes of a value");
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return {{bytes.begin(), bytes.end()}, alignof(T), {addresses.begin(), addresses.end()}};
+  }
+};
+
+/// What a kernel takes for one of its parameters.
+using KernelArgument = std::variant<AddressArgument, MapArgument, ValueArgument>;
+
+/// A launch of a kernel of the user's own: Kernel::prepare() makes one that can be repeated and moved to
+/// other memory. At most 9 tensors, 9 tensor maps, 32
+/// arguments of 1536 bytes together and 32 addresses in them.
+struct OwnLaunch {
+  std::vector<Tensor> tensors;
+  std::vector<KernelArgument> arguments;  ///< in the order of the kernel's parameters
+  LaunchShape shape;
+};
+
+TMAJIT_END

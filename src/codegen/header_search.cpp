@@ -1,0 +1,180 @@
+#include "codegen/header_search.hpp"
+
+#include "codegen/directives.hpp"
+#include "files/files.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <system_error>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Headers of the C library that CUDA's own need and NVRTC has not: what they declare of types NVRTC's
+/// targets agree on with a 64-bit Linux host.
+constexpr std::string_view integers =
+    "#pragma once\n"
+    "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
+    "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
+    "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
+    "typedef long int64_t;\ntypedef unsigned long uint64_t;\n"
+    "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n";
+constexpr std::string_view nothing = "#pragma once\n";
+constexpr std::pair<std::string_view, std::string_view> of_the_c_library[] = {
+    {"stdint.h", integers}, {"cstdint", integers}, {"stddef.h", nothing}, {"cstddef", nothing},
+    {"stdlib.h", nothing},  {"cstdlib", nothing},  {"string.h", nothing}, {"cstring", nothing},
+    {"assert.h", nothing},  {"cassert", nothing},  {"stdio.h", nothing},  {"cstdio", nothing},
+};
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// Takes an identifier from the front.
+std::string_view take_name(std::string_view& text) {
+  const auto end =
+      std::ranges::find_if_not(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const std::string_view name = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(name.size());
+  return name;
+}
+
+/// Takes "(…)" from the front and returns what stands between; nothing if there is none.
+std::string_view take_brackets(std::string_view& text) {
+  if (!text.starts_with('(')) return {};
+  const std::size_t end = text.find(')');
+  if (end == text.npos) return {};
+  const std::string_view inside = text.substr(1, end - 1);
+  text.remove_prefix(end + 1);
+  return trimmed(inside);
+}
+
+/// `body` with `value` wherever `parameter` stands as a word.
+std::string replaced(std::string_view body, std::string_view parameter, std::string_view value) {
+  std::string out;
+  while (!body.empty()) {
+    const std::string_view word = take_name(body);
+    out += !word.empty() && word == parameter ? value : word;
+    if (word.empty()) {
+      out += body.front();
+      body.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+HeaderSearch::HeaderSearch(const SourceHeaders& given, const std::vector<fs::path>& folders)
+    : given_(given.begin(), given.end()), folders_(folders) {
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) continue;
+    throw Error(ErrorCode::io, fmt::format("the include folder {} is no folder", folder.string()));
+  }
+  for (auto& [name, text] : device_headers()) given_.emplace(name, std::move(text));
+}
+
+SourceHeaders HeaderSearch::headers() const {
+  SourceHeaders headers;
+  headers.reserve(found_.size());
+  for (const auto& [name, found] : found_) headers.emplace_back(name, found.text);
+  return headers;
+}
+
+void HeaderSearch::scan(std::string_view text, const fs::path& folder) {
+  for (std::string_view line : lines_of(text)) {
+    line = trimmed(line);
+    if (!line.starts_with('#')) continue;
+    line = trimmed(line.substr(1));
+    const std::string_view directive = take_name(line);
+    if (directive == "include") include(trimmed(line), folder);
+    if (directive == "define") define(trimmed(line));
+  }
+}
+
+void HeaderSearch::define(std::string_view rest) {
+  const std::string_view name = take_name(rest);
+  const std::string_view parameter = take_brackets(rest);
+  rest = trimmed(rest);
+  if (!rest.starts_with('<') && !rest.starts_with('"')) return;
+  macros_.emplace(name, Macro{std::string(parameter), std::string(rest)});
+}
+
+void HeaderSearch::include(std::string_view rest, const fs::path& folder) {
+  if (rest.starts_with('<') || rest.starts_with('"')) return include_name(rest, folder);
+  const std::string_view macro = take_name(rest);
+  rest = trimmed(rest);
+  const std::string_view argument = take_brackets(rest);
+  // Definitions that are met on the way are of other names, or come too late.
+  std::vector<std::string> names;
+  const auto [begin, end] = macros_.equal_range(macro);
+  for (auto at = begin; at != end; ++at) {
+    names.push_back(replaced(at->second.body, at->second.parameter, argument));
+  }
+  for (const std::string& name : names) include_name(name, folder);
+}
+
+void HeaderSearch::include_name(std::string_view rest, const fs::path& folder) {
+  const bool quoted = rest.starts_with('"');
+  const std::size_t end = rest.find(quoted ? '"' : '>', 1);
+  if (end != rest.npos) add(std::string(rest.substr(1, end - 1)), quoted, folder);
+}
+
+void HeaderSearch::add(const std::string& name, bool quoted, const fs::path& folder) {
+  if (const auto given = given_.find(name); given != given_.end()) {
+    if (found_.emplace(name, Found{{}, given->second}).second) scan(given->second, {});
+    return;
+  }
+  const fs::path path = find(name, quoted, folder);
+  if (path.empty()) {
+    const auto* const own =
+        std::ranges::find(of_the_c_library, name, &std::pair<std::string_view, std::string_view>::first);
+    if (own != std::end(of_the_c_library)) found_.emplace(name, Found{{}, std::string(own->second)});
+    return;
+  }
+  const auto [at, is_new] = found_.emplace(name, Found{path, {}});
+  if (!is_new) {
+    std::error_code ignored;
+    if (at->second.path == path || fs::equivalent(at->second.path, path, ignored)) return;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("\"{}\" is included for {} and for {}; a compiler that reads no files cannot tell "
+                    "them apart: include one of them by a longer name",
+                    name, at->second.path.string(), path.string()));
+  }
+  std::error_code error;
+  std::string text = read_file(path, std::numeric_limits<std::uint64_t>::max(), error);
+  if (error) {
+    throw Error(ErrorCode::io,
+                fmt::format("the header {} cannot be read: {}", path.string(), error.message()));
+  }
+  at->second.text = std::move(text);
+  scan(at->second.text, path.parent_path());
+}
+
+fs::path HeaderSearch::find(const std::string& name, bool quoted, const fs::path& folder) const {
+  if (quoted && !folder.empty() && is_file(folder / name)) return folder / name;
+  for (const fs::path& each : folders_) {
+    if (is_file(each / name)) return each / name;
+  }
+  return {};
+}
+
+TMAJIT_END

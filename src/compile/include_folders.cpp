@@ -1,0 +1,68 @@
+#include "compile/nvrtc.hpp"
+
+#include <tmajit/compile.hpp>
+#include <tmajit/error.hpp>
+
+#include <cstdlib>
+#include <system_error>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+/// Folders that hold CUDA's headers, one below the other, the likeliest first. A toolkit keeps libcu++ in a
+/// folder of its own since CUDA 13; wheels of CUDA 12 have a folder for each part, those of 13 one for all.
+std::vector<std::vector<fs::path>> candidates() {
+  std::vector<std::vector<fs::path>> all;
+  const auto toolkit = [&](const fs::path& include) { all.push_back({include / "cccl", include}); };
+  try {
+    const fs::path library = fs::path(compiler().path).parent_path();
+    for (fs::path at = library; at.has_relative_path() && all.size() < 4; at = at.parent_path()) {
+      toolkit(at / "include");  // lib64/../include, or targets/x86_64-linux/lib/../include
+    }
+    const fs::path wheels = library.parent_path().parent_path();  // nvidia/cuda_nvrtc/lib
+    all.push_back({wheels / "cuda_cccl/include", wheels / "cuda_runtime/include"});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unavailable) throw;  // headers can be had without a compiler
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root != nullptr && *root != '\0')
+      toolkit(fs::path(root) / "include");
+  }
+  toolkit("/usr/local/cuda/include");
+  return all;
+}
+
+}  // namespace
+
+std::vector<fs::path> cuda_include_folders() {
+  std::vector<std::string> searched;
+  for (const std::vector<fs::path>& candidate : candidates()) {
+    if (!is_file(candidate.back() / "cuda_fp16.h")) {
+      searched.push_back(candidate.back().string());
+      continue;
+    }
+    std::vector<fs::path> folders;
+    for (const fs::path& folder : candidate) {
+      if (fs::path whole = fs::weakly_canonical(folder);
+          is_file(whole / "cuda/barrier") || folder == candidate.back())
+        folders.push_back(std::move(whole));
+    }
+    return folders;
+  }
+  throw Error(ErrorCode::unavailable,
+              fmt::format("CUDA's headers (cuda_fp16.h) are in none of {}; install the CUDA toolkit, or its "
+                          "Python wheels nvidia-cuda-runtime and nvidia-cuda-cccl, or set CUDA_HOME",
+                          fmt::join(searched, ", ")));
+}
+
+TMAJIT_END

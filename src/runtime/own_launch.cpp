@@ -1,0 +1,168 @@
+#include "runtime/own_launch.hpp"
+
+#include "runtime/plan_launch.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/validate.hpp>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+  throw Error(ErrorCode::invalid_argument, fmt::format(message, std::forward<Values>(values)...));
+}
+
+std::size_t size_of(const KernelArgument& argument) {
+  if (const auto* value = std::get_if<ValueArgument>(&argument)) return value->bytes.size();
+  return std::holds_alternative<MapArgument>(argument) ? sizeof(EncodedTensorMap) : sizeof(DevicePtr);
+}
+
+std::string described(const KernelArgument& argument) {
+  if (std::holds_alternative<MapArgument>(argument)) return "a tensor map, 128 bytes";
+  if (std::holds_alternative<AddressArgument>(argument)) return "an address, 8 bytes";
+  return fmt::format("a value of {} bytes", size_of(argument));
+}
+
+/// One launch of one kernel, argument by argument.
+class Binding {
+ public:
+  Binding(const OwnLaunch& launch, const Kernel::State& kernel) : launch_(launch), kernel_(kernel) {}
+
+  ParameterBlock parameters() {
+    require_room();
+    require_fit();
+    require_maps();
+    for (number_ = 0; number_ < launch_.arguments.size(); ++number_) {
+      std::visit([this](const auto& argument) { add(argument); }, launch_.arguments[number_]);
+    }
+    return std::move(block_);
+  }
+
+ private:
+  [[nodiscard]] DevicePtr address(const AddressArgument& at) const {
+    if (at.tensor >= launch_.tensors.size()) {
+      refuse("argument {} of '{}' lies in tensor {}, but the launch has {}, counted from 0", number_,
+             kernel_.entry, at.tensor, launch_.tensors.size());
+    }
+    return launch_.tensors[at.tensor].address + static_cast<DevicePtr>(at.offset);
+  }
+
+  /// What a launch holds is limited: its parameters stand in one piece of memory.
+  void require_room() const {
+    std::size_t end = 0;
+    std::size_t addresses = 0;
+    std::size_t maps = 0;
+    for (const KernelArgument& argument : launch_.arguments) {
+      const auto* const value = std::get_if<ValueArgument>(&argument);
+      const std::size_t alignment = value != nullptr ? value->alignment : size_of(argument);
+      if (!std::has_single_bit(alignment) || alignment > 128)
+        refuse("a value of '{}' is aligned to {} bytes; a power of two up to 128 is legal", kernel_.entry,
+               alignment);
+      end = round_up(end, alignment) + size_of(argument);
+      if (std::holds_alternative<MapArgument>(argument)) ++maps;
+      if (std::holds_alternative<AddressArgument>(argument)) ++addresses;
+      if (value != nullptr) addresses += value->addresses.size();
+    }
+    const auto require = [&](std::string_view what, std::size_t count, std::size_t most) {
+      if (count > most)
+        refuse("a launch of '{}' has {} {}; at most {} are taken", kernel_.entry, count, what, most);
+    };
+    require("tensors", launch_.tensors.size(), max_operands);
+    require("arguments", launch_.arguments.size(), ParameterBlock::max_parameters);
+    require("bytes of arguments", end, ParameterBlock::max_bytes);
+    require("addresses", addresses, ParameterBlock::max_patches);
+    require("tensor maps", maps, max_operands);
+  }
+
+  void require_fit() const {
+    const auto require_some = [&](std::string_view what, const std::array<std::uint32_t, 3>& extent) {
+      if (extent[0] != 0 && extent[1] != 0 && extent[2] != 0) return;
+      refuse("a {} of ({}) is empty; each of its three extents is at least 1", what, fmt::join(extent, ", "));
+    };
+    require_some("grid", launch_.shape.grid);
+    require_some("block", launch_.shape.block);
+    require_some("cluster", launch_.shape.cluster);
+    require_shared_bytes(kernel_, launch_.shape.shared_bytes);
+    require_parameter_count(kernel_, launch_.arguments.size());
+    for (std::uint32_t i = 0; i < launch_.arguments.size(); ++i) {
+      const std::optional<std::uint32_t> bytes = kernel_.loaded->parameter_bytes(i);
+      if (!bytes || *bytes == size_of(launch_.arguments[i])) continue;
+      refuse("argument {} of '{}' is {}, but the kernel's parameter has {} bytes", i, kernel_.entry,
+             described(launch_.arguments[i]), *bytes);
+    }
+  }
+
+  void require_maps() {
+    std::vector<Violation> all;
+    for (number_ = 0; number_ < launch_.arguments.size(); ++number_) {
+      const auto* const map = std::get_if<MapArgument>(&launch_.arguments[number_]);
+      if (map == nullptr) continue;
+      for (Violation& violation : validate(map->spec, address({map->tensor, map->offset}))) {
+        violation.subject = fmt::format("argument {}: {}", number_, violation.subject);
+        all.push_back(std::move(violation));
+      }
+    }
+    if (!all.empty()) throw SpecError(std::move(all));
+  }
+
+  void add(const AddressArgument& argument) {
+    block_.add_pointer({"", 0, 0, Pointer::to}, {}, argument.tensor, address(argument));
+  }
+  void add(const MapArgument& argument) {
+    block_.add_map({}, argument.tensor, argument.spec, address({argument.tensor, argument.offset}));
+  }
+  void add(const ValueArgument& argument) {
+    std::vector<std::byte> bytes = argument.bytes;
+    for (const ValueArgument::Address& one : argument.addresses) {
+      const DevicePtr value = address(one.address);
+      if (one.at + sizeof value > bytes.size() || one.at % sizeof value != 0) {
+        refuse(
+            "argument {} of '{}', a value of {} bytes, holds no address at byte {}: a multiple of 8 inside "
+            "it is needed",
+            number_, kernel_.entry, bytes.size(), one.at);
+      }
+      std::memcpy(bytes.data() + one.at, &value, sizeof value);
+    }
+    const std::uint32_t offset = block_.add_bytes({}, {}, bytes, argument.alignment);
+    for (const ValueArgument::Address& one : argument.addresses) {
+      block_.add_address(offset + one.at, one.address.tensor);
+    }
+  }
+
+  const OwnLaunch& launch_;
+  const Kernel::State& kernel_;
+  std::size_t number_ = 0;
+  ParameterBlock block_;
+};
+
+}  // namespace
+
+ParameterBlock bound(const OwnLaunch& launch, const Kernel::State& kernel) {
+  return Binding(launch, kernel).parameters();
+}
+
+std::vector<LaunchImage::Part> parts_of(const OwnLaunch& launch) {
+  std::vector<LaunchImage::Part> parts;
+  for (std::uint32_t i = 0; i < launch.tensors.size(); ++i) parts.push_back({i, launch.tensors[i].address});
+  return parts;
+}
+
+std::uint64_t bytes_of(const OwnLaunch& launch) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : launch.tensors) {
+    bytes = sat_add(bytes, sat_mul(tensor.view.elements(), tmajit::size_of(tensor.view.type)));
+  }
+  return bytes;
+}
+
+TMAJIT_END

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "kernel/launch_image.hpp"
+#include "runtime/kernel_state.hpp"
+
+#include <tmajit/own_launch.hpp>
+
+#include <cstdint>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The parameters of a launch of `kernel`, which is loaded. Throws as Kernel::prepare() does.
+[[nodiscard]] ParameterBlock bound(const OwnLaunch& launch, const Kernel::State& kernel);
+/// Its tensors as operands.
+[[nodiscard]] std::vector<LaunchImage::Part> parts_of(const OwnLaunch& launch);
+/// The bytes of all its tensors' elements.
+[[nodiscard]] std::uint64_t bytes_of(const OwnLaunch& launch);
+
+TMAJIT_END

@@ -1,0 +1,86 @@
+#include "runtime/own_launch.hpp"
+#include "runtime/plan_launch.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <new>
+#include <span>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+/// The image of its launch stands behind it.
+struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunch::State> {
+  /// `write(memory, parts)` writes the image of a launch of operands at `addresses`.
+  template <class Write>
+  State(std::shared_ptr<const Kernel::State> its_kernel, std::span<const LaunchImage::Part> parts,
+        std::uint64_t its_bytes_moved, const Write& write)
+      : kernel(std::move(its_kernel)),
+        operand_count(static_cast<std::uint32_t>(parts.size())),
+        bytes_moved(its_bytes_moved) {
+    std::ranges::transform(parts, operands.begin(), &LaunchImage::Part::as_planned);
+    write(behind());
+  }
+  [[nodiscard]] const LaunchImage& image() const noexcept {
+    return *reinterpret_cast<const LaunchImage*>(behind());
+  }
+
+  std::shared_ptr<const Kernel::State> kernel;  // keeps the code loaded
+  std::uint32_t operand_count;
+  std::uint64_t bytes_moved;
+  std::array<DevicePtr, max_operands> operands{};  ///< where they are
+};
+
+PreparedLaunch::PreparedLaunch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PreparedLaunch::PreparedLaunch(PreparedLaunch&&) noexcept = default;
+PreparedLaunch& PreparedLaunch::operator=(PreparedLaunch&&) noexcept = default;
+PreparedLaunch::~PreparedLaunch() = default;
+
+void PreparedLaunch::operator()(Stream stream) const {
+  state_->image()(state_->operands, stream);
+}
+
+void PreparedLaunch::rebind(List<DevicePtr> operands) {
+  if (operands.size() != state_->operand_count) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{} addresses for a launch of {} operands; one each is needed, in the order of the plan: "
+                    "the destination's first, or as the tensors of an OwnLaunch",
+                    operands.size(), state_->operand_count));
+  }
+  std::ranges::copy(operands, state_->operands.begin());
+}
+
+const LaunchShape& PreparedLaunch::shape() const noexcept {
+  return state_->image().shape();
+}
+std::uint64_t PreparedLaunch::bytes_moved() const noexcept {
+  return state_->bytes_moved;
+}
+
+PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {
+  require_plan(*state_, plan);
+  const OperandParts all = parts_of(plan);
+  const auto parts = std::span(all).first(plan.state().problem.nest.operands);
+  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{
+      image_bytes(plan)}) PreparedLaunch::State(state_, parts, plan.bytes_moved(), [&](void* memory) {
+    write_image(memory, *state_, plan, parts);
+  })));
+}
+
+PreparedLaunch Kernel::prepare(const OwnLaunch& launch) const {
+  require_device(*state_);
+  const ParameterBlock parameters = bound(launch, *state_);
+  const std::vector<LaunchImage::Part> parts = parts_of(launch);
+  return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{LaunchImage::bytes_for(
+      parameters)}) PreparedLaunch::State(state_, parts, bytes_of(launch), [&](void* memory) {
+    LaunchImage::write(memory, parameters, launch.shape, parts, {*state_->loaded, state_->device->maps()});
+  })));
+}
+
+TMAJIT_END

@@ -1,0 +1,114 @@
+// Which headers a source comes to hold.
+#include "runtime/temporary_folder.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/own_kernel.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+
+namespace {
+
+class HeaderFolder {
+ public:
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = folder_.path() / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  [[nodiscard]] Source source(const std::string& text, SourceHeaders given = {}) const {
+    return tmajit::source({.text = text, .headers = std::move(given), .include_folders = {folder_.path()}});
+  }
+  [[nodiscard]] std::vector<std::string> names(const std::string& text) const {
+    std::vector<std::string> all;
+    const Source made = source(text);
+    if (made.headers) {
+      for (const auto& [name, header] : *made.headers) all.push_back(name);
+    }
+    return all;
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("headers are found in folders, through headers, conditions and macros") {
+  const HeaderFolder folder;
+  folder.write("a.cuh", "#pragma once\n#if 0\n#  include <deep/b.cuh>\n#endif\n#include \"nowhere.h\"\n");
+  folder.write("deep/b.cuh", "#include \"c.cuh\"\n#include \"a.cuh\"\n");
+  folder.write("deep/c.cuh",
+               "#define HEADER(name) <deep/name>\n#define ANOTHER \"e.cuh\"\n"
+               "#include HEADER(d.cuh)\n#include ANOTHER\n");
+  folder.write("deep/d.cuh", "");
+  folder.write("deep/e.cuh", "");
+  CHECK(folder.names(" # include \"a.cuh\"  // why\n") ==
+        Names{"a.cuh", "c.cuh", "deep/b.cuh", "deep/d.cuh", "e.cuh"});
+  CHECK(folder.names("// nothing\n").empty());
+  CHECK(folder.names("#include <cstdint>\n#include <vector>\n") == Names{"cstdint"});
+}
+
+TEST_CASE("the kernel compiles with what was found, and follows from it alone") {
+  const HeaderFolder folder;
+  folder.write("deep/b.cuh", "#pragma once\n#include \"../a.cuh\"\ninline constexpr int b = a;\n");
+  folder.write("a.cuh", "#pragma once\n#include <cstdint>\ninline constexpr int32_t a = 5;\n");
+  const std::string text =
+      "#include <deep/b.cuh>\n#include \"tmajit/elect.cuh\"\n"
+      "__global__ void k(int* x) { if (tmajit::ptx::elect()) *x = b; }\n";
+  const Source made = folder.source(text);
+  const std::string ptx = compile(made).ptx;
+  folder.write("a.cuh", "#error gone\n");
+  CHECK(compile(made).ptx == ptx);
+  CHECK_THROWS_MATCHES(compile(folder.source(text)), CompileError, MessageMatches(ContainsSubstring("gone")));
+}
+
+TEST_CASE("what is given goes before folders, and device headers before those") {
+  const HeaderFolder folder;
+  folder.write("mine.cuh", "#error the folder's\n");
+  folder.write("tmajit/elect.cuh", "#error the folder's\n");
+  const Source made =
+      folder.source("#include \"mine.cuh\"\n#include <tmajit/elect.cuh>\n", {{"mine.cuh", "// given\n"}});
+  REQUIRE(made.headers);
+  for (const auto& [name, text] : *made.headers) CHECK(text.find("#error the folder's") == std::string::npos);
+  CHECK(made.headers->front().second == "// given\n");
+}
+
+TEST_CASE("two files of one name and a folder that is none are refused") {
+  const HeaderFolder folder;
+  folder.write("x/a.cuh", "#include \"detail.cuh\"\n");
+  folder.write("y/a.cuh", "#include \"detail.cuh\"\n");
+  folder.write("x/detail.cuh", "");
+  folder.write("y/detail.cuh", "");
+  CHECK_THROWS_MATCHES(folder.source("#include <x/a.cuh>\n#include <y/a.cuh>\n"), Error,
+                       MessageMatches(ContainsSubstring("\"detail.cuh\" is included for") &&
+                                      ContainsSubstring("include one of them by a longer name")));
+  CHECK_THROWS_MATCHES(source({.text = "", .include_folders = {folder.path() / "z"}}), Error,
+                       MessageMatches(ContainsSubstring("is no folder")));
+}
+
+TEST_CASE("CUDA's own headers compile") {
+  std::vector<std::filesystem::path> folders;
+  try {
+    folders = cuda_include_folders();
+  } catch (const Error& error) {
+    SKIP(error.what());
+  }
+  const Artifact made = compile(source({.text = "#include <cuda_fp16.h>\n#include <cuda.h>\n"
+                                                "__global__ void k(const __grid_constant__ CUtensorMap map, "
+                                                "__half* x) { *x = __hadd(*x, x[1]); }\n",
+                                        .include_folders = folders}));
+  CHECK(made.ptx.find("add.f16") != std::string::npos);
+}

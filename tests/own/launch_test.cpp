@@ -1,0 +1,193 @@
+// A kernel of one's own on the simulated device: bound, checked, launched, moved to other memory, timed,
+// linted.
+#include <tmajit/error.hpp>
+#include <tmajit/lint.hpp>
+#include <tmajit/own_kernel.hpp>
+#include <tmajit/own_launch.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/sim.hpp>
+
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+
+namespace {
+
+// y = factor * x + *bias, by tiles of `rows` rows of 32 floats.
+const std::string scale = R"(
+#include "tmajit/barrier.cuh"
+#include "tmajit/bulk_tensor.cuh"
+using namespace tmajit;
+struct Factors { float factor; const float* bias; };
+
+template <int rows, class T>
+__global__ void scale(const __grid_constant__ TensorMap x, T* y, Factors factors) {
+  __shared__ alignas(128) T tile[rows * 32];
+  __shared__ u64 word;
+  const auto full = Barrier<>(ptx::shared_address(&word)).init(1, threadIdx.x == 0);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    full.expect(sizeof tile);
+    ptx::tensor_load(ptx::shared_address(tile), x, Coordinates<2>{0, static_cast<i32>(rows * blockIdx.x)},
+                     full.address());
+  }
+  full.wait(0);
+  for (int i = threadIdx.x; i < rows * 32; i += blockDim.x)
+    y[blockIdx.x * rows * 32 + i] = factors.factor * tile[i] + *factors.bias;
+}
+)";
+
+struct Factors {
+  float factor;
+  const float* bias;
+};
+
+constexpr std::uint32_t rows = 8;
+constexpr std::uint32_t tiles = 3;
+constexpr std::uint32_t elements = rows * tiles * 32;
+
+struct Bench {
+  std::shared_ptr<SimDevice> device = make_sim_device();
+  Runtime runtime{{.device = device, .cache_directory = std::nullopt}};
+  Kernel kernel = runtime.kernel(source({.text = scale,
+                                         .file = "scale.cu",
+                                         .entry = "scale<rows, float>",
+                                         .constants = {{"rows", static_cast<int>(rows)}}}));
+  Buffer x{device, elements * sizeof(float)};
+  Buffer y{device, elements * sizeof(float)};
+  Buffer bias{device, 256};
+
+  void set(const Buffer& buffer, const std::vector<float>& values) {
+    device->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+  }
+  std::vector<float> get(const Buffer& buffer) {
+    std::vector<float> values(elements);
+    device->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(), nullptr);
+    device->streams().synchronize(nullptr);
+    return values;
+  }
+  OwnLaunch launch() {
+    const Tensor tensor = Tensor::contiguous(ElementType::f32, {rows * tiles, 32}, x.address());
+    return {.tensors = {tensor, Tensor::contiguous(ElementType::f32, {rows * tiles, 32}, y.address()),
+                        Tensor::contiguous(ElementType::f32, {1}, bias.address())},
+            .arguments = {MapArgument{0, TensorMapSpec::of(tensor.view, {rows, 32})}, AddressArgument{1},
+                          ValueArgument::of(Factors{2, nullptr}, {{offsetof(Factors, bias), {2}}})},
+            .shape = {.grid = {tiles, 1, 1}, .block = {64, 1, 1}}};
+  }
+};
+
+std::vector<float> counted() {
+  std::vector<float> values(elements);
+  std::iota(values.begin(), values.end(), 0.0F);
+  return values;
+}
+std::vector<float> expected(const std::vector<float>& x, float bias) {
+  std::vector<float> y;
+  for (const float value : x) y.push_back(2 * value + bias);
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
+  Bench bench;
+  CHECK(bench.kernel.entry() == "_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors");
+  const std::vector<float> x = counted();
+  bench.set(bench.x, x);
+  bench.set(bench.bias, {10});
+  PreparedLaunch prepared = bench.kernel.prepare(bench.launch());
+  CHECK(prepared.shape().grid[0] == tiles);
+  CHECK(prepared.bytes_moved() == 2 * elements * sizeof(float) + sizeof(float));
+  prepared();
+  CHECK(bench.get(bench.y) == expected(x, 10));
+
+  // Everything that has an address moves: map, pointer, and the struct's member.
+  const Buffer other_x(bench.device, elements * sizeof(float));
+  const Buffer other_y(bench.device, elements * sizeof(float));
+  const Buffer other_bias(bench.device, 256);
+  std::vector<float> reversed(x.rbegin(), x.rend());
+  bench.set(other_x, reversed);
+  bench.set(other_bias, {-1});
+  prepared.rebind({other_x.address(), other_y.address(), other_bias.address()});
+  CHECK(bench.device->timing().time(nullptr, 2, [&] { prepared(); }).size() == 2);
+  CHECK(bench.get(other_y) == expected(reversed, -1));
+  CHECK(bench.get(bench.y) == expected(x, 10));
+  CHECK_THROWS_MATCHES(prepared.rebind({other_x.address()}), Error,
+                       MessageMatches(ContainsSubstring("1 addresses for a launch of 3 operands")));
+}
+
+TEST_CASE("the same description is the same kernel, and lints clean with its maps") {
+  Bench bench;
+  const Kernel again = bench.runtime.kernel(source({.text = scale,
+                                                    .file = "scale.cu",
+                                                    .entry = "scale<rows, float>",
+                                                    .constants = {{"rows", static_cast<int>(rows)}}}));
+  CHECK(again.state() == bench.kernel.state());
+  const OwnLaunch launch = bench.launch();
+  const auto& map = std::get<MapArgument>(launch.arguments[0]);
+  const LintResult lint =
+      lint_ptx(again.artifact().ptx, {.name = "scale", .maps = {map_facts("0", map.spec)}});
+  CHECK(lint.report.empty());
+  CHECK(lint.kernels.size() == 1);
+  CHECK(lint.unfinished.empty());
+}
+
+TEST_CASE("what a kernel does wrong is reported at the user's line") {
+  Bench bench;
+  std::string text = scale;
+  text.replace(text.find("full.expect(sizeof tile)"), 24, "full.expect(sizeof tile + 16)");
+  const Kernel broken =
+      bench.runtime.kernel(source({.text = text, .file = "scale.cu", .entry = "scale<8, float>"}));
+  broken.prepare(bench.launch())();
+  REQUIRE_FALSE(bench.device->reports().empty());
+  CHECK(broken.artifact().ptx.find("scale.cu\"") != std::string::npos);
+}
+
+TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
+  Bench bench;
+  const auto refused = [&](const auto& change, const std::string& why) {
+    OwnLaunch launch = bench.launch();
+    change(launch);
+    CHECK_THROWS_MATCHES(bench.kernel.prepare(launch), Error, MessageMatches(ContainsSubstring(why)));
+  };
+  refused([](OwnLaunch& launch) { launch.arguments.pop_back(); },
+          "takes 3 parameters, and the launch gives 2");
+  refused([](OwnLaunch& launch) { launch.arguments[1] = ValueArgument::of(1.0F); },
+          "argument 1 of '_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors' is a value of 4 bytes, but the "
+          "kernel's parameter has 8 bytes");
+  refused([](OwnLaunch& launch) { launch.arguments[0] = AddressArgument{0}; },
+          "is an address, 8 bytes, but the kernel's parameter has 128 bytes");
+  refused([](OwnLaunch& launch) { std::get<AddressArgument>(launch.arguments[1]).tensor = 3; },
+          "lies in tensor 3, but the launch has 3, counted from 0");
+  refused([](OwnLaunch& launch) { std::get<ValueArgument>(launch.arguments[2]).addresses[0].at = 12; },
+          "holds no address at byte 12");
+  refused([](OwnLaunch& launch) { launch.shape.shared_bytes = 16; },
+          "asks for 16 bytes of dynamic shared memory");
+  refused([](OwnLaunch& launch) { launch.shape.grid = {3}; }, "a grid of (3, 0, 0) is empty");
+  refused([](OwnLaunch& launch) { launch.arguments.resize(40, AddressArgument{}); },
+          "has 40 arguments; at most 32 are taken");
+  refused([](OwnLaunch& launch) { launch.tensors.resize(10); }, "has 10 tensors; at most 9 are taken");
+}
+
+TEST_CASE("every rule that the maps of a launch break is named") {
+  Bench bench;
+  OwnLaunch launch = bench.launch();
+  auto& map = std::get<MapArgument>(launch.arguments[0]);
+  map.offset = 4;
+  map.spec.box[1] = 3;
+  try {
+    static_cast<void>(bench.kernel.prepare(launch));
+    FAIL("no error was thrown");
+  } catch (const SpecError& error) {
+    REQUIRE(error.violations().size() == 2);
+    for (const Violation& violation : error.violations())
+      CHECK(violation.subject.starts_with("argument 0: "));
+  }
+}
