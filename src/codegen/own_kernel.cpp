@@ -84,6 +84,13 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// The literal; of the least number an expression, for C++ reads its digits before their sign.
+std::string initialiser(const KernelConstant& constant) {
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  if (constant.value == KernelConstant::Value(least)) return fmt::format("{}ll - 1", least + 1);
+  return constant.literal();
+}
+
 std::string declarations(const std::vector<KernelConstant>& constants) {
   std::string out;
   for (auto at = constants.begin(); at != constants.end(); ++at) {
@@ -91,7 +98,7 @@ std::string declarations(const std::vector<KernelConstant>& constants) {
     if (std::find_if(constants.begin(), at, [&](const auto& one) { return one.name == at->name; }) != at) {
       throw Error(ErrorCode::invalid_argument, fmt::format("the constant {} is given twice", at->name));
     }
-    out += fmt::format("constexpr {} {} = {};\n", type_of(*at), at->name, at->literal());
+    out += fmt::format("constexpr {} {} = {};\n", type_of(*at), at->name, initialiser(*at));
   }
   return out;
 }
@@ -122,9 +129,6 @@ std::string KernelConstant::literal() const {
           constexpr bool is_long = sizeof(Number) == 8;
           constexpr std::string_view suffix =
               std::is_signed_v<Number> ? (is_long ? "ll" : "") : (is_long ? "ull" : "u");
-          // The literal of the least number would be that of a larger one with a sign before it.
-          if (std::is_signed_v<Number> && number == std::numeric_limits<Number>::min())
-            return fmt::format("({}{} - 1)", number + 1, suffix);
           return fmt::format("{}{}", number, suffix);
         }
       },

@@ -111,7 +111,9 @@ bool in_expression(const Diagnostic& error) {
 }
 
 std::string show(const Diagnostic& error) {
-  std::string place = error.file.empty() ? "" : fmt::format("{}:{}: ", error.file, error.line);
+  // NVRTC parses name expressions in a text of its own.
+  const bool has_place = !error.file.empty() && error.file != "__nv_name_map";
+  std::string place = has_place ? fmt::format("{}:{}: ", error.file, error.line) : "";
   std::string text = fmt::format("{}error: {}", place, error.message);
   if (error.excerpt) text += "\n" + excerpt(*error.excerpt, error.offset);
   return text;

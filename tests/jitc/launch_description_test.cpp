@@ -140,7 +140,7 @@ TEST_CASE("every mistake in a launch description is named with its path") {
       {with(R"("entry": 3)"), "$.entry: 3; ", "a string"},
       {with(R"("entry": "")"), "$.entry: ", "name of a kernel"},
       {with(R"("source": "")"), "$.source: ", "name of a file"},
-      {with(R"("gird": 3)"), "$.gird: ", "legal are entry, source, grid"},
+      {with(R"("gird": 3)"), "$.gird: ", "legal are entry, source, constants, include, grid"},
       {with(R"("a b": 3)"), "$[\"a b\"]: ", "no such key"},
       {with(R"("buffers": [])"), "$.buffers: []; ", "an object"},
       {with(R"("parameters": {})"), "$.parameters: {}; ", "a list"},

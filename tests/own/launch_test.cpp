@@ -159,9 +159,10 @@ TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
   };
   refused([](OwnLaunch& launch) { launch.arguments.pop_back(); },
           "takes 3 parameters, and the launch gives 2");
-  refused([](OwnLaunch& launch) { launch.arguments[1] = ValueArgument::of(1.0F); },
-          "argument 1 of '_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors' is a value of 4 bytes, but the "
-          "kernel's parameter has 8 bytes");
+  refused(
+      [](OwnLaunch& launch) { launch.arguments[1] = ValueArgument::of(1.0F); },
+      "argument 1 of '_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors' is a value of 4 bytes, but the "
+      "kernel's parameter has 8 bytes");
   refused([](OwnLaunch& launch) { launch.arguments[0] = AddressArgument{0}; },
           "is an address, 8 bytes, but the kernel's parameter has 128 bytes");
   refused([](OwnLaunch& launch) { std::get<AddressArgument>(launch.arguments[1]).tensor = 3; },

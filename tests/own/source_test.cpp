@@ -40,7 +40,8 @@ TEST_CASE("constants are declared before the text, whose lines stay its own") {
                                             {"two", 2.0},
                                             {"huge", 1e300},
                                             {"on", true},
-                                            {"least", std::numeric_limits<std::int32_t>::min()}}});
+                                            {"least", std::numeric_limits<std::int32_t>::min()},
+                                            {"least_of_all", std::numeric_limits<std::int64_t>::min()}}});
   CHECK(made.text ==
         "constexpr int stages = 4;\n"
         "constexpr unsigned count = 7u;\n"
@@ -50,16 +51,25 @@ TEST_CASE("constants are declared before the text, whose lines stay its own") {
         "constexpr double two = 2.0;\n"
         "constexpr double huge = 1e+300;\n"
         "constexpr bool on = true;\n"
-        "constexpr int least = (-2147483647 - 1);\n"
+        "constexpr int least = -2147483648;\n"
+        "constexpr long long least_of_all = -9223372036854775807ll - 1;\n"
         "#line 1 \"my \\\"kernels\\\"/k.cu\"\n"
         "a\nb\n");
   CHECK_FALSE(made.headers);
 }
 
 TEST_CASE("a constant is read from a literal, and says what is none") {
-  const std::vector<KernelConstant> constants{
-      {"a", 4},    {"b", -4},  {"c", 4U},    {"d", std::int64_t{4}},        {"e", std::uint64_t{4}},
-      {"f", 0.1F}, {"g", 0.1}, {"h", false}, {"i", std::int64_t{1} << 40U}, {"j", 3e38F}};
+  const std::vector<KernelConstant> constants{{"a", 4},
+                                              {"b", -4},
+                                              {"c", 4U},
+                                              {"d", std::int64_t{4}},
+                                              {"e", std::uint64_t{4}},
+                                              {"f", 0.1F},
+                                              {"g", 0.1},
+                                              {"h", false},
+                                              {"i", std::int64_t{1} << 40U},
+                                              {"j", 3e38F},
+                                              {"k", std::numeric_limits<std::int64_t>::min()}};
   for (const KernelConstant& constant : constants) {
     CAPTURE(constant.name, constant.literal());
     CHECK(KernelConstant::parse(constant.name, constant.literal()) == constant);

@@ -90,7 +90,7 @@ std::optional<JsonNode> JsonNode::find(std::string_view key) const {
   if (!value_->is_object()) refuse("an object is needed");
   const auto found = value_->find(std::string(key));
   if (found == value_->end()) return std::nullopt;
-  return JsonNode(*found, path_ + step(key), std::string(key));
+  return JsonNode(*found, *this, step(key), std::string(key));
 }
 
 JsonNode JsonNode::at(std::string_view key) const {
@@ -103,14 +103,14 @@ std::vector<JsonNode> JsonNode::elements() const {
   if (!value_->is_array()) refuse("a list is needed");
   std::vector<JsonNode> result;
   for (const auto& element : *value_)
-    result.emplace_back(element, fmt::format("{}[{}]", path_, result.size()));
+    result.push_back(JsonNode(element, *this, fmt::format("[{}]", result.size())));
   return result;
 }
 
 std::vector<JsonNode> JsonNode::members() const {
   if (!value_->is_object()) refuse("an object is needed");
   std::vector<JsonNode> result;
-  for (const auto& [key, value] : value_->items()) result.emplace_back(value, path_ + step(key), key);
+  for (const auto& [key, value] : value_->items()) result.push_back(JsonNode(value, *this, step(key), key));
   return result;
 }
 
@@ -119,7 +119,21 @@ const std::string& JsonNode::string() const {
   return value_->get_ref<const std::string&>();
 }
 
+std::optional<std::int64_t> JsonNode::count() const {
+  if (counts_ == nullptr || !value_->is_string()) return std::nullopt;
+  try {
+    return evaluate_count(string(), *counts_);
+  } catch (const tmajit::Error& error) {
+    refuse("a whole number is needed, or an expression of one: {}", error.what());
+  }
+}
+
 std::uint64_t JsonNode::integer(std::uint64_t least, std::uint64_t most) const {
+  if (const auto value = count()) {
+    const auto number = static_cast<std::uint64_t>(*value);
+    if (*value >= 0 && number >= least && number <= most) return number;
+    fail("{} is {}; a whole number from {} to {} is needed", shown(*value_), *value, least, most);
+  }
   if (value_->is_number_unsigned()) {
     const auto number = value_->get<std::uint64_t>();
     if (number >= least && number <= most) return number;
@@ -142,6 +156,13 @@ std::uint64_t JsonNode::pattern_number(ElementType type) const {
 std::uint64_t JsonNode::whole_number(ElementType type) const {
   const std::uint64_t all = largest_pattern(type);
   const std::uint64_t most = is_signed(type) ? all >> 1U : all;
+  if (const auto value = count()) {
+    const auto least = is_signed(type) ? -static_cast<std::int64_t>(most) - 1 : 0;
+    if (*value >= least && (*value < 0 || static_cast<std::uint64_t>(*value) <= most))
+      return static_cast<std::uint64_t>(*value) & all;
+    fail("{} is {}; {} takes whole numbers from {} to {}", shown(*value_), *value, tmajit::name(type), least,
+         most);
+  }
   if (value_->is_number_unsigned()) {
     const auto number = value_->get<std::uint64_t>();
     if (number <= most) return number;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "count_expression.hpp"
 #include "usage.hpp"
 
 #include <tmajit/element_type.hpp>
@@ -20,9 +21,8 @@ class JsonNode {
  public:
   using Value = nlohmann::json;
 
-  /// The root, "$"; or a member, which has a key.
-  explicit JsonNode(const Value& value, std::string path = "$", std::string key = {})
-      : value_(&value), path_(std::move(path)), key_(std::move(key)) {}
+  /// The root, "$". Whole numbers may be expressions of `counts`, which must outlive it, unless that is null.
+  explicit JsonNode(const Value& value, const Counts* counts = nullptr) : value_(&value), counts_(counts) {}
 
   [[nodiscard]] const Value& value() const noexcept { return *value_; }
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
@@ -50,20 +50,28 @@ class JsonNode {
   [[nodiscard]] std::vector<JsonNode> elements() const;
   [[nodiscard]] std::vector<JsonNode> members() const;
   [[nodiscard]] const std::string& string() const;
+  /// Or an expression of such a value: "ceil_div(columns, rows)".
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
   /// The bit pattern of a number of `type`: a JSON number within its range (rounded to nearest for floats),
-  /// "nan", "inf" or "-inf", or the pattern itself, "0x7fc0".
+  /// "nan", "inf" or "-inf", the pattern itself, "0x7fc0", or an expression of a whole number.
   [[nodiscard]] std::uint64_t number(tmajit::ElementType type) const;
 
  private:
+  /// A member, which has a key, or an element.
+  JsonNode(const Value& value, const JsonNode& parent, const std::string& step, std::string key = {})
+      : value_(&value), path_(parent.path_ + step), key_(std::move(key)), counts_(parent.counts_) {}
+
+  /// The value of an expression; nothing for a value that is none.
+  [[nodiscard]] std::optional<std::int64_t> count() const;
   [[nodiscard]] static std::string step(std::string_view key);
   [[nodiscard]] std::uint64_t pattern_number(tmajit::ElementType type) const;
   [[nodiscard]] std::uint64_t whole_number(tmajit::ElementType type) const;
   [[nodiscard]] std::uint64_t float_number(tmajit::ElementType type) const;
 
   const Value* value_;
-  std::string path_;
-  std::string key_;
+  std::string path_ = "$";
+  std::string key_ = {};
+  const Counts* counts_ = nullptr;
 };
 
 /// Parses a text. Throws Error{invalid_argument} with line and column for what is no JSON, and for a key that

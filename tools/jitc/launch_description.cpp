@@ -8,13 +8,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 namespace {
 
-using tmajit::ElementType;
+using tmajit::ElementType, tmajit::KernelConstant;
 
 constexpr std::uint64_t u32_most = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t u64_most = std::numeric_limits<std::uint64_t>::max();
@@ -41,6 +43,14 @@ void read_optional(const JsonNode& node, std::string_view key, const Parse& pars
 
 ElementType read_type(const JsonNode& node) {
   return read_name(node, [](const std::string& text) { return tmajit::parse_element_type(text); });
+}
+
+KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
+  try {
+    return KernelConstant::parse(node.key(), literal);
+  } catch (const tmajit::Error& error) {
+    node.fail("{}", error.what());
+  }
 }
 
 /// A string that names something, which is not empty.
@@ -132,6 +142,40 @@ BufferDescription read_buffer(const JsonNode& node) {
     for (const auto& number : numbers) buffer.values.push_back(number.number(*buffer.type));
   }
   return buffer;
+}
+
+/// A JSON number or truth value, or a C++ literal such as "4u".
+KernelConstant read_constant(const JsonNode& node) {
+  const auto& value = node.value();
+  if (!value.is_string() && !value.is_number() && !value.is_boolean())
+    node.refuse("a number, true, false or a C++ literal is needed: \"4u\", \"0.5f\"");
+  const std::string literal = value.is_string() ? node.string() : value.dump();
+  return read_literal(node, literal);
+}
+
+/// Adds those that are not there yet.
+void read_constants(const JsonNode& node, std::vector<KernelConstant>& constants) {
+  for (const auto& member : node.members()) {
+    auto constant = read_constant(member);
+    if (std::ranges::find(constants, constant.name, &KernelConstant::name) == constants.end())
+      constants.push_back(std::move(constant));
+  }
+}
+
+/// Those that expressions of whole numbers can name.
+Counts whole_numbers(const std::vector<KernelConstant>& constants) {
+  Counts counts;
+  for (const KernelConstant& constant : constants) {
+    std::visit(
+        [&]<class Number>(Number number) {
+          if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, bool>) {
+            if (std::in_range<std::int64_t>(number))
+              counts.emplace(constant.name, static_cast<std::int64_t>(number));
+          }
+        },
+        constant.value);
+  }
+  return counts;
 }
 
 class ParameterReader {
@@ -273,11 +317,18 @@ Json to_json(const StructParameter& parameter) {
 
 }  // namespace
 
-LaunchDescription parse_launch(std::string_view text) {
+LaunchDescription parse_launch(std::string_view text, const std::vector<KernelConstant>& constants) {
   const auto json = parse_json(text);
-  const JsonNode root(json);
-  root.expect_keys({"entry", "source", "grid", "block", "cluster", "shared_bytes", "buffers", "parameters"});
   LaunchDescription launch;
+  launch.constants = constants;
+  if (const auto own = JsonNode(json).find("constants")) read_constants(*own, launch.constants);
+  const Counts counts = whole_numbers(launch.constants);
+  const JsonNode root(json, &counts);
+  root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
+                    "buffers", "parameters"});
+  if (const auto folders = root.find("include")) {
+    for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
+  }
   if (const auto entry = root.find("entry")) launch.entry = read_text(*entry, "kernel");
   if (const auto source = root.find("source")) launch.source = read_text(*source, "file");
   launch.grid = read_extent(root.at("grid"), {0x7fffffff, 65535, 65535});
@@ -300,6 +351,11 @@ Json to_json(const LaunchDescription& description) {
   Json json = Json::object();
   if (!description.entry.empty()) json["entry"] = description.entry;
   if (!description.source.empty()) json["source"] = description.source;
+  if (!description.constants.empty()) json["constants"] = Json::object();
+  for (const KernelConstant& constant : description.constants) {
+    json["constants"][constant.name] = constant.literal();
+  }
+  if (!description.include.empty()) json["include"] = description.include;
   json["grid"] = description.grid;
   json["block"] = description.block;
   json["cluster"] = description.cluster;

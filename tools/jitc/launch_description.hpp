@@ -2,6 +2,7 @@
 
 #include "report.hpp"
 
+#include <tmajit/own_kernel.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <array>
@@ -64,10 +65,14 @@ struct StructParameter {
 
 using KernelParameter = std::variant<ScalarParameter, PointerParameter, TensorMapParameter, StructParameter>;
 
-/// How a kernel from elsewhere is launched: what `jitc run --launch` takes; docs/run.md is its reference.
+/// How a kernel of the user's own or from elsewhere is launched: what `jitc run --launch` takes; docs/run.md
+/// is its reference.
 struct LaunchDescription {
-  std::string entry;   ///< empty: the only one there is
-  std::string source;  ///< file of the CUDA source whose lines reports show, or empty
+  std::string entry;  ///< empty: the only one there is
+  // Of a file of CUDA C++ alone.
+  std::vector<tmajit::KernelConstant> constants;
+  std::vector<std::string> include;  ///< folders of headers
+  std::string source;                ///< file of the CUDA source whose lines reports show, or empty
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
@@ -77,9 +82,11 @@ struct LaunchDescription {
   friend bool operator==(const LaunchDescription&, const LaunchDescription&) = default;
 };
 
-/// Reads a description. Whatever is wrong is one Error{invalid_argument} that begins with the place,
+/// Reads a description; `constants` go before its own of the same names. Whatever is wrong is one
+/// Error{invalid_argument} that begins with the place,
 /// "$.parameters[1].tensor_map.box[0]: …", or with line and column where the text is no JSON.
-[[nodiscard]] LaunchDescription parse_launch(std::string_view text);
+[[nodiscard]] LaunchDescription parse_launch(std::string_view text,
+                                             const std::vector<tmajit::KernelConstant>& constants = {});
 
 /// The inverse: parse_launch(to_json(d).dump()) == d.
 [[nodiscard]] Json to_json(const LaunchDescription& description);

@@ -2,9 +2,12 @@
 #include "files.hpp"
 #include "option_group.hpp"
 #include "options.hpp"
+#include "own_kernel.hpp"
 #include "parse.hpp"
 #include "plan_kernels.hpp"
+#include "ptx_launch.hpp"
 #include "report.hpp"
+#include "source_place.hpp"
 #include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -30,6 +33,7 @@ using tmajit::MapFacts;
 struct LintCommand {
   ProblemOptions problem;  ///< its word may be a file instead
   std::uint32_t step = 1;  ///< of several kernels, from 1
+  OwnOptions own;
   CompilerOptions compiler;
   std::vector<std::string> maps;
   std::vector<std::string> box_bytes;
@@ -38,6 +42,7 @@ struct LintCommand {
 /// A module to look at, and what is known of it besides its text.
 struct Subject {
   std::string text;
+  tmajit::Artifact artifact = {};  ///< of a kernel that was compiled here
   tmajit::LintOptions options;
 };
 
@@ -86,6 +91,12 @@ bool is_operation(std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// What --map and --box-bytes say.
+void add_facts(const LintCommand& command, Subject& subject) {
+  for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));
+  for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
+}
+
 Subject read_file(const LintCommand& command) {
   Subject subject;
   const std::string& path = command.problem.word;
@@ -98,8 +109,37 @@ Subject read_file(const LintCommand& command) {
            tmajit::suggestion(path, operation_words()));
   }
   subject.options.name = is_standard_input ? "standard input" : path;
-  for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));
-  for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
+  add_facts(command, subject);
+  return subject;
+}
+
+/// The tensor maps that a launch describes.
+void add_maps(const OwnFile& file, std::vector<MapFacts>& facts) {
+  if (!file.launch) return;
+  const LaunchBuffers buffers(*file.launch, file.launch_folder);
+  for (std::size_t i = 0; i < file.launch->parameters.size(); ++i) {
+    const auto* const map = std::get_if<TensorMapParameter>(&file.launch->parameters[i]);
+    if (map == nullptr) continue;
+    const auto path = fmt::format("$.parameters[{}].tensor_map", i);
+    facts.push_back(map_facts(std::to_string(i), buffers.tensor_map(*map, path)));
+  }
+}
+
+/// The kernel of a file of CUDA C++.
+Subject make_own_kernel(const LintCommand& command) {
+  const std::string& path = command.problem.word;
+  const OwnFile file = read_own_kernel(path, command.own);
+  const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
+  const auto runtime = planning_runtime(command.compiler);
+  Subject subject;
+  {
+    const Progress progress("compiling");
+    subject.artifact = runtime.kernel(source).artifact();
+  }
+  subject.text = subject.artifact.ptx;
+  subject.options.name = path + ".ptx";
+  naming(command.own.launch, [&] { add_maps(file, subject.options.maps); });
+  add_facts(command, subject);
   return subject;
 }
 
@@ -125,15 +165,31 @@ Subject make_kernel(const LintCommand& command) {
   return subject;
 }
 
+Subject subject_of(const LintCommand& command) {
+  if (is_operation(command.problem.word)) return make_kernel(command);
+  return is_own_kernel(command.problem.word) ? make_own_kernel(command) : read_file(command);
+}
+
+/// Where a finding's instruction comes from, the user's line last.
+void say_places(const Subject& subject, const tmajit::Finding& finding) {
+  if (subject.artifact.ptx.empty()) return;
+  for (const auto& place : source_places(subject.artifact, finding.ptx_line))
+    write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
+}
+
 int lint(const LintCommand& command, bool json) {
-  const Subject subject = is_operation(command.problem.word) ? make_kernel(command) : read_file(command);
+  const Subject subject = subject_of(command);
   const auto start = std::chrono::steady_clock::now();
   const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (json) {
     Json findings = Json::array();
-    for (const tmajit::Finding& finding : result.findings) findings.push_back(to_json(finding));
+    for (const tmajit::Finding& finding : result.findings) {
+      findings.push_back(to_json(finding));
+      if (!subject.artifact.ptx.empty())
+        findings.back()["source"] = to_json(source_places(subject.artifact, finding.ptx_line));
+    }
     print_json({{"input", subject.options.name},
                 {"clean", result.findings.empty()},
                 {"kernels", result.kernels},
@@ -143,6 +199,7 @@ int lint(const LintCommand& command, bool json) {
     return result.findings.empty() ? 0 : 1;
   }
   write_stdout(result.report);
+  for (const tmajit::Finding& finding : result.findings) say_places(subject, finding);
   for (const std::string& check : result.unfinished)
     tell("{} too many paths to follow them all, {}\n", styled("unfinished:", Style::warn, STDERR_FILENO),
          check);
@@ -166,10 +223,13 @@ void add_lint_command(CLI::App& app, Session& session) {
   add_problem_options(command, options->problem);
   auto* const word = command.get_option("OPERATION");
   word->description(
-      fmt::format("A PTX file, - for standard input, or an operation or a family with its options; a "
+      fmt::format("A file of PTX or of CUDA C++, kernel.cu, - for standard input, or an operation or a "
+                  "family with its options; a "
                   "file whose name is an operation's is ./copy. {}",
                   word->get_description()));
   add_step_option(command, options->step);
+  add_own_options(command, options->own);
+  add_launch_option(command, options->own);
   add_compiler_options(command, options->compiler);
   OptionGroup facts(command, "What is known of a file's tensor maps");
   facts.add_list("--map", options->maps, "MAP",
@@ -181,10 +241,14 @@ void add_lint_command(CLI::App& app, Session& session) {
       "Exit code: 0 clean, 1 findings, 2 wrong usage. What is not certain is not reported.\n\n"
       "Examples:\n"
       "  jitc lint kernel.ptx\n"
+      "  jitc lint kernel.cu --launch launch.json\n"
       "  jitc lint kernel.ptx --map 0=bf16:64x64:128B --box-bytes 1=8192\n"
       "  nvcc -ptx -arch=sm_90a -lineinfo -o - kernel.cu | jitc lint -\n"
       "  jitc lint map --expr 'x0 + x1' --box 16x64 --json");
-  add_action(command, session, [options](bool json) { return lint(*options, json); });
+  add_action(command, session, [options, &command](bool json) {
+    check_own_usage(command, options->problem.word);
+    return lint(*options, json);
+  });
 }
 
 }  // namespace jitc

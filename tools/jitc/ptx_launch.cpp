@@ -184,6 +184,12 @@ std::vector<std::string> LaunchBuffers::download() {
   return written;
 }
 
+std::uint64_t LaunchBuffers::bytes() const {
+  std::uint64_t all = 0;
+  for (const auto& entry : entries_) all += entry.view.span_bytes();
+  return all;
+}
+
 const LaunchBuffers::Entry& LaunchBuffers::find(const std::string& name) const {
   return *std::ranges::find(entries_, name, [](const Entry& entry) { return entry.description.name; });
 }

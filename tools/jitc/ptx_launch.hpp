@@ -48,6 +48,12 @@ class LaunchBuffers {
   /// Writes the output files and returns their paths.
   [[nodiscard]] std::vector<std::string> download();
 
+  /// Of all buffers.
+  [[nodiscard]] std::uint64_t bytes() const;
+  /// A map as it is described, legal or not; of more than five dimensions the first five.
+  [[nodiscard]] tmajit::TensorMapSpec tensor_map(const TensorMapParameter& map,
+                                                 const std::string& path) const;
+
   /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError with every rule
   /// that a tensor map breaks.
   [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(
@@ -66,9 +72,6 @@ class LaunchBuffers {
 
   [[nodiscard]] const Entry& find(const std::string& name) const;
   [[nodiscard]] tmajit::DevicePtr address(const PointerParameter& pointer, const std::string& path) const;
-  /// As it is described, legal or not; of more than five dimensions the first five.
-  [[nodiscard]] tmajit::TensorMapSpec tensor_map(const TensorMapParameter& map,
-                                                 const std::string& path) const;
   void check_tensor_maps(const std::vector<KernelParameter>& parameters) const;
 
   std::filesystem::path folder_;

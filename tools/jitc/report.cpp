@@ -106,12 +106,16 @@ Json to_json(const tmajit::CompilerIdentity& compiler) {
 }
 
 Json to_json(const KernelPlan& plan, const tmajit::Kernel& kernel) {
+  Json json{{"spec", to_json(plan)}};
+  json.update(to_json(kernel, plan.launch_shape()));
+  return json;
+}
+
+Json to_json(const tmajit::Kernel& kernel, const tmajit::LaunchShape& launch) {
   const auto& times = kernel.times();
   const auto artifact = kernel.artifact();
   const auto& resources = kernel.resources();
-  const auto& launch = plan.launch_shape();
   return {
-      {"spec", to_json(plan)},
       {"entry", artifact.entry},
       {"key", kernel.key().hex()},
       {"cache", tmajit::name(kernel.level())},
@@ -199,12 +203,12 @@ std::string describe_origin(const tmajit::Kernel& kernel) {
   return {};
 }
 
-std::string describe_resources(const KernelPlan& plan, const tmajit::Kernel& kernel) {
+std::string describe_resources(const tmajit::Kernel& kernel, std::uint32_t shared_bytes) {
   const auto& resources = kernel.resources();
   const auto spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   return fmt::format("{} registers, {}, {} shared memory, {}", resources.registers,
                      spilled == 0 ? std::string("no spills") : fmt::format("{} bytes of spills", spilled),
-                     describe_bytes(resources.static_shared_bytes + plan.launch_shape().shared_bytes),
+                     describe_bytes(resources.static_shared_bytes + shared_bytes),
                      counted(resources.barriers, "barrier"));
 }
 

@@ -29,6 +29,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const tmajit::Finding& finding);
 /// A plan and its compiled kernel: key, cache level, milliseconds a stage, resources, sizes.
 [[nodiscard]] Json to_json(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
+/// A compiled kernel and how it is launched: all of that but the plan.
+[[nodiscard]] Json to_json(const tmajit::Kernel& kernel, const tmajit::LaunchShape& launch);
 /// Operation, arguments, tensors, notes.
 [[nodiscard]] Json to_json(const Problem& problem);
 
@@ -44,8 +46,8 @@ void report_failure(tmajit::ErrorCode code, const std::string& message, Json& re
 [[nodiscard]] std::string describe(const tmajit::TensorView& view);
 /// "compiled in 41.2 ms", "from disk in 0.1 ms"
 [[nodiscard]] std::string describe_origin(const tmajit::Kernel& kernel);
-/// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier"
-[[nodiscard]] std::string describe_resources(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
+/// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier", with so much dynamic shared memory.
+[[nodiscard]] std::string describe_resources(const tmajit::Kernel& kernel, std::uint32_t shared_bytes);
 /// "3.5 MiB"
 [[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
 

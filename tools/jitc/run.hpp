@@ -1,11 +1,13 @@
 #pragma once
 
 #include "options.hpp"
+#include "own_kernel.hpp"
 #include "report.hpp"
 #include "select_device.hpp"
 #include "simulation.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,16 +24,39 @@ struct RunOptions {
   std::vector<std::string> out;   ///< one an output, or none
   std::string device = "auto";
   std::uint32_t repeat = 20;
-  std::string ptx;     ///< a kernel from elsewhere: its PTX …
-  std::string launch;  ///< … and how it is launched
+  OwnOptions own;   ///< of a kernel from a file, or of how one from elsewhere is launched
+  std::string ptx;  ///< a kernel from elsewhere
 };
 
 /// Runs an OPERATION, reports, and returns the exit code.
 [[nodiscard]] int run_problem(const RunOptions& options, bool json);
+/// Runs the kernel of a file of CUDA C++ likewise.
+[[nodiscard]] int run_own_kernel(const RunOptions& options, bool json);
+/// Runs a kernel from elsewhere on the simulated device.
+[[nodiscard]] int run_ptx(const RunOptions& options, bool json);
 
-// What that has in common with the run of a kernel from elsewhere.
+// What those have in common.
 
 [[nodiscard]] Json to_json(const tmajit::DeviceInfo& info);
+/// Says on standard error why the simulated device was taken, where "auto" took it.
+void say_choice(const DeviceChoice& choice);
 void say_launch(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape);
+
+/// How long something took that moves `bytes`, read and written ones together.
+struct Measurement {
+  std::uint64_t bytes = 0;
+  double median_ms = 0;
+  double min_ms = 0;
+  std::uint32_t repeats = 0;
+
+  [[nodiscard]] double gb_per_s() const {
+    return median_ms > 0 ? static_cast<double>(bytes) / median_ms * 1e-6 : 0;
+  }
+};
+/// Runs `work`, which moves `bytes`, once, waits for it (a fault shows here), and then times `repeats` more.
+[[nodiscard]] Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,
+                                  const std::function<void()>& work);
+[[nodiscard]] Json to_json(const Measurement& measured);
+void say_time(const Measurement& measured);
 
 }  // namespace jitc

@@ -1,7 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "option_group.hpp"
-#include "ptx_launch.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -19,88 +18,31 @@
 
 namespace jitc {
 
-Json to_json(const tmajit::DeviceInfo& info) {
-  return {{"name", info.name},
-          {"simulated", info.ordinal < 0},
-          {"ordinal", info.ordinal},
-          {"compute_capability", fmt::format("{}.{}", info.compute_major, info.compute_minor)},
-          {"sm_count", info.sm_count},
-          {"memory_bytes", info.memory_bytes}};
-}
-
-void say_launch(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape) {
-  const auto count = [](const std::array<std::uint32_t, 3>& n) { return std::uint64_t{n[0]} * n[1] * n[2]; };
-  const auto number = info.ordinal < 0 ? std::string() : fmt::format(" ({})", info.ordinal);
-  say("run", "{}{}: {} of {} threads", info.name, number, counted(count(shape.grid), "CTA"),
-      count(shape.block));
-}
-
 namespace {
-
-/// A kernel from elsewhere, on the simulated device.
-int run_ptx(const RunOptions& options, bool json) {
-  tmajit::Artifact artifact;
-  artifact.ptx = InputFile(options.ptx).text();
-  const InputFile launch_file(options.launch);
-  const auto description = naming(options.launch, [&] { return parse_launch(launch_file.text()); });
-  const auto kernels = kernels_of(artifact.ptx, options.ptx);
-  artifact.entry = naming(options.launch, [&] { return match_kernel(description, kernels).name; });
-
-  const auto folder = std::filesystem::path(options.launch).parent_path();
-  if (!description.source.empty()) artifact.source = InputFile(folder / description.source).text();
-
-  const auto choice = select_device(options.device, options.simulation, true);
-  const auto& device = choice.device;
-  const auto kernel = naming(options.ptx, [&] { return device->kernels().load(artifact); });
-  const tmajit::LaunchShape shape{.grid = description.grid,
-                                  .block = description.block,
-                                  .shared_bytes = description.shared_bytes,
-                                  .cluster = description.cluster};
-  naming(options.launch, [&] { kernel->allow_shared_bytes(shape.shared_bytes); });
-
-  auto buffers = naming(options.launch, [&] { return LaunchBuffers(description, folder); });
-  buffers.upload(device);
-  auto bytes = naming(options.launch, [&] { return buffers.parameter_bytes(description.parameters); });
-  std::vector<void*> parameters;
-  parameters.reserve(bytes.size());
-  for (auto& parameter : bytes) parameters.push_back(parameter.data());
-  buffers.open_outputs();
-
-  if (!json) {
-    say("kernel", "{} of {}", artifact.entry, options.ptx);
-    say_launch(device->info(), shape);
-  }
-  Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};
-  report["run"] = {{"device", to_json(device->info())}, {"grid", shape.grid}, {"block", shape.block}};
-  const auto launch = [&] { naming(options.launch, [&] { kernel->launch(shape, parameters, nullptr); }); };
-  const bool right = choice.simulation->run({&artifact}, launch, report, json);
-  report["outputs"] = Json::array();
-  if (right) {
-    for (const auto& path : buffers.download()) {
-      report["outputs"].push_back(path);
-      if (!json) say("output", path);
-    }
-  }
-  if (json) print_json(report);
-  return right ? 0 : 1;
-}
 
 constexpr auto elsewhere_group = "Kernel from elsewhere";
 
-/// An OPERATION with its options, or --ptx and --launch alone.
+/// An OPERATION with its options, a file with --launch, or --ptx and --launch alone.
 void check_usage(const CLI::App& command, const RunOptions& options) {
   const auto& word = options.problem.word;
   if (options.ptx.empty()) {
-    if (word.empty()) refuse("OPERATION is required, or --ptx FILE with --launch FILE");
+    if (word.empty()) refuse("OPERATION is required, or kernel.cu with --launch FILE, or --ptx FILE with it");
+    check_own_usage(command, word);
+    if (is_own_kernel(word)) {
+      if (options.own.launch.empty()) refuse("{}: --launch FILE says how it is launched", word);
+      if (!options.out.empty()) refuse("--out: what a kernel of a file writes is named in --launch");
+    }
     return;
   }
   if (!word.empty()) refuse("{} and --ptx: a run has one kernel", word);
+  if (options.own.launch.empty()) refuse("--ptx requires --launch");
   constexpr std::array theirs{simulation_group, "OPTIONS", "Options", elsewhere_group};
   constexpr std::array ours{"--repeat", "--check", "--seed"};
   for (const auto* option : command.get_options()) {
     const auto is = [&](const auto& words, const std::string& text) {
       return std::find(words.begin(), words.end(), text) != words.end();
     };
+    if (option->get_name() == "--launch") continue;
     if (option->count() > 0 && (!is(theirs, option->get_group()) || is(ours, option->get_name()))) {
       refuse("{} is an option of OPERATION; a kernel from --ptx is described by --launch alone",
              option->get_name());
@@ -119,7 +61,9 @@ void add_run_command(CLI::App& app, Session& session) {
   OptionGroup group(command);
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
-  command.get_option("OPERATION")->required(false);
+  auto* const word = command.get_option("OPERATION");
+  word->required(false)->description("A file of CUDA C++, kernel.cu, or an operation: " +
+                                     word->get_description());
   command.add_flag(
       "--check", options->check,
       "Compare the outputs, and what lies beside them, with a plain walk on the CPU; a difference makes "
@@ -134,12 +78,10 @@ void add_run_command(CLI::App& app, Session& session) {
   group.add_number("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first", 1, 1'000'000);
   add_simulation_options(command, options->simulation);
   OptionGroup elsewhere(command, elsewhere_group);
-  auto* const ptx =
-      elsewhere.add("--ptx", options->ptx, "FILE", "Check a kernel of this PTX file on the simulated device");
-  auto* const launch = elsewhere.add("--launch", options->launch, "FILE",
-                                     "Its launch as JSON: grid, block, parameters; docs/run.md");
-  ptx->needs(launch);
-  launch->needs(ptx);
+  elsewhere.add("--ptx", options->ptx, "FILE",
+                "Check a kernel of this PTX file, launched as --launch says, on the simulated device");
+  add_own_options(command, options->own);
+  add_launch_option(command, options->own);
   command.footer(
       "A planner chooses the kernel. With an option of Tiles or Pipeline, and for bulk and snapshot, its "
       "tile is your\n"
@@ -161,13 +103,16 @@ void add_run_command(CLI::App& app, Session& session) {
       "  jitc run copy --slice 10:20,::2 --pad 1,1:2,2 --in a.npy --out y.npy\n"
       "  jitc run cast --out-dtype bf16 --in a.npy --out y.npy\n"
       "  jitc run split --axis 0 --parts 10,20 --in a.npy --out b.npy --out c.npy\n"
+      "  jitc run kernel.cu --launch launch.json -D stages=4 --device sim\n"
       "  jitc run --ptx kernel.ptx --launch launch.json");
   add_action(command, session, [options, &command](bool json) {
     check_usage(command, *options);
     for (const auto* option : command.get_options()) {
       options->wants_simulation |= option->count() > 0 && option->get_group() == simulation_group;
     }
-    return options->ptx.empty() ? run_problem(*options, json) : run_ptx(*options, json);
+    if (!options->ptx.empty()) return run_ptx(*options, json);
+    return is_own_kernel(options->problem.word) ? run_own_kernel(*options, json)
+                                                : run_problem(*options, json);
   });
 }
 

@@ -92,39 +92,6 @@ bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, boo
   return right;
 }
 
-/// How long something took that moves `bytes`, read and written ones together.
-struct Measurement {
-  std::uint64_t bytes = 0;
-  double median_ms = 0;
-  double min_ms = 0;
-  std::uint32_t repeats = 0;
-
-  [[nodiscard]] double gb_per_s() const {
-    return median_ms > 0 ? static_cast<double>(bytes) / median_ms * 1e-6 : 0;
-  }
-};
-
-/// Runs `work`, which moves `bytes`, once, waits for it (a fault shows here), and then times `repeats` more.
-Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,
-                    const std::function<void()>& work) {
-  const Progress progress("timing");
-  work();
-  device.streams().synchronize(nullptr);
-  auto times = device.timing().time(nullptr, repeats, work);
-  std::sort(times.begin(), times.end());
-  const std::size_t middle = times.size() / 2;
-  const double median =
-      times.size() % 2 == 1 ? times[middle] : (static_cast<double>(times[middle - 1]) + times[middle]) / 2;
-  return {bytes, median, times.front(), repeats};
-}
-
-Json to_json(const Measurement& measured) {
-  return {{"bytes", measured.bytes},
-          {"milliseconds",
-           {{"median", measured.median_ms}, {"min", measured.min_ms}, {"repeats", measured.repeats}}},
-          {"gb_per_s", measured.gb_per_s()}};
-}
-
 /// Times the launches beside the driver's copy of as many bytes, and reports both.
 Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& launches,
                  const DeviceArrays& arrays, std::uint32_t repeat, bool json) {
@@ -144,8 +111,7 @@ Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& laun
     for (const auto& launch : launches) launch();
   });
   if (!json) {
-    say("time", "median {:.4f} ms, min {:.4f} ms of {} runs: {:.0f} GB/s ({} moved)", measured.median_ms,
-        measured.min_ms, measured.repeats, measured.gb_per_s(), describe_bytes(measured.bytes));
+    say_time(measured);
   }
   report = to_json(measured);
   if (measured_copy.repeats == 0) return report;
@@ -174,7 +140,8 @@ void say_kernels(const std::vector<KernelPlan>& plans, const std::vector<Kernel>
     say("kernel", describe(plans[i]));
     say("source", "{}, {}; PTX {}, cubin {}", artifact.entry, describe_bytes(artifact.source.size()),
         describe_bytes(artifact.ptx.size()), describe_bytes(artifact.cubin.size()));
-    say("cubin", "{}: {}", describe_origin(kernels[i]), describe_resources(plans[i], kernels[i]));
+    say("cubin", "{}: {}", describe_origin(kernels[i]),
+        describe_resources(kernels[i], plans[i].launch_shape().shared_bytes));
   }
   if (plans.empty()) say("kernel", "none: there is nothing to move");
 }
@@ -194,10 +161,7 @@ int run_problem(const RunOptions& options, bool json) {
   const auto choice = select_device(options.device, options.simulation, options.wants_simulation);
   const auto& device = choice.device;
   files.reserve(problem);
-  if (!choice.why.empty()) {
-    say("device", styled(fmt::format("{}: the simulated device runs the kernel", choice.why), Style::warn,
-                         STDERR_FILENO));
-  }
+  say_choice(choice);
   if (!json) say_problem(problem);
 
   chosen.device = device;

@@ -1,6 +1,7 @@
 #include "simulation.hpp"
 
 #include "option_group.hpp"
+#include "own_kernel.hpp"
 #include "run.hpp"
 #include "source_place.hpp"
 #include "terminal.hpp"
@@ -49,7 +50,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
     if (!text.empty()) tell(labelled(heading, text, 11, width, STDERR_FILENO));
   };
   part("where",
-       "kernel " + report.kernel +
+       "kernel " + shown_entry(report.kernel) +
            (report.ptx_line == 0 ? ""
                                  : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
   for (const auto& place : source_places(artifacts, report)) part("source", describe(place));
@@ -62,9 +63,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
 
 Json report_json(const Report& report, const Artifacts& artifacts) {
   Json json = to_json(report);
-  auto& source = json["source"] = Json::array();
-  for (const auto& place : source_places(artifacts, report))
-    source.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
+  json["source"] = to_json(source_places(artifacts, report));
   json["cta"] = report.cta;
   json["thread"] = report.thread;
   json["count"] = report.count;

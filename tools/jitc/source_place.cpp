@@ -1,6 +1,10 @@
 #include "source_place.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
+#include <tuple>
 
 #include <llvm/ADT/StringRef.h>
 #include <spdlog/fmt/fmt.h>
@@ -23,18 +27,36 @@ std::optional<std::uint64_t> take_number(StringRef& text) {
   return text.consumeInteger(10, number) ? std::nullopt : std::optional(number);
 }
 
-/// The `.loc` at or before a line, not beyond the beginning of its function.
-StringRef mark_before(StringRef ptx, std::uint32_t ptx_line) {
-  StringRef mark;
+/// A `.loc`: where an instruction stands, and where what it stands in was inlined.
+struct Mark {
+  using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
+  Place at{};
+  std::optional<Place> inlined_at;
+};
+
+std::optional<Mark::Place> take_place(StringRef& text) {
+  Mark::Place place{};
+  for (auto& number : place) {
+    const auto taken = take_number(text);
+    if (!taken) return std::nullopt;
+    number = *taken;
+  }
+  return place;
+}
+
+/// The marks at or before a line, not beyond the beginning of its function, in order.
+std::vector<Mark> marks_before(StringRef ptx, std::uint32_t ptx_line) {
+  std::vector<Mark> marks;
   for (std::uint32_t line = 1; line < ptx_line && !ptx.empty(); ++line, ptx = ptx.split('\n').second) {
     auto text = line_of(ptx, 1);
-    if (text.consume_front(".loc")) {
-      mark = text;
-    } else if (text.contains(".entry") || text.contains(".func")) {
-      mark = {};
-    }
+    if (text.contains(".entry") || text.contains(".func")) marks.clear();
+    if (!text.consume_front(".loc")) continue;
+    const auto at = take_place(text);
+    if (!at) continue;
+    auto rest = text.split("inlined_at").second;
+    marks.push_back({*at, take_place(rest)});
   }
-  return mark;
+  return marks;
 }
 
 /// The name that `.file INDEX "…"` gives, without folders.
@@ -48,18 +70,40 @@ std::string file_name(StringRef ptx, std::uint64_t index) {
   return {};
 }
 
+/// What of an artifact's source is the text of a file: of a custom one, what follows `#line 1 "folder/FILE"`.
+StringRef text_of(StringRef source, StringRef file) {
+  StringRef rest = source;
+  for (StringRef line; !rest.empty();) {
+    std::tie(line, rest) = rest.split('\n');
+    if (!line.consume_front("#line 1 \"")) continue;
+    const auto name = line.rtrim("\"\r");
+    if (name.substr(name.rfind('/') + 1) == file) return rest;
+  }
+  return source;
+}
+
 }  // namespace
 
 std::vector<SourcePlace> source_places(const tmajit::Artifact& artifact, std::uint32_t ptx_line) {
   std::vector<SourcePlace> places;
-  auto mark = mark_before(artifact.ptx, ptx_line);
-  for (; !mark.empty(); mark = mark.split("inlined_at").second) {
-    const auto file = take_number(mark);
-    const auto line = take_number(mark);
-    if (!file || !line || *line == 0) break;
-    // NVRTC is given one text; what it calls otherwise is a text within that, such as an expression.
-    const auto text = *file == 1 ? line_of(artifact.source, *line) : StringRef();
-    places.push_back({.file = file_name(artifact.ptx, *file), .line = *line, .text = text.str()});
+  const auto marks = marks_before(artifact.ptx, ptx_line);
+  auto at = marks.rbegin();
+  std::optional<Mark> mark;
+  if (at != marks.rend()) mark = *at;
+  while (mark) {
+    const auto [file, line, column] = mark->at;
+    if (line == 0) break;
+    // NVRTC is given one text; what it calls otherwise is a text within that, or a header.
+    const auto name = file_name(artifact.ptx, file);
+    const auto within = text_of(artifact.source, name);
+    const bool is_here = file == 1 || within.size() != artifact.source.size();
+    const auto text = is_here ? line_of(within, line) : StringRef();
+    places.push_back({.file = name, .line = line, .text = text.str()});
+    if (!mark->inlined_at) break;
+    // That place has a mark of its own, which stands before this one, where it was itself inlined.
+    const Mark::Place caller = *mark->inlined_at;
+    at = std::find_if(std::next(at), marks.rend(), [&](const Mark& one) { return one.at == caller; });
+    mark = at == marks.rend() ? Mark{caller, std::nullopt} : *at;
   }
   return places;
 }
@@ -76,6 +120,13 @@ std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*
     }
   }
   return found == nullptr ? std::vector<SourcePlace>() : source_places(*found, finding.ptx_line);
+}
+
+Json to_json(const std::vector<SourcePlace>& places) {
+  Json json = Json::array();
+  for (const auto& place : places)
+    json.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
+  return json;
 }
 
 std::string describe(const SourcePlace& place) {

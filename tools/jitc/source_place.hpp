@@ -1,5 +1,7 @@
 #pragma once
 
+#include "report.hpp"
+
 #include <tmajit/compile.hpp>
 #include <tmajit/finding.hpp>
 
@@ -27,6 +29,8 @@ struct SourcePlace {
 [[nodiscard]] std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*>& artifacts,
                                                      const tmajit::Finding& finding);
 
+/// A list of objects: file, line, text.
+[[nodiscard]] Json to_json(const std::vector<SourcePlace>& places);
 /// "copy.cu:861: mbarrier::wait(full[stage], parity)"
 [[nodiscard]] std::string describe(const SourcePlace& place);
 

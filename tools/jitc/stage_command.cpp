@@ -2,6 +2,7 @@
 #include "files.hpp"
 #include "nvdisasm.hpp"
 #include "option_group.hpp"
+#include "own_kernel.hpp"
 #include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
@@ -30,6 +31,7 @@ enum class Stage { source, ptx, sass, cubin };
 struct StageOptions {
   ProblemOptions problem;
   std::uint32_t step = 1;  ///< of several kernels, from 1
+  OwnOptions own;
   CompilerOptions compiler;
   std::string out;
 };
@@ -46,8 +48,7 @@ std::string cubin_text(const tmajit::Artifact& artifact) {
 }
 
 /// The source needs no compiler, and so its cache key is only known where there is one.
-Product make_source(const tmajit::KernelPlan& plan, const StageOptions& options) {
-  auto source = tmajit::source(plan);
+Product make_source(tmajit::Source source, const StageOptions& options) {
   Json key = nullptr;
   try {
     key = tmajit::cache_key(source, runtime_options(options.compiler).compile, tmajit::compiler()).hex();
@@ -56,20 +57,39 @@ Product make_source(const tmajit::KernelPlan& plan, const StageOptions& options)
   }
   Product product;
   product.summary = fmt::format("{} in {}", source.entry, describe_bytes(source.text.size()));
-  product.report = {{"spec", to_json(plan)}, {"entry", source.entry}, {"key", key}};
+  product.report = {{"entry", source.entry}, {"key", key}};
   product.data = std::move(source.text);
   return product;
 }
 
-Product make_compiled(Stage stage, const tmajit::KernelPlan& plan, tmajit::Runtime& runtime) {
-  const auto kernel = make_kernels({plan}, runtime).front();
+Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape) {
   const auto artifact = kernel.artifact();
   Product product{.data = stage == Stage::ptx    ? artifact.ptx
                           : stage == Stage::sass ? disassemble(artifact.cubin)
                                                  : cubin_text(artifact)};
-  product.report = to_json(plan, kernel);
+  product.report = to_json(kernel, shape);
   product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
-                                describe_resources(plan, kernel));
+                                describe_resources(kernel, shape.shared_bytes));
+  return product;
+}
+
+/// Of a file of CUDA C++, by the launch that --launch describes, if it does.
+Product make_own_product(Stage stage, const StageOptions& options) {
+  const std::string& path = options.problem.word;
+  const OwnFile file = read_own_kernel(path, options.own);
+  tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
+  Product product;
+  if (stage == Stage::source) {
+    product = make_source(std::move(source), options);
+  } else {
+    const tmajit::LaunchShape shape{.shared_bytes = file.launch ? file.launch->shared_bytes : 0};
+    const auto runtime = planning_runtime(options.compiler);
+    const Progress progress("compiling");
+    product = make_compiled(stage, runtime.kernel(source, shape.shared_bytes), shape);
+  }
+  Json report{{"file", path}};
+  report.update(product.report);
+  product.report = std::move(report);
   return product;
 }
 
@@ -80,8 +100,11 @@ Product make_product(Stage stage, const StageOptions& options) {
   const auto plans = plan_kernels(problem, problem.unplaced(), runtime);
   const auto& plan = kernel_of_step(plans, options.step);
   if (plans.size() > 1) say("step", "{} of {}; --step N shows another", options.step, plans.size());
-  auto product = stage == Stage::source ? make_source(plan, options) : make_compiled(stage, plan, runtime);
+  auto product = stage == Stage::source
+                     ? make_source(tmajit::source(plan), options)
+                     : make_compiled(stage, make_kernels({plan}, runtime).front(), plan.launch_shape());
   auto report = to_json(problem);
+  report["spec"] = to_json(plan);
   report["step"] = options.step;
   report["steps"] = plans.size();
   report.update(product.report);
@@ -96,7 +119,8 @@ int produce(Stage stage, const std::string& name, const StageOptions& options, b
   std::optional<OutputFile> file;
   if (!options.out.empty()) file.emplace(options.out);
 
-  const auto product = make_product(stage, options);
+  const auto product =
+      is_own_kernel(options.problem.word) ? make_own_product(stage, options) : make_product(stage, options);
   if (file) {
     file->write(product.data);
     file->commit();
@@ -123,12 +147,19 @@ void add_stage(CLI::App& app, Session& session, Stage stage, const std::string& 
   auto& command = *app.add_subcommand(name, description);
   auto options = std::make_shared<StageOptions>();
   add_problem_options(command, options->problem);
+  auto* const word = command.get_option("OPERATION");
+  word->description("A file of CUDA C++, kernel.cu, or an operation: " + word->get_description());
   add_step_option(command, options->step);
+  add_own_options(command, options->own);
+  add_launch_option(command, options->own);
   add_compiler_options(command, options->compiler);
   OptionGroup(command).add("-o,--output", options->out, "FILE",
                            "Write to this file; default: standard output");
   command.footer(footer);
-  add_action(command, session, [=](bool json) { return produce(stage, name, *options, json); });
+  add_action(command, session, [=, &command](bool json) {
+    check_own_usage(command, options->problem.word);
+    return produce(stage, name, *options, json);
+  });
 }
 
 }  // namespace
@@ -144,7 +175,8 @@ void add_stage_commands(CLI::App& app, Session& session) {
             "Examples:\n"
             "  jitc ptx copy --box 32x64 --dtype u8\n"
             "  jitc ptx permute --axes 1,0 --shape 8192x8192 --dtype f16\n"
-            "  jitc ptx bulk --expr 'x + 1' --dtype i32 -o add_one.ptx");
+            "  jitc ptx bulk --expr 'x + 1' --dtype i32 -o add_one.ptx\n"
+            "  jitc ptx kernel.cu --entry 'scale<stages, float>' -D stages=4 -I headers");
   add_stage(app, session, Stage::sass, "sass", "Compile a kernel and print its machine code; needs nvdisasm",
             "Examples:\n"
             "  jitc sass map --expr 'fmaxf(x, 0.0f)' --dtype f32 --box 32x64 | grep UTMA\n"

@@ -1,0 +1,7 @@
+#pragma once
+
+template <class T>
+struct Factors {
+  T factor;
+  const T* bias;
+};

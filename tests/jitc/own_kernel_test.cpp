@@ -1,0 +1,176 @@
+// Files of CUDA C++ on the command line, and what a launch description says of them.
+#include "count_expression.hpp"
+#include "launch_description.hpp"
+#include "subprocess.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc;
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+
+namespace {
+
+const std::string own = JITC_EXAMPLE_OWN;
+const std::vector<std::string> run_scale{
+    "run", own + "/scale.cu", "--launch", own + "/scale.json", "--device", "sim"};
+
+/// The example in a folder of its own, where it may be changed.
+class OwnExample {
+ public:
+  OwnExample() {
+    for (const char* name : {"scale.cu", "factors.cuh", "scale.json"})
+      write_file(folder_ / name, read_file(own + "/" + name));
+  }
+  void change(std::string_view name, const std::string& from, const std::string& to) const {
+    std::string text = read_file(folder_ / name);
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    write_file(folder_ / name, text);
+  }
+  [[nodiscard]] std::vector<std::string> words(const std::string& command) const {
+    return {command, folder_ / "scale.cu", "--launch", folder_ / "scale.json"};
+  }
+  [[nodiscard]] const Folder& folder() const { return folder_; }
+
+ private:
+  Folder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("an expression of whole numbers") {
+  const Counts counts{{"rows", 8}, {"columns", 30}, {"far", -3}};
+  const std::pair<const char*, std::int64_t> right[] = {{"7", 7},
+                                                        {"columns", 30},
+                                                        {" 2 + 3 * rows ", 26},
+                                                        {"(2 + 3) * rows - 1", 39},
+                                                        {"columns / rows", 3},
+                                                        {"columns % rows", 6},
+                                                        {"ceil_div(columns, rows)", 4},
+                                                        {"ceil_div(32, rows)", 4},
+                                                        {"ceil_div(far, 2)", -1},
+                                                        {"min(rows, 3) + max(rows, 3)", 11},
+                                                        {"10 - 4 - 3", 3},
+                                                        {"-far", 3},
+                                                        {"- -2", 2}};
+  for (const auto& [text, value] : right) {
+    CAPTURE(text);
+    CHECK(evaluate_count(text, counts) == value);
+  }
+  const std::pair<const char*, const char*> wrong[] = {
+      {"", "a number or a name is missing"},
+      {"rows +", "a number or a name is missing"},
+      {"rows)", "')' is not expected"},
+      {"(rows", "')' is missing"},
+      {"row", "row is no constant; there are columns, far, rows; did you mean rows?"},
+      {"rows / 0", "a division by 0"},
+      {"rows % 0", "a division by 0"},
+      {"1.5", "'.' is not expected"},
+      {"3x", "3x is no whole number"},
+      {"abs(1, 2)", "abs is no function"},
+      {"min(1)", "',' is missing"},
+      {"9223372036854775807 + 1", "does not fit 64 bits"},
+      {"99999999999 * 99999999999", "does not fit 64 bits"}};
+  for (const auto& [text, why] : wrong) {
+    CAPTURE(text);
+    CHECK_THROWS_MATCHES(evaluate_count(text, counts), tmajit::Error, MessageMatches(ContainsSubstring(why)));
+  }
+  CHECK_THROWS_MATCHES(evaluate_count(std::string(100'000, '('), counts), tmajit::Error,
+                       MessageMatches(ContainsSubstring("nested too deep")));
+}
+
+TEST_CASE("a description's numbers follow from its constants, or from those that are given") {
+  const std::string text = R"json({
+    "constants": {"rows": 8, "on": true, "factor": "0.5f", "far": -1, "stages": "3u"},
+    "include": ["headers"],
+    "grid": ["ceil_div(30, rows)", "stages"], "block": "8 * rows", "shared_bytes": "stages * rows * 128",
+    "buffers": {"x": {"dtype": "f32", "shape": ["3 * rows", 32]}},
+    "parameters": [{"tensor_map": {"buffer": "x", "box": ["rows", 32]}}, {"type": "i32", "value": "far"}]})json";
+  const auto launch = parse_launch(text);
+  CHECK(launch.grid == std::array<std::uint32_t, 3>{4, 3, 1});
+  CHECK(launch.block[0] == 64);
+  CHECK(launch.shared_bytes == 3072);
+  CHECK(launch.buffers[0].shape == std::vector<std::uint64_t>{24, 32});
+  CHECK(std::get<TensorMapParameter>(launch.parameters[0]).box == std::vector<std::uint32_t>{8, 32});
+  CHECK(std::get<ScalarParameter>(launch.parameters[1]).bits == std::vector<std::uint64_t>{0xffffffff});
+  CHECK(launch.include == std::vector<std::string>{"headers"});
+  CHECK(parse_launch(to_json(launch).dump()) == launch);
+
+  const auto other = parse_launch(text, {{"rows", 16}, {"more", 1}});
+  CHECK(other.grid[0] == 2);
+  CHECK(other.constants.size() == 6);
+  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": [8]}, "grid": 1, "block": 1})"), tmajit::Error,
+                       MessageMatches(ContainsSubstring(
+                           "$.constants.rows: a list of 1; a number, true, false or a C++ literal")));
+  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": "eight"}, "grid": 1, "block": 1})"),
+                       tmajit::Error,
+                       MessageMatches(ContainsSubstring("$.constants.rows: the constant rows = eight")));
+  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": 8}, "grid": "8 - rows", "block": 1})"),
+                       tmajit::Error,
+                       MessageMatches(ContainsSubstring("$.grid: \"8 - rows\" is 0; a whole number from 1")));
+}
+
+TEST_CASE("jitc runs a file of CUDA C++ and says what it made") {
+  const OwnExample example;
+  const auto report = jitc_json(example.words("run") +
+                                std::vector<std::string>{"--device", "sim", "-D", "rows=16", "--json"});
+  CHECK(report.at("entry").get<std::string>().starts_with("_Z5scaleILi16E"));
+  CHECK(report.at("run").at("grid")[0] == 2);
+  CHECK(report.at("run").at("simulation").at("reports").empty());
+  CHECK(report.at("registers").get<int>() > 0);
+  const std::string y = data_of(example.folder() / "y.npy");
+  REQUIRE(y.size() == 30 * 32 * sizeof(float));
+  std::vector<float> expected;
+  for (int i = 0; i < 30 * 32; ++i) expected.push_back(0.5F * static_cast<float>(1 + i % 4) + 10);
+  CHECK(y == bytes_of(expected));
+}
+
+TEST_CASE("reports of a file's kernel name the user's file and line") {
+  const OwnExample example;
+  example.change("scale.cu", "expect(sizeof tile)", "expect(sizeof tile + 16)");
+  const auto report =
+      jitc_json(example.words("run") + std::vector<std::string>{"--device", "sim", "--json"}, 1);
+  const auto& places = report.at("run").at("simulation").at("reports")[0].at("source");
+  REQUIRE_FALSE(places.empty());
+  CHECK(places.back().at("file") == "scale.cu");
+  CHECK(places.back().at("line") == 21);
+  CHECK(places.back().at("text") == "full.wait(0);");
+  const auto lint = jitc_json(example.words("lint") + std::vector<std::string>{"--json"}, 1);
+  REQUIRE(lint.at("findings").size() == 1);
+  CHECK(lint.at("findings")[0].at("rule") == "mbarrier.expected-bytes");
+  CHECK(lint.at("findings")[0].at("source").back().at("line") == 18);
+}
+
+TEST_CASE("a stage of a file's kernel needs no launch where its name is given") {
+  const auto ptx =
+      jitc_json({"ptx", own + "/scale.cu", "--entry", "scale<n, double>", "-D", "n=2", "--json"});
+  CHECK(ptx.at("entry").get<std::string>().starts_with("_Z5scaleILi2EdE"));
+  CHECK(jitc_json({"cubin", own + "/scale.cu", "--launch", own + "/scale.json", "--json"}).at("cubin_bytes") >
+        0);
+  const Folder folder;
+  write_file(folder / "k.cu", "#include \"deep.cuh\"\n__global__ void k(int* x) { *x = deep; }\n");
+  CHECK_THAT(refusal({"ptx", folder / "k.cu"}, 1), ContainsSubstring("deep.cuh"));
+  std::filesystem::create_directory(folder / "headers");
+  write_file(folder / "headers/deep.cuh", "constexpr int deep = 5;\n");
+  CHECK(jitc_json({"ptx", folder / "k.cu", "-I", folder / "headers", "--json"}).at("entry") == "_Z1kPi");
+}
+
+TEST_CASE("options of operations and of files do not mix") {
+  CHECK_THAT(refusal({"run", own + "/scale.cu"}), ContainsSubstring("--launch FILE says how it is launched"));
+  CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--check"}),
+             ContainsSubstring("--check is an option of operations"));
+  CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--box", "8x8"}),
+             ContainsSubstring("--box is an option of operations"));
+  CHECK_THAT(refusal({"ptx", "copy", "-D", "n=1"}), ContainsSubstring("is an option of a file"));
+  CHECK_THAT(refusal({"lint", own + "/scale.cu", "-D", "n"}),
+             ContainsSubstring("-D n: a name and its value are needed"));
+  CHECK_THAT(refusal({"ptx", own + "/scale.cu", "-I", "/no/such/folder"}, 1),
+             ContainsSubstring("is no folder"));
+}

@@ -1,0 +1,108 @@
+#include "own_kernel.hpp"
+
+#include "files.hpp"
+#include "option_group.hpp"
+#include "options.hpp"
+#include "usage.hpp"
+
+#include <tmajit/compile.hpp>
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <CLI/CLI.hpp>
+#include <llvm/Demangle/Demangle.h>
+#include <spdlog/fmt/fmt.h>
+
+namespace jitc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// NAME=VALUE
+tmajit::KernelConstant parse_constant(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) refuse("-D {}: a name and its value are needed: stages=4", text);
+  return tmajit::KernelConstant::parse(text.substr(0, equals), text.substr(equals + 1));
+}
+
+/// Where CUDA's headers lie, if they are here: a text that needs none compiles without.
+std::vector<fs::path> cuda_folders() {
+  try {
+    return tmajit::cuda_include_folders();
+  } catch (const tmajit::Error& error) {
+    if (error.code() != tmajit::ErrorCode::unavailable) throw;
+    return {};
+  }
+}
+
+}  // namespace
+
+void add_own_options(CLI::App& command, OwnOptions& values) {
+  OptionGroup group(command, own_group);
+  group.add_list("-I,--include", values.include, "FOLDER",
+                 "Where its headers are looked for, after its own folder");
+  group.add_list("-D,--define", values.constants, "NAME=VALUE",
+                 "A constant that its text sees: stages=4, on=true, factor=0.5f");
+  group.add("--entry", values.entry, "NAME",
+            "Which kernel: scale, or 'scale<3, float>'; needed if there are several");
+}
+
+void add_launch_option(CLI::App& command, OwnOptions& values) {
+  OptionGroup(command, own_group)
+      .add("--launch", values.launch, "FILE", "Its launch as JSON: grid, block, parameters; docs/run.md");
+}
+
+bool is_own_kernel(std::string_view word) {
+  return word.ends_with(".cu");
+}
+
+void check_own_usage(const CLI::App& command, std::string_view word) {
+  constexpr std::array of_operations{tensors_group, views_group, "Tiles", "Pipeline"};
+  constexpr std::array of_operations_alone{"--step", "--check", "--seed"};
+  const bool own = is_own_kernel(word);
+  for (const auto* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const auto is_in = [&](const auto& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    const bool is_operations =
+        is_in(of_operations, option->get_group()) || is_in(of_operations_alone, option->get_name());
+    if (own && is_operations) refuse("{} is an option of operations; {} is a file", option->get_name(), word);
+    if (!own && option->get_group() == own_group)
+      refuse("{} is an option of a file, kernel.cu; {} is none", option->get_name(), word);
+  }
+}
+
+OwnFile read_own_kernel(const std::string& path, const OwnOptions& options) {
+  OwnFile file;
+  file.kernel.text = InputFile(path).text();
+  file.kernel.file = path;
+  file.kernel.entry = options.entry;
+  for (const std::string& text : options.constants) file.kernel.constants.push_back(parse_constant(text));
+  auto& folders = file.kernel.include_folders;
+  const fs::path beside = fs::path(path).parent_path();
+  folders.push_back(beside.empty() ? "." : beside);
+  folders.insert(folders.end(), options.include.begin(), options.include.end());
+  if (!options.launch.empty()) {
+    const InputFile text(options.launch);
+    file.launch_folder = fs::path(options.launch).parent_path();
+    file.launch = naming(options.launch, [&] { return parse_launch(text.text(), file.kernel.constants); });
+    file.kernel.constants = file.launch->constants;
+    if (file.kernel.entry.empty()) file.kernel.entry = file.launch->entry;
+    for (const std::string& folder : file.launch->include) folders.push_back(file.launch_folder / folder);
+  }
+  const auto cuda = cuda_folders();
+  folders.insert(folders.end(), cuda.begin(), cuda.end());
+  return file;
+}
+
+std::string shown_entry(const std::string& symbol) {
+  std::string name = llvm::demangle(symbol);
+  // A template's begins with the type that it returns.
+  if (name != symbol && name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
+}  // namespace jitc
