@@ -45,7 +45,8 @@ class TMAJIT_API BoxLayout {
   /// would break, Error{invalid_argument} for a negative number or one above 2^32 - 1.
   BoxLayout(ElementType type, const Dims& box, Swizzle swizzle = Swizzle::none,
             Interleave interleave = Interleave::none);
-  /// The tile that `map` loads: ceil(box / element stride) elements a dimension. Throws SpecError likewise.
+  /// The tile that `map` loads: ceil(box / element stride) elements a dimension; of an im2col map pixels, and
+  /// channels. Throws SpecError likewise.
   explicit BoxLayout(const TensorMapSpec& map);
 
   [[nodiscard]] ElementType type() const noexcept { return type_; }

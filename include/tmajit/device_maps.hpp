@@ -20,7 +20,8 @@ class TMAJIT_API DeviceMaps {
   virtual ~DeviceMaps();
   /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
-  /// Makes a map that encode() made of `spec` one of the same tensor at `address`. Throws likewise.
+  /// Makes a map that encode() made of `spec`, tiled or im2col, one of the same tensor at `address`
+  /// (cuTensorMapReplaceAddress). Throws likewise.
   virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
 };
 

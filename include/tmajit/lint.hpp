@@ -4,6 +4,7 @@
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct MapFacts {
   std::uint32_t rank = 0;           ///< 0 if not known
   std::uint32_t element_bytes = 0;  ///< 0 if not known, or if it does not matter (interleaved maps)
   std::uint32_t alignment = 128;    ///< bytes, of the tile in shared memory: 128, or the swizzle's period
+  std::optional<MapMode> mode{};    ///< nothing if not known
 };
 
 /// The facts of a map that is encoded from `spec`.

@@ -8,6 +8,9 @@
 
 TMAJIT_BEGIN
 
+/// How copies walk a tensor (PTX ISA, "Tensor Access Modes"): box by box, or pixel by pixel of images, as a
+/// convolution reads them.
+enum class MapMode : std::uint8_t { tiled, im2col };
 /// Permutation of 16-byte chunks within rows of 32, 64 or 128 bytes of shared memory
 /// (CUtensorMapSwizzle): `address ^= ((address >> 7) & m) << 4` with m = 1, 3, 7.
 enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
@@ -18,12 +21,14 @@ enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
 /// CUtensorMapFloatOOBfill: what a load delivers for elements outside the tensor.
 enum class OobFill : std::uint8_t { zero, nan };
 
-/// "none", "32B", "64B", "128B"; "16B", "32B"; "zero", "nan".
+/// "tiled", "im2col"; "none", "32B", "64B", "128B"; "16B", "32B"; "zero", "nan".
+[[nodiscard]] TMAJIT_API std::string_view name(MapMode) noexcept;
 [[nodiscard]] TMAJIT_API std::string_view name(Swizzle) noexcept;
 [[nodiscard]] TMAJIT_API std::string_view name(Interleave) noexcept;
 [[nodiscard]] TMAJIT_API std::string_view name(L2Promotion) noexcept;
 [[nodiscard]] TMAJIT_API std::string_view name(OobFill) noexcept;
 /// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
+[[nodiscard]] TMAJIT_API MapMode parse_map_mode(std::string_view);
 [[nodiscard]] TMAJIT_API Swizzle parse_swizzle(std::string_view);
 [[nodiscard]] TMAJIT_API Interleave parse_interleave(std::string_view);
 [[nodiscard]] TMAJIT_API L2Promotion parse_l2_promotion(std::string_view);
@@ -34,8 +39,32 @@ enum class OobFill : std::uint8_t { zero, nan };
   return swizzle == Swizzle::none ? 0U : 16U << static_cast<std::uint32_t>(swizzle);
 }
 
-/// Everything `cuTensorMapEncodeTiled` is told, except the address. The one truth about a tensor map: the
-/// driver encodes it for a GPU, the simulator resolves its own handle to it.
+/// What a copy through an im2col map moves (PTX ISA, "Im2col mode"): so many channels of so many pixels,
+/// which lie one behind the other in shared memory.
+///
+/// The tensor is [images, depth, height, width, channels], without depth, or without depth and height, where
+/// it has fewer dimensions. A copy names the first channel, where a filter's corner stands first, and the
+/// image. From there the corner walks by the element strides over the bounding box, which in each dimension
+/// of the image is lower … extent − 1 + upper: the innermost first, then from its lower corner on the next,
+/// then the images. What moves is the pixel at the corner plus the offsets that a load is given, or the fill
+/// where that lies outside of the image. With padding p before and q behind, a filter of extent k and a
+/// dilation d, lower is −p and upper q − (k − 1) · d, and tap i has the offset i · d.
+struct PixelBox {
+  std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
+  std::array<std::int32_t, max_map_rank - 2> upper{};  ///< pixels from the image's last, likewise
+  std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256
+  std::uint32_t pixels = 0;                            ///< of all images, whatever the strides: 1 … 1024
+  friend bool operator==(const PixelBox&, const PixelBox&) = default;
+};
+
+/// The bits of an im2col map's corners, which are signed, and of a load's offsets, which are not, in a tensor
+/// of 3, 4 or 5 dimensions; 0 for others.
+[[nodiscard]] constexpr std::uint32_t pixel_offset_bits(std::uint32_t rank) noexcept {
+  return rank == 3 ? 16 : rank == 4 ? 8 : rank == 5 ? 5 : 0;
+}
+
+/// Everything `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` is told, except the address. The one
+/// truth about a tensor map: the driver encodes it for a GPU, the simulator resolves its own handle to it.
 ///
 /// Row-major, outermost dimension first; entries beyond `rank` are zero. The reversal to the driver's
 /// innermost-first order happens in one place, the encoder. With an interleaved layout the elements of the
@@ -47,11 +76,14 @@ struct TensorMapSpec {
   Swizzle swizzle = Swizzle::none;
   L2Promotion l2_promotion = L2Promotion::none;
   OobFill oob_fill = OobFill::zero;
-  std::array<std::uint8_t, 2> reserved{};
-  std::array<std::uint64_t, max_map_rank> shape{};            ///< elements
-  std::array<std::uint64_t, max_map_rank> strides{};          ///< bytes; the innermost is its element's size
-  std::array<std::uint32_t, max_map_rank> box{};              ///< elements of the tensor that a tile spans
-  std::array<std::uint32_t, max_map_rank> element_strides{};  ///< 1 … 8; a tile loads box / element stride
+  MapMode mode = MapMode::tiled;
+  std::uint8_t reserved = 0;
+  std::array<std::uint64_t, max_map_rank> shape{};    ///< elements
+  std::array<std::uint64_t, max_map_rank> strides{};  ///< bytes; the innermost is its element's size
+  std::array<std::uint32_t, max_map_rank> box{};  ///< elements of the tensor that a tile spans; tiled only
+  /// 1 … 8. A tile loads box / element stride elements; an im2col copy as many pixels as without.
+  std::array<std::uint32_t, max_map_rank> element_strides{};
+  PixelBox pixel_box{};  ///< im2col only
 
   /// The map of `view` in boxes of `box` elements: strides in bytes, element strides 1, not interleaved. It
   /// is legal as it is; the other fields can be set afterwards, and validate() then looks again. The stride
@@ -60,6 +92,10 @@ struct TensorMapSpec {
   /// the box has not as many dimensions as the view.
   [[nodiscard]] TMAJIT_API static TensorMapSpec of(const TensorView& view, const Dims& box,
                                                    Swizzle swizzle = Swizzle::none);
+  /// The im2col map of `images`, of 3 to 5 dimensions, by `pixel_box`: otherwise as above. Throws SpecError
+  /// with every rule that it breaks.
+  [[nodiscard]] TMAJIT_API static TensorMapSpec im2col(const TensorView& images, const PixelBox& pixel_box,
+                                                       Swizzle swizzle = Swizzle::none);
 
   friend bool operator==(const TensorMapSpec&, const TensorMapSpec&) = default;
 };
@@ -78,7 +114,8 @@ struct TileLayout {
 /// The shared-memory layout of a tile of `tile` elements (row-major; box over element stride). Throws
 /// Error{invalid_argument} for a negative number, or one above 2^32 - 1.
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle);
-/// The layout of the tile that `spec` loads: ceil(box / element stride) elements a dimension.
+/// The layout of the tile that `spec` loads: ceil(box / element stride) elements a dimension, or a row a
+/// pixel.
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(const TensorMapSpec& spec) noexcept;
 
 TMAJIT_END

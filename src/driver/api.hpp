@@ -30,6 +30,13 @@ struct Api {
                                    const cuuint32_t* element_strides, std::uint32_t interleave,
                                    std::uint32_t swizzle, std::uint32_t l2_promotion, std::uint32_t oob_fill);
 
+  using EncodeIm2col = CUresult (*)(CUtensorMap*, std::uint32_t type, cuuint32_t rank, void* address,
+                                    const cuuint64_t* dims, const cuuint64_t* strides,
+                                    const int* lower_corner, const int* upper_corner, cuuint32_t channels,
+                                    cuuint32_t pixels, const cuuint32_t* element_strides,
+                                    std::uint32_t interleave, std::uint32_t swizzle,
+                                    std::uint32_t l2_promotion, std::uint32_t oob_fill);
+
   decltype(&::cuInit) init = find("cuInit");
   decltype(&::cuGetErrorName) get_error_name = find("cuGetErrorName");
   decltype(&::cuGetErrorString) get_error_string = find("cuGetErrorString");
@@ -82,6 +89,7 @@ struct Api {
   GetCaptureInfo stream_get_capture_info = find("cuStreamGetCaptureInfo");
 
   EncodeTiled tensor_map_encode_tiled = find("cuTensorMapEncodeTiled");
+  EncodeIm2col tensor_map_encode_im2col = find("cuTensorMapEncodeIm2col");
   decltype(&::cuTensorMapReplaceAddress) tensor_map_replace_address = find("cuTensorMapReplaceAddress");
   decltype(&::cuLibraryLoadData) library_load_data = find("cuLibraryLoadData");
   decltype(&::cuLibraryUnload) library_unload = find("cuLibraryUnload");

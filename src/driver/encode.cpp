@@ -37,14 +37,16 @@ std::uint32_t mode(const Modes& modes, Enum value) noexcept {
   return number < modes.size() ? static_cast<std::uint32_t>(modes[number]) : no_such_value;
 }
 
-/// What cuTensorMapEncodeTiled takes: innermost dimension first, and one stride fewer than dimensions,
-/// because the innermost is contiguous.
+/// What cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take: innermost dimension first, and one stride
+/// fewer than dimensions, because the innermost is contiguous.
 struct Arguments {
   std::uint32_t type;
   std::uint32_t rank;
   std::array<cuuint64_t, max_map_rank> dims{};
   std::array<cuuint64_t, max_map_rank> strides{};
   std::array<cuuint32_t, max_map_rank> box{};
+  std::array<int, max_map_rank - 2> lower{};
+  std::array<int, max_map_rank - 2> upper{};
   std::array<cuuint32_t, max_map_rank> element_strides{};
   std::uint32_t interleave;
   std::uint32_t swizzle;
@@ -67,13 +69,26 @@ Arguments driver_arguments(const TensorMapSpec& spec) noexcept {
     a.element_strides[inner] = spec.element_strides[d];
     if (inner > 0) a.strides[inner - 1] = spec.strides[d];
   }
+  for (std::size_t inner = 0; inner + 2 < rank; ++inner) {
+    a.lower[inner] = spec.pixel_box.lower[rank - 3 - inner];
+    a.upper[inner] = spec.pixel_box.upper[rank - 3 - inner];
+  }
   return a;
 }
 
-template <class T>
-auto list(const std::array<T, max_map_rank>& values, std::size_t count) {
+template <class T, std::size_t most>
+auto list(const std::array<T, most>& values, std::size_t count) {
   return fmt::join(values.begin(),
                    values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size())), ", ");
+}
+
+/// What of the arguments only the function of the map's mode takes.
+std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
+  if (spec.mode == MapMode::tiled) return fmt::format("box [{}]", list(a.box, a.rank));
+  const std::size_t corners = std::max(a.rank, 2U) - 2;
+  return fmt::format(
+      "pixel box lower corner [{}], upper corner [{}], channels per pixel {}, pixels per column {}",
+      list(a.lower, corners), list(a.upper, corners), spec.pixel_box.channels, spec.pixel_box.pixels);
 }
 
 [[noreturn]] void refuse(const Api& api, CUresult result, const TensorMapSpec& spec, const Arguments& a,
@@ -82,14 +97,15 @@ auto list(const std::array<T, max_map_rank>& values, std::size_t count) {
   if (api.get_error_name(result, &error) != CUDA_SUCCESS || error == nullptr) error = "unknown CUDA error";
   throw Error(
       ErrorCode::illegal_spec,
-      fmt::format("cuTensorMapEncodeTiled refused a tensor map with {}. Its arguments, innermost dimension "
-                  "first: type {} ({}), rank {}, address {:#x}, dims [{}], strides [{}] bytes, box [{}], "
-                  "element strides [{}], interleave {} ({}), swizzle {} ({}), L2 promotion {} ({}), OOB fill "
-                  "{} ({}). validate() names the rules that a tensor map breaks.",
-                  error, name(spec.type), a.type, a.rank, address, list(a.dims, a.rank),
-                  list(a.strides, a.rank == 0 ? 0 : a.rank - 1), list(a.box, a.rank),
-                  list(a.element_strides, a.rank), name(spec.interleave), a.interleave, name(spec.swizzle),
-                  a.swizzle, name(spec.l2_promotion), a.l2_promotion, name(spec.oob_fill), a.oob_fill));
+      fmt::format(
+          "cuTensorMapEncode{} refused a tensor map with {}. Its arguments, innermost dimension "
+          "first: type {} ({}), rank {}, address {:#x}, dims [{}], strides [{}] bytes, {}, element "
+          "strides [{}], interleave {} ({}), swizzle {} ({}), L2 promotion {} ({}), OOB fill {} ({}). "
+          "validate() names the rules that a tensor map breaks.",
+          spec.mode == MapMode::tiled ? "Tiled" : "Im2col", error, name(spec.type), a.type, a.rank, address,
+          list(a.dims, a.rank), list(a.strides, a.rank == 0 ? 0 : a.rank - 1), mode_arguments(spec, a),
+          list(a.element_strides, a.rank), name(spec.interleave), a.interleave, name(spec.swizzle), a.swizzle,
+          name(spec.l2_promotion), a.l2_promotion, name(spec.oob_fill), a.oob_fill));
 }
 
 }  // namespace
@@ -99,11 +115,18 @@ EncodedTensorMap encode(const Api& api, const TensorMapSpec& spec, DevicePtr add
                 alignof(EncodedTensorMap) >= alignof(CUtensorMap));
   const Arguments a = driver_arguments(spec);
   EncodedTensorMap map;
-  const CUresult result = api.tensor_map_encode_tiled(
-      reinterpret_cast<CUtensorMap*>(map.opaque.data()), a.type, a.rank,
-      reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)),  // NOLINT(performance-no-int-to-ptr)
-      a.dims.data(), a.strides.data(), a.box.data(), a.element_strides.data(), a.interleave, a.swizzle,
-      a.l2_promotion, a.oob_fill);
+  auto* const opaque = reinterpret_cast<CUtensorMap*>(map.opaque.data());
+  auto* const memory =
+      reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+  const CUresult result =
+      spec.mode == MapMode::tiled
+          ? api.tensor_map_encode_tiled(opaque, a.type, a.rank, memory, a.dims.data(), a.strides.data(),
+                                        a.box.data(), a.element_strides.data(), a.interleave, a.swizzle,
+                                        a.l2_promotion, a.oob_fill)
+          : api.tensor_map_encode_im2col(opaque, a.type, a.rank, memory, a.dims.data(), a.strides.data(),
+                                         a.lower.data(), a.upper.data(), spec.pixel_box.channels,
+                                         spec.pixel_box.pixels, a.element_strides.data(), a.interleave,
+                                         a.swizzle, a.l2_promotion, a.oob_fill);
   if (result != CUDA_SUCCESS) [[unlikely]]
     refuse(api, result, spec, a, address);
   return map;

@@ -55,6 +55,7 @@ struct Check {
     if (event.kind == Kind::bulk_load) barrier();
     if (event.kind != Kind::prefetch) shared_address();
     if (!event.is_tensor) return size();
+    offsets();
     if (event.map != nullptr) tensor(*event.map);
     if (event.kind == Kind::bulk_store) coordinates();
   }
@@ -96,8 +97,23 @@ struct Check {
         fmt::format("no more than the {} bytes of {}", room, where));
   }
 
+  void offsets() const {
+    const std::uint64_t limit =
+        1ULL << pixel_offset_bits(static_cast<std::uint32_t>(event.coordinates.size()));
+    for (const Value& offset : event.offsets) {
+      const auto number = offset.number();
+      if (!number || *number < limit) continue;
+      return add("im2col.offset",
+                 fmt::format("an offset of {} at {} coordinates", *number, event.coordinates.size()),
+                 fmt::format("0 to {}", limit - 1));
+    }
+  }
+
   void tensor(const MapFacts& map) const {
     const std::size_t rank = event.coordinates.size();
+    if (map.mode && *map.mode != event.mode)
+      return add("tensormap.mode", fmt::format("an instruction of mode {} on a map of mode {}",
+                                               name(event.mode), name(*map.mode)));
     if (map.rank != 0 && rank != map.rank)
       return add("tensormap.rank",
                  fmt::format("an instruction of {} dimensions on a map of {}", rank, map.rank));

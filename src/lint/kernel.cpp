@@ -67,16 +67,16 @@ class Collector {
       case Opcode::cp_async_bulk:
       case Opcode::cp_reduce_async_bulk: return bulk(in);
       case Opcode::cp_async_bulk_tensor_load:
-        tensor(1);
+        tensor(in, 1, 3);
         event_.shared = address(0);
         event_.barrier = address(2);
         return is(Kind::bulk_load);
       case Opcode::cp_async_bulk_tensor_store:
       case Opcode::cp_reduce_async_bulk_tensor:
-        tensor(0);
+        tensor(in, 0, 2);
         event_.shared = address(1);
         return is(Kind::bulk_store);
-      case Opcode::cp_async_bulk_prefetch_tensor: tensor(0); return is(Kind::prefetch);
+      case Opcode::cp_async_bulk_prefetch_tensor: tensor(in, 0, 1); return is(Kind::prefetch);
       case Opcode::cp_async_bulk_prefetch:
         event_.global = address(0);
         event_.bytes = number(1);
@@ -135,8 +135,15 @@ class Collector {
     return is(Kind::bulk_load);
   }
 
-  void tensor(std::size_t operand) {
+  /// Of the offsets' operand, which only .im2col has, the caller knows the number.
+  void tensor(const ptx::Instruction& in, std::size_t operand, std::size_t offsets) {
     event_.is_tensor = true;
+    if (in.has("im2col") || in.has("im2col_no_offs")) event_.mode = MapMode::im2col;
+    if (in.has("im2col") && offsets < operands_.size() &&
+        operands_[offsets].operand->kind == Operand::Kind::vector) {
+      for (const BoundOperand& each : bound_elements(operands_[offsets]))
+        event_.offsets.push_back(state_.read(*flat_, each, 16));
+    }
     if (operand >= operands_.size()) return;
     const auto parts = bound_elements(operands_[operand]);
     if (parts.empty()) return;

@@ -44,7 +44,9 @@ struct Event {
   Value bytes = Values::unknown(32);        ///< moved, expected; arrivals of init
   std::uint64_t groups = 0;                 ///< that wait_group leaves pending
   std::uint32_t access_bytes = 0;           ///< of access and write
+  MapMode mode{};                           ///< of the map that a tensor copy takes
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
+  llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, likewise
   const MapFacts* map = nullptr;            ///< null if the map is not known
 };
 

@@ -86,7 +86,8 @@ MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec) {
           .box_bytes = layout.transaction_bytes,
           .rank = spec.rank,
           .element_bytes = spec.interleave == Interleave::none ? size_of(spec.type) : 0,
-          .alignment = layout.alignment};
+          .alignment = layout.alignment,
+          .mode = spec.mode};
 }
 
 LintResult lint_ptx(std::string_view text, const LintOptions& options) {

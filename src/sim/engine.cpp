@@ -23,7 +23,7 @@ constexpr std::uint32_t most_row_bytes = 256 * 32;
 template <typename Visit>
 void for_each_shared(const Copy& copy, const Visit& visit) {
   if (!copy.tensor) return visit(copy.shared, copy.bytes);
-  const Tile tile(copy.map.spec, copy.origin);
+  const Tile tile = copy.tile();
   tile.for_each_row([&](const TileRow& row) {
     tile.for_each_piece(copy.shared, row,
                         [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
@@ -159,7 +159,7 @@ void Engine::complete_load(const Copy& copy) {
     if (!copy.reduces) std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   } else {
     const TensorMapSpec& spec = copy.map.spec;
-    const Tile tile(spec, copy.origin);
+    const Tile tile = copy.tile();
     std::array<std::byte, most_row_bytes> buffer;
     tile.for_each_row([&](const TileRow& row) {
       fill_row(spec.oob_fill, buffer.data(), tile.row_bytes());
@@ -295,7 +295,7 @@ void Engine::write(Store& store) {
   if (!copy.tensor) {
     put(copy.global, store.data.data(), copy.bytes);
   } else {
-    const Tile tile(copy.map.spec, copy.origin);
+    const Tile tile = copy.tile();
     const std::byte* from = store.data.data();
     tile.for_each_row([&](const TileRow& row) {
       if (row.first < row.last) {

@@ -1,6 +1,7 @@
 #pragma once
 
 /// A kernel decoded: what all CTAs share, read-only, while it runs.
+#include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/version.hpp>
 
 #include <array>
@@ -87,7 +88,9 @@ struct BulkOperands {
   MemoryAccess source;  ///< the tensor map's address for loads and prefetches
   MemoryAccess barrier;
   Slot bytes = 0;
+  MapMode mode{};                  ///< of the map that the instruction takes
   std::vector<Slot> coordinates;   ///< innermost first
+  std::vector<Slot> offsets;       ///< im2col loads and prefetches: of the image, innermost first
   bool reduces = false;            ///< cp.reduce …
   Reduction reduction{};           ///< … and what it does; of a tensor only the operation
   std::optional<Slot> cta_mask{};  ///< of .multicast::cluster: a bit a CTA

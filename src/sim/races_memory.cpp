@@ -227,7 +227,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
     global_range(copy.global, copy.bytes, in_global);
     return;
   }
-  const Tile tile(copy.map.spec, copy.origin);
+  const Tile tile = copy.tile();
   // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
   const bool dense = tile.span() == tile.bytes();
   if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);

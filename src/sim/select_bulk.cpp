@@ -6,6 +6,7 @@
 
 #include <tmajit/validate.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -86,6 +87,28 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   return map->changed_in == 0 ? *map : changed_map(warp, lane, address, *map);
 }
 
+/// What only copies of pixels have: where the filter's corner stands first, and the offsets from it.
+void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy& copy) {
+  const TensorMapSpec& spec = copy.map.spec;
+  for (std::uint32_t d = 1; d + 1U < spec.rank; ++d) {
+    const std::int64_t least = spec.pixel_box.lower[d - 1];
+    const std::int64_t most = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[d - 1];
+    if (copy.origin[d] >= least && copy.origin[d] <= most) continue;
+    warp.fail(lane, "im2col.corner",
+              fmt::format("a copy whose filter's corner begins at {} in dimension {}", copy.origin[d], d),
+              fmt::format("{} to {}, within the bounding box", least, most));
+  }
+  const std::uint64_t limit = 1ULL << pixel_offset_bits(spec.rank);
+  for (std::uint32_t i = 0; i < operands.offsets.size(); ++i) {
+    const auto offset = get<std::uint16_t>(warp.registers + operands.offsets[i], lane);
+    if (offset >= limit) {
+      warp.fail(lane, "im2col.offset", fmt::format("an offset of {} on a map of rank {}", offset, spec.rank),
+                fmt::format("0 to {}", limit - 1));
+    }
+    copy.offsets[spec.rank - 2U - i] = offset;
+  }
+}
+
 /// The tile that a lane asks for.
 Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
                  const MemoryAccess& map_access) {
@@ -94,6 +117,11 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
   copy.map = map_of(warp, lane, map_access);
   copy.map_at = address_of(warp, map_access, lane);
   const TensorMapSpec& spec = copy.map.spec;
+  if (operands.mode != spec.mode) {
+    warp.fail(
+        lane, "tensormap.mode",
+        fmt::format("an instruction of mode {} on a map of mode {}", name(operands.mode), name(spec.mode)));
+  }
   if (operands.coordinates.size() != spec.rank) {
     warp.fail(lane, "tensormap.rank",
               fmt::format("an instruction of {} dimensions on a map of {}", operands.coordinates.size(),
@@ -107,14 +135,15 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
               fmt::format("innermost coordinate {} of {}-byte elements", copy.origin[spec.rank - 1U],
                           size_of(spec.type)));
   }
-  copy.bytes = Tile(spec, copy.origin).bytes();
+  if (spec.mode == MapMode::im2col) read_pixels(warp, lane, operands, copy);
+  copy.bytes = copy.tile().bytes();
   return copy;
 }
 
 /// Shared address of a copy: of a tile aligned to 128, and to the swizzle's period.
 SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   if (!copy.tensor) return shared_range(warp, lane, access, copy.bytes, 16);
-  const Tile tile(copy.map.spec, copy.origin);
+  const Tile tile = copy.tile();
   const SharedPlace at = shared_range(warp, lane, access, tile.span(), 128);
   const std::uint32_t offset = at.offset;
   const std::uint32_t period = tile_layout(copy.map.spec).alignment;
@@ -159,7 +188,7 @@ void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Cop
     warp.fail(lane, "multicast.mask", fmt::format("a multicast load with the CTA mask {:#x}", mask),
               fmt::format("some of the bits 0 to {}, one for each CTA of the cluster", cluster.size() - 1));
   }
-  const std::uint32_t bytes = copy.tensor ? Tile(copy.map.spec, copy.origin).span() : copy.bytes;
+  const std::uint32_t bytes = copy.tensor ? copy.tile().span() : copy.bytes;
   const std::uint64_t barrier = address_of(warp, operands.barrier, lane);
   for_lanes(mask, [&](std::uint32_t rank) {
     const auto in_rank = [&](std::uint64_t address, std::uint32_t size) {
@@ -269,12 +298,26 @@ std::vector<Slot> coordinates(Decoder& d, const Arg& tensor) {
   return all;
 }
 
-/// Refuses the modes of copies that the simulator does not run yet.
+/// Refuses what the simulator does not run, all of it of later chips.
 void refuse_modes(const Decoder& d) {
-  for (const char* word : {"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "tile::gather4",
-                           "tile::scatter4", "cp_mask", "cta_group::1", "cta_group::2"}) {
+  for (const char* word : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4", "cp_mask",
+                           "cta_group::1", "cta_group::2"}) {
     if (d.has(word)) d.unsupported(fmt::format(".{}", word));
   }
+}
+
+/// The mode of a tensor copy, and of `.im2col` the offsets in operand i, one for each dimension of an image.
+void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
+  refuse_modes(d);
+  const bool offset = d.has("im2col");
+  if (offset || d.has("im2col_no_offs")) operands.mode = MapMode::im2col;
+  if (!offset) return;
+  const std::size_t dimensions = std::max<std::size_t>(operands.coordinates.size(), 2) - 2;
+  if (i < d.args().size() && d.arg(i).kind == Arg::Kind::group)
+    operands.offsets = d.slots(d.arg(i), ScalarType::u16, false);
+  if (operands.offsets.size() != dimensions || dimensions == 0)
+    d.unsupported(
+        fmt::format("{} offsets for {} coordinates", operands.offsets.size(), operands.coordinates.size()));
 }
 
 /// The mask of CTAs that a load goes to, if it names one.
@@ -328,33 +371,33 @@ void select_cp_async_bulk_prefetch(Decoder& d) {
 }
 
 void select_cp_async_bulk_tensor_load(Decoder& d) {
-  refuse_modes(d);
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::shared);
   operands.source = d.address(d.arg(1), Space::generic);
   operands.barrier = d.address(d.arg(2), Space::shared);
   operands.coordinates = coordinates(d, d.arg(1));
-  read_cta_mask(d, 3, operands);
+  read_mode(d, 3, operands);
+  read_cta_mask(d, operands.offsets.empty() ? 3 : 4, operands);
   emit_bulk(d, &by_lane<load<tensor_copy>>, std::move(operands));
 }
 
 /// Also cp.reduce.async.bulk.tensor.
 void select_cp_async_bulk_tensor_store(Decoder& d) {
-  refuse_modes(d);
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::generic);
   operands.source = d.address(d.arg(1), Space::shared);
   operands.coordinates = coordinates(d, d.arg(0));
+  read_mode(d, 2, operands);
   operands.reduces = d.in().opcode == Opcode::cp_reduce_async_bulk_tensor;
   if (operands.reduces) operands.reduction.what = *atomic_of(d.in());
   emit_bulk(d, &by_lane<store<tensor_copy>>, std::move(operands));
 }
 
 void select_cp_async_bulk_prefetch_tensor(Decoder& d) {
-  refuse_modes(d);
   BulkOperands operands;
   operands.source = d.address(d.arg(0), Space::generic);
   operands.coordinates = coordinates(d, d.arg(0));
+  read_mode(d, 1, operands);
   emit_bulk(d, &by_lane<prefetch<tensor_copy>>, std::move(operands));
 }
 

@@ -107,6 +107,10 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
       warp.fail(lane, "tensormap.invalid",
                 fmt::format("tensormap.replace at {:#x}, where no tensor map of this device is", address));
     }
+    if (map->spec.mode != MapMode::tiled) {
+      warp.fail(lane, "tensormap.mode",
+                fmt::format("tensormap.replace.tile of a tensor map of mode {}", name(map->spec.mode)));
+    }
     const std::uint64_t value = wide ? get<std::uint64_t>(warp.registers + op.a, lane)
                                      : get<std::uint32_t>(warp.registers + op.a, lane);
     if (values_of(field) != 0 && value >= values_of(field)) {

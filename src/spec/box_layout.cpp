@@ -57,9 +57,14 @@ BoxLayout::BoxLayout(ElementType type, const Dims& box, Swizzle swizzle, Interle
 BoxLayout::BoxLayout(const TensorMapSpec& map)
     : type_(legal(map).type), swizzle_(map.swizzle), interleave_(map.interleave), rank_(map.rank) {
   const bool interleaved = interleave_ != Interleave::none;
-  for (std::uint32_t d = 0; d < map.rank; ++d) {
-    // Without interleave the copy engine ignores the innermost stride; the validator takes only 1.
-    extents_[d] = sat_cast<std::uint32_t>(ceil_div(map.box[d], map.element_strides[d]));
+  if (map.mode == MapMode::im2col) {
+    rank_ = 2;
+    extents_ = {map.pixel_box.pixels, map.pixel_box.channels};
+  } else {
+    for (std::uint32_t d = 0; d < map.rank; ++d) {
+      // Without interleave the copy engine ignores the innermost stride; the validator takes only 1.
+      extents_[d] = sat_cast<std::uint32_t>(ceil_div(map.box[d], map.element_strides[d]));
+    }
   }
   if (interleaved) extents_[rank_++] = inner_unit(type_, interleave_) / size_of(type_);
   for (const auto extent : extents().first(rank_ - 1)) rows_ *= extent;

@@ -9,7 +9,8 @@ TMAJIT_BEGIN
 
 // Limits of sm_90 and of the kernels, where more than one file needs them.
 
-inline constexpr std::uint32_t max_box = 256;  ///< elements a dimension, before element strides
+inline constexpr std::uint32_t max_box = 256;      ///< elements a dimension, before element strides
+inline constexpr std::uint32_t max_pixels = 1024;  ///< that a copy through an im2col map moves
 inline constexpr std::uint32_t max_element_stride = 8;
 inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's unit of size and alignment
 inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< that the driver encodes

@@ -4,21 +4,38 @@
 
 #include <tmajit/tensor_map_spec.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 TMAJIT_BEGIN
 
 // The rules of a tensor map, in groups, so that a kernel spec can ask for the ones that need no tensor. Every
 // group stands for any value of every field.
 
-/// The rank by itself, and that what lies beyond it is zero.
+/// The rank by itself, and that what lies beyond it, or belongs to the other mode, is zero.
 void check_form(const TensorMapSpec& map, Violations& violations);
-/// Enumerators, and how rank, type, swizzle, interleave and fill go together.
+/// Enumerators, and how rank, mode, type, swizzle, interleave and fill go together.
 void check_kind(const TensorMapSpec& map, Violations& violations);
-/// box and element_strides.
+/// box or pixel_box, and element_strides.
 void check_box(const TensorMapSpec& map, Violations& violations);
-/// shape and strides.
+/// shape and strides; of im2col maps also that the bounding box holds a pixel.
 void check_extents(const TensorMapSpec& map, Violations& violations);
 void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& violations);
+
+[[nodiscard]] inline bool has_legal_rank(const TensorMapSpec& map) noexcept {
+  return map.rank >= 1 && map.rank <= max_map_rank;
+}
+/// Dimensions that can be looked at. Of more than five the spec holds the first, all of them outer ones.
+[[nodiscard]] inline std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
+  return std::min<std::uint32_t>(map.rank, max_map_rank);
+}
+/// Dimensions of an image of an im2col map: all but the first and the last, 1 to 3; 0 if it cannot have any.
+[[nodiscard]] inline std::uint32_t image_dimensions(const TensorMapSpec& map) noexcept {
+  return map.mode == MapMode::im2col && map.rank >= 3 && map.rank <= max_map_rank ? map.rank - 2U : 0;
+}
+/// "cuTensorMapEncodeTiled, boxDim": the function that encodes the map, and a parameter of it.
+[[nodiscard]] std::string driver_source(const TensorMapSpec& map, std::string_view parameter);
 
 TMAJIT_END

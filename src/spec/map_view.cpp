@@ -59,18 +59,13 @@ void check_view(const TensorMapSpec& map, const TensorView& view, Violations& vi
   }
 }
 
-TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle swizzle) {
-  if (box.size() != view.rank) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("a box of {} dimensions for a view of {}; as many are needed", box.size(), view.rank));
-  }
-  TensorMapSpec map{.type = view.type, .rank = static_cast<std::uint8_t>(view.rank), .swizzle = swizzle};
-  // Of too many dimensions the map holds the first, none of which is the innermost.
-  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) {
-    map.box[d] = as_u32(box, d, "box");
-    map.element_strides[d] = 1;
-  }
+namespace {
+
+/// The map as it is, of that view; throws what rules either breaks.
+TensorMapSpec checked(TensorMapSpec map, const TensorView& view) {
+  map.type = view.type;
+  map.rank = static_cast<std::uint8_t>(view.rank);
+  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.element_strides[d] = 1;
   Violations violations;
   check_form(map, violations);
   check_kind(map, violations);
@@ -81,6 +76,24 @@ TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle
   check_box(map, violations);
   if (violations.count() > 0) throw SpecError(violations.take());
   return map;
+}
+
+}  // namespace
+
+TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle swizzle) {
+  if (box.size() != view.rank) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("a box of {} dimensions for a view of {}; as many are needed", box.size(), view.rank));
+  }
+  TensorMapSpec map{.swizzle = swizzle};
+  // Of too many dimensions the map holds the first, none of which is the innermost.
+  for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.box[d] = as_u32(box, d, "box");
+  return checked(map, view);
+}
+
+TensorMapSpec TensorMapSpec::im2col(const TensorView& images, const PixelBox& pixel_box, Swizzle swizzle) {
+  return checked({.swizzle = swizzle, .mode = MapMode::im2col, .pixel_box = pixel_box}, images);
 }
 
 TMAJIT_END

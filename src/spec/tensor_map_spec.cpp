@@ -12,6 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr EnumNames<MapMode, 2> modes{"tensor map mode", {"tiled", "im2col"}};
 constexpr EnumNames<Swizzle, 4> swizzles{"swizzle", {"none", "32B", "64B", "128B"}};
 constexpr EnumNames<Interleave, 3> interleaves{"interleave", {"none", "16B", "32B"}};
 constexpr EnumNames<L2Promotion, 4> promotions{"L2 promotion", {"none", "64B", "128B", "256B"}};
@@ -53,6 +54,9 @@ TileLayout dense_layout(ElementType type, std::span<const std::uint32_t> tile, S
 
 }  // namespace
 
+std::string_view name(MapMode mode) noexcept {
+  return modes.of(mode);
+}
 std::string_view name(Swizzle swizzle) noexcept {
   return swizzles.of(swizzle);
 }
@@ -66,6 +70,9 @@ std::string_view name(OobFill fill) noexcept {
   return fills.of(fill);
 }
 
+MapMode parse_map_mode(std::string_view text) {
+  return modes.parse(text);
+}
 Swizzle parse_swizzle(std::string_view text) {
   return swizzles.parse(text);
 }
@@ -86,10 +93,11 @@ TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle) {
 }
 
 TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
-  const auto rank = std::min<std::uint32_t>(spec.rank, max_map_rank);
+  const bool pixels = spec.mode == MapMode::im2col;
+  const auto rank = pixels ? 2 : std::min<std::uint32_t>(spec.rank, max_map_rank);
   const bool interleaved = spec.interleave != Interleave::none;
-  std::array<std::uint32_t, max_map_rank> tile{};
-  for (std::uint32_t d = 0; d < rank; ++d) {
+  std::array<std::uint32_t, max_map_rank> tile{spec.pixel_box.pixels, spec.pixel_box.channels};
+  for (std::uint32_t d = 0; d < rank && !pixels; ++d) {
     // Without interleave the copy engine has no stride for the innermost dimension and ignores it.
     const bool ignored = d + 1 == rank && !interleaved;
     tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));

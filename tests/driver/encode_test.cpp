@@ -140,3 +140,56 @@ TEST_CASE("a refusal shows every argument") {
     }
   }
 }
+
+namespace {
+
+/// A 5-D map for im2col in which every number is different.
+TensorMapSpec images() {
+  return {.type = ElementType::bf16,
+          .rank = 5,
+          .mode = MapMode::im2col,
+          .shape = {7, 11, 13, 17, 64},
+          .strides = {500000, 40000, 2400, 160, 2},
+          .element_strides = {1, 2, 3, 4, 5},
+          .pixel_box = {.lower = {-1, -2, -3}, .upper = {-4, 5, -6}, .channels = 32, .pixels = 100}};
+}
+
+}  // namespace
+
+TEST_CASE("the encoder hands the driver an im2col map's corners innermost first") {
+  FakeDriver fake;
+  const EncodedTensorMap map = driver::encode(fake.api, images(), 0x7f0012340000);
+  REQUIRE(fake.encoded.size() == 1);
+  const FakeDriver::Encoded& got = fake.encoded[0];
+  CHECK(got.rank == 5);
+  CHECK(got.dims == std::vector<std::uint64_t>{64, 17, 13, 11, 7});
+  CHECK(got.strides == std::vector<std::uint64_t>{160, 2400, 40000, 500000});
+  CHECK(got.element_strides == std::vector<std::uint32_t>{5, 4, 3, 2, 1});
+  CHECK(got.box.empty());
+  CHECK(got.lower == std::vector<int>{-3, -2, -1});
+  CHECK(got.upper == std::vector<int>{-6, 5, -4});
+  CHECK(got.channels == 32);
+  CHECK(got.pixels == 100);
+  CHECK(map.opaque.front() == std::byte{0xa5});
+  TensorMapSpec line = images();
+  line.rank = 3;
+  (void)driver::encode(fake.api, line, 0);
+  CHECK(fake.encoded.back().lower == std::vector<int>{-1});
+  CHECK(fake.encoded.back().upper == std::vector<int>{-4});
+}
+
+TEST_CASE("a refusal of an im2col map shows its corners and counts") {
+  FakeDriver fake;
+  fake.failures["cuTensorMapEncodeIm2col"] = CUDA_ERROR_INVALID_VALUE;
+  try {
+    (void)driver::encode(fake.api, images(), 0);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::illegal_spec);
+    for (const char* part :
+         {"cuTensorMapEncodeIm2col refused", "lower corner [-3, -2, -1]", "upper corner [-6, 5, -4]",
+          "channels per pixel 32", "pixels per column 100", "element strides [5, 4, 3, 2, 1]"}) {
+      CHECK_THAT(error.what(), ContainsSubstring(part));
+    }
+  }
+}

@@ -170,6 +170,31 @@ tmajit::driver::Api table() {
                              {element_strides, element_strides + n}});
     return fake->answer("cuTensorMapEncodeTiled");
   };
+  api.tensor_map_encode_im2col =
+      [](CUtensorMap* map, std::uint32_t type, cuuint32_t rank, void* address, const cuuint64_t* dims,
+         const cuuint64_t* strides, const int* lower, const int* upper, cuuint32_t channels,
+         cuuint32_t pixels, const cuuint32_t* element_strides, std::uint32_t interleave,
+         std::uint32_t swizzle, std::uint32_t l2_promotion, std::uint32_t oob_fill) {
+        std::memset(map, 0xa5, sizeof *map);
+        const std::uint32_t n = std::min(rank, 5U);
+        const std::uint32_t corners = std::max(n, 2U) - 2;
+        fake->encoded.push_back({type,
+                                 rank,
+                                 interleave,
+                                 swizzle,
+                                 l2_promotion,
+                                 oob_fill,
+                                 address,
+                                 {dims, dims + n},
+                                 {strides, strides + (n == 0 ? 0 : n - 1)},
+                                 {},
+                                 {element_strides, element_strides + n},
+                                 {lower, lower + corners},
+                                 {upper, upper + corners},
+                                 channels,
+                                 pixels});
+        return fake->answer("cuTensorMapEncodeIm2col");
+      };
   api.tensor_map_replace_address = [](CUtensorMap*, void* address) {
     fake->replaced.push_back(address);
     return fake->answer("cuTensorMapReplaceAddress");

@@ -22,12 +22,14 @@ class FakeDriver {
     int major = 9;
     int minor = 0;
   };
-  /// What cuTensorMapEncodeTiled was called with.
+  /// What cuTensorMapEncodeTiled or, with corners and no box, cuTensorMapEncodeIm2col was called with.
   struct Encoded {
     std::uint32_t type, rank, interleave, swizzle, l2_promotion, oob_fill;
     void* address;
     std::vector<std::uint64_t> dims, strides;
     std::vector<std::uint32_t> box, element_strides;
+    std::vector<int> lower{}, upper{};
+    std::uint32_t channels = 0, pixels = 0;
   };
   struct Launched {
     CUlaunchConfig config;

@@ -44,10 +44,18 @@ std::set<std::string> features_of(const TensorMapSpec& map) {
   std::set<std::string> found;
   const std::uint32_t rank = map.rank;
   for (std::uint32_t d = 0; d < rank; ++d) {
-    if (map.box[d] > map.shape[d]) found.insert("box beyond the dimension");
+    if (map.mode == MapMode::tiled && map.box[d] > map.shape[d]) found.insert("box beyond the dimension");
     if (map.shape[d] >= (1ULL << 31)) found.insert("dimension of 2^31");
-    if (map.box[d] % std::max(map.element_strides[d], 1U) != 0) found.insert("element stride beside the box");
+    if (map.mode == MapMode::tiled && map.box[d] % std::max(map.element_strides[d], 1U) != 0)
+      found.insert("element stride beside the box");
     if (map.element_strides[d] > 1) found.insert("element stride");
+    if (map.mode == MapMode::im2col && d > 0 && d + 1 < rank) {
+      const auto places =
+          static_cast<std::int64_t>(map.shape[d]) + map.pixel_box.upper[d - 1] - map.pixel_box.lower[d - 1];
+      if (places == 1) found.insert("one place in a dimension");
+      if (places > static_cast<std::int64_t>(map.shape[d])) found.insert("more places than pixels");
+      if (map.pixel_box.lower[d - 1] > 0) found.insert("a lower corner inside the image");
+    }
     if (d + 1 == rank) continue;
     const auto inside = d + 2 == rank ? size_of(map.type) : map.strides[d + 1];
     if (map.strides[d] == 0) {
@@ -129,17 +137,16 @@ struct Outcomes {
   }
 };
 
-}  // namespace
-
-TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing", "[gpu]") {
-  REQUIRE_HOPPER(device)
+/// Random maps of `make`, and what both say of them; the run must have seen each of `rules` by itself.
+void hold_against_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*make)(Random&),
+                         std::initializer_list<const char*> rules) {
   const Buffer buffer(device, 4096);
   const auto used = seed(20260731);
   Random random(used);
   Outcomes outcomes;
   const auto count = std::max<std::size_t>(gpu::from_environment("TMAJIT_MAPS", 60000), 20000);
   for (std::size_t i = 0; i < count; ++i) {
-    auto map = legal_map(random);
+    auto map = make(random);
     if (i % 3 != 0) mutate(random, map);
     const auto offset =
         one_in(random, 8) ? one_of(random, std::array<std::uint64_t, 6>{1, 4, 8, 16, 24, 32}) : 0;
@@ -165,16 +172,33 @@ TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing",
 
   CHECK(refused == 0);
   CHECK(accepted == 0);
-  // The run must have seen every rule of the driver by itself, or it proves little.
-  for (const char* rule : {"address.alignment", "box.bytes", "box.inner-bytes", "box.range", "box.swizzle",
-                           "element-strides.range", "interleave.known", "l2-promotion.known",
-                           "oob-fill.known", "oob-fill.type", "rank.interleave", "rank.range", "shape.range",
-                           "strides.multiple", "strides.range", "swizzle.known", "type.known"}) {
+  // Else the run proves little.
+  for (const char* rule : rules) {
     CAPTURE(rule);
     CHECK(outcomes.alone[rule][0] + outcomes.alone[rule][1] >= 20);
   }
   CHECK(outcomes.legal >= count / 3);
   CHECK(outcomes.illegal >= count / 3);
+}
+
+}  // namespace
+
+TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing", "[gpu]") {
+  REQUIRE_HOPPER(device)
+  hold_against_driver(device, legal_map,
+                      {"address.alignment", "box.bytes", "box.inner-bytes", "box.range", "box.swizzle",
+                       "element-strides.range", "interleave.known", "l2-promotion.known", "oob-fill.known",
+                       "oob-fill.type", "rank.interleave", "rank.range", "shape.range", "strides.multiple",
+                       "strides.range", "swizzle.known", "type.known"});
+}
+
+TEST_CASE("the driver accepts an im2col map exactly if validate() finds nothing", "[gpu]") {
+  REQUIRE_HOPPER(device)
+  hold_against_driver(device, legal_im2col_map,
+                      {"address.alignment", "box.inner-bytes", "box.swizzle", "element-strides.range",
+                       "interleave.known", "l2-promotion.known", "oob-fill.known", "oob-fill.type",
+                       "pixel-box.area", "pixel-box.channels", "pixel-box.corner", "pixel-box.pixels",
+                       "shape.range", "strides.multiple", "strides.range", "swizzle.known", "type.known"});
 }
 
 namespace {
@@ -191,6 +215,12 @@ TensorMapSpec interleaved(Interleave interleave) {
   map.shape[2] = 8;
   map.box[2] = 8;
   return map;
+}
+
+/// 8 images of 20 × 30 pixels of 32 f32.
+TensorMapSpec images() {
+  return TensorMapSpec::im2col(TensorView::contiguous(ElementType::f32, {8, 20, 30, 32}),
+                               {.lower = {-1, -1}, .upper = {-1, -1}, .channels = 32, .pixels = 64});
 }
 
 struct Question {
@@ -280,6 +310,31 @@ std::vector<Question> questions() {
             [](auto& m) {
               m.type = ElementType::f64, m.strides[2] = 8, m.strides[1] = 512, m.oob_fill = OobFill::nan;
             })},
+      {"im2col: 256 channels of 1024 pixels, 1 MiB", true,
+       with(images(), [](auto& m) { m.pixel_box.channels = 256, m.pixel_box.pixels = 1024; })},
+      {"im2col: more channels than the tensor has", true,
+       with(images(), [](auto& m) { m.pixel_box.channels = 64; })},
+      {"im2col: traversal stride 2 of images", true,
+       with(images(), [](auto& m) { m.element_strides[0] = 2; })},
+      {"im2col: traversal stride 2 of channels", true,
+       with(images(), [](auto& m) { m.element_strides[3] = 2; })},
+      {"im2col: a bounding box of one place", true,
+       with(images(),
+            [](auto& m) {
+              m.pixel_box.upper = {-20, -30};
+            })},
+      {"im2col: a bounding box without a place in the first dimension", false,
+       with(images(),
+            [](auto& m) {
+              m.pixel_box.upper = {-21, -1};
+            })},
+      {"im2col: a bounding box without a place in the second dimension", false,
+       with(images(),
+            [](auto& m) {
+              m.pixel_box.upper = {-1, -31};
+            })},
+      {"im2col: a stride of images of 0", true, with(images(), [](auto& m) { m.strides[0] = 0; })},
+      {"im2col: rows of pixels that overlap", true, with(images(), [](auto& m) { m.strides[2] = 16; })},
       {"NaN fill for i32", false,
        with(plain(), [](auto& m) { m.type = ElementType::i32, m.oob_fill = OobFill::nan; })},
   };

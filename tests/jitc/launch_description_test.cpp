@@ -33,6 +33,8 @@ constexpr auto whole = R"({
     {"tensor_map": {"buffer": "y", "box": [8], "swizzle": "32B", "oob_fill": "nan", "l2_promotion": "128B",
                     "interleave": "none", "element_strides": [1], "strides": [4], "shape": [8], "dtype": "u32",
                     "offset": 32}},
+    {"tensor_map": {"buffer": "v", "shape": [2, 3, 4, 8], "element_strides": [1, 2, 1, 1],
+                    "pixel_box": {"lower": [-1, 0], "upper": [1, -2], "channels": 8, "pixels": 6}}},
     {"struct": [{"type": "u8", "value": 255}, {"buffer": "v"}, {"type": "u32", "value": [1, 2, 3]}]}
   ]
 })";
@@ -83,7 +85,7 @@ TEST_CASE("a launch description with everything") {
   CHECK(launch.buffers[1].values ==
         std::vector<std::uint64_t>{0x3c00, 0xc100, 0x7c00, 0x7fff, 0x3c01, 0x7bff});
   CHECK(launch.buffers[2].fill == 238);
-  REQUIRE(launch.parameters.size() == 5);
+  REQUIRE(launch.parameters.size() == 6);
   CHECK(bytes_of(launch.parameters[0]) == 4);
   CHECK(std::get<ScalarParameter>(launch.parameters[1]).bits == std::vector<std::uint64_t>{0xffff, 2});
   CHECK(std::get<PointerParameter>(launch.parameters[2]).offset == 16);
@@ -91,10 +93,13 @@ TEST_CASE("a launch description with everything") {
   CHECK(map.swizzle == tmajit::Swizzle::b32);
   CHECK(map.strides == std::vector<std::uint64_t>{4});
   CHECK(bytes_of(launch.parameters[3]) == 128);
-  CHECK(field_offsets(std::get<StructParameter>(launch.parameters[4])) ==
+  const auto& images = std::get<TensorMapParameter>(launch.parameters[4]);
+  CHECK(images.rank() == 4);
+  CHECK(images.pixel_box == PixelBoxDescription{{-1, 0}, {1, -2}, 8, 6});
+  CHECK(field_offsets(std::get<StructParameter>(launch.parameters[5])) ==
         std::vector<std::uint64_t>{0, 8, 16, 32});
   CHECK(describe(launch.parameters[1]) == "i16[2]");
-  CHECK(describe(launch.parameters[4]) == "a struct of 3 fields");
+  CHECK(describe(launch.parameters[5]) == "a struct of 3 fields");
   CHECK(parse_launch(to_json(launch).dump()) == launch);
 }
 
@@ -192,6 +197,12 @@ TEST_CASE("every mistake in a launch description is named with its path") {
        "$.parameters[0].tensor_map.box: a list of 9; ", "0 to 8"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "strides": [4]}})"),
        "$.parameters[0].tensor_map.strides: 1 dimensions; ", "the box has 2"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "pixel_box": {"lower": [0], "upper": [0, 1]}}})"),
+       "$.parameters[0].tensor_map.pixel_box.upper: 2 numbers; ", "lower has 1"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "pixel_box": {"lower": [0], "upper": [0]}}})"),
+       "$.parameters[0].tensor_map.pixel_box: ", "\"channels\" is missing"},
+      {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "pixel_box": {}}})"),
+       "$.parameters[0].tensor_map.pixel_box: ", "a \"box\", or the pixels"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizzle": "96B"}})"),
        "$.parameters[0].tensor_map.swizzle: ", "128B"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizle": "32B"}})"),

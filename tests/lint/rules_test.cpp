@@ -304,6 +304,22 @@ TEST_CASE("coordinates") {
         Rules{"tensormap.rank"});
 }
 
+TEST_CASE("offsets and modes of copies of pixels") {
+  const auto found = [](const std::string& copy, std::optional<MapMode> mode = MapMode::im2col) {
+    MapFacts facts{.parameter = "0"};
+    facts.mode = mode;
+    return rules(lint_ptx(entry(registers + "cp.async.bulk.prefetch.tensor." + copy + ";\nret;", parameters),
+                          {.maps = {facts}}));
+  };
+  CHECK(found("4d.L2.global.im2col [%rd0, {0, -1, -1, 0}], {255, 0}").empty());
+  CHECK(found("4d.L2.global.im2col [%rd0, {0, 0, 0, 0}], {0, 256}") == Rules{"im2col.offset"});
+  CHECK(found("5d.L2.global.im2col [%rd0, {0, 0, 0, 0, 0}], {0, 32, 0}") == Rules{"im2col.offset"});
+  CHECK(found("3d.L2.global.im2col [%rd0, {0, 0, 0}], {256}").empty());
+  CHECK(found("3d.L2.global.tile [%rd0, {0, 0, 0}]") == Rules{"tensormap.mode"});
+  CHECK(found("3d.L2.global.tile [%rd0, {0, 0, 0}]", {}).empty());
+  CHECK(found("3d.L2.global.im2col [%rd0, {0, 0, 0}], {0}", MapMode::tiled) == Rules{"tensormap.mode"});
+}
+
 TEST_CASE("what calls do is not seen, and nothing is reported of it") {
   const std::string function =
       ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";

@@ -6,11 +6,13 @@
 #include <array>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace reference {
 
 using tmajit::ElementType;
 using tmajit::Interleave;
+using tmajit::MapMode;
 using tmajit::max_map_rank;
 using tmajit::OobFill;
 using tmajit::Swizzle;
@@ -43,10 +45,15 @@ std::uint64_t inner_unit(const TensorMapSpec& map) {
 
 Tile tile_of(const TensorMapSpec& map) {
   Tile tile;
-  for (std::uint32_t d = 0; d < map.rank; ++d) {
-    const auto stride = element_stride(map, d);
-    tile.extents[d] = (map.box[d] + stride - 1) / stride;
-    if (!innermost(map, d)) tile.rows *= tile.extents[d];
+  if (map.mode == MapMode::im2col) {
+    tile.rows = map.pixel_box.pixels;
+    tile.extents[map.rank - 1U] = map.pixel_box.channels;
+  } else {
+    for (std::uint32_t d = 0; d < map.rank; ++d) {
+      const auto stride = element_stride(map, d);
+      tile.extents[d] = (map.box[d] + stride - 1) / stride;
+      if (!innermost(map, d)) tile.rows *= tile.extents[d];
+    }
   }
   tile.unit = inner_unit(map);
   tile.pitch = tile.extents[map.rank - 1U] * tile.unit;
@@ -72,23 +79,64 @@ struct Place {
   bool row_inside;      ///< its other coordinates lie in the tensor
 };
 
+using Coordinates = std::array<std::int64_t, max_map_rank>;
+
+/// Where a row of a box begins.
+Coordinates row_of_box(const TensorMapSpec& map, const Tile& tile, const Coordinates& origin,
+                       std::uint64_t row) {
+  auto at = origin;
+  for (auto d = map.rank - 1U; d-- > 0;) {
+    at[d] += static_cast<std::int64_t>(row % tile.extents[d] * element_stride(map, d));
+    row /= tile.extents[d];
+  }
+  return at;
+}
+
+/// Moves a filter's corner to its next place: along the last dimension of the image that has one left, and to
+/// the lower corner in those behind that; else to the next image.
+void advance(const TensorMapSpec& map, Coordinates& corner) {
+  for (auto d = map.rank - 2U; d > 0; --d) {
+    corner[d] += map.element_strides[d];
+    const auto last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[d - 1];
+    if (corner[d] <= last) return;
+    corner[d] = map.pixel_box.lower[d - 1];
+  }
+  ++corner[0];
+}
+
+/// The places where rows begin, in the order of shared memory.
+std::vector<Coordinates> rows_of(const TensorMapSpec& map, const Tile& tile,
+                                 std::span<const std::int64_t> coordinates,
+                                 std::span<const std::int64_t> offsets) {
+  Coordinates at{};
+  std::ranges::copy(coordinates, at.begin());
+  std::vector<Coordinates> rows;
+  for (std::uint64_t row = 0; row < tile.rows; ++row) {
+    if (map.mode == MapMode::im2col) {
+      rows.push_back(at);
+      for (std::size_t i = 0; i < offsets.size(); ++i) rows.back()[i + 1] += offsets[i];
+      advance(map, at);
+    } else {
+      rows.push_back(row_of_box(map, tile, at, row));
+    }
+  }
+  return rows;
+}
+
 template <typename Visit>
-void for_each_element(const TensorMapSpec& map, const Tile& tile, std::span<const std::int64_t> coordinates,
+void for_each_element(const TensorMapSpec& map, const Tile& tile, const std::vector<Coordinates>& rows,
                       const Visit& visit) {
   const auto inner = map.rank - 1U;
-  for (std::uint64_t row = 0; row < tile.rows; ++row) {
+  for (std::uint64_t row = 0; row < rows.size(); ++row) {
     std::int64_t address = 0;
     bool inside = true;
-    auto rest = row;
-    for (auto d = inner; d-- > 0;) {
-      const auto index = rest % tile.extents[d];
-      rest /= tile.extents[d];
-      const auto at = coordinates[d] + static_cast<std::int64_t>(index * element_stride(map, d));
+    for (std::uint32_t d = 0; d < inner; ++d) {
+      const auto at = rows[row][d];
       inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map.shape[d];
       address += at * static_cast<std::int64_t>(map.strides[d]);
     }
     for (std::uint64_t index = 0; index < tile.extents[inner]; ++index) {
-      const auto column = coordinates[inner] + static_cast<std::int64_t>(index * element_stride(map, inner));
+      const auto column = rows[row][inner] + static_cast<std::int64_t>(index * element_stride(map, inner));
       visit(Place{.in_tile = row * tile.pitch + index * tile.unit,
                   .in_tensor = address + column * static_cast<std::int64_t>(tile.unit),
                   .column = column,
@@ -131,11 +179,12 @@ std::uint64_t image_bytes(const TensorMapSpec& map) {
 }
 
 void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
-          std::span<const std::int64_t> coordinates, std::span<std::byte> shared) {
+          std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
+          std::span<const std::int64_t> offsets) {
   check(map, coordinates, shared.size());
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for_each_element(map, tile, coordinates, [&](const Place& place) {
+  for_each_element(map, tile, rows_of(map, tile, coordinates, offsets), [&](const Place& place) {
     // A slice is several elements of the type. None of those crosses the 16 bytes that a swizzle moves as
     // one.
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
@@ -157,7 +206,7 @@ void store(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<cons
   check(map, coordinates, shared.size());
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for_each_element(map, tile, coordinates, [&](const Place& place) {
+  for_each_element(map, tile, rows_of(map, tile, coordinates, {}), [&](const Place& place) {
     if (!stored(map, place)) return;
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
       const auto to = static_cast<std::size_t>(place.in_tensor) + part;

@@ -9,20 +9,23 @@
 namespace reference {
 
 /// The copy engine on the CPU, written for clarity from the PTX ISA ("Tensors") and the documentation of
-/// cuTensorMapEncodeTiled, independently of src/. Maps must be legal. Shared memory is an array whose first
-/// byte stands for an address aligned to 1024 bytes. Coordinates are row-major and count elements.
+/// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, independently of src/. Maps must be legal. Shared
+/// memory is an array whose first byte stands for an address aligned to 1024 bytes. Coordinates are row-major
+/// and count elements.
 ///
 /// Read off an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN that fills,
 /// interleaved layouts, and that stores write whole 16-byte chunks. Not yet confirmed: what a store does with
-/// element strides, and interleave 16B under a swizzle.
+/// element strides, and interleave 16B under a swizzle. Nothing of im2col is confirmed yet.
 
 /// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
 
 /// Loads the tile at `coordinates` (which may lie anywhere): writes the bytes that the engine writes, leaves
 /// the others of `shared` alone. `shared` has image_bytes(map) or more; `tensor` begins at the map's address.
+/// Of im2col maps the coordinates of the image lie within the bounding box, and `offsets` has one for each.
 void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
-          std::span<const std::int64_t> coordinates, std::span<std::byte> shared);
+          std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
+          std::span<const std::int64_t> offsets = {});
 
 /// Stores the tile in `shared` to `coordinates` (not negative). Elements outside the tensor are not written,
 /// but for the rest of a 16-byte chunk that begins inside it. Of such a rest, what lies beyond `tensor` is

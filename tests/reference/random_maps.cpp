@@ -76,6 +76,36 @@ void choose_box(Random& random, TensorMapSpec& map) {
   }
 }
 
+/// Channels and pixels of a tile that fits shared memory; what of a tile is a box is none.
+void choose_pixels(Random& random, TensorMapSpec& map) {
+  PixelBox& box = map.pixel_box;
+  box.channels = random_inner_box(random, map);
+  const auto row = std::max<std::uint64_t>(box.channels * inner_unit(map), span_bytes(map.swizzle));
+  const auto most = std::min<std::uint64_t>(shared_bytes / row, 1024);
+  box.pixels = static_cast<std::uint32_t>(one_in(random, 8) ? most : between(random, 1, most));
+  for (std::uint32_t d = 0; d < map.rank; ++d) {
+    const bool walked = d > 0 && d + 1U < map.rank && one_in(random, 3);
+    map.element_strides[d] = static_cast<std::uint32_t>(walked ? between(random, 1, 8) : 1);
+  }
+}
+
+/// Corners, of which the whole range is as likely as small ones, that leave a place in each dimension.
+void choose_corners(Random& random, TensorMapSpec& map) {
+  const auto least = -(std::int64_t{1} << (map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4));
+  for (std::uint32_t d = 0; d + 2U < map.rank; ++d) {
+    const auto corner = [&](std::int64_t from) {
+      const auto span = static_cast<std::uint64_t>(-least - 1 - from);
+      const auto beyond = one_in(random, 4) ? 0 : between(random, 0, one_in(random, 2) ? span : span / 8);
+      return static_cast<std::int32_t>(from + static_cast<std::int64_t>(beyond));
+    };
+    const bool small = one_in(random, 2);
+    const auto lower = small ? -static_cast<std::int64_t>(between(random, 0, 4)) : corner(least);
+    const auto extent = static_cast<std::int64_t>(map.shape[d + 1U]);
+    map.pixel_box.lower[d] = static_cast<std::int32_t>(lower);
+    map.pixel_box.upper[d] = corner(std::max(lower - extent + 1, least));
+  }
+}
+
 void choose_extents(Random& random, TensorMapSpec& map) {
   const auto inner = map.rank - 1U;
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
@@ -141,12 +171,58 @@ TensorMapSpec legal_map(Random& random) {
   return map;
 }
 
+TensorMapSpec legal_im2col_map(Random& random) {
+  TensorMapSpec map{.type = one_of(random, all_element_types),
+                    .rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
+                    .mode = MapMode::im2col};
+  choose_modes(random, map);
+  choose_pixels(random, map);
+  choose_extents(random, map);
+  choose_corners(random, map);
+  return map;
+}
+
+namespace {
+
+/// Changes one of the fields that only im2col maps have.
+void mutate_pixels(Random& random, PixelBox& box) {
+  static constexpr std::array corners{-32769, -32768, -129, -128, -17, -16,   -1,   0,
+                                      1,      15,     16,   127,  128, 32767, 32768};
+  const auto d = between(random, 0, 2);
+  switch (between(random, 0, 5)) {
+    case 0: set(random, box.lower.at(d), corners); break;
+    case 1: set(random, box.upper.at(d), corners); break;
+    case 2: set(random, box.channels, std::array<std::uint32_t, 6>{0, 1, 255, 256, 257, 512}); break;
+    case 3: box.channels += one_in(random, 2) ? 1U : ~0U; break;
+    case 4: set(random, box.pixels, std::array<std::uint32_t, 6>{0, 1, 1023, 1024, 1025, 1U << 31}); break;
+    default: box.pixels = static_cast<std::uint32_t>(between(random, 1, 1024)); break;
+  }
+}
+
+/// To another mode, with what that needs half of the time.
+void change_mode(Random& random, TensorMapSpec& map) {
+  if (map.mode == MapMode::tiled && map.rank > 0 && one_in(random, 2)) {
+    map.mode = MapMode::im2col;
+    map.pixel_box.channels = map.box.at(std::min<std::size_t>(map.rank, max_map_rank) - 1);
+    map.pixel_box.pixels = 1;
+    map.box.fill(0);
+    return;
+  }
+  set(random, map.mode, std::array<std::uint8_t, 4>{0, 1, 2, 255});
+}
+
+}  // namespace
+
 void mutate(Random& random, TensorMapSpec& map) {
   for (auto times = between(random, 1, 2); times > 0; --times) {
     const auto d =
         map.rank == 0 ? 0 : between(random, 0, std::min<std::uint64_t>(map.rank, max_map_rank) - 1);
     const auto inner = map.rank == 0 ? 0 : std::min<std::uint32_t>(map.rank, max_map_rank) - 1U;
-    switch (between(random, 0, 14)) {
+    if (map.mode == MapMode::im2col && one_in(random, 2)) {
+      mutate_pixels(random, map.pixel_box);
+      continue;
+    }
+    switch (between(random, 0, 15)) {
       case 0:
         set(random, map.shape[d],
             std::array<std::uint64_t, 8>{0, 1, two_to_31, two_to_31 + 1, two_to_32, two_to_32 + 1,
@@ -178,6 +254,7 @@ void mutate(Random& random, TensorMapSpec& map) {
         break;
       case 11: set(random, map.rank, std::array<std::uint8_t, 5>{0, 1, 2, 3, 6}); break;
       case 12: set(random, map.l2_promotion, std::array<std::uint8_t, 3>{0, 3, 4}); break;
+      case 14: change_mode(random, map); break;
       case 13: fill_shared_memory(random, map, static_cast<std::uint32_t>(d)); break;
       default: map.type = static_cast<ElementType>(one_in(random, 2) ? all_element_types.size() : 255); break;
     }
@@ -188,7 +265,7 @@ std::string describe(const TensorMapSpec& map) {
   std::ostringstream text;
   const auto list = [&](std::string_view name, const auto& values) {
     text << ' ' << name << '=';
-    for (std::uint32_t d = 0; d < std::min<std::uint32_t>(map.rank, max_map_rank); ++d) {
+    for (std::uint32_t d = 0; d < std::min<std::size_t>(map.rank, values.size()); ++d) {
       text << (d == 0 ? "" : "x") << values[d];
     }
   };
@@ -201,6 +278,11 @@ std::string describe(const TensorMapSpec& map) {
   list("strides", map.strides);
   list("box", map.box);
   list("element_strides", map.element_strides);
+  if (map.mode == MapMode::tiled) return text.str();
+  text << " mode=" << static_cast<unsigned>(map.mode);
+  list("lower", map.pixel_box.lower);
+  list("upper", map.pixel_box.upper);
+  text << " channels=" << map.pixel_box.channels << " pixels=" << map.pixel_box.pixels;
   return text.str();
 }
 

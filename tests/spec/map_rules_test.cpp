@@ -225,7 +225,7 @@ TEST_CASE("what lies beyond the rank is zero") {
   check(legal(), {"tail.zero", "strides[4]", "strides[4] = 0", [](auto& m) { m.strides[4] = 16; }});
   check(legal(), {"tail.zero", "box[3]", "box[3] = 0", [](auto& m) { m.box[3] = 1; }});
   check(legal(), {"tail.zero", "element_strides[3]", "= 0", [](auto& m) { m.element_strides[3] = 1; }});
-  check(legal(), {"reserved.zero", "reserved", "{0, 0}", [](auto& m) { m.reserved[1] = 1; }});
+  check(legal(), {"reserved.zero", "reserved", "reserved = 0", [](auto& m) { m.reserved = 1; }});
 }
 
 TEST_CASE("the address is aligned to 16 bytes, to 32 with interleave 32B") {

@@ -32,7 +32,7 @@ TEST_CASE("maps made to be legal break no rule") {
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   for (int i = 0; i < 20000; ++i) {
-    const auto map = legal_map(random);
+    const auto map = i % 2 == 0 ? legal_map(random) : legal_im2col_map(random);
     const auto violations = validate(map, 0x7f0000000000);
     CAPTURE(describe(map), rules(violations));
     REQUIRE(violations.empty());
@@ -44,19 +44,41 @@ TEST_CASE("near misses break every rule of the driver, and nothing but their own
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   std::map<std::string, int> alone;
-  for (int i = 0; i < 40000; ++i) {
-    auto map = legal_map(random);
+  for (int i = 0; i < 60000; ++i) {
+    auto map = i % 2 == 0 ? legal_map(random) : legal_im2col_map(random);
     mutate(random, map);
     const auto violations = validate(map);
     REQUIRE(complete(violations));
     if (violations.size() == 1) ++alone[violations[0].rule];
   }
-  for (const char* rule :
-       {"type.known",        "interleave.known",  "swizzle.known",         "l2-promotion.known",
-        "oob-fill.known",    "rank.range",        "rank.interleave",       "oob-fill.type",
-        "shape.range",       "shape.coordinates", "strides.multiple",      "strides.range",
-        "strides.innermost", "box.range",         "box.inner-bytes",       "box.swizzle",
-        "box.bytes",         "box.shared-bytes",  "element-strides.range", "element-strides.innermost"}) {
+  for (const char* rule : {"type.known",
+                           "interleave.known",
+                           "swizzle.known",
+                           "l2-promotion.known",
+                           "oob-fill.known",
+                           "rank.range",
+                           "rank.interleave",
+                           "oob-fill.type",
+                           "shape.range",
+                           "shape.coordinates",
+                           "strides.multiple",
+                           "strides.range",
+                           "strides.innermost",
+                           "box.range",
+                           "box.inner-bytes",
+                           "box.swizzle",
+                           "box.bytes",
+                           "box.shared-bytes",
+                           "element-strides.range",
+                           "element-strides.innermost",
+                           "element-strides.image",
+                           "mode.known",
+                           "mode.unused",
+                           "rank.im2col",
+                           "pixel-box.corner",
+                           "pixel-box.area",
+                           "pixel-box.channels",
+                           "pixel-box.pixels"}) {
     CAPTURE(rule);
     CHECK(alone[rule] > 0);
   }
@@ -78,7 +100,7 @@ TEST_CASE("a tile's layout covers its rows, and a ring its stages") {
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   for (int i = 0; i < 5000; ++i) {
-    const auto map = legal_map(random);
+    const auto map = i % 2 == 0 ? legal_map(random) : legal_im2col_map(random);
     const auto layout = tile_layout(map);
     CAPTURE(describe(map));
     REQUIRE(layout.bytes == layout.rows * layout.pitch_bytes);

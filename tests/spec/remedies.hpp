@@ -30,9 +30,9 @@ inline std::vector<std::uint64_t> numbers_of(const std::string& text) {
 inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Violation& violation) {
   using std::regex;
   static const regex rows_padded(R"(pad rows to [0-9]+ elements \(([0-9]+) bytes\))");
-  static const regex entry(R"(([a-z_]+)\[([0-9]+)\] = (?:[0-9]+ elements \()?([0-9]+)( bytes)?.*)");
-  static const regex count(R"(([a-z_]+) = ([0-9]+).*)");
-  static const regex mode(R"((swizzle|interleave|oob-fill) ([0-9A-Za-z]+))");
+  static const regex entry(R"(([a-z_.]+)\[([0-9]+)\] = (?:[0-9]+ elements \()?(-?[0-9]+)( bytes)?.*)");
+  static const regex count(R"(([a-z_.]+) = ([0-9]+).*)");
+  static const regex mode(R"((swizzle|interleave|oob-fill|mode) ([0-9A-Za-z]+))");
   static const regex rank(R"(rank ([0-9]).*)");
   static const regex rows(R"(at most ([0-9]+) rows.*)");
   static const regex flat(R"(view it as 1-D of ([0-9]+) elements)");
@@ -49,7 +49,7 @@ inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Vi
   if (std::regex_match(part, found, entry)) {
     return Remedy{found[1],
                   static_cast<std::uint32_t>(std::stoul(found[2])),
-                  {std::stoull(found[3])},
+                  {std::stoull(found[3])},  // of a negative number its two's complement
                   {},
                   found[4].matched,
                   {}};

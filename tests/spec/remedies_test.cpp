@@ -44,6 +44,16 @@ PlacedMap applied(const PlacedMap& before, const Remedy& remedy) {
     set_entry(map.strides, remedy);
   } else if (remedy.field == "element_strides") {
     set_entry(map.element_strides, remedy);
+  } else if (remedy.field == "pixel_box.lower") {
+    set_entry(map.pixel_box.lower, remedy);
+  } else if (remedy.field == "pixel_box.upper") {
+    set_entry(map.pixel_box.upper, remedy);
+  } else if (remedy.field == "pixel_box.channels") {
+    map.pixel_box.channels = static_cast<std::uint32_t>(remedy.numbers.at(0));
+  } else if (remedy.field == "pixel_box.pixels") {
+    map.pixel_box.pixels = static_cast<std::uint32_t>(remedy.numbers.at(0));
+  } else if (remedy.field == "mode") {
+    map.mode = parse_map_mode(remedy.word);
   } else if (remedy.field == "swizzle") {
     map.swizzle = parse_swizzle(remedy.word);
   } else if (remedy.field == "interleave") {
@@ -91,7 +101,8 @@ TEST_CASE("whatever a broken rule names as legal, the rule holds with it") {
   INFO("TMAJIT_SEED=" << seed_used);
   std::map<std::string, int> applied_to;
   for (int i = 0; i < 20000; ++i) {
-    PlacedMap placed{legal_map(random), 0x7f0000000000 + between(random, 0, 40)};
+    PlacedMap placed{i % 2 == 0 ? legal_map(random) : legal_im2col_map(random),
+                     0x7f0000000000 + between(random, 0, 40)};
     if (one_in(random, 20)) placed.address = between(random, 0, 40);
     for (auto changes = between(random, 1, 4); changes > 0; --changes) mutate(random, placed.map);
     if (one_in(random, 4)) {

@@ -34,9 +34,16 @@ inline bool complete(const std::vector<tmajit::Violation>& violations) {
 /// Whether a rule is one that the driver does not check when it encodes a tensor map: the field never reaches
 /// it, or only the hardware would notice.
 inline bool is_hardware_only(std::string_view rule) noexcept {
-  static constexpr std::array<std::string_view, 6> rules{
-      "reserved.zero",    "tail.zero", "shape.coordinates", "strides.innermost", "element-strides.innermost",
+  static constexpr std::array<std::string_view, 9> rules{
+      "reserved.zero",
+      "tail.zero",
+      "mode.unused",
+      "mode.known",
+      "shape.coordinates",
+      "strides.innermost",
       "box.shared-bytes",
+      "element-strides.image",
+      "element-strides.innermost",
   };
   return std::ranges::find(rules, rule) != rules.end();
 }

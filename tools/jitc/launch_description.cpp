@@ -74,6 +74,27 @@ std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, s
   return numbers;
 }
 
+/// The corners are any numbers, as those of a box: validate() names every rule that they break.
+PixelBoxDescription read_pixel_box(const JsonNode& node) {
+  node.expect_keys({"lower", "upper", "channels", "pixels"});
+  PixelBoxDescription box;
+  const auto read_corner = [&](std::string_view key, std::vector<std::int32_t>& corner) {
+    const auto list = node.at(key);
+    const auto elements = list.elements();
+    if (elements.empty() || elements.size() > tmajit::max_view_rank)
+      list.refuse("a number for each dimension of an image is needed, outermost first");
+    for (const auto& element : elements)
+      corner.push_back(static_cast<std::int32_t>(element.number(ElementType::i32)));
+  };
+  read_corner("lower", box.lower);
+  read_corner("upper", box.upper);
+  if (box.upper.size() != box.lower.size())
+    node.at("upper").fail("{} numbers; lower has {}", box.upper.size(), box.lower.size());
+  box.channels = static_cast<std::uint32_t>(node.at("channels").integer(0, u32_most));
+  box.pixels = static_cast<std::uint32_t>(node.at("pixels").integer(0, u32_most));
+  return box;
+}
+
 /// x, y, z: a number, or a list of 1 to 3; what is left out is 1.
 std::array<std::uint32_t, 3> read_extent(const JsonNode& node, const std::array<std::uint64_t, 3>& most) {
   std::array<std::uint32_t, 3> extent{1, 1, 1};
@@ -239,20 +260,25 @@ class ParameterReader {
   }
 
   [[nodiscard]] TensorMapParameter read_map(const JsonNode& node) const {
-    node.expect_keys({"buffer", "offset", "dtype", "shape", "strides", "box", "element_strides", "interleave",
-                      "swizzle", "l2_promotion", "oob_fill"});
+    node.expect_keys({"buffer", "offset", "dtype", "shape", "strides", "box", "pixel_box", "element_strides",
+                      "interleave", "swizzle", "l2_promotion", "oob_fill"});
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
     // Any numbers: validate() names every rule that they break, where a parser would stop at the first.
-    map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_most);
+    if (const auto pixel_box = node.find("pixel_box")) {
+      if (node.has("box")) pixel_box->fail("a map has a \"box\", or the pixels of an im2col map");
+      map.pixel_box = read_pixel_box(*pixel_box);
+    } else {
+      map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_most);
+    }
     const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
                                                  std::uint64_t most) {
       const auto list = node.find(key);
       if (!list) return;
       numbers = read_list<Number>(*list, 0, 0, most);
-      if (numbers.size() == map.box.size()) return;
-      list->fail("{} dimensions; the box has {}", numbers.size(), map.box.size());
+      if (numbers.size() == map.rank()) return;
+      list->fail("{} dimensions; the box has {}", numbers.size(), map.rank());
     };
     read_like_box("shape", map.shape, u64_most);
     read_like_box("strides", map.strides, u64_most);
@@ -298,7 +324,14 @@ Json to_json(const TensorMapParameter& map) {
   if (map.type) json["dtype"] = tmajit::name(*map.type);
   if (!map.shape.empty()) json["shape"] = map.shape;
   if (!map.strides.empty()) json["strides"] = map.strides;
-  json["box"] = map.box;
+  if (map.pixel_box) {
+    json["pixel_box"] = {{"lower", map.pixel_box->lower},
+                         {"upper", map.pixel_box->upper},
+                         {"channels", map.pixel_box->channels},
+                         {"pixels", map.pixel_box->pixels}};
+  } else {
+    json["box"] = map.box;
+  }
   if (!map.element_strides.empty()) json["element_strides"] = map.element_strides;
   json["interleave"] = tmajit::name(map.interleave);
   json["swizzle"] = tmajit::name(map.swizzle);

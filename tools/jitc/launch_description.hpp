@@ -41,19 +41,32 @@ struct PointerParameter {
   friend bool operator==(const PointerParameter&, const PointerParameter&) = default;
 };
 
+/// The pixels that a copy through an im2col map moves: TensorMapSpec's, with one corner a dimension of an
+/// image.
+struct PixelBoxDescription {
+  std::vector<std::int32_t> lower;
+  std::vector<std::int32_t> upper;  ///< as many
+  std::uint32_t channels = 0;
+  std::uint32_t pixels = 0;
+  friend bool operator==(const PixelBoxDescription&, const PixelBoxDescription&) = default;
+};
+
 /// A tensor map over a buffer. The fields are TensorMapSpec's; what is left out follows from the buffer.
 struct TensorMapParameter {
   PointerParameter at;
   std::optional<tmajit::ElementType> type;
-  std::vector<std::uint64_t> shape;    ///< empty: the buffer's
-  std::vector<std::uint64_t> strides;  ///< bytes, one a dimension; empty: dense
-  std::vector<std::uint32_t> box;
-  std::vector<std::uint32_t> element_strides;  ///< empty: all 1
+  std::vector<std::uint64_t> shape;              ///< empty: the buffer's
+  std::vector<std::uint64_t> strides;            ///< bytes, one a dimension; empty: dense
+  std::vector<std::uint32_t> box;                ///< of a tiled map
+  std::optional<PixelBoxDescription> pixel_box;  ///< of an im2col map, which has no box
+  std::vector<std::uint32_t> element_strides;    ///< empty: all 1
   tmajit::Interleave interleave = tmajit::Interleave::none;
   tmajit::Swizzle swizzle = tmajit::Swizzle::none;
   tmajit::L2Promotion l2_promotion = tmajit::L2Promotion::none;
   tmajit::OobFill oob_fill = tmajit::OobFill::zero;
   friend bool operator==(const TensorMapParameter&, const TensorMapParameter&) = default;
+  /// Dimensions of the map: the box's, or those of the corners, images and channels.
+  [[nodiscard]] std::size_t rank() const { return pixel_box ? pixel_box->lower.size() + 2 : box.size(); }
 };
 
 /// A struct by value: its fields in order, each at a multiple of its own size, as in C.

@@ -205,11 +205,11 @@ tmajit::DevicePtr LaunchBuffers::address(const PointerParameter& pointer, const 
 tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
                                                 const std::string& path) const {
   const auto& view = find(map.at.buffer).view;
-  const auto rank = map.box.size();
+  const auto rank = map.rank();
   // Of rank 0 there is no shape to give; that it is not legal is one rule among others.
   if (rank != 0 && map.shape.empty() && view.rank != rank) {
-    refuse("{}.box: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
-           counted(rank, "dimension"), map.at.buffer, view.rank);
+    refuse("{}.{}: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
+           map.pixel_box ? "pixel_box" : "box", counted(rank, "dimension"), map.at.buffer, view.rank);
   }
   tmajit::TensorMapSpec spec;
   spec.type = map.type.value_or(view.type);
@@ -226,9 +226,16 @@ tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
     if (d >= tmajit::max_map_rank) continue;  // more than a tensor map has: its rank is refused
     spec.shape.at(d) = extent;
     spec.strides.at(d) = stride;
-    spec.box.at(d) = map.box[d];
+    if (!map.pixel_box) spec.box.at(d) = map.box[d];
     spec.element_strides.at(d) = map.element_strides.empty() ? 1 : map.element_strides[d];
   }
+  if (!map.pixel_box) return spec;
+  spec.mode = tmajit::MapMode::im2col;
+  const auto corners = std::min(map.pixel_box->lower.size(), spec.pixel_box.lower.size());
+  std::copy_n(map.pixel_box->lower.begin(), corners, spec.pixel_box.lower.begin());
+  std::copy_n(map.pixel_box->upper.begin(), corners, spec.pixel_box.upper.begin());
+  spec.pixel_box.channels = map.pixel_box->channels;
+  spec.pixel_box.pixels = map.pixel_box->pixels;
   return spec;
 }
 

@@ -13,6 +13,7 @@ using namespace tmajit;
 static void names() {
   for (const ElementType type : all_element_types)
     expect(parse_element_type(name(type)) == type, "a type's name");
+  expect(parse_map_mode(name(MapMode::im2col)) == MapMode::im2col, "a mode's name");
   expect(parse_swizzle(name(Swizzle::b64)) == Swizzle::b64, "a swizzle's name");
   expect(parse_interleave(name(Interleave::b32)) == Interleave::b32, "an interleave's name");
   expect(parse_l2_promotion(name(L2Promotion::b256)) == L2Promotion::b256, "an L2 promotion's name");
@@ -63,6 +64,9 @@ static void tiles() {
   expect(validate(map).empty() && !validate(map, 8).empty(), "validate() of a tensor map");
   expect(tile_layout(map).bytes == 1024, "tile_layout() of a tensor map");
   expect(tile_layout(ElementType::f32, {8, 32}, Swizzle::b128).bytes == 1024, "tile_layout()");
+
+  const TensorView images = TensorView::contiguous(ElementType::f32, {2, 16, 32});
+  expect(tile_layout(TensorMapSpec::im2col(images, {.channels = 32, .pixels = 8})).rows == 8, "im2col()");
 
   const BoxLayout box(map);
   const auto offset = BoxLayout(ElementType::f32, {8, 32}, Swizzle::b128).offset({3, 5});

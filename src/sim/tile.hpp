@@ -1,0 +1,131 @@
+#pragma once
+
+/// The rows of a tile as the copy engine moves them (docs/tma.md; PTX ISA, "Tensors").
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// A coordinate for each dimension of a tensor map, row-major.
+using MapPlace = std::array<std::int64_t, max_map_rank>;
+
+/// One row: `bytes` in shared memory of which [first, last) are inside the tensor.
+struct TileRow {
+  std::uint32_t shared = 0;  ///< from the tile's address, before the swizzle
+  std::int64_t global = 0;   ///< from the tensor's address, of the row's byte 0
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+/// The boxes of a tiled map have a row for each index of the outer dimensions, those of an im2col map one for
+/// each pixel. Either way a place walks by steps from where the tile begins, the last of the outer dimensions
+/// first; a dimension that has come to its end begins again, and the next one takes a step.
+class Tile {
+ public:
+  Tile(const TensorMapSpec& map, const MapPlace& origin, const MapPlace& offsets)
+      : map_(map), origin_(origin), offsets_(offsets) {
+    const bool interleaved = map.interleave != Interleave::none;
+    unit_ = !interleaved ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+    if (map.mode == MapMode::im2col) {
+      walk_bounding_box();
+    } else {
+      walk_box(interleaved);
+    }
+    row_bytes_ = width_ * unit_;
+    pitch_ = interleaved ? row_bytes_ : std::max(row_bytes_, span_bytes(map.swizzle));
+    mask_ = (1U << static_cast<std::uint32_t>(map.swizzle)) - 1;
+  }
+
+  [[nodiscard]] std::uint32_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint32_t row_bytes() const noexcept { return row_bytes_; }
+  /// From the first byte to one past the last.
+  [[nodiscard]] std::uint32_t span() const noexcept { return rows_ * pitch_; }
+  [[nodiscard]] std::uint32_t bytes() const noexcept { return rows_ * row_bytes_; }
+
+  /// Calls visit(TileRow) for every row in the order of shared memory.
+  template <typename Visit>
+  void for_each_row(const Visit& visit) const {
+    const std::uint32_t inner = map_.rank - 1U;
+    const std::int64_t column = origin_[inner];
+    const auto extent = static_cast<std::int64_t>(map_.shape[inner]);
+    const auto clip = [&](std::int64_t at) {
+      return static_cast<std::uint32_t>(std::clamp<std::int64_t>(at - column, 0, width_)) * unit_;
+    };
+    MapPlace place = origin_;
+    for (std::uint32_t row = 0; row < rows_; ++row) {
+      TileRow r{row * pitch_, column * unit_, clip(0), clip(extent)};
+      bool inside = true;
+      for (std::uint32_t d = 0; d < inner; ++d) {
+        const std::int64_t at = place[d] + offsets_[d];
+        inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < map_.shape[d];
+        r.global += at * static_cast<std::int64_t>(map_.strides[d]);
+      }
+      if (!inside || r.last < r.first) r.last = r.first;
+      visit(r);
+      for (std::uint32_t d = inner; d-- > 0;) {
+        place[d] += steps_[d];
+        if (place[d] < ends_[d]) break;
+        place[d] = begins_[d];
+      }
+    }
+  }
+
+  /// Calls visit(shared offset, byte in the row, bytes) for the pieces of a row; `base` is the tile's offset
+  /// in shared memory that begins at a multiple of 1024.
+  template <typename Visit>
+  void for_each_piece(std::uint32_t base, const TileRow& row, const Visit& visit) const {
+    const std::uint32_t start = base + row.shared;
+    if (mask_ == 0) return visit(start, 0U, row_bytes_);
+    for (std::uint32_t at = 0; at < row_bytes_; at += 16) {
+      const std::uint32_t address = start + at;
+      visit(address ^ ((address >> 7) & mask_) << 4, at, 16U);
+    }
+  }
+
+ private:
+  void walk_box(bool interleaved) {
+    const std::uint32_t inner = map_.rank - 1U;
+    const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
+    width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
+    for (std::uint32_t d = 0; d < inner; ++d) {
+      steps_[d] = map_.element_strides[d];
+      begins_[d] = origin_[d];
+      ends_[d] = origin_[d] + map_.box[d];
+      rows_ *= count(d, map_.element_strides[d]);
+    }
+  }
+
+  /// PTX ISA, "Im2col mode": from the origin on, over every image that comes.
+  void walk_bounding_box() {
+    width_ = map_.pixel_box.channels;
+    rows_ = map_.pixel_box.pixels;
+    steps_[0] = 1;
+    ends_[0] = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t d = 1; d + 1U < map_.rank; ++d) {
+      steps_[d] = map_.element_strides[d];
+      begins_[d] = map_.pixel_box.lower[d - 1];
+      ends_[d] = static_cast<std::int64_t>(map_.shape[d]) + map_.pixel_box.upper[d - 1];
+    }
+  }
+
+  const TensorMapSpec& map_;
+  const MapPlace& origin_;
+  const MapPlace& offsets_;
+  MapPlace steps_{};
+  MapPlace begins_{};
+  MapPlace ends_{};  ///< one past the last place
+  std::uint32_t unit_ = 1;
+  std::uint32_t width_ = 0;  ///< of a row, in units
+  std::uint32_t row_bytes_ = 0;
+  std::uint32_t pitch_ = 0;
+  std::uint32_t rows_ = 1;
+  std::uint32_t mask_ = 0;
+};
+
+}  // namespace sim
+TMAJIT_END

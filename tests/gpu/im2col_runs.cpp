@@ -1,0 +1,261 @@
+#include "gpu/im2col_runs.hpp"
+
+#include "reference/copy_engine.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <spdlog/fmt/ranges.h>
+
+namespace gpu {
+
+using namespace tmajit;
+using reference::between;
+using reference::one_in;
+using reference::one_of;
+using reference::Random;
+
+namespace {
+
+constexpr std::uint32_t most_pixels = 200;
+constexpr std::uint32_t threads = 128;
+
+std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t most) {
+  return least + static_cast<std::int64_t>(between(random, 0, static_cast<std::uint64_t>(most - least)));
+}
+
+std::uint32_t channel_bytes(const TensorMapSpec& map) {
+  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+}
+
+void choose_channels(Random& random, Im2colCase& c) {
+  TensorMapSpec& map = c.map;
+  const std::uint32_t bytes = channel_bytes(map);
+  const std::uint32_t unit = 16 / size_of(map.type);
+  const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
+  const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
+  map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
+  std::uint64_t channels = between(random, 1, 2 * map.pixel_box.channels);
+  // Whether reductions write whole chunks past a row's end is another question.
+  if (c.copy == PixelCopy::add) channels = (channels + unit - 1) / unit * unit;
+  const std::uint32_t inner = map.rank - 1U;
+  map.shape[inner] = channels;
+  map.strides[inner] = bytes;
+  const std::int64_t step = map.interleave == Interleave::none ? unit : 1;
+  const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
+  c.at[inner] =
+      step * (one_in(random, 2) ? 0 : signed_between(random, c.copy == PixelCopy::load ? -1 : 0, beyond));
+}
+
+void choose_image(Random& random, Im2colCase& c) {
+  TensorMapSpec& map = c.map;
+  constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
+  std::uint64_t places = 1;
+  for (std::uint32_t d = 1; d + 1U < map.rank; ++d) {
+    const auto extent = static_cast<std::int64_t>(between(random, 1, most_extents.at(map.rank - 3U)));
+    const bool store = c.copy != PixelCopy::load;
+    const std::int64_t lower = signed_between(random, store ? 0 : -4, 3);
+    const std::int64_t upper = std::max(signed_between(random, -5, 4), lower - extent + 1);
+    map.shape[d] = static_cast<std::uint64_t>(extent);
+    map.pixel_box.lower[d - 1] = static_cast<std::int32_t>(lower);
+    map.pixel_box.upper[d - 1] = static_cast<std::int32_t>(upper);
+    map.element_strides[d] = static_cast<std::uint32_t>(one_in(random, 2) ? 1 : between(random, 1, 4));
+    const std::int64_t last = extent - 1 + upper;
+    c.at[d] = signed_between(random, lower, last);
+    if (one_in(random, 2))
+      c.at[d] = lower + (c.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
+    if (one_in(random, 3)) c.at[d] = lower;
+    // A tap of a dilated filter.
+    if (!store) c.offsets[d - 1] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
+    places *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
+  }
+  map.shape[0] = between(random, 1, 3);
+  places *= map.shape[0];
+  c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, static_cast<std::int64_t>(map.shape[0]));
+  map.pixel_box.pixels =
+      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, most_pixels)));
+}
+
+void choose_strides(Random& random, TensorMapSpec& map) {
+  const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
+  std::uint64_t stride = map.shape[map.rank - 1U] * channel_bytes(map);
+  for (auto d = map.rank - 1U; d-- > 0;) {
+    stride = (stride + unit - 1) / unit * unit + (one_in(random, 3) ? unit * between(random, 0, 2) : 0);
+    map.strides[d] = stride;
+    stride *= map.shape[d];
+  }
+}
+
+constexpr const char* names[] = {"load", "store", "add"};
+
+std::string text_of(PixelCopy copy, std::uint32_t rank) {
+  return fmt::format(R"(
+#include "tmajit/barrier.cuh"
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/bulk_tensor_reduce.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/im2col.cuh"
+#include "tmajit/shared_memory.cuh"
+using namespace tmajit;
+
+// Numbers: bytes of the tile's memory and of a load, coordinates and offsets, innermost dimension first.
+extern "C" __global__ void __launch_bounds__({0}) k0(u32* image, const i32* numbers, const __grid_constant__ TensorMap map) {{
+  __shared__ u64 word;
+  u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
+  const u32 tile = ptx::shared_address(words), count = numbers[0] / 4;
+  Coordinates<{1}> at;
+  for (u32 d = 0; d < {1}; ++d) at.at[d] = numbers[2 + d];
+  for (u32 i = threadIdx.x; i < count; i += {0}) words[i] = image[i];
+  const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
+  ptx::fence_proxy_async_shared();
+  __syncthreads();
+#if {2} == 0
+  if (threadIdx.x == 0) {{
+    TapOffsets<{3}> tap;
+    for (u32 d = 0; d < {3}; ++d) tap.at[d] = static_cast<u16>(numbers[2 + {1} + d]);
+    ptx::im2col_prefetch(map, at, tap);
+    arrived.expect(numbers[1]);
+    ptx::im2col_load(tile, map, at, tap, arrived.address());
+  }}
+  arrived.wait(0u);
+  for (u32 i = threadIdx.x; i < count; i += {0}) image[i] = words[i];
+#else
+  if (threadIdx.x == 0) {{
+#if {2} == 1
+    ptx::im2col_store(map, at, tile);
+#else
+    ptx::im2col_reduce_add(map, at, tile);
+#endif
+    ptx::commit_group();
+    ptx::wait_group<0>();
+  }}
+#endif
+}}
+)",
+                     threads, rank, static_cast<int>(copy), rank - 2);
+}
+
+std::vector<std::byte> random_bytes(Random& random, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(between(random, 0, 255));
+  return bytes;
+}
+
+/// What was in `before` plus what a store has put into `after`, which began as zeros, by words.
+void add_words(std::vector<std::byte>& before, const std::vector<std::byte>& added) {
+  for (std::size_t i = 0; i + 4 <= before.size(); i += 4) {
+    std::uint32_t a = 0;
+    std::uint32_t b = 0;
+    std::memcpy(&a, before.data() + i, 4);
+    std::memcpy(&b, added.data() + i, 4);
+    a += b;
+    std::memcpy(before.data() + i, &a, 4);
+  }
+}
+
+std::string compare(std::string_view what, std::span<const std::byte> found,
+                    std::span<const std::byte> want) {
+  std::size_t wrong = 0;
+  std::size_t first = found.size();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == want[i]) continue;
+    if (wrong++ == 0) first = i;
+  }
+  if (wrong == 0) return {};
+  return fmt::format("{} of {} bytes of the {} differ; the first is byte {}: {:#x}, not {:#x}. ", wrong,
+                     found.size(), what, first, static_cast<unsigned>(found[first]),
+                     static_cast<unsigned>(want[first]));
+}
+
+}  // namespace
+
+Im2colCase random_im2col_case(Random& random, PixelCopy copy, bool interleaved) {
+  Im2colCase c{
+      .copy = copy,
+      .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)), .mode = MapMode::im2col}};
+  TensorMapSpec& map = c.map;
+  map.type = copy == PixelCopy::add ? ElementType::u32 : one_of(random, all_element_types);
+  map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
+  map.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
+  if (can_fill_nan(map.type) && one_in(random, 3)) map.oob_fill = OobFill::nan;
+  if (interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
+  std::fill_n(map.element_strides.begin(), map.rank, 1U);
+  choose_channels(random, c);
+  choose_image(random, c);
+  choose_strides(random, map);
+  c.moved = one_in(random, 3);
+  return c;
+}
+
+std::string describe(const Im2colCase& c) {
+  return fmt::format("{} at [{}] offsets [{}]{}, {}", names[static_cast<int>(c.copy)],
+                     fmt::join(std::span(c.at).first(c.map.rank), ", "),
+                     fmt::join(std::span(c.offsets).first(c.map.rank - 2U), ", "),
+                     c.moved ? " of a moved map" : "", reference::describe(c.map));
+}
+
+LoadedKernel& Im2colRuns::kernel(PixelCopy copy, std::uint32_t rank) {
+  auto& kernel = kernels_[{copy, rank}];
+  if (!kernel)
+    kernel = device_->kernels().load(
+        compile(custom_source(text_of(copy, rank), "k0", names[static_cast<int>(copy)])));
+  return *kernel;
+}
+
+std::string Im2colRuns::difference(const Im2colCase& c, std::uint64_t seed) {
+  Random random(seed);
+  const TensorMapSpec& map = c.map;
+  const auto inner = map.rank - 1U;
+  const std::uint64_t image_bytes = (reference::image_bytes(map) + 1023) / 1024 * 1024;
+  std::vector<std::byte> tensor = random_bytes(random, map.shape[0] * map.strides[0]);
+  std::vector<std::byte> image = random_bytes(random, image_bytes);
+  std::vector<std::int32_t> numbers{static_cast<std::int32_t>(image_bytes),
+                                    static_cast<std::int32_t>(tile_layout(map).transaction_bytes)};
+  for (auto d = map.rank; d-- > 0;) numbers.push_back(static_cast<std::int32_t>(c.at[d]));
+  for (auto d = inner; d-- > 1;) numbers.push_back(static_cast<std::int32_t>(c.offsets[d - 1U]));
+
+  const auto uploaded = [&](std::span<const std::byte> bytes) {
+    Buffer buffer(device_, bytes.size());
+    device_->memory().copy_in(buffer.address(), bytes, nullptr);
+    return buffer;
+  };
+  const Buffer tensor_memory = uploaded(tensor);
+  const Buffer image_memory = uploaded(image);
+  const Buffer number_memory = uploaded(std::as_bytes(std::span(numbers)));
+  EncodedTensorMap encoded =
+      device_->maps().encode(map, c.moved ? image_memory.address() : tensor_memory.address());
+  if (c.moved) device_->maps().set_address(encoded, map, tensor_memory.address());
+  std::uint64_t image_address = image_memory.address();
+  std::uint64_t number_address = number_memory.address();
+  const std::array<void*, 3> parameters{&image_address, &number_address, &encoded};
+  auto& run = kernel(c.copy, map.rank);
+  const auto shared_bytes = static_cast<std::uint32_t>(image_bytes + 1024);
+  run.allow_shared_bytes(shared_bytes);
+  run.launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared_bytes}, parameters,
+             nullptr);
+  std::vector<std::byte> found_tensor(tensor.size());
+  std::vector<std::byte> found_image(image.size());
+  device_->memory().copy_out(found_tensor, tensor_memory.address(), nullptr);
+  device_->memory().copy_out(found_image, image_memory.address(), nullptr);
+  device_->streams().synchronize(nullptr);
+
+  const auto at = std::span(c.at).first(map.rank);
+  if (c.copy == PixelCopy::load) {
+    reference::load(map, tensor, at, image, std::span(c.offsets).first(map.rank - 2U));
+  } else if (c.copy == PixelCopy::store) {
+    reference::store(map, tensor, at, image);
+  } else {
+    std::vector<std::byte> added(tensor.size());
+    reference::store(map, added, at, image);
+    add_words(tensor, added);
+  }
+  return compare("tile", found_image, image) + compare("tensor", found_tensor, tensor);
+}
+
+}  // namespace gpu

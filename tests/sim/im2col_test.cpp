@@ -1,0 +1,142 @@
+/// Copies of pixels through im2col maps: random ones against the reference, and what goes wrong there.
+#include "gpu/im2col_runs.hpp"
+#include "sim/text_kernel.hpp"
+
+#include <tmajit/validate.hpp>
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+using gpu::PixelCopy;
+
+TEST_CASE("copies of pixels are the reference's") {
+  const PixelCopy copy = GENERATE(PixelCopy::load, PixelCopy::store, PixelCopy::add);
+  const auto used = reference::seed(20261123);
+  reference::Random random(used);
+  const auto sim = make_sim_device({});
+  gpu::Im2colRuns runs(sim);
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    const auto c = gpu::random_im2col_case(random, copy, i % 5 == 0);
+    INFO("TMAJIT_SEED=" << used << ", case " << i << ": " << describe(c));
+    REQUIRE(validate(c.map).empty());
+    REQUIRE(runs.difference(c, i).empty());
+    REQUIRE(sim->reports().empty());
+  }
+}
+
+namespace {
+
+/// The words as two images of 4 × 8 pixels of 16 words, by 6 pixels of a row of which is loaded from the
+/// corner (-1, -2) of a filter of 3 × 5.
+TensorMapSpec images() {
+  return TensorMapSpec::im2col(TensorView::contiguous(ElementType::u32, {2, 4, 8, 16}),
+                               {.lower = {-1, -2}, .upper = {-1, -2}, .channels = 16, .pixels = 6});
+}
+
+const std::string load =
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r5+1024], "
+    "[%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1, %rs2};\n";
+const std::string multicast =
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster "
+    "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1, %rs2}, %rs3;\n";
+
+/// A kernel of one cluster of two CTAs, of which the first loads, for both if by multicast; each writes the
+/// 96 words that it got behind the words 512, and 640.
+struct Parts {
+  std::string copy = load;
+  std::string w = "-2";
+  std::string h = "0";
+  std::string offset_w = "3";
+  std::string offset_h = "1";
+  std::string bytes = "384";
+};
+
+Outcome pixels(const Parts& parts, const TensorMapSpec& map = images()) {
+  const bool both = parts.copy.find("multicast") != std::string::npos;
+  const std::string body =
+      registers + ".reg .b16 %rs<4>;\nld.param.u64 %rd5, [p1];\nmov.u32 %r8, 0;\nmov.u32 %r9, " + parts.w +
+      ";\nmov.u32 %r10, " + parts.h + ";\nmov.u32 %r11, 0;\nmov.u16 %rs1, " + parts.offset_w +
+      ";\nmov.u16 %rs2, " + parts.offset_h +
+      ";\nmov.u16 %rs3, 3;\n@!%p1 bra A;\nmbarrier.init.shared.b64 [smem], 1;\n"
+      "fence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], " +
+      parts.bytes + ";\nA:\n" + meet + "setp.eq.and.u32 %p3, %r2, 0, %p1;\n" +
+      (both ? "@!%p3 bra B;\n" : "@!%p1 bra B;\n") + parts.copy +
+      "B:\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
+      "shl.b32 %r12, %r1, 2;\nadd.u32 %r13, %r12, %r5;\nld.shared.u32 %r14, [%r13+1024];\n"
+      "mad.lo.u32 %r15, %r2, 512, %r12;\ncvt.u64.u32 %rd6, %r15;\nadd.u64 %rd3, %rd1, %rd6;\n"
+      "bar.sync 0;\nst.global.u32 [%rd3+2048], %r14;\n" +
+      meet + "ret;";
+  return run(body, {.grid = 2, .cluster = 2, .block = 96, .options = {.mode = any_mode()}, .maps = {map}});
+}
+
+}  // namespace
+
+TEST_CASE("a load of pixels walks the bounding box and reads at the offsets") {
+  const Outcome outcome = pixels({.copy = GENERATE(load, multicast)});
+  expect_clean(outcome);
+  for (std::uint32_t cta = 0; cta < 2; ++cta) {
+    for (std::uint32_t i = 0; i < 96; ++i) {
+      // The corner is at (0, -2), (0, -1) …; the tap at (1, 3) from there.
+      const std::uint32_t h = 0 + 1;
+      const std::uint32_t w = 1 + i / 16;
+      CHECK(outcome.words[512 + 128 * cta + i] == (h * 8 + w) * 16 + i % 16);
+    }
+  }
+}
+
+TEST_CASE("a row that ends goes on at the lower corner of the next, and beyond the image all is zero") {
+  const Outcome outcome = pixels({.w = "3", .offset_w = "0", .offset_h = "0"});
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 96; ++i) {
+    // Corners (0, 3), (0, 4), (0, 5), then (1, -2), (1, -1), (1, 0).
+    constexpr std::array<int, 6> places{3, 4, 5, -1, -1, 8};
+    const int place = places.at(i / 16);
+    CHECK(outcome.words[512 + i] == (place < 0 ? 0 : static_cast<std::uint32_t>(place) * 16 + i % 16));
+  }
+}
+
+TEST_CASE("a corner outside of the bounding box, and offsets that a map's rank does not have") {
+  expect_first(pixels({.w = "-3"}), "im2col.corner");
+  expect_first(pixels({.w = "6"}), "im2col.corner");
+  expect_first(pixels({.h = "-2"}), "im2col.corner");
+  expect_first(pixels({.offset_w = "256"}), "im2col.offset");
+  expect_clean(pixels({.offset_w = "255"}));
+  const std::string one =
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+      "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1};\n";
+  CHECK_THROWS_WITH(pixels({.copy = one}), ContainsSubstring("1 offsets for 4 coordinates"));
+  CHECK_THROWS_WITH(pixels({.copy = one.substr(0, one.size() - 10) + ";\n"}),
+                    ContainsSubstring("0 offsets for 4 coordinates"));
+}
+
+TEST_CASE("an instruction of the other mode than its map's") {
+  expect_first(
+      pixels({.copy = "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                      "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5];\n"}),
+      "tensormap.mode");
+  expect_first(
+      pixels({}, TensorMapSpec::of(TensorView::contiguous(ElementType::u32, {2, 4, 8, 16}), {1, 1, 6, 16})),
+      "tensormap.mode");
+  expect_first(
+      pixels({.copy = "cp.async.bulk.prefetch.tensor.4d.L2.global.tile [%rd5, {%r8, %r9, %r10, %r11}];\n" +
+                      load}),
+      "tensormap.mode");
+  expect_first(
+      pixels({.copy = "tensormap.replace.tile.global_address.global.b1024.b64 [%rd5], %rd1;\n" + load}),
+      "tensormap.mode");
+}
+
+TEST_CASE("other bytes than those of all pixels are waited for in vain") {
+  expect_first(pixels({.bytes = "368"}), "deadlock");
+  expect_first(pixels({.bytes = "400"}), "deadlock");
+}
+
+TEST_CASE("a map of images that is moved is the map of the new address") {
+  const auto sim = make_sim_device({});
+  EncodedTensorMap moved = sim->maps().encode(images(), 0x1000);
+  sim->maps().set_address(moved, images(), 0x2000);
+  CHECK(moved.opaque == sim->maps().encode(images(), 0x2000).opaque);
+}
