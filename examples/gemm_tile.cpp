@@ -76,7 +76,7 @@ void check(const std::vector<float>& c, const Matrix& a, const Matrix& b) {
 void gemm_tile(example::Session& session) {
   constexpr std::uint32_t shared_bytes = 1024 + 2 * (tile_m * tile_k + tile_k * tile_n);
   const Kernel kernel =
-      session.kernel(custom_source(kernel_text::gemm_tile, "gemm_tile", "gemm_tile.cu"), shared_bytes);
+      session.kernel({.text = kernel_text::gemm_tile, .file = "gemm_tile.cu"}, shared_bytes);
   if (session.compile_only()) return;
 
   const Matrix a(m, k, tile_m, tile_k, 1);

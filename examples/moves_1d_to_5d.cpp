@@ -37,7 +37,8 @@ void move(example::Session& session, const Case& c) {
   const std::uint32_t shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128);
 
   const std::string entry = "move_" + std::to_string(c.shape.size()) + "d";
-  const Kernel kernel = session.kernel(custom_source(kernel_text::moves, entry, "moves.cu"), shared_bytes);
+  const Kernel kernel =
+      session.kernel({.text = kernel_text::moves, .file = "moves.cu", .entry = entry}, shared_bytes);
   if (session.compile_only()) return;
 
   std::vector<float> x(tensor.elements());

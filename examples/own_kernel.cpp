@@ -3,22 +3,20 @@
 #include "kernels/transpose.hpp"
 #include "support/example.hpp"
 
-#include <array>
 #include <cstdio>
 #include <numeric>
 
 using namespace tmajit;
 
 static void own_kernel(example::Session& session) {
-  // 1. The source: its #include lines are resolved to the device headers that the library carries.
-  const Source source = custom_source(kernel_text::transpose, "transpose", "transpose.cu");
-
-  // 2. The kernel: from memory, from disk, or compiled. Loaded if there is a device.
+  // 1. The kernel: a text and what it is called in errors and profilers. It comes from memory, from disk, or
+  // is compiled, and is loaded if there is a device.
   constexpr std::uint32_t shared_bytes = 1024 + sizeof(float) * 2 * 32 * 32;
-  const Kernel kernel = session.kernel(source, shared_bytes);
+  const Kernel kernel =
+      session.kernel({.text = kernel_text::transpose, .file = "transpose.cu"}, shared_bytes);
   if (session.compile_only()) return;
 
-  // 3. Its arguments. No extent is a multiple of 32; a row's bytes must be one of 16.
+  // 2. What it works on. No extent is a multiple of 32; a row's bytes must be one of 16.
   constexpr std::uint32_t rows = 1004;
   constexpr std::uint32_t columns = 2012;
   std::vector<float> x(std::size_t{rows} * columns);
@@ -27,15 +25,17 @@ static void own_kernel(example::Session& session) {
   const Buffer output = session.poisoned(input.bytes());
   const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, output.address());
   const Tensor matrix = Tensor::contiguous(ElementType::f32, {rows, columns}, input.address());
-  EncodedTensorMap destination_map = session.encode(destination, {32, 32}, Swizzle::b128);
-  EncodedTensorMap source_map = session.encode(matrix, {32, 32}, Swizzle::b128);
 
-  // 4. The launch: pointers to the parameters, as for cuLaunchKernelEx.
-  const std::array<void*, 2> parameters{&destination_map, &source_map};
-  kernel.launch({.grid = {(columns + 31) / 32, (rows + 31) / 32, 1},
+  // 3. The launch: its arguments are checked against what the kernel takes, its tensor maps against the
+  // rules.
+  const PreparedLaunch launch = kernel.prepare(
+      {.tensors = {destination, matrix},
+       .arguments = {MapArgument{0, TensorMapSpec::of(destination.view, {32, 32}, Swizzle::b128)},
+                     MapArgument{1, TensorMapSpec::of(matrix.view, {32, 32}, Swizzle::b128)}},
+       .shape = {.grid = {(columns + 31) / 32, (rows + 31) / 32, 1},
                  .block = {256, 1, 1},
-                 .shared_bytes = shared_bytes},
-                parameters);
+                 .shared_bytes = shared_bytes}});
+  launch();  // as often as one likes, and on other memory after rebind()
 
   std::vector<float> want(x.size());
   for (std::size_t row = 0; row < rows; ++row) {

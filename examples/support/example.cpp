@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace example {
@@ -14,9 +16,8 @@ namespace {
 struct Arguments {
   std::string device = "auto";
   tmajit::SimOptions simulation;
-  bool compile_only = false;
+  Settings settings;
   bool help = false;
-  std::vector<Option> own;
 };
 
 struct UsageError : std::runtime_error {
@@ -50,29 +51,35 @@ tmajit::SimOptions::Mode mode(std::string_view text) {
 }
 
 std::string usage(const std::vector<Option>& own) {
-  std::string text = "--device auto|gpu|gpu:N|sim, --sim-mode late|early|random, --compile-only";
+  std::string text =
+      "--device auto|gpu|gpu:N|sim, --sim-mode late|early|random, --compile-only, --kernel FILE, --repeat N";
   for (const Option& option : own) text += ", " + std::string(option.name);
   return text;
 }
 
 Arguments parse(int argc, char** argv, std::vector<Option> own) {
   Arguments arguments;
-  arguments.own = std::move(own);
+  arguments.settings.own = std::move(own);
+  auto& options = arguments.settings.own;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    const auto option = std::ranges::find(arguments.own, word, &Option::name);
+    const auto option = std::ranges::find(options, word, &Option::name);
     if (word == "--compile-only") {
-      arguments.compile_only = true;
+      arguments.settings.compile_only = true;
+    } else if (word == "--kernel" && i + 1 < argc) {
+      arguments.settings.kernel_file = argv[++i];
+    } else if (word == "--repeat" && i + 1 < argc) {
+      arguments.settings.repeats = numbers(word, argv[++i], 1)[0];
     } else if (word == "--device" && i + 1 < argc) {
       arguments.device = argv[++i];
     } else if (word == "--sim-mode" && i + 1 < argc) {
       arguments.simulation.mode = mode(argv[++i]);
     } else if (word == "--help" || word == "-h") {
       arguments.help = true;
-    } else if (option != arguments.own.end() && i + 1 < argc) {
+    } else if (option != options.end() && i + 1 < argc) {
       option->value = numbers(word, argv[++i], option->value.size());
     } else {
-      throw UsageError("unexpected argument '" + std::string(word) + "'; legal are " + usage(arguments.own));
+      throw UsageError("unexpected argument '" + std::string(word) + "'; legal are " + usage(options));
     }
   }
   return arguments;
@@ -97,6 +104,13 @@ std::shared_ptr<tmajit::Device> open(const std::string& name, const tmajit::SimO
   throw UsageError("unknown device '" + name + "'; legal are auto, sim, gpu and gpu:N with N = 0, 1, …");
 }
 
+std::string text_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw UsageError("--kernel " + file + " cannot be read");
+  return text;
+}
+
 void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) {
   const tmajit::Resources& resources = kernel.resources();
   const std::uint64_t shared_bytes = resources.static_shared_bytes + dynamic_shared_bytes;
@@ -112,12 +126,14 @@ void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) 
 
 }  // namespace
 
-Session::Session(tmajit::RuntimeOptions options, bool compile_only, std::vector<Option> own)
-    : runtime_(std::move(options)), compile_only_(compile_only), own_(std::move(own)) {}
+Session::Session(tmajit::RuntimeOptions options, Settings settings)
+    : runtime_(std::move(options)), settings_(std::move(settings)) {}
 
 const std::vector<std::uint32_t>& Session::option(std::string_view name) const {
-  const auto found = std::ranges::find(own_, name, &Option::name);
-  if (found == own_.end()) throw std::logic_error("this example has no option " + std::string(name));
+  const auto found = std::ranges::find(settings_.own, name, &Option::name);
+  if (found == settings_.own.end()) {
+    throw std::logic_error("this example has no option " + std::string(name));
+  }
   return found->value;
 }
 
@@ -127,8 +143,12 @@ tmajit::Kernel Session::kernel(const tmajit::KernelPlan& plan) {
   return kernel;
 }
 
-tmajit::Kernel Session::kernel(const tmajit::Source& source, std::uint32_t shared_bytes) {
-  tmajit::Kernel kernel = runtime_.kernel(source, shared_bytes);
+tmajit::Kernel Session::kernel(tmajit::OwnKernel own, std::uint32_t shared_bytes) {
+  if (!settings_.kernel_file.empty()) {
+    own.text = text_of(settings_.kernel_file);
+    own.file = settings_.kernel_file;
+  }
+  tmajit::Kernel kernel = runtime_.kernel(tmajit::source(own), shared_bytes);
   describe(kernel, shared_bytes);
   return kernel;
 }
@@ -139,22 +159,36 @@ tmajit::Buffer Session::poisoned(std::uint64_t bytes) {
   return buffer;
 }
 
+void Session::time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit) {
+  if (repeats() == 0) return;
+  constexpr std::uint32_t back_to_back = 10;
+  std::vector<float> times = device().timing().time_in_graph(repeats(), back_to_back,
+                                                             [&](tmajit::Stream stream) { launch(stream); });
+  std::ranges::sort(times);
+  const auto print = [&](const char* which, double milliseconds, const char* end) {
+    std::printf("%s %.1f us, %.1f %.*s%s", which, milliseconds * 1e3, work / (milliseconds * 1e-3),
+                static_cast<int>(unit.size()), unit.data(), end);
+  };
+  print("median", static_cast<double>(times[times.size() / 2]), "; ");
+  print("best", static_cast<double>(times[0]), "\n");
+}
+
 int run(int argc, char** argv, std::string_view about, void (*body)(Session&), std::vector<Option> own) {
   const char* const program = argc > 0 ? argv[0] : "example";
   try {
     Arguments arguments = parse(argc, argv, std::move(own));
+    const Settings& settings = arguments.settings;
     if (arguments.help) {
-      std::printf(
-          "%.*s\n\nUsage: %s [--device auto|gpu|gpu:N|sim] [--sim-mode late|early|random] [--compile-only]\n",
-          static_cast<int>(about.size()), about.data(), program);
-      for (const Option& option : arguments.own) {
+      std::printf("%.*s\n\nUsage: %s [options]: %s\n", static_cast<int>(about.size()), about.data(), program,
+                  usage(settings.own).c_str());
+      for (const Option& option : settings.own) {
         std::printf("  %-10.*s %.*s\n", static_cast<int>(option.name.size()), option.name.data(),
                     static_cast<int>(option.about.size()), option.about.data());
       }
       return 0;
     }
     tmajit::RuntimeOptions options;
-    if (!arguments.compile_only) {
+    if (!settings.compile_only) {
       try {
         options.device = open(arguments.device, arguments.simulation);
       } catch (const tmajit::Error& error) {
@@ -164,9 +198,9 @@ int run(int argc, char** argv, std::string_view about, void (*body)(Session&), s
       }
       std::printf("%s\n", options.device->info().name.c_str());
     }
-    Session session(std::move(options), arguments.compile_only, std::move(arguments.own));
+    Session session(std::move(options), settings);
     body(session);
-    std::printf(arguments.compile_only ? "compiled; not run\n" : "right\n");
+    std::printf(settings.compile_only ? "compiled; not run\n" : "right\n");
     return 0;
   } catch (const UsageError& error) {
     std::fprintf(stderr, "%s: %s\n", program, error.what());

@@ -29,13 +29,23 @@ struct Option {
   std::string_view about;
 };
 
+/// What the command line says beside the device.
+struct Settings {
+  bool compile_only = false;
+  std::string kernel_file;  ///< empty: the kernel that the program was built with
+  std::uint32_t repeats = 0;
+  std::vector<Option> own;
+};
+
 /// One run of an example: a runtime, on the device that `--device` names.
 class Session {
  public:
-  Session(tmajit::RuntimeOptions options, bool compile_only, std::vector<Option> own);
+  Session(tmajit::RuntimeOptions options, Settings settings);
 
   /// `--compile-only`: stop after the cubin; there is no device.
-  [[nodiscard]] bool compile_only() const { return compile_only_; }
+  [[nodiscard]] bool compile_only() const { return settings_.compile_only; }
+  /// `--repeat N`: how often time() measures; 0 without it.
+  [[nodiscard]] std::uint32_t repeats() const { return settings_.repeats; }
   /// What the example's own option `name` says; its default if the command line does not have it.
   [[nodiscard]] const std::vector<std::uint32_t>& option(std::string_view name) const;
   [[nodiscard]] tmajit::Runtime& runtime() { return runtime_; }
@@ -43,8 +53,9 @@ class Session {
 
   /// The kernel, compiled or from the cache; prints what it takes.
   tmajit::Kernel kernel(const tmajit::KernelPlan& plan);
-  /// The same for a kernel of one's own with `shared_bytes` of dynamic shared memory.
-  tmajit::Kernel kernel(const tmajit::Source& source, std::uint32_t shared_bytes);
+  /// The same for a kernel of one's own with `shared_bytes` of dynamic shared memory. With `--kernel FILE`
+  /// its text is that of the file.
+  tmajit::Kernel kernel(tmajit::OwnKernel own, std::uint32_t shared_bytes);
 
   /// Device memory filled with 0xA5, so that an element nobody wrote shows.
   [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
@@ -71,15 +82,22 @@ class Session {
     return values;
   }
 
+  /// With `--repeat` measures a launch so often, ten of them back to back, and prints the median and the
+  /// best: microseconds, and `work` in a second, in `unit`. Only a GPU's times mean anything.
+  void time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit);
+  /// The same in GB/s of the bytes of its tensors.
+  void time(const tmajit::PreparedLaunch& launch) {
+    time(launch, static_cast<double>(launch.bytes_moved()) / 1e9, "GB/s");
+  }
+
  private:
   tmajit::Runtime runtime_;
-  bool compile_only_;
-  std::vector<Option> own_;
+  Settings settings_;
 };
 
 /// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N|sim`, `--sim-mode late|early|random`,
-/// `--compile-only` and the example's `own` options, and returns 0 if all went well, 1 after a failure or a
-/// Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
+/// `--compile-only`, `--kernel FILE`, `--repeat N` and the example's `own` options, and returns 0 if all went
+/// well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
 int run(int argc, char** argv, std::string_view about, void (*body)(Session&), std::vector<Option> own = {});
 
 /// Throws Mismatch that names the first of the elements that differ. T needs == and a conversion to double.

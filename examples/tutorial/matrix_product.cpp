@@ -8,11 +8,11 @@
 #include "support/example.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdio>
 #include <random>
+#include <stdexcept>
 
 using namespace tmajit;
 
@@ -38,12 +38,10 @@ struct Shape {
     const std::uint32_t stage = (tile_m + tile_n) * tile_k * 2;
     return 1024 + stages * stage + 2 * 2 * 64 * 64 * 2;
   }
-  [[nodiscard]] Source source() const {
-    const std::string constants = "constexpr unsigned tile_n = " + std::to_string(tile_n) +
-                                  ", stages = " + std::to_string(stages) +
-                                  ", cluster = " + std::to_string(cluster) +
-                                  ", band = " + std::to_string(band) + ";\n#line 1 \"matrix_product.cu\"\n";
-    return custom_source(constants + kernel_text::matrix_product, "matrix_product", "constants");
+  [[nodiscard]] OwnKernel kernel() const {
+    return {.text = kernel_text::matrix_product,
+            .file = "matrix_product.cu",
+            .constants = {{"tile_n", tile_n}, {"stages", stages}, {"cluster", cluster}, {"band", band}}};
   }
 };
 
@@ -88,32 +86,36 @@ void check(const Matrix& a, const Matrix& b, const std::vector<std::uint16_t>& c
   }
 }
 
-/// m × n sums of k products. With `repeats`, timed.
+/// m × n sums of k products.
 void product(example::Session& session, const Kernel& kernel, const Shape& shape, std::uint32_t m,
-             std::uint32_t n, std::uint32_t k, std::uint32_t repeats) {
-  const bool integers = repeats == 0;
+             std::uint32_t n, std::uint32_t k) {
+  const bool integers = session.repeats() == 0;
   const Matrix a(m, k, integers, 1);
   const Matrix b(n, k, integers, 2);
   const Buffer a_buffer = session.upload(a.bits);
   const Buffer b_buffer = session.upload(b.bits);
   const Buffer c_buffer = session.poisoned(std::uint64_t{m} * n * 2);
-  const TensorView c_view = TensorView::contiguous(ElementType::bf16, {m, n});
-  EncodedTensorMap a_map = session.encode({a.view(), a_buffer.address()}, {tile_m, tile_k}, Swizzle::b128);
-  EncodedTensorMap b_map =
-      session.encode({b.view(), b_buffer.address()}, {shape.tile_n / shape.cluster, tile_k}, Swizzle::b128);
-  EncodedTensorMap c_map = session.encode({c_view, c_buffer.address()}, {64, 64}, Swizzle::b128);
-  std::array<void*, 6> parameters{&c_map, &a_map, &b_map, &m, &n, &k};
-
   // As many CTAs as the device holds at a time, in whole clusters, but no more than there are tiles.
   const auto tiles = [](std::uint32_t extent, std::uint32_t tile) { return (extent + tile - 1) / tile; };
   const std::uint32_t clusters =
       std::min(shape.clusters > 0 ? shape.clusters : session.device().info().sm_count / shape.cluster,
                tiles(m, tile_m * shape.cluster) * tiles(n, shape.tile_n));
-  const LaunchShape launch{.grid = {clusters * shape.cluster, 1, 1},
-                           .block = {threads, 1, 1},
-                           .shared_bytes = shape.shared_bytes(),
-                           .cluster = {shape.cluster, 1, 1}};
-  kernel.launch(launch, parameters);
+  const TensorView c_view = TensorView::contiguous(ElementType::bf16, {m, n});
+  const auto map = [](std::uint32_t tensor, const TensorView& view, std::uint32_t rows) {
+    return MapArgument{tensor, TensorMapSpec::of(view, {rows, 64}, Swizzle::b128)};
+  };
+  const PreparedLaunch launch =
+      kernel.prepare({.tensors = {{c_view, c_buffer.address()},
+                                  {a.view(), a_buffer.address()},
+                                  {b.view(), b_buffer.address()}},
+                      .arguments = {map(0, c_view, 64), map(1, a.view(), tile_m),
+                                    map(2, b.view(), shape.tile_n / shape.cluster), ValueArgument::of(m),
+                                    ValueArgument::of(n), ValueArgument::of(k)},
+                      .shape = {.grid = {clusters * shape.cluster, 1, 1},
+                                .block = {threads, 1, 1},
+                                .shared_bytes = shape.shared_bytes(),
+                                .cluster = {shape.cluster, 1, 1}}});
+  launch();
 
   const std::vector<std::uint16_t> c = session.download<std::uint16_t>(c_buffer);
   std::minstd_rand random(3);
@@ -124,29 +126,21 @@ void product(example::Session& session, const Kernel& kernel, const Shape& shape
       check(a, b, c, row, static_cast<std::uint32_t>(random() % n), integers);
     }
   }
-  std::printf("%u x %u x %u: right, by %u CTAs\n", m, n, k, launch.grid[0]);
-  if (repeats == 0) return;
-
-  constexpr std::uint32_t nodes = 10;
-  std::vector<float> times = session.device().timing().time_in_graph(
-      repeats, nodes, [&](Stream stream) { kernel.launch(launch, parameters, stream); });
-  std::ranges::sort(times);
-  const auto tflops = [&](float milliseconds) {
-    return 2.0 * m * n * k / (static_cast<double>(milliseconds) * 1e9);
-  };
-  std::printf("median %.1f us, %.1f TFLOP/s; best %.1f us, %.1f TFLOP/s\n",
-              static_cast<double>(times[repeats / 2]) * 1e3, tflops(times[repeats / 2]),
-              static_cast<double>(times[0]) * 1e3, tflops(times[0]));
+  std::printf("%u x %u x %u: right, by %u CTAs\n", m, n, k, launch.shape().grid[0]);
+  session.time(launch, 2e-12 * m * n * k, "TFLOP/s");
 }
 
 void matrix_product(example::Session& session) {
   const auto number = [&](std::string_view name) { return session.option(name)[0]; };
   const Shape shape{number("--tile"), number("--stages"), number("--cluster"), number("--band"),
                     number("--clusters")};
-  const Kernel kernel = session.kernel(shape.source(), shape.shared_bytes());
+  const Kernel kernel = session.kernel(shape.kernel(), shape.shared_bytes());
   if (session.compile_only()) return;
   const std::vector<std::uint32_t>& size = session.option("--size");
-  product(session, kernel, shape, size[0], size[1], size[2], number("--repeat"));
+  if (size[0] == 0 || size[1] == 0 || size[2] == 0) {
+    throw std::invalid_argument("--size: a product of matrices needs m, n and k of at least 1");
+  }
+  product(session, kernel, shape, size[0], size[1], size[2]);
 }
 
 }  // namespace
@@ -156,7 +150,6 @@ int main(int argc, char** argv) {
                       "C = A B^T of bf16, m x n x k: persistent, warp-specialised, with multicast and wgmma.",
                       matrix_product,
                       {{"--size", {600, 1000, 328}, "m,n,k; n and k are multiples of 8"},
-                       {"--repeat", {0}, "time it so often, with random real numbers"},
                        {"--tile", {256}, "columns of a tile of C: 64, 128, 192 or 256"},
                        {"--stages", {4}, "of shared memory: as many as there is room for"},
                        {"--cluster", {2}, "CTAs that share a tile of B: 1, 2 or 4"},

@@ -7,9 +7,10 @@ Fenced blocks count by what follows the language:
     ```text output         what the script before it printed: every line in order, in which "…" stands for
                            anything and a line of "…" alone for any number of lines
     ```cpp file=PATH       the text of PATH in the repository, exactly; the scripts after it find the file
+    ```cpp from=PATH       lines of PATH one after the other, but for their indentation; likewise
 
 The scripts of one file run in one folder, one after the other, with the build's programs on PATH. The folder is
-empty but for the files shown.
+empty but for the files shown; the examples are on PATH, too.
 Exits with 1 if something is wrong or there is nothing to run or compare.
 """
 
@@ -70,13 +71,23 @@ def first_mismatch(expected: str, printed: str) -> str | None:
     return None
 
 
+def is_part(part: str, text: str) -> bool:
+    """Whether the lines of `part` stand in `text`, all of them indented by as much more as the first."""
+    want, lines = part.splitlines(), text.splitlines()
+    for i in range(len(lines) - len(want) + 1):
+        indent = lines[i][: len(lines[i]) - len(lines[i].lstrip())]
+        if [line.removeprefix(indent) for line in lines[i : i + len(want)]] == want:
+            return True
+    return False
+
+
 def expected_exit(words: list[str]) -> int:
     return next((int(word.removeprefix("exit=")) for word in words if word.startswith("exit=")), 0)
 
 
 def run_script(text: str, folder: pathlib.Path, bin_folder: pathlib.Path) -> tuple[int, str]:
     environment = dict(os.environ)
-    environment["PATH"] = f"{bin_folder}{os.pathsep}{environment['PATH']}"
+    environment["PATH"] = os.pathsep.join([str(bin_folder), str(bin_folder / "examples"), environment["PATH"]])
     environment["TMAJIT_CACHE_DIR"] = str(folder / ".cache")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", text],
@@ -116,12 +127,13 @@ def check(document: pathlib.Path, source: pathlib.Path, folder: pathlib.Path, bi
             mismatch = first_mismatch(block.text, printed)
             if mismatch is not None:
                 fail(block, f"the script does not print:\n{mismatch}\nbut:\n{printed}")
-        elif kind and kind[0].startswith("file="):
+        elif kind and kind[0].startswith(("file=", "from=")):
             checked += 1
-            path = kind[0].removeprefix("file=")
-            if block.text != (source / path).read_text(encoding="utf-8"):
-                fail(block, f"this is not the text of {path}")
-            (folder / pathlib.PurePath(path).name).write_text(block.text, encoding="utf-8")
+            how, path = kind[0].split("=", 1)
+            text = (source / path).read_text(encoding="utf-8")
+            if block.text != text if how == "file" else not is_part(block.text, text):
+                fail(block, f"this is not the text of {path}" if how == "file" else f"{path} has no such lines")
+            (folder / pathlib.PurePath(path).name).write_text(text, encoding="utf-8")
     print(f"{document.name}: {checked} blocks checked, {failed} wrong")
     return 1 if failed or not checked else 0
 

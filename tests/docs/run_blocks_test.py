@@ -49,6 +49,15 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("```cpp file=file.cpp\nint x;\n```\n"), 0)
         self.assertEqual(self.check("```cpp file=file.cpp\nint y;\n```\n"), 1)
 
+    def test_part_of_a_file(self):
+        with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as work:
+            folder = pathlib.Path(name)
+            (folder / "a.txt").write_text("if\n    x\n      y\n")
+            document = folder / "page.md"
+            for lines, wrong in (("x\n  y", 0), ("if\n    x", 0), ("x\ny", 1), ("if\n    y", 1)):
+                document.write_text(f"```text from=a.txt\n{lines}\n```\n```sh tested\ncat a.txt\n```\n")
+                self.assertEqual(run_blocks.check(document, folder, pathlib.Path(work), folder), wrong)
+
     def test_file_is_there_for_scripts(self):
         with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as work:
             folder = pathlib.Path(name)
