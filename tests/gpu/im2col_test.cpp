@@ -1,5 +1,6 @@
 // Copies of pixels on a GPU: corners that differ from dimension to dimension tell in which order the driver
 // takes them, every case tells how places walk, what is out of bounds, and what traversal strides do.
+#include "gpu/convolution_runs.hpp"
 #include "gpu/im2col_runs.hpp"
 #include "gpu/support.hpp"
 
@@ -41,4 +42,17 @@ TEST_CASE("copies of pixels are the reference's", "[gpu]") {
 TEST_CASE("copies of pixels of interleaved images are the reference's", "[gpu]") {
   REQUIRE_HOPPER(device);
   compare(device, GENERATE(gpu::PixelCopy::load, gpu::PixelCopy::store), true);
+}
+
+TEST_CASE("the convolution of the examples is that of loops", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const auto used = gpu::seed();
+  reference::Random random(used);
+  gpu::ConvolutionRuns runs(device);
+  const auto count = gpu::from_environment("TMAJIT_CASES", 200);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto c = gpu::random_convolution(random);
+    INFO("TMAJIT_SEED=" << used << ", case " << i << ": " << gpu::describe(c));
+    CHECK(runs.wrong_results(c, i) == 0);
+  }
 }

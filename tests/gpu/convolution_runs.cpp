@@ -1,0 +1,228 @@
+#include "gpu/convolution_runs.hpp"
+
+#include "gpu/convolution_text.hpp"
+
+#include <tmajit/own_kernel.hpp>
+#include <tmajit/own_launch.hpp>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace gpu {
+
+using namespace tmajit;
+using reference::between;
+using reference::one_in;
+using reference::Random;
+
+namespace {
+
+// As the kernel has them.
+constexpr std::uint32_t tile_pixels = 64;
+constexpr std::uint32_t tile_outputs = 32;
+constexpr std::uint32_t tile_channels = 16;
+constexpr std::uint32_t shared_bytes = 1024 + 4 * 4 * tile_channels * (tile_pixels + tile_outputs);
+
+using Place = std::array<std::uint32_t, 3>;  ///< outermost first
+
+/// The product of the sides' counts, and the place of number `i` of them.
+template <class Count>
+std::uint32_t count_of(const ConvolutionCase& c, const Count& count) {
+  std::uint32_t all = 1;
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) all *= count(c.sides.at(d));
+  return all;
+}
+template <class Count>
+Place place_of(const ConvolutionCase& c, std::uint32_t i, const Count& count) {
+  Place place{};
+  for (auto d = c.dimensions; d-- > 0;) {
+    place.at(d) = i % count(c.sides.at(d));
+    i /= count(c.sides.at(d));
+  }
+  return place;
+}
+
+std::uint32_t extent_of(const ConvolutionCase::Side& side) {
+  return side.extent;
+}
+std::uint32_t filter_of(const ConvolutionCase::Side& side) {
+  return side.filter;
+}
+std::uint32_t places_of(const ConvolutionCase::Side& side) {
+  return side.places();
+}
+
+std::vector<float> small_integers(Random& random, std::size_t count) {
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(between(random, 0, 6)) - 3.0F;
+  return values;
+}
+
+std::vector<float> convolved(const ConvolutionCase& c, const std::vector<float>& images,
+                             const std::vector<float>& filter) {
+  const std::uint32_t places = count_of(c, places_of);
+  const std::uint32_t taps = count_of(c, filter_of);
+  std::vector<float> out(std::size_t{c.images} * places * c.outputs);
+  for (std::uint32_t image = 0; image < c.images; ++image) {
+    for (std::uint32_t i = 0; i < places; ++i) {
+      const Place place = place_of(c, i, places_of);
+      for (std::uint32_t t = 0; t < taps; ++t) {
+        const Place tap = place_of(c, t, filter_of);
+        std::uint32_t pixel = image;
+        bool inside = true;
+        for (std::uint32_t d = 0; d < c.dimensions; ++d) {
+          const ConvolutionCase::Side& side = c.sides.at(d);
+          const auto at = static_cast<std::int64_t>(place.at(d)) * side.stride + tap.at(d) * side.dilation -
+                          std::int64_t{side.before};
+          inside = inside && at >= 0 && at < side.extent;
+          pixel = pixel * side.extent + static_cast<std::uint32_t>(at);
+        }
+        if (!inside) continue;
+        for (std::uint32_t output = 0; output < c.outputs; ++output) {
+          float& sum = out[(std::size_t{image} * places + i) * c.outputs + output];
+          for (std::uint32_t channel = 0; channel < c.channels; ++channel)
+            sum += images[std::size_t{pixel} * c.channels + channel] *
+                   filter[(std::size_t{output} * taps + t) * c.channels + channel];
+        }
+      }
+    }
+  }
+  return out;
+}
+
+Dims image_shape(const ConvolutionCase& c) {
+  std::vector<std::int64_t> shape{c.images};
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) shape.push_back(c.sides.at(d).extent);
+  shape.push_back(c.channels);
+  return Dims(std::span<const std::int64_t>(shape));
+}
+
+TensorMapSpec image_map(const ConvolutionCase& c, const TensorView& images) {
+  PixelBox box{.channels = tile_channels, .pixels = tile_pixels};
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) {
+    const ConvolutionCase::Side& side = c.sides.at(d);
+    box.lower.at(d) = -static_cast<std::int32_t>(side.before);
+    box.upper.at(d) =
+        static_cast<std::int32_t>(side.after) - static_cast<std::int32_t>((side.filter - 1) * side.dilation);
+  }
+  TensorMapSpec map = TensorMapSpec::im2col(images, box);
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) map.element_strides.at(d + 1) = c.sides.at(d).stride;
+  return map;
+}
+
+/// The kernel's struct, whose fields are all of four bytes.
+ValueArgument numbers_of(const ConvolutionCase& c) {
+  std::vector<std::uint32_t> words{c.images * count_of(c, places_of), c.outputs, c.channels};
+  const auto add = [&](const auto& number) {
+    for (auto d = c.dimensions; d-- > 0;) words.push_back(number(c.sides.at(d)));
+  };
+  add(places_of);
+  add(filter_of);
+  add([](const auto& side) { return side.dilation; });
+  add([](const auto& side) { return side.stride; });
+  add([](const auto& side) { return 0U - side.before; });
+  const auto bytes = std::as_bytes(std::span(words));
+  return {{bytes.begin(), bytes.end()}, 4};
+}
+
+}  // namespace
+
+std::uint32_t ConvolutionCase::Side::places() const {
+  const std::uint32_t whole = extent + before + after;
+  const std::uint32_t reach = (filter - 1) * dilation + 1;
+  return whole < reach ? 0 : (whole - reach) / stride + 1;
+}
+
+ConvolutionCase random_convolution(Random& random) {
+  const auto number = [&](std::uint64_t least, std::uint64_t most) {
+    return static_cast<std::uint32_t>(between(random, least, most));
+  };
+  ConvolutionCase c{.dimensions = number(1, 3)};
+  c.images = number(1, 3);
+  c.channels = 4 * number(1, 10);
+  c.outputs = one_in(random, 4) ? number(33, 50) : number(1, 32);
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) {
+    ConvolutionCase::Side& side = c.sides.at(d);
+    do {
+      side = {.extent = number(1, c.dimensions == 1   ? 60
+                                  : c.dimensions == 2 ? 11
+                                                      : 6),
+              .filter = number(1, c.dimensions == 3 ? 3 : 5),
+              .dilation = number(1, 3),
+              .stride = number(1, 3),
+              .before = number(0, 3),
+              .after = number(0, 3)};
+    } while (side.places() == 0);
+  }
+  return c;
+}
+
+std::string describe(const ConvolutionCase& c) {
+  std::string text = fmt::format("{} images of {} channels to {} outputs", c.images, c.channels, c.outputs);
+  for (std::uint32_t d = 0; d < c.dimensions; ++d) {
+    const ConvolutionCase::Side& side = c.sides.at(d);
+    text += fmt::format("; extent {}, {} taps, dilation {}, stride {}, padding {} and {}", side.extent,
+                        side.filter, side.dilation, side.stride, side.before, side.after);
+  }
+  return text;
+}
+
+ConvolutionRuns::ConvolutionRuns(std::shared_ptr<Device> device)
+    : device_(std::move(device)), runtime_({.device = device_, .cache_directory = std::nullopt}) {}
+
+const Kernel& ConvolutionRuns::kernel(std::uint32_t dimensions) {
+  const auto known = kernels_.find(dimensions);
+  if (known != kernels_.end()) return known->second;
+  return kernels_
+      .emplace(dimensions, runtime_.kernel(source({.text = std::string(convolution_text()),
+                                                   .file = "convolution.cu",
+                                                   .entry = fmt::format("convolution<{}>", dimensions)}),
+                                           shared_bytes))
+      .first->second;
+}
+
+std::size_t ConvolutionRuns::wrong_results(const ConvolutionCase& c, std::uint64_t seed) {
+  Random random(seed);
+  const std::uint32_t pixels = c.images * count_of(c, places_of);
+  const std::vector<float> image_values =
+      small_integers(random, std::size_t{c.images} * count_of(c, extent_of) * c.channels);
+  const std::vector<float> filter_values =
+      small_integers(random, std::size_t{c.outputs} * count_of(c, filter_of) * c.channels);
+  const std::vector<float> expected = convolved(c, image_values, filter_values);
+  const auto uploaded = [&](const std::vector<float>& values) {
+    Buffer buffer(device_, values.size() * sizeof(float));
+    device_->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    return buffer;
+  };
+  const Buffer images = uploaded(image_values);
+  const Buffer filter = uploaded(filter_values);
+  const Buffer out = uploaded(std::vector<float>(expected.size(), 1e9F));
+
+  const Tensor image_tensor = Tensor::contiguous(ElementType::f32, image_shape(c), images.address());
+  const Tensor filter_tensor =
+      Tensor::contiguous(ElementType::f32, {c.outputs, count_of(c, filter_of), c.channels}, filter.address());
+  const Tensor out_tensor = Tensor::contiguous(ElementType::f32, {pixels, c.outputs}, out.address());
+  const auto prepared =
+      kernel(c.dimensions)
+          .prepare({.tensors = {image_tensor, filter_tensor, out_tensor},
+                    .arguments = {MapArgument{0, image_map(c, image_tensor.view)},
+                                  MapArgument{1, TensorMapSpec::of(filter_tensor.view,
+                                                                   {tile_outputs, 1, tile_channels})},
+                                  AddressArgument{2}, numbers_of(c)},
+                    .shape = {.grid = {(pixels + tile_pixels - 1) / tile_pixels,
+                                       (c.outputs + tile_outputs - 1) / tile_outputs, 1},
+                              .block = {160, 1, 1},
+                              .shared_bytes = shared_bytes}});
+  prepared();
+  std::vector<float> found(expected.size());
+  device_->memory().copy_out(std::as_writable_bytes(std::span(found)), out.address(), nullptr);
+  device_->streams().synchronize(nullptr);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) wrong += found[i] == expected[i] ? 0U : 1U;
+  return wrong;
+}
+
+}  // namespace gpu

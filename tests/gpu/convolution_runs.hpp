@@ -1,0 +1,52 @@
+#pragma once
+
+/// The example examples/own/convolution.cu on any device, held against loops on the CPU. All values are small
+/// integers, so that every sum is exact whatever its order.
+#include "reference/random_maps.hpp"
+
+#include <tmajit/runtime.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gpu {
+
+/// A convolution of images of one to three dimensions, outermost first.
+struct ConvolutionCase {
+  struct Side {
+    std::uint32_t extent = 1;    ///< of an image
+    std::uint32_t filter = 1;    ///< taps
+    std::uint32_t dilation = 1;  ///< from tap to tap
+    std::uint32_t stride = 1;
+    std::uint32_t before = 0;  ///< padding
+    std::uint32_t after = 0;
+    /// Of an image of the output; 0 where the filter is larger than the padded image.
+    [[nodiscard]] std::uint32_t places() const;
+  };
+  std::uint32_t dimensions = 2;
+  std::uint32_t images = 1;
+  std::uint32_t channels = 4;  ///< a multiple of 4
+  std::uint32_t outputs = 1;
+  std::array<Side, 3> sides{};
+};
+
+[[nodiscard]] ConvolutionCase random_convolution(reference::Random& random);
+[[nodiscard]] std::string describe(const ConvolutionCase& c);
+
+class ConvolutionRuns {
+ public:
+  explicit ConvolutionRuns(std::shared_ptr<tmajit::Device> device);
+  /// How many results differ from the loops'.
+  [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& c, std::uint64_t seed);
+
+ private:
+  const tmajit::Kernel& kernel(std::uint32_t dimensions);
+
+  std::shared_ptr<tmajit::Device> device_;
+  tmajit::Runtime runtime_;
+  std::map<std::uint32_t, tmajit::Kernel> kernels_;  ///< by the dimensions of an image
+};
+
+}  // namespace gpu

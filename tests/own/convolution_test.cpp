@@ -1,0 +1,23 @@
+// A forward convolution, as a kernel of one's own that gathers pixels by im2col loads, on the simulated
+// device.
+#include "gpu/convolution_runs.hpp"
+
+#include <tmajit/sim.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("the convolution of the examples is that of loops, and clean") {
+  const auto used = reference::seed(20261124);
+  reference::Random random(used);
+  const auto sim = make_sim_device({});
+  gpu::ConvolutionRuns runs(sim);
+  const auto count = reference::from_environment("TMAJIT_CASES", 40);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto c = gpu::random_convolution(random);
+    INFO("TMAJIT_SEED=" << used << ", case " << i << ": " << gpu::describe(c));
+    REQUIRE(runs.wrong_results(c, i) == 0);
+    REQUIRE(sim->reports().empty());
+  }
+}
