@@ -8,9 +8,10 @@ install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim)\\.hpp$" EXCLUDE)
-# The library carries these inside; here they are for editors, for nvcc and for reading.
+# The library carries these inside. The templates are for reading; the device headers for editors, and for nvcc -I.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
+install(DIRECTORY ${TMAJIT_DEVICE_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 # It finds libtmajit.so beside itself, wherever the prefix is moved to.
@@ -31,7 +32,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tmajit)
 install(EXPORT tmajitTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT development)
 install(EXPORT tmajitSimTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT sim)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tmajitConfig.cmake.in
-  ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tmajitConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)

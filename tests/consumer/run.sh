@@ -104,5 +104,19 @@ case $step in
       ldd "$jitc" | grep -F "${jitc%/bin/jitc}" | grep libtmajit
     done
     ;;
+  device_headers)
+    nvcc=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v nvcc) || { echo "SKIP: no nvcc"; exit 77; }
+    mkdir -p "$work/device"
+    # Every header that is installed, and a kernel that uses some.
+    {
+      for header in "$core"/include/tmajit/device/tmajit/*.cuh; do echo "#include \"tmajit/${header##*/}\""; done
+      echo '__global__ void leads(int* x) { if (tmajit::ptx::elect()) *x = 1; }'
+    } >"$work/device/all.cu"
+    cat "$work/device/all.cu"
+    "$nvcc" -std=c++20 -arch=sm_90a -I"$core/include/tmajit/device" -cubin -o "$work/device/all.cubin" "$work/device/all.cu"
+    if [[ -e $core/bin/jitc ]]; then
+      [[ $("$core/bin/jitc" headers) -ef $core/include/tmajit/device ]] || fail "jitc headers names another folder"
+    fi
+    ;;
   *) fail "no such step: $step" ;;
 esac

@@ -186,9 +186,9 @@ int lint(const LintCommand& command, bool json) {
   if (json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
-      findings.push_back(to_json(finding));
+      findings.push_back(jitc::to_json(finding));
       if (!subject.artifact.ptx.empty())
-        findings.back()["source"] = to_json(source_places(subject.artifact, finding.ptx_line));
+        findings.back()["source"] = jitc::to_json(source_places(subject.artifact, finding.ptx_line));
     }
     print_json({{"input", subject.options.name},
                 {"clean", result.findings.empty()},
