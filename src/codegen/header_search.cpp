@@ -18,15 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Headers of the C library that CUDA's own need and NVRTC has not: what they declare of types NVRTC's
-/// targets agree on with a 64-bit Linux host.
+/// Headers of the C library that CUDA's own need and NVRTC has not. 64-bit integers are libcu++'s for NVRTC
+/// (cuda/std/cstdint), which a text may include as well.
 constexpr std::string_view integers =
     "#pragma once\n"
     "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
     "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
     "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
-    "typedef long int64_t;\ntypedef unsigned long uint64_t;\n"
-    "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n";
+    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n"
+    "typedef int64_t intptr_t;\ntypedef uint64_t uintptr_t;\n";
 constexpr std::string_view nothing = "#pragma once\n";
 constexpr std::pair<std::string_view, std::string_view> of_the_c_library[] = {
     {"stdint.h", integers}, {"cstdint", integers}, {"stddef.h", nothing}, {"cstddef", nothing},

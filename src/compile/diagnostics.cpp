@@ -185,8 +185,8 @@ std::string explain(std::string_view log, std::string_view ptx, std::string_view
     return error.stage == Diagnostic::Stage::assembler;
   };
   if (std::any_of(errors.begin(), errors.end(), of_assembler)) expression = {};
-  std::string text = expression.empty() ? fmt::format("kernel \"{}\" does not compile", entry)
-                                        : "the expression does not compile";
+  const std::string kernel = entry.empty() ? "the source" : fmt::format("kernel \"{}\"", entry);
+  std::string text = (expression.empty() ? kernel : "the expression") + " does not compile";
   if (errors.empty()) {
     text += fmt::format("; NVRTC says:\n{}", StringRef(log.data(), log.size()).trim().str());
     return text;
