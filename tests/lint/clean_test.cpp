@@ -46,9 +46,26 @@ TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
 }
 
 TEST_CASE("the examples' kernels are clean") {
-  check_clean(example("transpose.cu", "transpose", {{"0", 4096, 2, 4, 1024}, {"1", 4096, 2, 4, 1024}}));
-  check_clean(example("gemm_tile.cu", "gemm_tile", {{"1", 16384, 2, 2, 1024}, {"2", 8192, 2, 2, 1024}}));
-  check_clean(example("moves.cu", "move_5d", {}));
+  check_clean(
+      example("kernels/transpose.cu", "transpose", {{"0", 4096, 2, 4, 1024}, {"1", 4096, 2, 4, 1024}}));
+  check_clean(example("tutorial/tensor_cores.cu", "tensor_cores",
+                      {{"1", 16384, 2, 2, 1024}, {"2", 8192, 2, 2, 1024}}));
+  check_clean(example("kernels/moves.cu", "move_5d", {}));
+}
+
+TEST_CASE("the tutorial's kernels are clean") {
+  check_clean(example("tutorial/one_tile.cu", "copy_tile"));  // two kernels, whose maps differ
+  check_clean(example("tutorial/swizzle.cu", "transpose", {{"0", 8192, 2, 2, 1024}, {"1", 8192, 2, 2, 1024}},
+                      {{"swizzled", true}}));
+  for (const char* const file : {"tutorial/ring.cu", "tutorial/roles.cu"}) {
+    check_clean(example(file, "add_one", {{"0", 8192, 2, 4, 128}, {"1", 8192, 2, 4, 128}}, {{"stages", 4U}}));
+  }
+  check_clean(example("tutorial/multicast.cu", "add_table",
+                      {{"0", 8192, 3, 4, 128}, {"1", 8192, 3, 4, 128}, {"2", 2048, 2, 4, 128}},
+                      {{"cluster", 4U}}));
+  check_clean(example("tutorial/matrix_product.cu", "matrix_product",
+                      {{"0", 8192, 2, 2, 1024}, {"1", 16384, 2, 2, 1024}, {"2", 16384, 2, 2, 1024}},
+                      {{"tile_n", 256U}, {"stages", 4U}, {"cluster", 2U}, {"band", 8U}}));
 }
 
 TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong in it") {

@@ -55,11 +55,12 @@ Module make(Base base) {
       request.destination = {destination_view(request)};
       return module_of(plan_tiles(request));
     case Base::transpose:
-      return example("transpose.cu", "transpose", {map("0", 4096, 2, 1024), map("1", 4096, 2, 1024)});
+      return example("kernels/transpose.cu", "transpose", {map("0", 4096, 2, 1024), map("1", 4096, 2, 1024)});
     case Base::gemm:
-      return example("gemm_tile.cu", "gemm_tile", {map("1", 16384, 2, 1024), map("2", 8192, 2, 1024)});
+      return example("tutorial/tensor_cores.cu", "tensor_cores",
+                     {map("1", 16384, 2, 1024), map("2", 8192, 2, 1024)});
     case Base::pipeline: return pipeline();
-    default: return example("moves.cu", "move_3d", {});
+    default: return example("kernels/moves.cu", "move_3d", {});
   }
 }
 

@@ -34,9 +34,14 @@ Module pipeline() {
   return {read(TMAJIT_LINT_DATA "/pipeline.ptx"), {.maps = {map("0"), map("1"), map("2")}}};
 }
 
-Module example(const std::string& file, const std::string& entry, std::vector<MapFacts> maps) {
+Module example(const std::string& file, const std::string& entry, std::vector<MapFacts> maps,
+               std::vector<KernelConstant> constants) {
   Module module;
-  module.ptx = compile(custom_source(read(TMAJIT_EXAMPLE_KERNELS "/" + file), entry, file)).ptx;
+  module.ptx = compile(source({.text = read(TMAJIT_EXAMPLE_FILES "/" + file),
+                               .file = file,
+                               .entry = entry,
+                               .constants = std::move(constants)}))
+                   .ptx;
   module.options.maps = std::move(maps);
   return module;
 }

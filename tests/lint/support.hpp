@@ -5,6 +5,7 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/lint.hpp>
+#include <tmajit/own_kernel.hpp>
 
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct Module {
 
 /// The kernel of a plan.
 Module module_of(const tmajit::KernelPlan& plan);
-/// A kernel of examples/kernels.
-Module example(const std::string& file, const std::string& entry, std::vector<tmajit::MapFacts> maps = {});
+/// A kernel of examples/: a file below it.
+Module example(const std::string& file, const std::string& entry, std::vector<tmajit::MapFacts> maps = {},
+               std::vector<tmajit::KernelConstant> constants = {});
 /// out = a + b in libcu++'s words; data/pipeline.ptx, of data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.
 Module pipeline();
 /// A module of one entry, `k`, with these statements, for sm_90a.

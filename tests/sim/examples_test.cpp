@@ -1,4 +1,4 @@
-/// The kernels of examples/kernels, each against a plain loop.
+/// Kernels of examples/, each against a plain loop.
 #include "sim/support.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -16,7 +16,7 @@ using namespace tmajit;
 namespace {
 
 Artifact compile_example(const std::string& file, const std::string& entry) {
-  std::ifstream in(std::string(TMAJIT_EXAMPLE_KERNELS) + "/" + file);
+  std::ifstream in(std::string(TMAJIT_EXAMPLE_FILES) + "/" + file);
   std::stringstream text;
   text << in.rdbuf();
   return compile(custom_source(text.str(), entry, file));
@@ -54,7 +54,7 @@ TEST_CASE("the transpose example") {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   const Buffer in = upload(device, values);
   const Buffer out(device, in.bytes());
-  const auto kernel = device->kernels().load(compile_example("transpose.cu", "transpose"));
+  const auto kernel = device->kernels().load(compile_example("kernels/transpose.cu", "transpose"));
   const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, out.address());
   const Tensor source = Tensor::contiguous(ElementType::f32, {rows, columns}, in.address());
   auto to = map_of(*device, destination, {32, 32}, Swizzle::b128);
@@ -72,7 +72,7 @@ TEST_CASE("the transpose example") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the matrix product example") {
+TEST_CASE("the tile of a matrix product example") {
   const auto device = make_sim_device({.mode = any_mode()});
   constexpr std::size_t m = 128;
   constexpr std::size_t n = 256;
@@ -89,7 +89,7 @@ TEST_CASE("the matrix product example") {
   const Buffer a_buffer = upload(device, a);
   const Buffer b_buffer = upload(device, b);
   const Buffer c_buffer(device, m * n * 4);
-  const auto kernel = device->kernels().load(compile_example("gemm_tile.cu", "gemm_tile"));
+  const auto kernel = device->kernels().load(compile_example("tutorial/tensor_cores.cu", "tensor_cores"));
   auto a_map = map_of(*device, Tensor::contiguous(ElementType::bf16, {m, k}, a_buffer.address()), {m, k},
                       Swizzle::b128);
   auto b_map = map_of(*device, Tensor::contiguous(ElementType::bf16, {k, n}, b_buffer.address()), {k, 64},
@@ -134,7 +134,7 @@ TEST_CASE("the moves example, one to five dimensions") {
     const Buffer in = upload(device, values);
     const Buffer out(device, in.bytes());
     const auto kernel =
-        device->kernels().load(compile_example("moves.cu", "move_" + std::to_string(rank) + "d"));
+        device->kernels().load(compile_example("kernels/moves.cu", "move_" + std::to_string(rank) + "d"));
     auto to = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, out.address()), c.box);
     auto from = map_of(*device, Tensor::contiguous(ElementType::u32, c.shape, in.address()), c.box);
     std::uint32_t extent = c.box[0];
