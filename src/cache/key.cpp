@@ -44,7 +44,7 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
   fields.u64(static_cast<std::uint64_t>(minor));
   fields.text(build);
   // What compile() makes of all that, so that a change to its fixed options needs no thought here.
-  add_all(nvrtc_options(options, compiler));
+  add_all(nvrtc_options(source, options, compiler));
   if (headers) {
     fields.u64(headers->size());
     for (const auto& [name, header] : *headers) {

@@ -150,7 +150,7 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
   require_text(source);
   const Nvrtc& nvrtc = Nvrtc::instance();
-  const auto arguments = nvrtc_options(options, nvrtc.identity());
+  const auto arguments = nvrtc_options(source, options, nvrtc.identity());
   Artifact artifact = run(nvrtc, source, arguments);
   if (artifact.cubin.empty()) {
     throw Error(ErrorCode::invalid_argument,

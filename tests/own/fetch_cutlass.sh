@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# fetch_cutlass.sh FOLDER: CUTLASS's headers in FOLDER/include, from the Python registry's wheel nvidia-cutlass. Exits with
+# 77, a skip, where that cannot be had.
+set -euo pipefail
+folder=$1 version=4.2.0.0
+[[ -e $folder/include/cute/tensor.hpp ]] && exit 0
+skip() { echo "SKIP: CUTLASS's headers: $*"; exit 77; }
+command -v python3 >/dev/null || skip "no python3"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+timeout 120 python3 -m pip download --quiet --no-deps --disable-pip-version-check --dest "$work" \
+  "nvidia-cutlass==$version" >"$work/log" 2>&1 || skip "$(tail -n 1 "$work/log")"
+python3 -m zipfile -e "$work"/nvidia_cutlass-*.whl "$work/wheel"
+mkdir -p "$folder"
+mv "$work/wheel/cutlass_library/source/include" "$folder/include"
