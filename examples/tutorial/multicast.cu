@@ -14,6 +14,7 @@ constexpr u32 rows = 64, columns = 32;
 constexpr u32 elements = rows * columns;
 constexpr u32 tile_bytes = elements * 4;
 constexpr u32 part_rows = rows / cluster;
+static_assert(part_rows * cluster == rows, "the CTAs of a cluster load equal parts of a tile's rows");
 constexpr u32 part_bytes = tile_bytes / cluster;
 
 // One CTA of 256 threads for each matrix (x), column of tiles (y) and row of tiles (z).
