@@ -23,6 +23,7 @@
 #include <tmajit/operation.hpp>
 #include <tmajit/own_kernel.hpp>
 #include <tmajit/own_launch.hpp>
+#include <tmajit/own_tuning.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
 #include <tmajit/runtime.hpp>

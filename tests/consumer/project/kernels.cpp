@@ -108,6 +108,10 @@ void run_without_a_device() {
                                             .entry = "k<n>",
                                             .constants = {constant}}));
   expect(own.entry() == "_Z1kILi3EEvPi" && constant.literal() == "3", "a template's kernel");
+  expect(combinations({{"n", {1, 2}}}).size() == 2, "combinations()");
+  expect_error(ErrorCode::unavailable, [&] {
+    (void)tune(runtime, {{"n", {1}}}, [](const auto&) { return OwnVariant{}; });
+  });
   expect_error(ErrorCode::unavailable, [&] {
     (void)own.prepare(OwnLaunch{.tensors = {}, .arguments = {AddressArgument{}}, .shape = {}});
   });

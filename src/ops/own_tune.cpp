@@ -1,0 +1,73 @@
+#include "ops/contest.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/own_tuning.hpp>
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+std::string text_of(const std::vector<KernelConstant>& constants) {
+  std::string text;
+  for (const KernelConstant& constant : constants) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", constant.name, constant.literal());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::vector<KernelConstant>> combinations(const std::vector<ConstantChoices>& choices) {
+  constexpr std::size_t most = 4096;
+  std::vector<std::vector<KernelConstant>> all{{}};
+  for (const ConstantChoices& choice : choices) {
+    if (choice.values.empty())
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the constant {} has no values to try", choice.name));
+    if (choice.values.size() > most / all.size()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("there are more than {} combinations of constants", most));
+    }
+    std::vector<std::vector<KernelConstant>> longer;
+    for (const std::vector<KernelConstant>& before : all) {
+      for (const KernelConstant::Value& value : choice.values) {
+        longer.push_back(before);
+        longer.back().push_back({choice.name, value});
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+OwnTuneReport tune(const Runtime& runtime, const std::vector<ConstantChoices>& choices,
+                   const std::function<OwnVariant(const std::vector<KernelConstant>&)>& variant,
+                   const OwnTuneOptions& options) {
+  if (!runtime.device() || runtime.device()->info().ordinal < 0) {
+    throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
+  }
+  const std::vector<std::vector<KernelConstant>> all = combinations(choices);
+  const Contestants contestants = prepare_all(all.size(), [&](std::size_t n) {
+    const OwnVariant one = variant(all[n]);
+    return runtime.kernel(source(one.kernel), one.launch.shape.shared_bytes).prepare(one.launch);
+  });
+  OwnTuneReport report;
+  for (const auto& [number, why] : contestants.left_out) report.left_out.push_back({all[number], why});
+  const auto count = static_cast<std::uint32_t>(contestants.launches.size());
+  const auto constants_of = [&](std::size_t launch) -> const std::vector<KernelConstant>& {
+    return all[contestants.numbers[launch]];
+  };
+  const std::vector<double> microseconds =
+      contest_us(runtime.device()->timing(), contestants.launches, options.repeats,
+                 [&](std::uint32_t done, std::size_t one) {
+                   if (options.progress) options.progress(done, count, text_of(constants_of(one)));
+                 });
+  for (std::uint32_t i = 0; i < count; ++i) report.candidates.push_back({constants_of(i), microseconds[i]});
+  std::ranges::stable_sort(report.candidates, {}, &OwnTuneReport::Candidate::microseconds);
+  return report;
+}
+
+TMAJIT_END
