@@ -31,8 +31,8 @@ void move(example::Session& session, const Case& c) {
   const TensorView tensor = TensorView::contiguous(ElementType::f32, c.shape);
   std::uint32_t slab_bytes = sizeof(float);
   for (const std::uint32_t extent : c.box) slab_bytes *= extent;
-  std::uint32_t slab_extent = c.box[0];
-  std::uint32_t slabs = (static_cast<std::uint32_t>(c.shape[0]) + slab_extent - 1) / slab_extent;
+  const std::uint32_t slab_extent = c.box[0];
+  const std::uint32_t slabs = (static_cast<std::uint32_t>(c.shape[0]) + slab_extent - 1) / slab_extent;
   // Two buffers of whole 128-byte lines, and what aligning the first may cost.
   const std::uint32_t shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128);
 
@@ -45,10 +45,13 @@ void move(example::Session& session, const Case& c) {
   std::iota(x.begin(), x.end(), 1.0F);
   const Buffer input = session.upload(x);
   const Buffer output = session.poisoned(input.bytes());
-  EncodedTensorMap destination = session.encode({tensor, output.address()}, c.box);
-  EncodedTensorMap source = session.encode({tensor, input.address()}, c.box);
-  const std::array<void*, 5> parameters{&destination, &source, &slabs, &slab_extent, &slab_bytes};
-  kernel.launch({.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = shared_bytes}, parameters);
+  const TensorMapSpec map = TensorMapSpec::of(tensor, c.box);
+  const PreparedLaunch launch =
+      kernel.prepare({.tensors = {{tensor, output.address()}, {tensor, input.address()}},
+                      .arguments = {MapArgument{0, map}, MapArgument{1, map}, ValueArgument::of(slabs),
+                                    ValueArgument::of(slab_extent), ValueArgument::of(slab_bytes)},
+                      .shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_bytes = shared_bytes}});
+  launch();
 
   example::expect_equal(session.download<float>(output), x);
   std::printf("%zuD: %llu floats in %u slabs of %u bytes\n", c.shape.size(),

@@ -60,12 +60,6 @@ class Session {
   /// Device memory filled with 0xA5, so that an element nobody wrote shows.
   [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
 
-  /// The tensor map of `tensor` in boxes of `box` elements (row-major). Throws tmajit::SpecError.
-  [[nodiscard]] tmajit::EncodedTensorMap encode(const tmajit::Tensor& tensor, const tmajit::Dims& box,
-                                                tmajit::Swizzle swizzle = tmajit::Swizzle::none) {
-    return device().maps().encode(tmajit::TensorMapSpec::of(tensor.view, box, swizzle), tensor.address);
-  }
-
   template <class T>
   [[nodiscard]] tmajit::Buffer upload(const std::vector<T>& values) {
     tmajit::Buffer buffer(runtime_.device(), values.size() * sizeof(T));
