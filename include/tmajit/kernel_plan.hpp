@@ -26,6 +26,7 @@ struct FamilyInfo {
   bool computes = false;  ///< takes an expression
   std::uint32_t most_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
+  bool neighbours = false;     ///< its expression calls sources with offsets: a stencil's
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
 };
 

@@ -121,6 +121,8 @@ TMAJIT_API void cast(const Runtime& runtime, const Tensor& destination, const Te
                      Stream stream = nullptr);
 TMAJIT_API void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
                     List<Tensor> sources, Stream stream = nullptr);
+TMAJIT_API void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
+                        List<Tensor> sources, const Stencil& stencil = {}, Stream stream = nullptr);
 /// @}
 
 TMAJIT_END

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/list.hpp>
+#include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <cstdint>
@@ -27,6 +28,8 @@ struct Move {
   /// source's bits as they are; its elements have the size of the destination's.
   std::string expression = {};
   std::optional<Padding> padding = std::nullopt;  ///< one source and no expression
+  /// With it sources are called in the expression, with offsets of neighbours: x0(-1, 0).
+  std::optional<Stencil> stencil = std::nullopt;
 };
 
 /// An operation on tensors, as the moves that do it: a pure value.
@@ -61,6 +64,11 @@ namespace operation {
 /// destination = expression(sources…): "x0 * 0.5f + x1".
 [[nodiscard]] TMAJIT_API Operation map(const Tensor& destination, std::string_view expression,
                                        List<Tensor> sources);
+/// The same of neighbours: "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1))"; x0 alone is x0(0, 0).
+/// Offsets are whole numbers, written out, one for each of 1 to 3 dimensions (`stencil.dims`). No source may
+/// be the destination.
+[[nodiscard]] TMAJIT_API Operation stencil(const Tensor& destination, std::string_view expression,
+                                           List<Tensor> sources, const Stencil& stencil = {});
 
 }  // namespace operation
 

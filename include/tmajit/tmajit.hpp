@@ -27,6 +27,7 @@
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
 #include <tmajit/runtime.hpp>
+#include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/tensor_view.hpp>

@@ -60,6 +60,14 @@ constexpr KnownFlag flags[] = {
     {"repeat", "a source's elements along the row are all the same one"},
     {"elements", "a source's elements are loaded one by one"},
     {"image", "a source comes through an image in shared memory"},
+
+    {"engine", "the copy engine loads the planes of a stencil"},
+    {"edges", "threads write what lies beyond an edge of a stencil's source"},
+    {"inside", "that is another element of the source"},
+    {"constant", "it is a number of the launch"},
+    {"clamp", "it is the nearest element"},
+    {"wrap", "it is the element that far from the other end"},
+    {"reflect", "it is the element as far inside"},
 };
 
 void require_known(std::string_view name) {

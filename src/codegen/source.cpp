@@ -72,7 +72,8 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   const bool one = parts.inputs.size() == 1;
   for (std::size_t i = 0; i < parts.inputs.size(); ++i) {
     const std::string name = one ? "x" : fmt::format("x{}", i);
-    arguments.push_back(fmt::format("const {} {}", value_type(parts.inputs[i]), name));
+    arguments.push_back(
+        fmt::format("const {} {}", parts.neighbours ? "auto" : value_type(parts.inputs[i]), name));
   }
   std::string out = "\n// ---- the user's expression ----\nnamespace tmajit {\n\n";
   out += fmt::format("__device__ __forceinline__ auto evaluate({}) {{\n", fmt::join(arguments, ", "));

@@ -19,6 +19,7 @@ std::span<const Family* const> all_families() noexcept {
                               &spans_family(),
                               &general_family(),
                               &fill_family(),
+                              &stencil_family(),
                               &copy_family(),
                               &map_family(),
                               &bulk_family(),

@@ -18,6 +18,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& spans_family();
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
+[[nodiscard]] const Family& stencil_family();
 [[nodiscard]] const Family& copy_family();
 [[nodiscard]] const Family& map_family();
 [[nodiscard]] const Family& bulk_family();

@@ -109,6 +109,7 @@ struct SourceParts {
   std::vector<ElementType> inputs = {};  ///< of x0 …
   ElementType result = ElementType::u8;  ///< what values become
   ExpressionReads reads = {};            ///< what the template hands to evaluate()
+  bool neighbours = false;               ///< inputs are objects that are called with offsets
   std::uint32_t coordinates = 0;         ///< that g and t have
   std::string before_expression = {};    ///< lines of evaluate() before the expression
 

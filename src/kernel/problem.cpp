@@ -85,7 +85,7 @@ Problem make_problem(const Move& move) {
   for (const Tensor& source : move.sources) addresses.push_back(source.address);
 
   SourceWindow window;
-  NestOptions options{.keep_dimensions = problem.reads.g};
+  NestOptions options{.keep_dimensions = problem.reads.g || move.stencil.has_value()};
   if (move.padding) {
     // The source as the destination's indices see it: its first element lies where they are `before`.
     TensorView& source = views[1];
@@ -101,6 +101,14 @@ Problem make_problem(const Move& move) {
     problem.padding = move.padding->value;
   }
 
+  if (move.stencil) {
+    const auto sources = static_cast<std::uint32_t>(move.sources.size());
+    StencilProblem& stencil = problem.stencil.emplace();
+    static_cast<void>(read_calls(move.expression, sources, stencil.calls));
+    stencil.dim = stencil_dims(*move.stencil, views[0].rank, stencil.calls.offsets).value();
+    stencil.boundary = move.stencil->boundary;
+    stencil.value = move.stencil->value;
+  }
   problem.nest = canonical(views, options);
   std::array<std::optional<ByteRange>, max_operands> ranges;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernel/stencil_calls.hpp"
 #include "spec/canonical.hpp"
 
 #include <tmajit/operation.hpp>
@@ -7,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,14 @@ struct ExpressionReads {
   bool g = false;           ///< the element's coordinates
   bool t = false;           ///< those in its tile
   bool tile_index = false;  ///< its number in its tile
+};
+
+/// What a stencil's kernel is told beside the expression. Its nest keeps the dimensions of the views.
+struct StencilProblem {
+  StencilCalls calls;
+  std::array<std::uint32_t, max_stencil_dims> dim{};  ///< of the views, that each offset of a call is along
+  Boundary boundary = Boundary::zero;
+  double value = 0;
 };
 
 /// A move as families see it: what is accessed, of which types, how it is aligned. Operand 0 is the
@@ -36,6 +46,7 @@ struct Problem {
   ExpressionReads reads = {};   ///< t and tile_index are known to kernels of tiles alone
   std::uint32_t joined = 1;     ///< elements of `type` that are one of the nest's (widened())
   double padding = 0;
+  std::optional<StencilProblem> stencil = std::nullopt;
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:

@@ -121,6 +121,13 @@ Operation map(const Tensor& destination, std::string_view expression, List<Tenso
   return one_move(std::move(move), sources);
 }
 
+Operation stencil(const Tensor& destination, std::string_view expression, List<Tensor> sources,
+                  const Stencil& stencil) {
+  Operation operation = map(destination, expression, sources);
+  operation.moves.front().stencil = stencil;
+  return operation;
+}
+
 Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t along) {
   const std::uint32_t axis = check_parts(destination, "the destination", sources, "source", along);
   Operation joined{.moves = {}, .destinations = {destination}, .sources = {sources.begin(), sources.end()}};
@@ -210,6 +217,18 @@ void map(const Runtime& runtime, const Tensor& destination, std::string_view exp
   Call(runtime, 'm', {&destination, 1}, sources).with(text).run(stream, [&] {
     return operation::map(destination, expression, sources);
   });
+}
+
+void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
+             List<Tensor> sources, const Stencil& stencil, Stream stream) {
+  const std::span<const char> text(expression);
+  const std::span<const std::int64_t> dims(stencil.dims);
+  Call(runtime, 'n', {&destination, 1}, sources)
+      .with(text)
+      .with(stencil.boundary)
+      .with(stencil.value)
+      .with(dims)
+      .run(stream, [&] { return operation::stencil(destination, expression, sources, stencil); });
 }
 
 TMAJIT_END

@@ -1,5 +1,6 @@
 #include "plan/check_operation.hpp"
 
+#include "kernel/stencil_calls.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -29,6 +31,7 @@ class MoveRules {
     if (!check_views()) return;
     check_sources();
     check_expression();
+    if (move_.stencil) check_stencil();
     if (move_.padding) {
       check_padding();
     } else {
@@ -114,6 +117,37 @@ class MoveRules {
     }
   }
 
+  void check_stencil() {
+    const std::string subject = fmt::format("expression of {}", destination());
+    if (move_.padding || move_.sources.empty() || move_.sources.size() > max_inputs) {
+      add("stencil.sources", fmt::format("stencil of {}", destination()),
+          move_.padding ? "a padding" : fmt::format("{} sources", move_.sources.size()),
+          fmt::format("1 to {} sources, none of them padded", max_inputs),
+          "Stencil::boundary, which says what lies beyond an edge");
+      return;
+    }
+    StencilCalls calls;
+    const auto sources = static_cast<std::uint32_t>(move_.sources.size());
+    if (const auto mistake = read_calls(move_.expression, sources, calls)) {
+      add("stencil.offsets", subject, fmt::format("\"{}\", at {}", move_.expression, mistake->offset),
+          mistake->message, "x0(-1, 0), of two dimensions");
+      return;
+    }
+    if (calls.offsets == 0) {
+      add("stencil.calls", subject, fmt::format("\"{}\"", move_.expression),
+          "a call of a source with offsets, such as x0(-1, 0)", "a map, where no neighbours are read");
+      return;
+    }
+    const std::uint32_t rank = move_.destination.view.rank;
+    if (stencil_dims(*move_.stencil, rank, calls.offsets)) return;
+    const Dims& dims = move_.stencil->dims;
+    add("stencil.dims", fmt::format("dimensions of the stencil of {}", destination()),
+        dims.empty() ? fmt::format("{} offsets of {} dimensions", calls.offsets, rank)
+                     : fmt::format("{}", fmt::join(dims, ", ")),
+        fmt::format("as many different ones of {} dimensions as calls have offsets, {}", rank, calls.offsets),
+        dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
+  }
+
   void check_shape(std::size_t k) {
     const auto to = extents(move_.destination.view);
     const auto from = extents(move_.sources[k].view);
@@ -170,8 +204,8 @@ void check_all_apart(std::span<const Move> moves, Violations& violations) {
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
     const auto group = static_cast<std::uint32_t>(i);
-    // Of an expression each element is read before it is written.
-    const bool in_place = !move.expression.empty();
+    // Of an expression each element is read before it is written, unless it is another's neighbour, too.
+    const bool in_place = !move.expression.empty() && !move.stencil;
     operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
     places.push_back({i, -1});
     for (std::size_t k = 0; k < move.sources.size(); ++k) {

@@ -21,10 +21,13 @@ constexpr std::size_t most_candidates = 48;      // of one problem: each takes k
 std::vector<Candidate> candidates_for(const Problem& problem, std::string_view family) {
   std::vector<Candidate> candidates;
   candidates.reserve(most_candidates);
+  const auto add = [&](const Family& one) {
+    if (one.info().neighbours == problem.stencil.has_value()) one.add_candidates(problem, candidates);
+  };
   if (!family.empty()) {
-    family_named(family).add_candidates(problem, candidates);
+    add(family_named(family));
   } else {
-    for (const Family* one : all_families()) one->add_candidates(problem, candidates);
+    for (const Family* one : all_families()) add(*one);
   }
   if (!candidates.empty()) return candidates;
   if (family.empty())

@@ -41,6 +41,13 @@ Move computed(const Tensor& destination, std::vector<Tensor> sources, std::strin
   return {.destination = destination, .sources = std::move(sources), .expression = std::move(expression)};
 }
 
+Move stencil(const Tensor& destination, const Tensor& source, std::string expression,
+             const Stencil& how = {}) {
+  Move move = computed(destination, {source}, std::move(expression));
+  move.stencil = how;
+  return move;
+}
+
 Move padded(const Tensor& destination, const Tensor& source, std::vector<std::int64_t> before, double value) {
   return {.destination = destination,
           .sources = {source},
@@ -214,6 +221,17 @@ std::vector<NamedMove> broad_moves() {
       {"coordinates", computed(to(f32, {3, 512, 1024}), {from(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]")},
       {"coordinates beyond 32 bits", computed(to(u8, {1ULL << 33}), {from(u8, {1ULL << 33})}, "g[0] % 251")},
       {"coordinates of a staggered row", computed(to(u8, {31, 33}), {from(f64, {31, 33})}, "x + g[1]")},
+
+      // Computed from neighbours.
+      {"five points",
+       stencil(to(f32, {4096, 4096}), square, "x(-1, 0) + x(1, 0) + x(0, -1) + x(0, 1) - 4 * x")},
+      {"seven points, clamped",
+       stencil(to(f32, {256, 256, 256}), from(f32, {256, 256, 256}),
+               "x(-1, 0, 0) + x(1, 0, 0) + x(0, -1, 0) + x(0, 1, 0) + x(0, 0, -1) + x(0, 0, 1)",
+               {.boundary = Boundary::clamp})},
+      {"differences of odd rows of bytes, around a constant",
+       stencil(to(i32, {512, 333}), from(u8, {512, 333}), "x(0, 1) - x(1, 0)",
+               {.boundary = Boundary::constant, .value = 7})},
 
       // Made up.
       {"a constant", computed(to(f32, {1000, 1024}), {}, "0.5f")},

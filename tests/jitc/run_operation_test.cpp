@@ -141,6 +141,13 @@ TEST_CASE("what makes no sense is one clear error") {
        "copy moves bits, but f32 elements have 4 bytes and u8 elements 1; cast converts values"},
       {{"map", "--shape", "4x4"}, "map needs --expr"},
       {{"map", "--shape", "4x4", "--expr", "x+1", "--check"}, "--check has nothing to compare 'x+1' with"},
+      {{"stencil", "--shape", "4x4", "--expr", "exp(x(0,1))", "--check"},
+       "no expression is evaluated but stencils"},
+      {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary", "mirror"}, "mirror"},
+      {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary-value", "2"},
+       "--boundary-value without"},
+      {{"stencil", "--shape", "4x4", "--expr", "x(0,g[0])"}, "an offset is a whole number"},
+      {{"map", "--shape", "4x4", "--expr", "x", "--boundary", "wrap"}, "map takes no --boundary"},
       {{"snapshot", "--shape", "4x16", "--check"}, "--check: snapshot writes tiles"},
       {{"copy", "--plan", "--shape", "4x4"}, "--plan"},
       {{"cast", "--shape", "4x4", "--out-dtype", "f16", "--pad", "1,1"}, "cast takes no --pad"},
@@ -161,6 +168,15 @@ TEST_CASE("what makes no sense is one clear error") {
   }));
   CAPTURE(wrong.words);
   CHECK_THAT(refusal(simulated(wrong.words)), ContainsSubstring(wrong.says));
+}
+
+TEST_CASE("a stencil of a file: the edges by --boundary, the dimension by --dims") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {2, 3}, "\1\2\3\4\5\6");
+  static_cast<void>(
+      jitc_json(simulated({"stencil", "--expr", "x(-1)+x(1)", "--boundary", "wrap", "--dims", "1", "--check",
+                           "--in", folder / "a.npy", "--out", folder / "y.npy"})));
+  CHECK(data_of(folder / "y.npy") == "\5\4\3\13\12\11");
 }
 
 TEST_CASE("arrays of different shapes are joined only along the axis") {

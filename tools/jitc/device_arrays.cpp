@@ -85,14 +85,14 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(expected.back().data()));
   }
   const Progress progress("checking on the CPU");
-  bool converted = false;
+  auto rounding = Rounding::never;
   for (const auto& move : problem_.moves(at)) {
     move_plainly(move);
-    converted |= !move.expression.empty();
+    if (!move.expression.empty()) rounding = move.stencil ? Rounding::often : Rounding::once;
   }
   std::vector<Difference> differences;
   for (std::size_t i = 0; i < expected.size(); ++i)
-    differences.push_back(compare(problem_.outputs[i], expected[i], read_output(i), converted));
+    differences.push_back(compare(problem_.outputs[i], expected[i], read_output(i), rounding));
   return differences;
 }
 

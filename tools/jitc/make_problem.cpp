@@ -86,6 +86,7 @@ class Builder {
     if (computes()) {
       problem_.given.expression = options_.expression;
       note("--expr", fmt::format("'{}'", options_.expression));
+      if (neighbours()) read_stencil();
     }
     if (has_tile()) {
       make_tile_output();
@@ -102,6 +103,7 @@ class Builder {
   [[nodiscard]] bool computes() const {
     return has_tile() ? problem_.request.family->computes : operation().computes;
   }
+  [[nodiscard]] bool neighbours() const { return !has_tile() && operation().neighbours; }
   /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
   [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
   [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
@@ -115,13 +117,17 @@ class Builder {
     if (!computes() && !options_.expression.empty()) {
       refuse("{} computes nothing and takes no --expr; map and bulk do", word);
     }
+    const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
+      if (wrong) refuse("{} takes no {}; {}", word, option, reason);
+    };
+    takes_no(!neighbours() && !options_.boundary.empty(), "--boundary", "stencil does");
+    takes_no(!neighbours() && !options_.dims.empty(), "--dims", "stencil does");
+    takes_no(options_.boundary != "constant" && options_.boundary_value != 0,
+             "--boundary-value without --boundary constant", "no element has it");
     if (has_tile()) return;
     for (const auto& [option, text] : operation().needs) {
       if (option != nullptr && (options_.*option).empty()) refuse("{} needs {}", word, text);
     }
-    const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
-      if (wrong) refuse("{} takes no {}; {}", word, option, reason);
-    };
     const bool has_axis = operation().has_axis;
     takes_no(!has_axis && !options_.axis.empty(), "--axis", "concat and split do; --axes permutes");
     takes_no(!has_axis && !options_.parts.empty(), "--parts", "concat and split do");
@@ -139,7 +145,7 @@ class Builder {
   /// An expression of coordinates alone needs no input, where the family takes none.
   [[nodiscard]] std::uint32_t least_inputs() const {
     const auto* const family = problem_.request.family;
-    const bool may_have_none = family == nullptr ? computes() : family->most_inputs == 0;
+    const bool may_have_none = family == nullptr ? computes() && !neighbours() : family->most_inputs == 0;
     return may_have_none ? 0 : 1;
   }
 
@@ -390,6 +396,19 @@ class Builder {
     if (problem_.outputs_are_booleans && options_.pad_value != 0 && options_.pad_value != 1) {
       refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", options_.pad_value);
     }
+  }
+
+  void read_stencil() {
+    tmajit::Stencil& stencil = problem_.given.stencil;
+    if (!options_.boundary.empty()) {
+      stencil.boundary = tmajit::parse_boundary(options_.boundary);
+      note("--boundary", options_.boundary);
+    }
+    if (options_.boundary_value != 0) note("--boundary-value", fmt::to_string(options_.boundary_value));
+    stencil.value = options_.boundary_value;
+    if (options_.dims.empty()) return;
+    stencil.dims = parse_strides(options_.dims, "--dims");
+    note("--dims", options_.dims);
   }
 
   void read_axis(std::uint32_t rank) {

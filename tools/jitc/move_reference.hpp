@@ -12,9 +12,17 @@
 
 namespace jitc {
 
-/// Does a move on the CPU, element by element: the tensors' addresses are host memory. Takes bits, casts and
-/// paddings; throws Error{unsupported} for an expression.
+/// Does a move on the CPU, element by element: the tensors' addresses are host memory. Takes bits, casts,
+/// paddings, and stencils whose expression is arithmetic alone: those of which can_move_plainly() is true.
 void move_plainly(const tmajit::Move& move);
+[[nodiscard]] bool can_move_plainly(const tmajit::Move& move);
+
+/// What elements may differ in that were computed elsewhere.
+enum class Rounding : std::uint8_t {
+  never,  ///< in nothing
+  once,   ///< values that were converted: which NaN it is
+  often,  ///< sums of products: in their last bits, too
+};
 
 /// How an output differs from what it should be.
 struct Difference {
@@ -27,10 +35,9 @@ struct Difference {
   [[nodiscard]] bool none() const noexcept { return wrong == 0 && stray_bytes == 0; }
 };
 
-/// Compares the memory of an output, whole. NaNs are equal to each other where values were converted, since
-/// which one an operation makes differs between processors.
+/// Compares the memory of an output, whole.
 [[nodiscard]] Difference compare(const Array& array, std::span<const std::byte> expected,
-                                 std::span<const std::byte> found, bool converted);
+                                 std::span<const std::byte> found, Rounding rounding);
 
 /// "3 of 12 elements are wrong, first [0, 1]: 0x00000000 instead of 0x3f800000"
 [[nodiscard]] std::string describe(const Array& array, const Difference& difference);

@@ -87,6 +87,9 @@ Operation cast(Tensors outputs, Tensors inputs, const Arguments& /*arguments*/) 
 Operation map(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::map(outputs.front(), arguments.expression, inputs);
 }
+Operation stencil(Tensors outputs, Tensors inputs, const Arguments& arguments) {
+  return tmajit::operation::stencil(outputs.front(), arguments.expression, inputs, arguments.stencil);
+}
 Operation concat(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::concat(outputs.front(), inputs, arguments.axis);
 }
@@ -136,6 +139,12 @@ constexpr std::array table{
                   .computes = true,
                   .shapes = common_shape,
                   .make = map},
+    OperationWord{.word = "stencil",
+                  .most_inputs = tmajit::max_inputs,
+                  .computes = true,
+                  .neighbours = true,
+                  .shapes = common_shape,
+                  .make = stencil},
 };
 
 /// The family whose kernels do `word` with a tile of the caller's choice, or null.

@@ -22,6 +22,7 @@ struct Arguments {
   std::string expression = {};
   std::optional<tmajit::Padding> padding = {};
   std::vector<std::int64_t> pad_after = {};  ///< with `padding`: what is added behind each dimension
+  tmajit::Stencil stencil = {};
   std::uint32_t axis = 0;
   Shape parts = {};  ///< extents along `axis` of split's outputs
 };
@@ -38,9 +39,10 @@ struct OperationWord {
   std::string_view word;
   std::array<Need, 2> needs = {};
   std::uint32_t most_inputs = 1;
-  bool computes = false;  ///< takes --expr
-  bool pads = false;      ///< takes --pad
-  bool has_axis = false;  ///< takes --axis and --parts
+  bool computes = false;    ///< takes --expr
+  bool neighbours = false;  ///< takes --boundary and --dims
+  bool pads = false;        ///< takes --pad
+  bool has_axis = false;    ///< takes --axis and --parts
   /// Shapes of the outputs.
   std::vector<Shape> (*shapes)(std::span<const tmajit::Tensor> inputs, const Arguments& arguments) = nullptr;
   tmajit::Operation (*make)(std::span<const tmajit::Tensor> outputs, std::span<const tmajit::Tensor> inputs,

@@ -45,10 +45,12 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add("--out-offset", values.out_offset, "N", "The same of the outputs");
   group.add("--inputs", values.inputs, "N",
             "Inputs of map or concat without files; default: as many as --expr reads, or 2");
-  group.add("--expr", values.expression, "'x*2+1'",
-            "What map and bulk compute: C over x (or x0 … x7) and g[d], the element's coordinates in the "
-            "output. With "
-            "a tile of your choice also t[d], those in its tile, and tile_index, the tile's number");
+  group.add(
+      "--expr", values.expression, "'x*2+1'",
+      "What map and bulk compute: C over x (or x0 … x7) and g[d], the element's coordinates in the "
+      "output. With "
+      "a tile of your choice also t[d], those in its tile, and tile_index, the tile's number. In a stencil "
+      "x(-1,0) is a neighbour of x");
 }
 
 void add_view_options(CLI::App& command, ProblemOptions& values) {
@@ -70,6 +72,16 @@ void add_view_options(CLI::App& command, ProblemOptions& values) {
   group.add("--axis", values.axis, "N", "The dimension along which concat joins and split cuts");
   group.add("--parts", values.parts, "10,20,30",
             "Extents along --axis: of split's outputs, of concat's inputs without files");
+}
+
+void add_stencil_options(CLI::App& command, ProblemOptions& values) {
+  OptionGroup group(command, "Stencils");
+  group.add("--boundary", values.boundary, "KIND",
+            "What neighbours beyond an edge are: zero, constant, clamp, wrap or reflect; default: zero");
+  group.add("--boundary-value", values.boundary_value, "NUMBER",
+            "With --boundary constant: the number, converted to the element type");
+  group.add("--dims", values.dims, "0,1",
+            "The dimensions that offsets in --expr, as in x(-1,0), are along; default: the last ones");
 }
 
 void add_tile_options(CLI::App& command, ProblemOptions& values) {
@@ -128,6 +140,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
       ->type_name("");
   add_tensor_options(command, values);
   add_view_options(command, values);
+  add_stencil_options(command, values);
   add_tile_options(command, values);
 }
 

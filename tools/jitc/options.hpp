@@ -41,6 +41,11 @@ struct ProblemOptions {
   std::string axis = {};
   std::string parts = {};
 
+  // Stencils.
+  std::string boundary = {};
+  double boundary_value = 0;
+  std::string dims = {};
+
   // Tiles and pipeline; empty where nothing was said.
   std::string box = {};
   std::string element_strides = {};

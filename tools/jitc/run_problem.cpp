@@ -1,5 +1,6 @@
 #include "device_arrays.hpp"
 #include "memory_image.hpp"
+#include "move_reference.hpp"
 #include "plan_kernels.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
@@ -65,10 +66,13 @@ class OutputFiles {
 
 /// Whether --check can say anything is known before anything runs.
 void require_checkable(const Problem& problem) {
-  static_cast<void>(problem.moves(problem.unplaced()));
-  const auto& expression = problem.given.expression;
-  if (expression.empty() || expression == "x") return;
-  refuse("--check has nothing to compare '{}' with: no expression is evaluated on the CPU", expression);
+  for (const auto& move : problem.moves(problem.unplaced())) {
+    if (can_move_plainly(move)) continue;
+    refuse(
+        "--check has nothing to compare '{}' with: on the CPU no expression is evaluated but stencils of "
+        "numbers, + - * / and neighbours",
+        move.expression);
+  }
 }
 
 /// Whether the outputs are as they should be; tells and reports where they are not.

@@ -17,6 +17,7 @@ static void names() {
   expect(parse_swizzle(name(Swizzle::b64)) == Swizzle::b64, "a swizzle's name");
   expect(parse_interleave(name(Interleave::b32)) == Interleave::b32, "an interleave's name");
   expect(parse_l2_promotion(name(L2Promotion::b256)) == L2Promotion::b256, "an L2 promotion's name");
+  expect(parse_boundary(name(Boundary::wrap)) == Boundary::wrap, "a boundary's name");
   expect(parse_oob_fill(name(OobFill::nan)) == OobFill::nan, "a fill's name");
   for (const AccessPattern pattern : all_access_patterns) {
     expect(parse_access_pattern(name(pattern)) == pattern, "a pattern's name");

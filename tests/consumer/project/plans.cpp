@@ -47,6 +47,7 @@ void plan_moves() {
       operation::split(halves, from, 0),
       operation::cast(to, matrix(64, 128, 2 << 20, ElementType::bf16)),
       operation::map(to, "x * 2", {from}),
+      operation::stencil(to, "x(0, 1) - x(-1, 0)", {from}, {.boundary = Boundary::clamp}),
       Operation::of({{.destination = to, .sources = {from}}}),
   };
   for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");

@@ -111,7 +111,7 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 
 const char* name(Kind kind) {
   constexpr std::array names{"copy",  "permute",   "slice", "pad", "flip",    "concat",
-                             "split", "broadcast", "cast",  "map", "snapshot"};
+                             "split", "broadcast", "cast",  "map", "stencil", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -154,6 +154,12 @@ nlohmann::ordered_json to_json(const Case& c) {
   if (c.kind == Kind::pad) {
     json["before"] = c.before;
     json["value"] = c.value;
+  }
+  if (c.kind == Kind::stencil) {
+    json["text"] = c.text;
+    json["boundary"] = tmajit::name(c.stencil.boundary);
+    if (c.stencil.boundary == tmajit::Boundary::constant) json["value"] = c.stencil.value;
+    if (!c.stencil.dims.empty()) json["dims"] = c.stencil.dims;
   }
   if (!c.expression.empty()) {
     json["expression"] = c.expression;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tile_options.hpp>
 
@@ -43,6 +44,7 @@ enum class Kind : std::uint8_t {
   broadcast,
   cast,
   map,
+  stencil,
   snapshot  ///< the bytes of each tile in shared memory
 };
 
@@ -82,9 +84,11 @@ struct Case {
   std::vector<tmajit::Slice> slices{};  ///< slice: one a dimension, all three numbers given
   std::vector<std::int64_t> before{};   ///< pad
   double value = 0;                     ///< pad
+  tmajit::Stencil stencil{};            ///< stencil
   std::string expression{};             ///< map and cast: a name of expressions.hpp
-  std::string text{};    ///< map: an expression of the user's own instead, which the host cannot compute
-  std::string family{};  ///< of kernels that do it; empty: the planner chooses
+  /// stencil: its expression; map: one of the user's own instead, which the host cannot compute.
+  std::string text{};
+  std::string family{};                     ///< of kernels that do it; empty: the planner chooses
   std::optional<Tile> tile = std::nullopt;  ///< instead of what the planner chooses within the family
   std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
   Peers peers = Peers::all;

@@ -3,6 +3,7 @@
 
 #include "planning.hpp"
 #include "random_cases.hpp"
+#include "stencil_cases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -476,6 +477,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   add_concats_and_splits(list);
   add_broadcasts(list);
   add_sizes(list);
+  for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);
   return list.take();
 }

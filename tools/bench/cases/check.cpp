@@ -2,6 +2,7 @@
 
 #include "expressions.hpp"
 #include "reference/scalar.hpp"
+#include "reference/stencil.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/error.hpp>
@@ -124,9 +125,11 @@ class Expectation {
       : case_(c),
         pattern_(pattern),
         origins_(c),
-        expression_(c.expression.empty() ? nullptr : &find_expression(c.expression)) {}
+        expression_(c.expression.empty() ? nullptr : &find_expression(c.expression)),
+        stencil_(c.kind == Kind::stencil ? reference::StencilExpression::parse(c.text) : std::nullopt) {}
 
   [[nodiscard]] Element element(std::size_t array, const Shape& index) const {
+    if (stencil_) return of_neighbours(index);
     Element result{};
     const tmajit::ElementType to = case_.destinations[array].type;
     const std::vector<Origins::Place> from = origins_.of(array, index);
@@ -148,6 +151,7 @@ class Expectation {
   /// Whether `found` is as good as `wanted`.
   [[nodiscard]] bool allows(tmajit::ElementType type, const std::byte* found, const std::byte* wanted) const {
     if (std::memcmp(found, wanted, tmajit::size_of(type)) == 0) return true;
+    if (stencil_) return reference::is_close(type, found, wanted);
     if (expression_ == nullptr || expression_->exact) return false;
     const double is = as_double(reference::decode(type, found));
     const double should = as_double(reference::decode(type, wanted));
@@ -155,10 +159,37 @@ class Expectation {
   }
 
  private:
+  [[nodiscard]] Element of_neighbours(const Shape& index) const {
+    const auto& [type, shape] = case_.sources.front();
+    const tmajit::Stencil& stencil = case_.stencil;
+    const auto neighbour = [&](std::uint32_t, std::span<const std::int64_t> offsets) {
+      Shape at = index;
+      for (std::size_t k = 0; k < offsets.size(); ++k) {
+        const std::size_t d = stencil.dims.empty() ? shape.size() - offsets.size() + k
+                                                   : static_cast<std::size_t>(stencil.dims[k]);
+        const auto found = reference::neighbour_index(static_cast<std::int64_t>(index[d]) + offsets[k],
+                                                      static_cast<std::int64_t>(shape[d]), stencil.boundary);
+        if (!found) {
+          Element beyond{};
+          reference::encode(type, stencil.value, beyond.data());
+          return reference::decode(type, beyond.data());
+        }
+        at[d] = static_cast<std::uint64_t>(*found);
+      }
+      std::uint64_t offset = 0;
+      for (std::size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + at[d];
+      return reference::decode(type, pattern_.at(offset * tmajit::size_of(type)));
+    };
+    Element result{};
+    reference::encode(case_.destinations.front().type, stencil_->evaluate(neighbour), result.data());
+    return result;
+  }
+
   const Case& case_;
   const reference::Pattern& pattern_;
   Origins origins_;
   const Expression* expression_;
+  std::optional<reference::StencilExpression> stencil_;
 };
 
 /// Elements `first` to `first + count` of an array.
@@ -188,7 +219,7 @@ Shape unflatten(const Shape& shape, std::uint64_t at) {
 
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream) {
-  if (!c.text.empty()) return {};
+  if (!c.text.empty() && c.kind != Kind::stencil) return {};
   const Expectation expectation(c, pattern);
   const Places to = places(c.destinations);
   for (std::size_t array = 0; array < c.destinations.size(); ++array) {

@@ -61,6 +61,7 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
     case Kind::split: return operation::split(to, from[0], c.axes[0]);
     case Kind::cast: return operation::cast(to[0], from[0]);
     case Kind::map: return operation::map(to[0], c.library_expression(), from);
+    case Kind::stencil: return operation::stencil(to[0], c.text, from, c.stencil);
     case Kind::flip: {
       Tensor flipped = from[0];
       for (const std::uint32_t axis : c.axes) flipped = tmajit::flipped(flipped, axis);

@@ -1,0 +1,146 @@
+#include "families/list.hpp"
+#include "families/stencil/stencil_planner.hpp"
+#include "families/stencil/stencil_source.hpp"
+#include "spec/limits.hpp"
+
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The first two are as good as any for one plane and for several; the others are there to be measured.
+constexpr std::array tunings{
+    StencilTuning{512, 32, 4, 1}, StencilTuning{512, 16, 4, 2}, StencilTuning{512, 64, 8, 1},
+    StencilTuning{512, 32, 8, 2}, StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},
+    StencilTuning{256, 32, 4, 2}, StencilTuning{512, 16, 4, 3}, StencilTuning{256, 16, 4, 2}};
+
+constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "map2", "map3",
+                                                             "map4", "map5", "map6", "map7"};
+
+[[noreturn]] void refuse(const Problem& problem) {
+  throw Error(
+      ErrorCode::unsupported,
+      fmt::format(
+          "the stencil \"{}\" reads neighbours so far away that the planes of even the smallest tile have no "
+          "room "
+          "in the {} bytes of shared memory of a CTA; smaller offsets, or several stencils one after the "
+          "other, fit",
+          problem.expression, max_shared_bytes_per_cta));
+}
+
+class StencilFamily final : public Family {
+ public:
+  StencilFamily()
+      : Family({.name = "stencil",
+                .summary = "computes an expression of neighbours, from tiles with a halo in shared memory",
+                .operation = {},
+                .computes = true,
+                .most_inputs = max_inputs,
+                .neighbours = true}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (!problem.stencil) return;
+    const CanonicalNest nest = stencil_nest(problem);
+    const std::size_t first = candidates.size();
+    for (const StencilTuning& tuning : tunings) {
+      const auto facts = plan_stencil(problem, nest, tuning);
+      if (facts) add_once(candidates, candidate(*facts, nest), false);
+    }
+    if (first == candidates.size()) refuse(problem);
+    const bool several = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
+    Candidate& usual = candidates[several && first + 1 < candidates.size() ? first + 1 : first];
+    usual.usual = Usual::yes;
+    usual.common = true;
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const auto facts = facts_of<StencilFacts>(candidate);
+    Footprint footprint = stencil_footprint(facts);
+    footprint.tiles_per_cta = tiles_of_cta(facts, problem, candidate.nest);
+    const auto elements = static_cast<double>(candidate.nest.elements());
+    footprint.work.chunk = elements / facts.chunk;
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<StencilFacts>(candidate);
+    return {.family = name(),
+            .tile = facts.box,
+            .threads = facts.threads,
+            .turns = facts.strip,
+            .stages = facts.stages};
+  }
+
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<StencilFacts>(candidate);
+    const std::string_view planes =
+        facts.window_planes() > 1 ? " Planes follow each other in a ring, so that each is loaded once." : "";
+    return facts.engine != 0
+               ? fmt::format(
+                     "The copy engine loads tiles with their halo{}, threads compute strips of rows "
+                     "from registers.{}",
+                     facts.boundary_kind() == Boundary::zero ? " and fills what lies beyond an edge"
+                                                             : "; at an edge threads fix what lies beyond it",
+                     planes)
+               : fmt::format("No tensor map describes the sources: threads load tiles with their halo.{}",
+                             planes);
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const auto facts = facts_of<StencilFacts>(candidate);
+    const CanonicalNest& nest = candidate.nest;
+    for (std::uint32_t i = 0; i < facts.sources && facts.engine != 0; ++i) {
+      parameters.add_map(map_names[i], i + 1, stencil_map(facts, problem, nest, i).value(),
+                         problem.address[i + 1]);
+    }
+    TileCounts counts = stencil_tiles(facts, nest);
+    const std::uint32_t tiles = tiles_of_cta(facts, problem, nest);
+    counts[facts.march] = (counts[facts.march] + tiles - 1) / tiles;
+    add_views(parameters, shape, problem, nest, facts.rank, counts);
+    parameters.add({"u32"}, "tiles", tiles);
+    if (facts.boundary_kind() == Boundary::constant)
+      parameters.add({"f64"}, "value", problem.stencil.value().value);
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {
+    const auto facts = facts_of<StencilFacts>(candidate);
+    const Boundary boundary = facts.boundary_kind();
+    const bool engine = facts.engine != 0;
+    SourceParts parts{
+        .why = engine ? "The copy engine loads boxes with their halo, several at once, while threads compute "
+                        "others; results go from registers to memory."
+                      : "Threads load what no tensor map describes; results go from registers to memory."};
+    add_chunk_parts(parts, facts, expression);
+    parts.rank = 0;
+    parts.map_rank = engine ? facts.rank : 0;
+    parts.neighbours = true;
+    parts.set("engine", engine);
+    parts.set("edges", !engine || boundary != Boundary::zero);
+    parts.set("inside",
+              boundary == Boundary::clamp || boundary == Boundary::wrap || boundary == Boundary::reflect);
+    if (boundary != Boundary::zero) parts.set(tmajit::name(boundary));
+    parts.facts = chunk_fact_text(facts, {}, false) + stencil_fact_text(facts, expression);
+    std::string maps;
+    for (std::uint32_t i = 0; i < facts.sources; ++i) {
+      const ElementType type = facts.source[i].element_type();
+      parts.elements.push_back(type);
+      parts.inputs.push_back(type);
+      if (engine) maps += fmt::format(", {}", map_names[i]);
+    }
+    parts.call =
+        fmt::format("stencil(views, tiles, {}{})", boundary == Boundary::constant ? "value" : "0.0", maps);
+    return parts;
+  }
+};
+
+}  // namespace
+
+const Family& stencil_family() {
+  static const StencilFamily family;
+  return family;
+}
+
+TMAJIT_END

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "families/shared/chunks.hpp"
+
+#include <tmajit/stencil.hpp>
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+TMAJIT_BEGIN
+
+/// A source of a `stencil` kernel: how far its neighbours lie from an element, in each dimension of the nest.
+struct StencilSource {
+  std::uint32_t type = 0;  ///< an ElementType
+  PerDimension before{};
+  PerDimension after{};
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+};
+
+/// What a `stencil` kernel is specialised for. Dimensions are those of the nest as it walks it.
+struct StencilFacts : ChunkFacts {
+  std::uint32_t sources = 1;
+  std::uint32_t offsets = 0;                             ///< of a call
+  std::array<std::uint32_t, max_stencil_dims> dim{};     ///< that each is along
+  std::array<std::uint32_t, max_stencil_dims> turned{};  ///< 1 where the nest walks it backwards
+  std::uint32_t boundary = 0;
+  std::uint32_t march = 0;   ///< the dimension along which a CTA does tile after tile
+  std::uint32_t column = 0;  ///< that strips run along
+  std::uint32_t plane =
+      0;  ///< that planes of a window follow each other in; the rank where there is one plane
+  std::uint32_t strip = 1;   ///< rows that a thread does
+  std::uint32_t stages = 1;  ///< planes in shared memory
+  Flag engine = 0;           ///< the copy engine loads
+  Flag wide_index = 0;       ///< more than 32 bits
+  std::array<StencilSource, max_inputs> source{};
+
+  [[nodiscard]] Boundary boundary_kind() const noexcept { return static_cast<Boundary>(boundary); }
+  /// Planes before a tile's own that its window has, and all of it.
+  [[nodiscard]] std::uint32_t planes_before() const noexcept;
+  [[nodiscard]] std::uint32_t window_planes() const noexcept;
+};
+
+/// What a plane of a source is in shared memory: a box of elements, row by row.
+struct StencilImage {
+  PerDimension box{};
+  PerDimension before{};     ///< elements of it before the tile's
+  std::uint32_t offset = 0;  ///< in a stage, bytes
+  std::uint32_t pitch = 0;   ///< bytes of a row
+  std::uint32_t bytes = 0;   ///< that a load brings
+  std::uint32_t parts = 1;   ///< boxes that it is loaded as, side by side
+  std::uint32_t part_columns = 0;
+};
+
+struct StencilStage {
+  std::array<StencilImage, max_inputs> image{};
+  std::uint32_t bytes = 0;
+};
+[[nodiscard]] StencilStage stage_of(const StencilFacts& facts);
+/// Dynamic shared memory of a CTA.
+[[nodiscard]] std::uint64_t shared_bytes(const StencilFacts& facts);
+
+/// The tensor map of a source, operand `source` + 1; none where no map describes it.
+[[nodiscard]] std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Problem& problem,
+                                                       const CanonicalNest& nest, std::uint32_t source);
+
+/// Tiles in each dimension; and those that a CTA does along `march`.
+[[nodiscard]] TileCounts stencil_tiles(const StencilFacts& facts, const CanonicalNest& nest);
+[[nodiscard]] std::uint32_t tiles_of_cta(const StencilFacts& facts, const Problem& problem,
+                                         const CanonicalNest& nest);
+/// Of it, as a plan sees it.
+[[nodiscard]] Footprint stencil_footprint(const StencilFacts& facts);
+
+TMAJIT_END

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "families/stencil/stencil_layout.hpp"
+
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// The facts of a kernel as templates/kernels/stencil.cu asks for them, in addition to those of chunks.
+[[nodiscard]] std::string stencil_fact_text(const StencilFacts& facts, std::string_view expression);
+
+TMAJIT_END

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "reference/scalar.hpp"
+
+#include <tmajit/stencil.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace reference {
+
+/// A stencil's expression, of arithmetic alone: numbers, + - * /, brackets, and sources x, x0 … x7, called
+/// with offsets or not.
+class StencilExpression {
+ public:
+  /// None for anything else: a function, a condition, g.
+  [[nodiscard]] static std::optional<StencilExpression> parse(std::string_view text);
+
+  using Neighbour = std::function<Scalar(std::uint32_t source, std::span<const std::int64_t> offsets)>;
+  /// In the types of C++.
+  [[nodiscard]] Scalar evaluate(const Neighbour& neighbour) const;
+  /// Offsets of a call, 0 if there is none.
+  [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
+
+ private:
+  friend class StencilParser;
+  struct Step {
+    enum class Kind : std::uint8_t { number, neighbour, add, multiply, divide } kind;
+    Scalar number = 0;
+    std::uint32_t source = 0;
+    std::vector<std::int64_t> offsets = {};
+  };
+  std::vector<Step> steps_;  ///< in postfix order
+  std::size_t offsets_ = 0;
+};
+
+/// The index of the element that a neighbour at `at` of `extent` is; none if it is none.
+[[nodiscard]] std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent,
+                                                          tmajit::Boundary boundary);
+
+/// The stencil in host memory, where the tensors' addresses are: a walk over the destination's elements.
+/// Sources have the destination's shape.
+void stencil(const tmajit::Tensor& destination, const StencilExpression& expression,
+             std::span<const tmajit::Tensor> sources, const tmajit::Stencil& stencil);
+
+/// Whether elements are the same but for the order in which sums of few numbers of up to about 2 are rounded.
+/// Kernels multiply and add in one step.
+[[nodiscard]] bool is_close(tmajit::ElementType type, const std::byte* a, const std::byte* b);
+
+}  // namespace reference

@@ -1,0 +1,19 @@
+#include "spec/enum_names.hpp"
+
+#include <tmajit/stencil.hpp>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr EnumNames<Boundary, 5> boundaries{"boundary", {"zero", "constant", "clamp", "wrap", "reflect"}};
+
+}  // namespace
+
+std::string_view name(Boundary boundary) noexcept {
+  return boundaries.of(boundary);
+}
+Boundary parse_boundary(std::string_view text) {
+  return boundaries.parse(text);
+}
+
+TMAJIT_END

@@ -1,0 +1,55 @@
+// What a thread reads of a source's images for its strip, in registers, and the neighbours of an element in it.
+//@ # Facts of the kernel: those of stencil.cu.
+#pragma once
+#include "tmajit/values.cuh"
+
+namespace tmajit {
+
+// The rows of images that a strip's elements and their neighbours lie in, line by line: a line for each plane and layer.
+template <u32 i>
+struct Window {
+  Value<typename Source<i>::Element> at[Source<i>::lines][Source<i>::rows][Source<i>::chunks * chunk];
+};
+template <u32... i>
+struct Windows : Window<i>... {};
+
+// A source as the expression sees it from element k of the strip's row r: called with offsets, or, alone, the element.
+template <u32 i>
+struct Neighbours {
+  const Window<i>& window;
+  u32 r;
+  u32 k;
+
+  template <class... Offset>
+  __device__ __forceinline__ Value<typename Source<i>::Element> operator()(Offset... offset) const {
+    return window.at[Source<i>::line(offset...)][r + Source<i>::row(offset...)][k + Source<i>::column(offset...)];
+  }
+  __device__ __forceinline__ operator Value<typename Source<i>::Element>() const { return (*this)(); }
+};
+
+// Loads a window from the images of the planes that it spans. Of a row only the chunks that the expression reads are
+// loaded.
+template <u32 i>
+__device__ __forceinline__ void load_window(Window<i>& window, const u8* const (&planes)[window_planes], u32 strip_at, u32 chunk_at) {
+  using From = Source<i>;
+  using Element = typename From::Element;
+#pragma unroll
+  for (u32 line = 0; line < From::lines; ++line) {
+    const u8* const image = planes[From::first_plane + line / From::layers] + From::image + line % From::layers * From::layer_bytes +
+                            strip_at * strip * From::pitch + chunk_at * chunk * sizeof(Element) + From::margin;
+#pragma unroll
+    for (u32 r = 0; r < From::rows; ++r) {
+#pragma unroll
+      for (u32 c = 0; c < From::chunks; ++c) {
+        if (c < From::first_chunk().at[line * From::rows + r] || c >= From::last_chunk().at[line * From::rows + r]) continue;
+        const auto pack = *reinterpret_cast<const Pack<Element, chunk>*>(image + r * From::pitch + c * chunk * sizeof(Element));
+        Value<Element> values[chunk];
+        pack.decode(values);
+#pragma unroll
+        for (u32 k = 0; k < chunk; ++k) window.at[line][r][c * chunk + k] = values[k];
+      }
+    }
+  }
+}
+
+}  // namespace tmajit

@@ -1,0 +1,38 @@
+/// Random stencils on the simulated device, which reports what their kernels do wrong, against the reference.
+#include "ops/run_stencil.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
+#include <tmajit/sim.hpp>
+
+#include <iostream>
+#include <memory>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("stencils: random ones on the simulated device equal the reference, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 24);
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  constexpr SimOptions::Mode modes[] = {SimOptions::Mode::late, SimOptions::Mode::random,
+                                        SimOptions::Mode::early};
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    SimOptions options;
+    options.mode = modes[n % 3];
+    options.seed = n + 1;
+    options.threads = 1;
+    const Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+    const reference::RandomStencil stencil = reference::random_stencil(seed + n, 3000);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << stencil.text());
+    try {
+      CHECK(tests::run_stencil(runtime, stencil, seed + n, [&](std::span<const KernelPlan> plans) {
+              return n % 2 == 0 ? 0 : (seed + n) % plans.size();
+            }) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// Stencils as plans: what expressions call, what is refused, which kernels are made.
+#include "kernel/stencil_calls.hpp"
+#include "plan/violations.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/plan.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using tests::broken_rules, tests::Rules;
+
+namespace {
+
+constexpr DevicePtr to_address = 0x7f00'0000'0000;
+constexpr DevicePtr from_address = 0x7e00'0000'0000;
+constexpr auto five_points = "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1)) - x0";
+
+Tensor to(const std::vector<std::uint64_t>& shape) {
+  return {TensorView::contiguous(ElementType::f32, shape), to_address};
+}
+Tensor from(const std::vector<std::uint64_t>& shape, DevicePtr shift = 0) {
+  return {TensorView::contiguous(ElementType::f32, shape), from_address + shift};
+}
+
+KernelPlan planned(const std::vector<std::uint64_t>& shape, const char* expression,
+                   const Stencil& stencil = {}, DevicePtr shift = 0) {
+  return plan(operation::stencil(to(shape), expression, {from(shape, shift)}, stencil)).at(0);
+}
+
+bool has_map(const KernelPlan& plan) {
+  return plan.parameters().front().map_of == 1;
+}
+
+std::string mistake(const char* expression, std::uint32_t sources = 1) {
+  StencilCalls calls;
+  const auto found = read_calls(expression, sources, calls);
+  return found ? std::to_string(found->offset) + ": " + found->message : "";
+}
+
+}  // namespace
+
+TEST_CASE("stencils: the neighbours that an expression reads") {
+  StencilCalls calls;
+  REQUIRE_FALSE(read_calls("x1 * x0( -1,+2 ) + x0(0,0) + max0(x1(3, -4), x0 (-1, 2))", 2, calls));
+  CHECK(calls.offsets == 2);
+  CHECK(calls.taps[0] == std::vector<StencilOffsets>{{-1, 2, 0}, {0, 0, 0}});
+  CHECK(calls.taps[1] == std::vector<StencilOffsets>{{0, 0, 0}, {3, -4, 0}});
+
+  StencilCalls one;
+  REQUIRE_FALSE(read_calls("x(1) + x0(2) + x2 + xs(1)", 1, one));
+  CHECK(one.taps[0] == std::vector<StencilOffsets>{{1, 0, 0}, {2, 0, 0}});
+
+  CHECK(mistake("x(i)").starts_with("2: an offset is a whole number"));
+  CHECK(mistake("x(1.5)").starts_with("3: an offset is a whole number"));
+  CHECK(mistake("x()").starts_with("2: an offset is a whole number"));
+  CHECK(mistake("x(1 + 1)").starts_with("4: an offset is a whole number"));
+  CHECK(mistake("x(1u)").starts_with("2: an offset is a whole number"));
+  CHECK(mistake("x(1, 2, 3, 4)").starts_with("10: a neighbour has at most 3 offsets"));
+  CHECK(mistake("x(1, 2) + x(1)").starts_with("10: a call with 1 offset after one with 2"));
+  CHECK(mistake("x(65)").starts_with("2: an offset lies within 64 of 0"));
+}
+
+TEST_CASE("stencils: what is refused") {
+  const std::vector<std::uint64_t> shape{32, 64};
+  const auto rules = [&](const char* expression, const Stencil& stencil = {}) {
+    return broken_rules([&] { return planned(shape, expression, stencil); });
+  };
+  CHECK(rules("x(i, 0)") == Rules{"stencil.offsets of expression of the destination"});
+  CHECK(rules("x * 2") == Rules{"stencil.calls of expression of the destination"});
+  CHECK(rules("x(0, 0, 1)") == Rules{"stencil.dims of dimensions of the stencil of the destination"});
+  CHECK(rules("x(1)", {.dims = {0, 1}}) ==
+        Rules{"stencil.dims of dimensions of the stencil of the destination"});
+  CHECK(rules("x(1, 0)", {.dims = {1, -1}}).size() == 1);
+  CHECK(rules("x(1)", {.dims = {2}}).size() == 1);
+  CHECK(rules("x(1, 0)", {.dims = {1, -2}}).empty());
+
+  // In place, which a map may be.
+  const Tensor both = to(shape);
+  CHECK(broken_rules([&] { return plan(operation::map(both, "x + 1", {both})); }).empty());
+  CHECK(broken_rules([&] { return plan(operation::stencil(both, "x(1)", {both})); }).size() == 1);
+  CHECK(tests::refusal([] {
+          return planned({64, 64, 64}, "x(64, 64, 64) + x(-64, -64, -64)");
+        }).find("have no room in the 232448 bytes of shared memory") != std::string::npos);
+}
+
+TEST_CASE("stencils: the copy engine loads what tensor maps describe, threads the rest") {
+  CHECK(has_map(planned({1024, 1024}, five_points)));
+  CHECK(has_map(planned({1024, 1024}, five_points, {.boundary = Boundary::wrap})));
+  CHECK(has_map(planned({3, 64, 64, 64}, "x(1, 0, 0) - x(0, 0, 1)")));
+  CHECK(has_map(planned({1 << 20}, "x(1) - x(-1)")));
+  CHECK_FALSE(has_map(planned({1024, 1023}, five_points)));
+  CHECK_FALSE(has_map(planned({1024, 1024}, five_points, {}, 4)));
+  // Planes of a stencil of three dimensions come once: a tile is a plane, and a CTA does many.
+  CHECK(planned({256, 256, 256}, "x(1, 0, 0) + x(-1, 0, 0) + x(0, 1, 0)").shape().tile[0] == 1);
+}
+
+TEST_CASE("stencils: kernels are of the family stencil alone, and no other plan is") {
+  CHECK(planned({64, 64}, five_points).family().name == "stencil");
+  CHECK_THROWS_AS(
+      plan(operation::stencil(to({64, 64}), five_points, {from({64, 64})}), {.family = "general"}), Error);
+  CHECK_THROWS_AS(plan(operation::map(to({64, 64}), "x + 1", {from({64, 64})}), {.family = "stencil"}),
+                  Error);
+}
