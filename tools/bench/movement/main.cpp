@@ -28,11 +28,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* about =
     "Measures tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map,\n"
-    "stencil), and kernels with a tile of the caller's choice, beside cuMemcpyDtoDAsync of as many bytes, in "
-    "the same\n"
-    "rounds, on the same buffers, and checks every result. GB/s count bytes read plus bytes written, each\n"
-    "element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py, beside this program's\n"
-    "source, measures other libraries too.";
+    "stencil), and kernels with a tile of the caller's choice, beside cuMemcpyDtoDAsync of as many bytes,\n"
+    "in the same rounds, on the same buffers, and checks every result. GB/s count bytes read plus bytes\n"
+    "written, each element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py, beside\n"
+    "this program's source, measures other libraries too.";
 
 constexpr const char* examples =
     "Examples:\n"
