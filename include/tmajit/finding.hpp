@@ -30,7 +30,8 @@ struct Finding {
   std::uint32_t ptx_line = 0;     ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
   std::uint32_t ptx_column = 0;   ///< from 1; 0 if it belongs to no instruction
   std::string instruction;        ///< that line's instruction; empty if it belongs to none
-  std::uint64_t source_line = 0;  ///< of its .loc, the innermost; 0 without line info
+  std::string source_file;        ///< of its .loc, without folders; empty if the PTX does not name it
+  std::uint64_t source_line = 0;  ///< there; of what was inlined where it was inlined at; 0 without line info
   std::string found;              ///< what happened, or what the text says
   std::string expected;           ///< what is legal
   std::string remedy;             ///< what usually helps

@@ -20,6 +20,13 @@ void describe(Finding& finding, RuleId rule, std::string found, std::string expe
   finding.remedy = remedy.empty() ? rule->remedy : remedy;
 }
 
+std::string source_place(const Finding& finding) {
+  if (finding.source_line == 0) return {};
+  const std::string line = std::to_string(finding.source_line);
+  return finding.source_file.empty() ? ", source line " + line
+                                     : ", source " + finding.source_file + ":" + line;
+}
+
 std::string advice(const Finding& finding) {
   return "  legal: " + finding.expected + "\n  remedy: " + finding.remedy;
 }

@@ -357,6 +357,8 @@ class RuleId {
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy);
 
+/// ", source scale.cu:18", or ", source line 18" where no file is named; empty without line information.
+[[nodiscard]] std::string source_place(const Finding& finding);
 /// What every finding ends with in text: what is legal, and what helps, a line each.
 [[nodiscard]] std::string advice(const Finding& finding);
 

@@ -19,7 +19,8 @@ void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string fo
   finding.ptx_line = flat.instruction->location.line;
   finding.ptx_column = flat.instruction->location.column;
   finding.instruction = print(*flat.instruction);
-  finding.source_line = flat.source == nullptr ? 0 : flat.source->line;
+  finding.source_file = flat.source.file;
+  finding.source_line = flat.source.line;
 }
 
 void Findings::unfinished(check::RuleId rule) {
@@ -67,7 +68,7 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
   for (const Finding& finding : findings) {
     std::string message = fmt::format("{}: {}", finding.rule, finding.found);
     if (!finding.kernel.empty()) message += fmt::format(" [kernel {}", finding.kernel);
-    if (finding.source_line != 0) message += fmt::format(", source line {}", finding.source_line);
+    message += check::source_place(finding);
     if (!finding.kernel.empty()) message += "]";
     errors.push_back({{finding.ptx_line, finding.ptx_column}, std::move(message)});
   }

@@ -1,6 +1,7 @@
 #include "ptx/resolve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <llvm/ADT/STLExtras.h>
@@ -65,6 +66,10 @@ class Resolver {
       if (const auto* each = std::get_if<Function>(&directive))
         module_.names[each->name].binding = module.find(each->name);
       if (const auto* each = std::get_if<Variable>(&directive)) module_.names[each->name].binding = each;
+      if (const auto* each = std::get_if<File>(&directive)) {
+        const std::string_view path = each->name;
+        files_[each->index] = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+      }
       if (const auto* each = std::get_if<Alias>(&directive)) {
         if (const Function* target = module.find(each->target)) module_.names[each->name].binding = target;
       }
@@ -136,13 +141,26 @@ class Resolver {
         declare(scope, variable->name, {variable}, variable->location);
         flat_.variables.push_back(variable);
       } else if (const auto* mark = std::get_if<LineMark>(&statement.node)) {
-        source_ = mark;
+        place(*mark);
       } else if (const auto* inner = std::get_if<Block>(&statement.node)) {
         walk(*inner, &scope);
       } else if (const auto* instruction = std::get_if<Instruction>(&statement.node)) {
         bind(scope, *instruction);
       }
     }
+  }
+
+  /// A place that was inlined has a mark of its own, which stands before those of what was inlined into it.
+  void place(const LineMark& mark) {
+    Place at{mark.file, mark.line, mark.column};
+    if (mark.inlined) {
+      const Place caller{mark.inlined->file, mark.inlined->line, mark.inlined->column};
+      const auto known = outermost_.find(caller);
+      at = known == outermost_.end() ? caller : known->second;
+    }
+    outermost_[{mark.file, mark.line, mark.column}] = at;
+    const auto file = files_.find(at[0]);
+    source_ = {file == files_.end() ? std::string_view() : file->second, at[1]};
   }
 
   void bind(Scope& scope, const Instruction& instruction) {
@@ -208,7 +226,10 @@ class Resolver {
   const Function& function_;
   FlatFunction flat_;
   Scope module_;
-  const LineMark* source_ = nullptr;
+  using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
+  std::map<Place, Place> outermost_;           ///< of the places that were marked
+  std::map<std::uint64_t, std::string_view> files_;
+  SourceLine source_;
   std::uint32_t next_index_ = 0;
   std::map<const Label*, std::uint32_t> label_index_;
   std::map<std::pair<const RegisterDeclaration*, std::string>, std::size_t> made_;

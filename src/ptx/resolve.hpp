@@ -4,6 +4,8 @@
 /// names.
 #include "ptx/parser.hpp"
 
+#include <cstdint>
+#include <string_view>
 #include <variant>
 
 TMAJIT_BEGIN
@@ -41,12 +43,19 @@ struct BranchTableRef {
 using Binding = std::variant<RegisterRef, SpecialRef, LabelRef, BranchTableRef, const Variable*,
                              const Function*, const TargetList*, const CallPrototype*>;
 
+/// A line of the source that PTX comes from.
+struct SourceLine {
+  std::string_view file;   ///< without folders, in the module; empty if no `.file` names it
+  std::uint64_t line = 0;  ///< 0: none is known
+};
+
 struct FlatInstruction {
   const Instruction* instruction = nullptr;
   /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
   /// text, those inside addresses, vectors, pairs and lists included, sinks left out.
   std::vector<Binding> bindings;
-  const LineMark* source = nullptr;  ///< the last .loc before it, or null
+  /// By the last .loc before it; of what was inlined, the line that it was inlined at.
+  SourceLine source;
 };
 
 struct FlatFunction {

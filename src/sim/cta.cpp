@@ -369,6 +369,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
     const Place& at = program.place[place];
     report.ptx_line = at.line;
     report.ptx_column = at.column;
+    report.source_file = at.source_file;
     report.source_line = at.source_line;
     report.instruction = at.text;
   }
@@ -443,7 +444,7 @@ void Cta::report_limit(const Warp& warp) {
 std::string Report::text() const {
   std::string where;
   if (ptx_line != 0) where = fmt::format(", PTX line {} \"{}\"", ptx_line, instruction);
-  if (source_line != 0) where += fmt::format(", source line {}", source_line);
+  where += check::source_place(*this);
   return fmt::format("{}: {} [kernel {}{}, CTA {}, thread {}{}]\n{}", rule, found, kernel, where,
                      sim::text_of(cta), sim::text_of(thread),
                      count > 1 ? fmt::format(", {} times", count) : "", check::advice(*this));

@@ -173,7 +173,7 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
   ptx::Instruction end;
   end.words = {"ret"};
   end.opcode = Opcode::ret;
-  decode_one({&end, {}, nullptr});
+  decode_one({&end, {}, {}});
   for (const std::uint32_t branch : branches_) program_.code[branch].aux = first_[program_.code[branch].aux];
   for (std::size_t i = 0; i < function.branch_tables.size(); ++i) {
     for (const std::uint32_t target : function.branch_tables[i])
@@ -188,7 +188,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   after_.clear();
   const ptx::Instruction& instruction = *flat.instruction;
   program_.place.push_back({instruction.location.line, instruction.location.column,
-                            flat.source != nullptr ? flat.source->line : 0, ptx::print(instruction)});
+                            std::string(flat.source.file), flat.source.line, ptx::print(instruction)});
   if (instruction.guard) {
     const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[binding_++]);
     if (reg == nullptr) unsupported("this guard");

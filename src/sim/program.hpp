@@ -158,6 +158,7 @@ struct LocalCopy {
 struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::string source_file;
   std::uint64_t source_line = 0;
   std::string text;
 };

@@ -147,7 +147,10 @@ TEST_CASE("what a kernel does wrong is reported at the user's line") {
       bench.runtime.kernel(source({.text = text, .file = "scale.cu", .entry = "scale<8, float>"}));
   broken.prepare(bench.launch())();
   REQUIRE_FALSE(bench.device->reports().empty());
-  CHECK(broken.artifact().ptx.find("scale.cu\"") != std::string::npos);
+  const Report report = bench.device->reports().front();
+  CHECK(report.source_file == "scale.cu");
+  CHECK(report.source_line == 18);
+  CHECK(report.text().find(", source scale.cu:18") != std::string::npos);
 }
 
 TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {

@@ -82,9 +82,19 @@ TEST_CASE("special registers need no declaration") {
 TEST_CASE("source lines follow .loc") {
   const Resolved r("bar.sync 0;\n.loc 1 12 3\nbar.sync 0;\nret;");
   REQUIRE(r.result);
-  CHECK(r.flat().instructions[0].source == nullptr);
-  CHECK(r.flat().instructions[1].source->line == 12);
-  CHECK(r.flat().instructions[2].source->line == 12);
+  CHECK(r.flat().instructions[0].source.line == 0);
+  CHECK(r.flat().instructions[1].source.line == 12);
+  CHECK(r.flat().instructions[2].source.line == 12);
+}
+
+TEST_CASE("the source line of what was inlined is where it was inlined at, through any depth") {
+  const Resolved r(
+      ".loc 1 12 3\nbar.sync 0;\n.loc 2 40 5, function_name $a, inlined_at 1 12 3\nbar.sync 0;\n"
+      ".loc 3 7 1, function_name $b, inlined_at 2 40 5\nbar.sync 0;\n"
+      ".loc 3 8 1, function_name $b, inlined_at 9 9 9\nbar.sync 0;\nret;");
+  REQUIRE(r.result);
+  const std::uint64_t lines[] = {12, 12, 12, 9};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(r.flat().instructions[i].source.line == lines[i]);
 }
 
 TEST_CASE("undeclared names and names declared twice are errors at their place") {

@@ -90,6 +90,7 @@ Json to_json(const tmajit::Finding& finding) {
           {"ptx_line", finding.ptx_line},
           {"ptx_column", finding.ptx_column},
           {"instruction", finding.instruction},
+          {"source_file", finding.source_file},
           {"source_line", finding.source_line},
           {"found", finding.found},
           {"expected", finding.expected},
