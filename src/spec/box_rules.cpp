@@ -159,6 +159,8 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
 /// and box / element stride rounded down where the engine rounds up, in the innermost dimension too.
 std::uint64_t encoded_bytes(const TensorMapSpec& map) {
   std::uint64_t bytes = size_of(map.type);
+  if (map.mode == MapMode::im2col)
+    return sat_mul(sat_mul(bytes, map.pixel_box.channels), map.pixel_box.pixels);
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     if (map.element_strides[d] > 0) bytes = sat_mul(bytes, map.box[d] / map.element_strides[d]);
   }
@@ -172,14 +174,15 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto legal = rows == 0 ? std::string("fewer columns")
                      : tiled   ? fmt::format("at most {} rows, all outer dimensions together", rows)
                                : fmt::format("pixel_box.pixels = {}", rows);
-  if (const auto bytes = tiled ? encoded_bytes(map) : 0; bytes > max_encoded_tile_bytes) {
+  if (const auto bytes = encoded_bytes(map); bytes > max_encoded_tile_bytes) {
     violations.add(
         {.rule = "box.bytes",
-         .subject = "box",
+         .subject = tiled ? "box" : "pixel_box",
          .found = fmt::format("{} bytes a tile", bytes),
          .need = fmt::format("at most the {} bytes of shared memory that an SM has", max_encoded_tile_bytes),
          .legal = legal,
-         .source = "cuTensorMapEncodeTiled, measured (docs/tma.md)"});
+         .source = tiled ? "cuTensorMapEncodeTiled, measured (docs/tma.md)"
+                         : "measured: cuTensorMapEncodeIm2col of driver 580 on an H200"});
   } else if (tile.bytes > max_shared_bytes_per_cta) {
     violations.add(
         {.rule = "box.shared-bytes",
@@ -197,12 +200,13 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
 void check_box(const TensorMapSpec& map, Violations& violations) {
   const bool pixels = map.mode == MapMode::im2col;
   for (std::uint32_t d = 0; d < held_dimensions(map); ++d) {
-    if (!pixels) check_box_range(map, d, violations);
+    if (map.mode == MapMode::tiled) check_box_range(map, d, violations);
     check_element_stride(map, d, violations);
   }
   for (std::uint32_t d = 0; d < image_dimensions(map); ++d) check_corners(map, d, violations);
   if (pixels) check_pixel_counts(map, violations);
-  if (!has_legal_rank(map)) return;
+  // Of an unknown mode it is unknown whether box or pixel_box counts.
+  if (!has_legal_rank(map) || map.mode > MapMode::im2col) return;
   check_inner_bytes(map, violations);
   check_tile_bytes(map, violations);
 }

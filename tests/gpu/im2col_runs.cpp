@@ -34,59 +34,78 @@ std::uint32_t channel_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
-void choose_channels(Random& random, Im2colCase& c) {
+void choose_channels(Random& random, Im2colCase& c, const PixelFeatures& features) {
   TensorMapSpec& map = c.map;
   const std::uint32_t bytes = channel_bytes(map);
   const std::uint32_t unit = 16 / size_of(map.type);
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
   map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
-  std::uint64_t channels = between(random, 1, 2 * map.pixel_box.channels);
+  std::uint64_t channels = map.pixel_box.channels;
+  if (features.channels) channels = between(random, 1, 2 * channels);
   // Whether reductions write whole chunks past a row's end is another question.
   if (c.copy == PixelCopy::add) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
   map.strides[inner] = bytes;
+  if (!features.channels) return;
   const std::int64_t step = map.interleave == Interleave::none ? unit : 1;
   const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
   c.at[inner] =
       step * (one_in(random, 2) ? 0 : signed_between(random, c.copy == PixelCopy::load ? -1 : 0, beyond));
 }
 
-void choose_image(Random& random, Im2colCase& c) {
+/// Corners in dimension d that leave a place there, and for the driver in the next dimension too where slices
+/// are interleaved.
+void choose_corners(Random& random, Im2colCase& c, const PixelFeatures& features, std::uint32_t d) {
+  TensorMapSpec& map = c.map;
+  const bool inside = c.copy != PixelCopy::load && !features.outside;
+  auto extent = static_cast<std::int64_t>(map.shape[d]);
+  if (map.interleave != Interleave::none)
+    extent = std::min(extent, static_cast<std::int64_t>(map.shape[d + 1U]));
+  const bool apart = features.corners || features.outside;
+  const std::int64_t lower = apart ? signed_between(random, inside ? 0 : -4, 3) : inside ? 0 : -1;
+  const std::int64_t upper = apart ? signed_between(random, -5, 4) : -1;
+  map.pixel_box.lower[d - 1] = static_cast<std::int32_t>(lower);
+  map.pixel_box.upper[d - 1] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
+}
+
+void choose_image(Random& random, Im2colCase& c, const PixelFeatures& features) {
   TensorMapSpec& map = c.map;
   constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
+  const bool store = c.copy != PixelCopy::load;
   std::uint64_t places = 1;
+  for (std::uint32_t d = 1; d + 1U < map.rank; ++d)
+    map.shape[d] = between(random, 1, most_extents.at(map.rank - 3U));
   for (std::uint32_t d = 1; d + 1U < map.rank; ++d) {
-    const auto extent = static_cast<std::int64_t>(between(random, 1, most_extents.at(map.rank - 3U)));
-    const bool store = c.copy != PixelCopy::load;
-    const std::int64_t lower = signed_between(random, store ? 0 : -4, 3);
-    const std::int64_t upper = std::max(signed_between(random, -5, 4), lower - extent + 1);
-    map.shape[d] = static_cast<std::uint64_t>(extent);
-    map.pixel_box.lower[d - 1] = static_cast<std::int32_t>(lower);
-    map.pixel_box.upper[d - 1] = static_cast<std::int32_t>(upper);
-    map.element_strides[d] = static_cast<std::uint32_t>(one_in(random, 2) ? 1 : between(random, 1, 4));
-    const std::int64_t last = extent - 1 + upper;
+    choose_corners(random, c, features, d);
+    const std::int64_t lower = map.pixel_box.lower[d - 1];
+    if (features.strides && one_in(random, 2))
+      map.element_strides[d] = static_cast<std::uint32_t>(between(random, 1, 4));
+    const std::int64_t last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[d - 1];
     c.at[d] = signed_between(random, lower, last);
-    if (one_in(random, 2))
+    if (!features.between || one_in(random, 2))
       c.at[d] = lower + (c.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
     if (one_in(random, 3)) c.at[d] = lower;
     // A tap of a dilated filter.
-    if (!store) c.offsets[d - 1] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
+    if (!store && features.offsets)
+      c.offsets[d - 1] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
     places *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
   }
   map.shape[0] = between(random, 1, 3);
   places *= map.shape[0];
-  c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, static_cast<std::int64_t>(map.shape[0]));
+  const auto last = static_cast<std::int64_t>(map.shape[0]) - (features.images ? 0 : 1);
+  c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
   map.pixel_box.pixels =
       static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, most_pixels)));
 }
 
-void choose_strides(Random& random, TensorMapSpec& map) {
+void choose_strides(Random& random, TensorMapSpec& map, bool padding) {
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
   std::uint64_t stride = map.shape[map.rank - 1U] * channel_bytes(map);
   for (auto d = map.rank - 1U; d-- > 0;) {
-    stride = (stride + unit - 1) / unit * unit + (one_in(random, 3) ? unit * between(random, 0, 2) : 0);
+    stride =
+        (stride + unit - 1) / unit * unit + (padding && one_in(random, 3) ? unit * between(random, 0, 2) : 0);
     map.strides[d] = stride;
     stride *= map.shape[d];
   }
@@ -104,7 +123,8 @@ std::string text_of(PixelCopy copy, std::uint32_t rank) {
 #include "tmajit/shared_memory.cuh"
 using namespace tmajit;
 
-// Numbers: bytes of the tile's memory and of a load, coordinates and offsets, innermost dimension first.
+// Numbers: bytes of the tile's memory and of a load, coordinates and offsets, innermost dimension first, and
+// whether a load comes after a prefetch.
 extern "C" __global__ void __launch_bounds__({0}) k0(u32* image, const i32* numbers, const __grid_constant__ TensorMap map) {{
   __shared__ u64 word;
   u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
@@ -119,7 +139,7 @@ extern "C" __global__ void __launch_bounds__({0}) k0(u32* image, const i32* numb
   if (threadIdx.x == 0) {{
     TapOffsets<{3}> tap;
     for (u32 d = 0; d < {3}; ++d) tap.at[d] = static_cast<u16>(numbers[2 + {1} + d]);
-    ptx::im2col_prefetch(map, at, tap);
+    if (numbers[2 + {1} + {3}] != 0) ptx::im2col_prefetch(map, at, tap);
     arrived.expect(numbers[1]);
     ptx::im2col_load(tile, map, at, tap, arrived.address());
   }}
@@ -173,29 +193,81 @@ std::string compare(std::string_view what, std::span<const std::byte> found,
                      static_cast<unsigned>(want[first]));
 }
 
+/// All but stores to outside of the image.
+PixelFeatures all_pixel_features(bool interleaved) {
+  return {.channels = true,
+          .images = true,
+          .padding = true,
+          .prefetch = true,
+          .moved = true,
+          .strides = true,
+          .between = true,
+          .corners = true,
+          .offsets = true,
+          .types = true,
+          .swizzles = true,
+          .interleaved = interleaved};
+}
+
 }  // namespace
 
-Im2colCase random_im2col_case(Random& random, PixelCopy copy, bool interleaved) {
+std::vector<PixelCopies> pixel_copies() {
+  using enum PixelCopy;
+  const auto stored = all_pixel_features(false);
+  return {
+      {"load: plain", load, {}},
+      {"load: offsets", load, {.offsets = true}},
+      {"load: traversal strides", load, {.strides = true}},
+      {"load: places between strides", load, {.strides = true, .between = true}},
+      {"load: corners", load, {.corners = true}},
+      {"load: corners and offsets", load, {.corners = true, .offsets = true}},
+      {"load: padding", load, {.padding = true}},
+      {"load: channels", load, {.channels = true}},
+      {"load: images", load, {.images = true}},
+      {"load: types", load, {.types = true}},
+      {"load: moved maps", load, {.moved = true}},
+      {"load: prefetch", load, {.prefetch = true}},
+      {"load: swizzles", load, {.swizzles = true}},
+      {"load: all", load, all_pixel_features(false)},
+      {"store: plain", store, {}},
+      {"store: traversal strides", store, {.strides = true}},
+      {"store: corners", store, {.corners = true}},
+      {"store: channels", store, {.channels = true}},
+      {"store: images", store, {.images = true}},
+      {"store: swizzles", store, {.swizzles = true}},
+      {"store: all", store, stored},
+      {"store: outside of the image", store, {.outside = true}},
+      {"add: plain", add, {}},
+      {"add: all", add, stored},
+      {"interleaved load: plain", load, {.interleaved = true}},
+      {"interleaved load: all", load, all_pixel_features(true)},
+      {"interleaved store: plain", store, {.interleaved = true}},
+      {"interleaved store: all", store, all_pixel_features(true)},
+  };
+}
+
+Im2colCase random_im2col_case(Random& random, PixelCopy copy, const PixelFeatures& features) {
   Im2colCase c{
       .copy = copy,
       .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)), .mode = MapMode::im2col}};
   TensorMapSpec& map = c.map;
-  map.type = copy == PixelCopy::add ? ElementType::u32 : one_of(random, all_element_types);
-  map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
+  map.type = copy != PixelCopy::add && features.types ? one_of(random, all_element_types) : ElementType::u32;
+  if (features.swizzles) map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
   map.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
   if (can_fill_nan(map.type) && one_in(random, 3)) map.oob_fill = OobFill::nan;
-  if (interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
+  if (features.interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
   std::fill_n(map.element_strides.begin(), map.rank, 1U);
-  choose_channels(random, c);
-  choose_image(random, c);
-  choose_strides(random, map);
-  c.moved = one_in(random, 3);
+  choose_channels(random, c, features);
+  choose_image(random, c, features);
+  choose_strides(random, map, features.padding);
+  c.moved = features.moved && one_in(random, 3);
+  c.prefetch = features.prefetch && copy == PixelCopy::load && one_in(random, 2);
   return c;
 }
 
 std::string describe(const Im2colCase& c) {
-  return fmt::format("{} at [{}] offsets [{}]{}, {}", names[static_cast<int>(c.copy)],
-                     fmt::join(std::span(c.at).first(c.map.rank), ", "),
+  return fmt::format("{}{} at [{}] offsets [{}]{}, {}", c.prefetch ? "prefetched " : "",
+                     names[static_cast<int>(c.copy)], fmt::join(std::span(c.at).first(c.map.rank), ", "),
                      fmt::join(std::span(c.offsets).first(c.map.rank - 2U), ", "),
                      c.moved ? " of a moved map" : "", reference::describe(c.map));
 }
@@ -219,6 +291,7 @@ std::string Im2colRuns::difference(const Im2colCase& c, std::uint64_t seed) {
                                     static_cast<std::int32_t>(tile_layout(map).transaction_bytes)};
   for (auto d = map.rank; d-- > 0;) numbers.push_back(static_cast<std::int32_t>(c.at[d]));
   for (auto d = inner; d-- > 1;) numbers.push_back(static_cast<std::int32_t>(c.offsets[d - 1U]));
+  numbers.push_back(c.prefetch ? 1 : 0);
 
   const auto uploaded = [&](std::span<const std::byte> bytes) {
     Buffer buffer(device_, bytes.size());

@@ -12,23 +12,51 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gpu {
 
 enum class PixelCopy : std::uint8_t { load, store, add };
+
+/// What random cases have beyond the plainest: whole pixels of a u32 tensor that lies densely, from a place
+/// of the traversal on. One alone tells which of them a device cannot do.
+struct PixelFeatures {
+  bool channels = false;  ///< begin and end outside of the tensor's, which may end within 16 bytes
+  bool images = false;    ///< begin behind the last
+  bool padding = false;   ///< gaps between rows and images
+  bool prefetch = false;  ///< before a load
+  bool moved = false;     ///< maps
+  bool strides = false;   ///< traversal
+  bool between = false;   ///< corners that begin between places of the traversal
+  bool corners = false;   ///< bounding boxes that begin inside of the image, or end outside
+  bool offsets = false;   ///< of loads
+  bool types = false;     ///< every element type, and NaN as the fill
+  bool swizzles = false;
+  bool outside = false;  ///< stores from places outside of the image
+  bool interleaved = false;
+};
+/// A class of random cases.
+struct PixelCopies {
+  const char* name;
+  PixelCopy copy;
+  PixelFeatures features;
+};
+/// From the plainest to all at once: loads, stores, reductions, interleaved images.
+[[nodiscard]] std::vector<PixelCopies> pixel_copies();
 
 struct Im2colCase {
   PixelCopy copy = PixelCopy::load;
   tmajit::TensorMapSpec map;
   std::array<std::int64_t, tmajit::max_map_rank> at{};           ///< row-major
   std::array<std::int64_t, tmajit::max_map_rank - 2> offsets{};  ///< of loads; outermost first
-  bool moved = false;  ///< the map was encoded for another address, and is given this one
+  bool moved = false;     ///< the map was encoded for another address, and is given this one
+  bool prefetch = false;  ///< before the load
 };
 
 /// A case of a few kilobytes: corners, strides, filters and dilations that differ from dimension to
-/// dimension, and places from the first to beyond the last image. Interleaved maps only where asked for.
+/// dimension, and places from the first to beyond the last image, as far as `features` allow.
 [[nodiscard]] Im2colCase random_im2col_case(reference::Random& random, PixelCopy copy,
-                                            bool interleaved = false);
+                                            const PixelFeatures& features);
 [[nodiscard]] std::string describe(const Im2colCase& c);
 
 class Im2colRuns {

@@ -100,9 +100,12 @@ void choose_corners(Random& random, TensorMapSpec& map) {
     };
     const bool small = one_in(random, 2);
     const auto lower = small ? -static_cast<std::int64_t>(between(random, 0, 4)) : corner(least);
-    const auto extent = static_cast<std::int64_t>(map.shape[d + 1U]);
+    const bool interleaved = map.interleave != Interleave::none;
+    const auto extent = static_cast<std::int64_t>(map.shape[d + (interleaved ? 2U : 1U)]);
     map.pixel_box.lower[d] = static_cast<std::int32_t>(lower);
-    map.pixel_box.upper[d] = corner(std::max(lower - extent + 1, least));
+    const auto most = static_cast<std::int64_t>(two_to_31) - 1 - extent;
+    const auto upper = corner(std::max(lower - extent + 1, least));
+    map.pixel_box.upper[d] = static_cast<std::int32_t>(std::min<std::int64_t>(upper, most));
   }
 }
 

@@ -107,6 +107,42 @@ TEST_CASE("a bounding box has a place for the filter's corner") {
          [](auto& m) { m.pixel_box.upper[0] = -21; }});
 }
 
+TEST_CASE("with an interleaved layout the last dimensions are the image's") {
+  // 8 images of 16 slices of 20 × 30 pixels.
+  auto map = legal();
+  map.interleave = Interleave::b16;
+  map.shape = {8, 16, 20, 30};
+  map.strides = {153600, 9600, 480, 16};
+  map.pixel_box.upper = {-20, -31};
+  CHECK(validate(map).empty());
+  map.pixel_box.upper = {-21, -32};
+  const auto violations = validate(map);
+  CHECK(rules(violations) == Rules{"pixel-box.area", "pixel-box.area"});
+  CHECK_THAT(violations.at(0).legal, ContainsSubstring("pixel_box.upper[0] = -20"));
+  CHECK_THAT(violations.at(0).need, ContainsSubstring("last dimensions"));
+  CHECK_THAT(violations.at(1).legal, ContainsSubstring("pixel_box.upper[1] = -31"));
+  map.pixel_box.upper = {-1, -1};
+  map.shape[1] = 1;
+  CHECK(validate(map).empty());
+}
+
+TEST_CASE("an extent and its upper corner add up to less than 2^31") {
+  auto map = legal();
+  map.shape[2] = (1ULL << 31) - 1;
+  map.pixel_box.upper[1] = 0;
+  CHECK(validate(map).empty());
+  check({"pixel-box.end", "pixel_box.upper[1]", "pixel_box.upper[1] = 0",
+         [](auto& m) { m.shape[2] = (1ULL << 31) - 1, m.pixel_box.upper[1] = 127; }});
+  check({"pixel-box.end", "pixel_box.upper[0]", "pixel_box.upper[0] = -1",
+         [](auto& m) { m.shape[1] = 1ULL << 31, m.pixel_box.upper[0] = 0; }});
+}
+
+TEST_CASE("of an unknown mode no box is judged") {
+  auto map = legal();
+  map.mode = static_cast<MapMode>(2);
+  CHECK(rules(validate(map)) == Rules{"mode.known"});
+}
+
 TEST_CASE("channels and pixels") {
   check({"pixel-box.pixels", "pixel_box.pixels", "pixel_box.pixels = 1",
          [](auto& m) { m.pixel_box.pixels = 0; }});
@@ -122,6 +158,8 @@ TEST_CASE("channels and pixels") {
          [](auto& m) { m.pixel_box.channels = 260, m.swizzle = Swizzle::none; }});
   check({"box.shared-bytes", "pixel_box", "pixel_box.pixels = 227",
          [](auto& m) { m.pixel_box.channels = 256, m.pixel_box.pixels = 228, m.swizzle = Swizzle::none; }});
+  check({"box.bytes", "pixel_box", "pixel_box.pixels = 227",
+         [](auto& m) { m.pixel_box.channels = 256, m.pixel_box.pixels = 229, m.swizzle = Swizzle::none; }});
 }
 
 TEST_CASE("a filter walks over the dimensions of an image alone") {

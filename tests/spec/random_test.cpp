@@ -77,6 +77,7 @@ TEST_CASE("near misses break every rule of the driver, and nothing but their own
                            "rank.im2col",
                            "pixel-box.corner",
                            "pixel-box.area",
+                           "pixel-box.end",
                            "pixel-box.channels",
                            "pixel-box.pixels"}) {
     CAPTURE(rule);
