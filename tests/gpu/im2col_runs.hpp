@@ -4,6 +4,7 @@
 #include "reference/random_maps.hpp"
 
 #include <tmajit/device.hpp>
+#include <tmajit/runtime.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <array>
@@ -57,6 +58,8 @@ struct Im2colCase {
 /// dimension, and places from the first to beyond the last image, as far as `features` allow.
 [[nodiscard]] Im2colCase random_im2col_case(reference::Random& random, PixelCopy copy,
                                             const PixelFeatures& features);
+/// A load from the place (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 bytes: 16 u16 channels of 8 pixels.
+[[nodiscard]] Im2colCase slices_case();
 [[nodiscard]] std::string describe(const Im2colCase& c);
 
 class Im2colRuns {
@@ -66,8 +69,17 @@ class Im2colRuns {
   /// nothing.
   [[nodiscard]] std::string difference(const Im2colCase& c, std::uint64_t seed);
 
+  /// Where each 16 bytes of the tile of a load came from, in 16 bytes from the tensor's begin; `untouched` or
+  /// `filled` where from nowhere. Waits for `expected` bytes; where it is not known how many a load moves, 0:
+  /// a while.
+  [[nodiscard]] std::vector<std::uint32_t> origins(const Im2colCase& c, std::uint32_t expected = 0);
+  static constexpr std::uint32_t untouched = 0xffff'ffff;
+  static constexpr std::uint32_t filled = 0;  ///< the tensor's first 16 bytes are number 1
+
  private:
   tmajit::LoadedKernel& kernel(PixelCopy copy, std::uint32_t rank);
+  void launch(const Im2colCase& c, std::uint64_t image_bytes, tmajit::DevicePtr image,
+              tmajit::DevicePtr tensor, std::uint32_t expected);
 
   std::shared_ptr<tmajit::Device> device_;
   std::map<std::pair<PixelCopy, std::uint32_t>, std::unique_ptr<tmajit::LoadedKernel>> kernels_;

@@ -63,6 +63,29 @@ TEST_CASE("copies of pixels are the reference's", "[gpu]") {
   }
 }
 
+// Prints it: which dimensions a copy walks, how many slices the channels are, and how those lie in a tile.
+TEST_CASE("where the slices of interleaved images come from", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  gpu::Im2colRuns runs(device);
+  const auto c = gpu::slices_case();
+  const auto origins = runs.origins(c);
+  std::cout << describe(c) << '\n';
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < origins.size() && moved < 200; ++i) {
+    if (origins[i] == gpu::Im2colRuns::untouched) continue;
+    ++moved;
+    std::cout << "chunk " << i << ": ";
+    if (origins[i] == gpu::Im2colRuns::filled) {
+      std::cout << "filled\n";
+      continue;
+    }
+    const auto at = origins[i] - 1;
+    std::cout << at / 120 << ", " << at / 30 % 4 << ", " << at / 6 % 5 << ", " << at % 6 << '\n';
+  }
+  std::cout << std::flush;
+  CHECK(moved > 0);
+}
+
 TEST_CASE("the convolution of the examples is that of loops", "[gpu]") {
   REQUIRE_HOPPER(device);
   const auto used = gpu::seed();
