@@ -26,11 +26,15 @@ struct Work {
   double span_element = 0;  ///< an element that a thread loads by itself into a word of a tile ...
   double span_word = 0;     ///< ... and each such word that is stored
   double span_line = 0;     ///< ... and each line of memory that such a load of a warp meets
-  double image_unit = 0;    ///< 16 bytes that threads copy to shared memory
-  double chunk = 0;         ///< some elements of a row that a thread does at a time ...
-  double element = 0;       ///< ... and each that is loaded or stored by itself
-  double image_chunk = 0;   ///< likewise, with a source in shared memory
-  double thread = 0;        ///< that is started
+  double linear_word = 0;   ///< a word of a destination that threads go along ...
+  double linear_digit = 0;  ///< ... each time that its number, or that of one of its elements, is divided ...
+  double linear_element = 0;  ///< ... and each element that a thread loads into it by itself
+  double linear_line = 0;     ///< ... and each line of memory that such a load of a warp meets
+  double image_unit = 0;      ///< 16 bytes that threads copy to shared memory
+  double chunk = 0;           ///< some elements of a row that a thread does at a time ...
+  double element = 0;         ///< ... and each that is loaded or stored by itself
+  double image_chunk = 0;     ///< likewise, with a source in shared memory
+  double thread = 0;          ///< that is started
 };
 
 /// Bytes of one side's memory that a move meets.

@@ -48,6 +48,8 @@ constexpr KnownFlag flags[] = {
     {"parts", "a tile of engine_rows is more than one box"},
     {"cut", "a vector, block or chunk may be cut by an edge"},
     {"staggered", "the destination's rows begin between boundaries of vectors"},
+    {"short_rows", "the destination's last dimension is shorter than a word"},
+    {"wraps", "a word of the destination may reach beyond the end of its last dimension"},
     {"vector8", "vectors have eight bytes rather than sixteen"},
     {"fused", "the columns of a tile have several dimensions"},
     {"aligned", "a transpose's source begins at multiples of its vectors"},

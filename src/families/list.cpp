@@ -17,6 +17,7 @@ std::span<const Family* const> all_families() noexcept {
                               &gather_family(),
                               &weave_family(),
                               &spans_family(),
+                              &linear_family(),
                               &general_family(),
                               &fill_family(),
                               &stencil_family(),

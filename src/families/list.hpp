@@ -16,6 +16,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& gather_family();
 [[nodiscard]] const Family& weave_family();
 [[nodiscard]] const Family& spans_family();
+[[nodiscard]] const Family& linear_family();
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();

@@ -89,6 +89,8 @@ double instructions(const Work& work) {
          work.woven_word * work_cost.woven_word + work.woven_end * work_cost.woven_end +
          work.span_element * work_cost.span_element + work.span_word * work_cost.span_word +
          work.span_line * work_cost.span_line + work.lookup * work_cost.lookup +
+         work.linear_word * work_cost.linear_word + work.linear_digit * work_cost.linear_digit +
+         work.linear_element * work_cost.linear_element + work.linear_line * work_cost.linear_line +
          work.image_unit * work_cost.image_unit + work.chunk * work_cost.chunk +
          work.element * work_cost.element + work.image_chunk * work_cost.image_chunk +
          work.thread * work_cost.thread;

@@ -21,38 +21,24 @@
 //
 // Runs begin anywhere in their words: a tile's part of one begins at a word of memory, up to a word earlier than others.
 //@ end
-//@ # Facts of the kernel: threads, Offset, in_chunk, stored_at_once, Destination, Source<i>, AllSources; if it computes, evaluate().
+//@ # Facts of the kernel: threads, Offset, in_chunk, stored_at_once and those of loaded_word.cuh.
 #include "tmajit/division.cuh"
+#include "tmajit/loaded_word.cuh"
 #include "tmajit/span_tile.cuh"
-#include "tmajit/values.cuh"
 
 namespace tmajit {
 
-constexpr u32 sources = AllSources::count;
 //@ if padded
 using Plan = params::PaddedSpanTile;
 //@ else
 using Plan = params::SpanTile<sources>;
 //@ end
 
-constexpr u32 element_bytes = sizeof(Destination::Element);
-constexpr u32 word_bytes = element_bytes < 4 ? 4 : element_bytes;
-constexpr u32 in_word = word_bytes / element_bytes;  // elements
-//@ if computes
-// Elements that are converted at once, of which a word may have only the first.
-constexpr u32 at_once = in_word < 2 ? 2 : in_word;
-//@ else
-constexpr u32 at_once = in_word;  // elements
-//@ end
 //@ if staggered
 constexpr u32 before = in_word - 1;  // elements that a part of a run may begin before the tile
 //@ else
 constexpr u32 before = 0;  // elements that a part of a run may begin before the tile
 //@ end
-
-using Word = Raw<element_bytes, in_word>;
-template <u32 i>
-using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
 
 // ---- places ----
 
@@ -275,13 +261,6 @@ __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* c
 //@ end
 // ---- words of the destination ----
 
-template <u32 i>
-struct Input {
-  Raw<sizeof(typename Source<i>::Element), at_once> bits;
-};
-template <u32... i>
-struct Inputs : Input<i>... {};
-
 // Loads a source's elements of a word of a column, which begins `past` elements before the tile's part of the run.
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Corner& corner, const Tables& tables,
@@ -308,40 +287,6 @@ template <u32... i>
 __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& plan, const Corner& corner,
                                             const Tables& tables, u32 column, u32 word, u32 past) {
   (load_input<i>(inputs, plan, corner, tables, column, word, past), ...);
-}
-
-//@ if computes
-template <u32... i>
-__device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
-  AllValues<at_once, i...> values;
-  (packed<typename Source<i>::Element, at_once>(static_cast<const Input<i>&>(inputs).bits)
-       .decode(static_cast<SourceValues<i, at_once>&>(values).at),
-   ...);
-  Value<Destination::Element> out[at_once] = {};
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-    out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
-  }
-  Pack<Destination::Element, at_once> pack;
-  pack.encode(out);
-  const auto all = raw<Destination::Element, at_once>(pack);
-  Word word;
-#pragma unroll
-  for (u32 w = 0; w < word.words; ++w) word.word[w] = all.word[w];
-  return word;
-}
-//@ else
-__device__ __forceinline__ const Word& word_of(const Inputs<0>& inputs) {
-  return inputs.bits;
-}
-//@ end
-
-__device__ __forceinline__ void store_word(u8* to, const Word& value) {
-  if constexpr (element_bytes == 8) {
-    *reinterpret_cast<u64*>(to) = value.get(0);
-  } else {
-    *reinterpret_cast<u32*>(to) = value.word[0];
-  }
 }
 
 // Threads side by side go along a column's part of its run, and on along the next column's: where the runs of columns

@@ -165,6 +165,7 @@ std::size_t wrong_results(const std::shared_ptr<Device>& device, const Case& c) 
   std::uint64_t a_address = a.address();
   const std::array<void*, 4> parameters{&out_address, &a_address, &a_map, &b_map};
   const auto shared_bytes = static_cast<std::uint32_t>(1024 + (m + n) * k * size_of(c.type.element));
+  loaded->allow_shared_bytes(shared_bytes);
   loaded->launch({.grid = {1, 1, 1}, .block = {128, 1, 1}, .shared_bytes = shared_bytes}, parameters,
                  nullptr);
   std::vector<std::uint32_t> found(std::size_t{m} * n);

@@ -1,6 +1,7 @@
-/// Pads, casts and maps by every `spans` kernel that could do them, of sources whose memory runs
-/// along other dimensions than the destination's, on the simulated device, which reports what kernels do
-/// wrong.
+/// Pads, casts and maps by every `spans` kernel that could do them and by one of the `linear` ones, of
+/// sources whose memory runs along other dimensions than the destination's, on the simulated device, which
+/// reports what kernels do wrong.
+#include "families/linear/linear_facts.hpp"
 #include "families/spans/spans_layout.hpp"
 #include "ops/cross_moves.hpp"
 #include "reference/random_maps.hpp"
@@ -42,7 +43,28 @@ void count(Counts& counts, const SpanLayout& layout, const Problem& problem) {
   }
 }
 
-/// Runs every such kernel of a move whose destination in host memory is done.
+void count(Counts& counts, const LinearFacts& facts) {
+  ++counts["linear"];
+  ++counts[facts.short_rows != 0 ? "rows shorter than words"
+           : facts.wraps != 0    ? "words that reach beyond rows"
+                                 : "rows of whole words"];
+  if (facts.sources > 1) ++counts["linear, several sources"];
+}
+
+/// Runs one `linear` kernel: by the number of the case, for each is made by itself.
+void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& counts) {
+  std::vector<const Candidate*> all;
+  for (const Candidate& candidate : move.candidates()) {
+    if (tests::is_of(candidate, "linear")) all.push_back(&candidate);
+  }
+  if (all.empty()) return;
+  const Candidate& candidate = *all[number % all.size()];
+  INFO(candidate.family->choice(candidate).text());
+  CHECK(move.run(candidate) == "");
+  count(counts, facts_of<LinearFacts>(candidate));
+}
+
+/// Runs every `spans` kernel of a move whose destination in host memory is done.
 void run_kernels(tests::EveryCandidate& move, Counts& counts) {
   bool first = true;
   for (const Candidate& candidate : move.candidates()) {
@@ -73,6 +95,7 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
                                  n % 2 == 0 ? 132 : 0);
       drawn.do_on_host(move);
       run_kernels(move, counts);
+      run_linear(move, n, counts);
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
@@ -86,8 +109,9 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
 
 TEST_CASE("padded sources that run along other dimensions arrive whole, and surrounded by the padding") {
   Counts counts = run_cases(50, 20261123, tests::random_cross_pad);
-  for (const char* kind : {"padded along runs", "padded along columns", "padded in other dimensions",
-                           "runs that begin anywhere"}) {
+  for (const char* kind :
+       {"padded along runs", "padded along columns", "padded in other dimensions", "runs that begin anywhere",
+        "linear", "rows shorter than words", "words that reach beyond rows", "rows of whole words"}) {
     INFO(kind);
     CHECK(counts[kind] > 0);
   }
@@ -101,4 +125,5 @@ TEST_CASE("maps of one to three sources compute from images and along runs") {
   Counts counts = run_cases(45, 20261125, tests::random_cross_map);
   CHECK(counts["with both"] > 0);
   CHECK(counts["several images"] > 0);
+  CHECK(counts["linear, several sources"] > 0);
 }

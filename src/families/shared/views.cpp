@@ -244,6 +244,36 @@ std::string offset_fact(Flag wide_offsets) {
   return fmt::format("using Offset = {};  // bytes, in a tile\n", wide_offsets != 0 ? "i64" : "i32");
 }
 
+bool is_elementwise(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  if (problem.sources() == 0 || nest.rank == 0 || nest.operand[0].strides[nest.rank - 1] != 1) return false;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (problem.element_bytes(i) > sizeof(std::uint64_t)) return false;
+  }
+  if (problem.expression.empty()) return problem.sources() == 1;
+  if (nest.windowed || problem.reads.g || problem.reads.t || problem.reads.tile_index) return false;
+  return std::none_of(problem.interleaved.begin(), problem.interleaved.begin() + nest.operands,
+                      [](bool one) { return one; });
+}
+
+void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
+                       std::span<const std::string> more) {
+  const auto text = [&](ElementType type) {
+    return values ? std::string(device_type(type)) : bits_type(type);
+  };
+  parts.elements = {to};
+  parts.result = to;
+  parts.facts += fmt::format("struct Destination {{\n  using Element = {};\n}};\n", text(to));
+  parts.facts += "template <u32 i>\nstruct Source;\n";
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    parts.facts += fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n{}}};\n", s,
+                               text(from[s]), more.empty() ? "" : more[s]);
+    parts.elements.push_back(from[s]);
+    parts.inputs.push_back(from[s]);
+  }
+  parts.facts += all_sources_fact(static_cast<std::uint32_t>(from.size()));
+}
+
 std::string all_sources_fact(std::uint32_t sources) {
   std::vector<std::uint32_t> indices(sources);
   std::iota(indices.begin(), indices.end(), 0U);

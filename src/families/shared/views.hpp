@@ -80,6 +80,12 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 /// Whether it is moved so: bits, of a source whose elements lie apart along the destination's rows.
 [[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
 
+/// Whether kernels can do it whose threads load elements one by one and store words of the destination: its
+/// last dimension is contiguous, no element has more than 8 bytes, an expression reads nothing but values,
+/// and no source reaches into the destination: elements that a thread loads beside those it needs may be what
+/// another one writes.
+[[nodiscard]] bool is_elementwise(const Problem& problem) noexcept;
+
 /// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
 /// operand.
 [[nodiscard]] bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
@@ -88,6 +94,12 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] std::string offset_fact(Flag wide_offsets);
 /// "using AllSources = Indices<0, 1>;", and what Indices is.
 [[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
+/// What words of a destination are put together from (templates/kernels/loaded_word.cuh): Destination,
+/// Source<i> and AllSources, and the types that the writer of sources asks for. `values`: something is
+/// computed from elements, or stands beside them; else they are bits. `more` are further lines of each
+/// source's struct.
+void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
+                       std::span<const std::string> more = {});
 /// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,
 /// which is i64 where `wide_offsets` is set.
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,

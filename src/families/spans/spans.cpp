@@ -126,26 +126,15 @@ void add_tile(ParameterBlock& parameters, ParameterType type, const Tile& tile) 
 
 /// The types of a kernel's views, and how it reads its sources.
 void add_types(SourceParts& parts, const SpanFacts& facts) {
-  const ElementType to = facts.element_type();
-  const auto text = [&](ElementType type) {
-    return facts.computes != 0 || facts.padded != 0 ? std::string(device_type(type)) : bits_type(type);
-  };
-  parts.elements = {to};
-  parts.result = to;
-  parts.facts += fmt::format("struct Destination {{\n  using Element = {};\n}};\n", text(to));
-  parts.facts += "template <u32 i>\nstruct Source;\n";
+  std::vector<ElementType> from;
+  std::vector<std::string> images;
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
-    const ElementType from = facts.source_type(s);
     const bool has_image = facts.has_image[s] != 0;
-    parts.facts += fmt::format(
-        "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr bool has_image = "
-        "{};\n}};\n",
-        s, text(from), has_image);
-    parts.elements.push_back(from);
-    parts.inputs.push_back(from);
+    from.push_back(facts.source_type(s));
+    images.push_back(fmt::format("  static constexpr bool has_image = {};\n", has_image));
     parts.set(has_image ? "image" : "elements");
   }
-  parts.facts += all_sources_fact(facts.sources);
+  add_element_types(parts, facts.element_type(), from, facts.computes != 0 || facts.padded != 0, images);
 }
 
 class Spans final : public Family {
@@ -265,6 +254,8 @@ class Spans final : public Family {
     parts.set("computes", facts.computes != 0);
     parts.set("cut", size_of(facts.element_type()) < 4);
     parts.facts = number_fact("threads", span_threads) + offset_fact(facts.wide_offsets);
+    const std::uint32_t bytes = size_of(facts.element_type());
+    parts.facts += number_fact("in_word", std::max(4 / bytes, 1U), "elements of a word");
     parts.facts +=
         number_fact("in_chunk", facts.in_chunk, "elements that a thread loads at once for an image");
     parts.facts += number_fact("stored_at_once", facts.stored_at_once, "words of a thread");

@@ -1,5 +1,7 @@
 #include "families/spans/spans_layout.hpp"
 
+#include "families/shared/lines_met.hpp"
+
 #include <tmajit/bank_conflicts.hpp>
 
 #include <algorithm>
@@ -14,7 +16,6 @@ namespace {
 constexpr std::uint32_t bytes_at_once = 32;               // that a thread has under way, at most ...
 constexpr std::uint32_t loads_at_once = 16;               // ... by so many loads
 constexpr std::uint32_t sector = 32;                      // bytes
-constexpr std::int64_t line = 128;                        // bytes
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
 constexpr std::uint32_t most_columns = 1024;              // of a tile
 constexpr std::uint32_t group_columns = 32;  // tiles of a group: what they share is still in the cache
@@ -34,35 +35,6 @@ std::uint64_t part_of(std::uint64_t all, std::uint64_t wanted, std::uint64_t uni
   const std::uint64_t parts =
       std::max<std::uint64_t>((all + wanted / 2) / std::max<std::uint64_t>(wanted, 1), 1);
   return ceil_div(ceil_div(all, parts), unit) * unit;
-}
-
-/// Lines of memory that a warp meets whose lanes go along some dimensions, the first of them fastest, by
-/// `step` indices each. Where they are fewer than its lanes, it meets as many more elsewhere.
-double lines_met(const Problem& problem, std::uint32_t operand, std::span<const std::uint32_t> dimensions,
-                 std::uint32_t step, std::uint64_t count) {
-  std::array<std::int64_t, warp_lanes> met{};
-  std::array<std::uint64_t, max_view_rank> index{};
-  const auto lanes = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(ceil_div(count, std::uint64_t{step}), 1, warp_lanes));
-  std::uint32_t found = 0;
-  std::int64_t at = 0;
-  for (std::uint32_t n = 0; n < lanes; ++n) {
-    const std::int64_t number = at >= 0 ? at / line : (at + 1) / line - 1;
-    const bool again = found > 0 && met[found - 1] == number;
-    if (!again && std::find(met.begin(), met.begin() + found, number) == met.begin() + found)
-      met[found++] = number;
-    std::uint64_t carry = step;
-    for (std::size_t k = 0; k < dimensions.size() && carry > 0; ++k) {
-      const std::uint64_t extent = problem.nest.shape[dimensions[k]];
-      const std::uint64_t old = index[k];
-      index[k] += carry;
-      carry = 0;
-      for (; index[k] >= extent; index[k] -= extent) ++carry;
-      at += (static_cast<std::int64_t>(index[k]) - static_cast<std::int64_t>(old)) *
-            problem.step(operand, dimensions[k]);
-    }
-  }
-  return static_cast<double>(found) * warp_lanes / lanes;
 }
 
 /// The widest elements that rows of bits are made of in both views.
@@ -163,7 +135,7 @@ class SpanPlanner {
     for (std::uint32_t s = 0; s < own_.sources; ++s) {
       const std::uint32_t bytes = own_.source[s].element_bytes;
       const double side_by_side =
-          std::max(1.0, static_cast<double>(warp_lanes * own_.in_word() * bytes) / line);
+          std::max(1.0, static_cast<double>(warp_lanes * own_.in_word() * bytes) / memory_line_bytes);
       const double lines = lines_along(s);
       if (lines <= 2 * side_by_side) continue;
       widest_ = std::max(widest_, bytes);
@@ -361,16 +333,8 @@ PerDimension SpanLayout::box(const Problem& problem, const CanonicalNest& walked
 }
 
 bool takes_spans(const Problem& problem) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || problem.sources() == 0 || nest.operand[0].strides[nest.rank - 1] != 1) return false;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    if (problem.element_bytes(i) > sizeof(std::uint64_t)) return false;
-  }
-  if (problem.expression.empty()) return problem.sources() == 1 && layout_of(problem) != Layout::rows;
-  if (nest.windowed || problem.reads.g || problem.reads.t || problem.reads.tile_index) return false;
-  // Elements that a thread loads beside those it needs may be what another one writes.
-  return std::none_of(problem.interleaved.begin(), problem.interleaved.begin() + nest.operands,
-                      [](bool one) { return one; });
+  if (problem.nest.rank < 2 || !is_elementwise(problem)) return false;
+  return !problem.expression.empty() || layout_of(problem) != Layout::rows;
 }
 
 std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& tuning) {

@@ -1,0 +1,282 @@
+#include "families/linear/linear_facts.hpp"
+#include "families/list.hpp"
+#include "families/shared/chunks.hpp"
+#include "families/shared/lines_met.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/line.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t linear_threads = 256;
+constexpr std::uint32_t most_loaded = 32;  // elements of a thread at once, of all sources together
+constexpr std::uint32_t most_converted_bytes = 16;
+constexpr double most_lines = 16;  // of memory that a load of a warp meets
+/// Dividends of a params::Divider are less.
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
+
+/// What is free to choose: bytes of a word of the destination, and how many a thread takes. The first that
+/// fits is within 0.5 % of the best in the mean; the others are there to be measured.
+struct LinearTuning {
+  std::uint32_t word_bytes;
+  std::uint32_t turns;
+};
+constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}};
+/// Words of 16 elements are more than a thread loads as fast.
+constexpr std::uint32_t most_in_common_word = 8;
+
+/// Lines of an operand's memory that a load of a warp meets whose lanes take words side by side.
+double lines_along(const Problem& problem, std::uint32_t operand, std::uint32_t in_word) {
+  std::array<std::uint32_t, max_view_rank> order{};  // from the last dimension to the first
+  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) order[d] = problem.nest.rank - 1 - d;
+  return lines_met(problem, operand, std::span(order).first(problem.nest.rank), in_word,
+                   problem.nest.elements());
+}
+
+/// Whether the destination's elements follow each other in memory, and those of the sources that belong side
+/// by side there share lines of memory.
+bool takes_lines(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  if (nest.rank == 0 || !is_elementwise(problem) || layout_of(problem) == Layout::rows) return false;
+  std::int64_t expected = 1;
+  for (std::uint32_t d = nest.rank; d-- > 0;) {
+    if (nest.operand[0].strides[d] != expected) return false;
+    expected *= static_cast<std::int64_t>(nest.shape[d]);
+  }
+  for (std::uint32_t i = 1; i < nest.operands; ++i) {
+    if (lines_along(problem, i, 1) > most_lines) return false;
+  }
+  return nest.elements() < most_elements - (std::uint64_t{1} << 20);
+}
+
+/// Whether an element of any source lies further from its first than 32 bits of elements tell.
+bool reaches_far(const CanonicalNest& nest) noexcept {
+  for (std::uint32_t i = 1; i < nest.operands; ++i) {
+    std::uint64_t reach = 0;
+    for (std::uint32_t d = 0; d < nest.rank; ++d)
+      reach = sat_add(
+          reach, sat_mul(static_cast<std::uint64_t>(std::abs(nest.operand[i].strides[d])), nest.shape[d]));
+    if (reach > std::numeric_limits<std::int32_t>::max()) return true;
+  }
+  return false;
+}
+
+/// Whether the elements of some source's rows are all the same one.
+bool repeats_row(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  return std::any_of(nest.operand.begin() + 1, nest.operand.begin() + nest.operands,
+                     [&](const auto& operand) { return operand.strides[nest.rank - 1] == 0; });
+}
+
+LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) {
+  const CanonicalNest& nest = problem.nest;
+  LinearFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
+                    .rank = nest.rank,
+                    .turns = tuning.turns,
+                    .wide_offsets = reaches_far(nest) ? 1U : 0U,
+                    .computes = problem.expression.empty() ? 0U : 1U,
+                    .padded = nest.windowed ? 1U : 0U,
+                    .sources = problem.sources()};
+  facts.in_word = tuning.word_bytes / facts.element_bytes();
+  const std::uint64_t row = nest.shape[nest.rank - 1];
+  const bool begins_with_word = facts.in_word != 0 && problem.address[0] % tuning.word_bytes == 0;
+  facts.short_rows = nest.rank > 1 && row < facts.in_word ? 1 : 0;
+  const bool whole = begins_with_word && row % std::max(facts.in_word, 1U) == 0;
+  facts.wraps = nest.rank > 1 && facts.short_rows == 0 && facts.in_word > 1 && !whole ? 1 : 0;
+  for (std::uint32_t s = 0; s < facts.sources; ++s) {
+    // What surrounds a padded source has the destination's type.
+    facts.source[s] =
+        facts.padded != 0 ? facts.type : static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
+  }
+  return facts;
+}
+
+/// Whether there is such a kernel: a word holds an element, and the destination a word; a thread does not
+/// load too much at once, and no more of one source than is converted at once.
+bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
+  if (facts.in_word == 0 || problem.nest.elements() < facts.in_word) return false;
+  if (facts.in_word * facts.turns * facts.sources > most_loaded) return false;
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    if (facts.computes != 0 && facts.in_word * problem.element_bytes(i) > most_converted_bytes) return false;
+  }
+  return true;
+}
+
+template <class Line>
+void fill_line(Line& line, const Problem& problem) {
+  const CanonicalNest& nest = problem.nest;
+  set_address(line.destination, problem.address[0]);
+  for (std::size_t s = 0; s < std::size(line.source); ++s)
+    set_address(line.source[s], problem.address[s + 1]);
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    line.digit[d].count = make_divider<params::Divider>(nest.shape[d]);
+    for (std::size_t s = 0; s < std::size(line.source); ++s)
+      line.digit[d].source[s] = nest.operand[s + 1].strides[d];
+  }
+  line.elements = static_cast<std::uint32_t>(nest.elements());
+}
+
+/// Adds the parameter of a launch: a Line, or what begins with one.
+template <std::uint32_t rank, std::uint32_t sources, class Line>
+void add_line(ParameterBlock& parameters, ParameterType type, const Line& line) {
+  using Beginning = params::Line<rank, sources>;
+  const std::uint32_t at = parameters.add(type, "plan", line);
+  parameters.add_address(at + offsetof(Beginning, destination), 0);
+  for (std::uint32_t s = 0; s < sources; ++s) {
+    parameters.add_address(
+        at + static_cast<std::uint32_t>(offsetof(Beginning, source) + s * sizeof(DevicePtr)), s + 1);
+  }
+}
+
+template <std::uint32_t rank>
+params::PaddedLine<rank> padded_line(const Problem& problem) {
+  params::PaddedLine<rank> line{};
+  fill_line(line, problem);
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    const auto extent = static_cast<std::int64_t>(problem.nest.shape[d]);
+    const auto index = [&](std::int64_t i) {
+      return static_cast<std::uint32_t>(std::clamp<std::int64_t>(i, 0, extent));
+    };
+    line.first[d] = index(problem.nest.window_first[d]);
+    line.end[d] = index(problem.nest.window_end[d]);
+  }
+  line.value = problem.padding;
+  return line;
+}
+
+class Linear final : public Family {
+ public:
+  Linear()
+      : Family({.name = "linear",
+                .summary = "moves, pads, converts or computes along the destination's memory, all of whose "
+                           "dimensions count as one, element by element",
+                .operation = {},
+                .computes = true,
+                .most_inputs = max_inputs}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (!takes_lines(problem)) return;
+    // Along rows without gaps `general` is as fast, and there are few kernels of it.
+    bool common = !is_small(problem) && (problem.nest.rank > 1 || repeats_row(problem));
+    for (const LinearTuning& tuning : tunings) {
+      const LinearFacts facts = facts_of_tuning(problem, tuning);
+      if (!fits(problem, facts)) continue;
+      const bool takes = common && facts.in_word <= most_in_common_word;
+      add_once(candidates, candidate(facts, problem.nest), takes);
+      if (takes) common = false;
+    }
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    const CanonicalNest& nest = candidate.nest;
+    const std::uint32_t of_cta = linear_threads * facts.turns * facts.in_word;
+    Footprint footprint{.threads = linear_threads,
+                        .tiles = ceil_div(nest.elements() + facts.in_word - 1, std::uint64_t{of_cta}),
+                        .registers = 32,
+                        .store_bytes = facts.in_word * facts.element_bytes()};
+    std::uint64_t left = of_cta;
+    for (std::uint32_t d = nest.rank; d-- > 0;) {
+      footprint.box[d] = static_cast<std::uint32_t>(std::min(nest.shape[d], left));
+      left = ceil_div(left, std::max<std::uint64_t>(nest.shape[d], 1));
+    }
+    const auto elements = static_cast<double>(nest.elements());
+    const double words = elements / facts.in_word;
+    footprint.work.linear_word = words;
+    footprint.work.linear_digit = (facts.short_rows != 0 ? elements
+                                   : facts.wraps != 0    ? 2 * words
+                                                         : words) *
+                                  (facts.rank - 1) * (1 + facts.sources) / 2;
+    footprint.work.linear_element = elements * facts.sources;
+    for (std::uint32_t i = 1; i <= facts.sources; ++i)
+      footprint.work.linear_line += elements * lines_along(problem, i, facts.in_word);
+    // What is computed, or asked of a window, is instructions, too.
+    if (facts.computes != 0 || facts.padded != 0) footprint.work.linear_element += elements;
+    for (std::uint32_t i = 1; i <= facts.sources; ++i)
+      footprint.bytes_in_flight += std::uint64_t{of_cta} * problem.element_bytes(i);
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    return {.family = name(),
+            .threads = linear_threads,
+            .vector_bytes = facts.in_word * facts.element_bytes(),
+            .turns = facts.turns};
+  }
+  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
+    return fmt::format("words of {} bytes, {} threads of {}", choice.vector_bytes, choice.threads,
+                       choice.turns);
+  }
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    return fmt::format(
+        "The destination's elements follow each other in memory: threads go along it by words of {} bytes, "
+        "and "
+        "load their elements wherever the sources have them.",
+        facts.in_word * facts.element_bytes());
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    with_rank(facts.rank, [&](auto rank) {
+      if (facts.padded != 0) {
+        add_line<rank, 1>(parameters, {"params::PaddedLine", rank}, padded_line<rank>(problem));
+      } else {
+        with_rank(facts.sources, [&](auto sources) {
+          params::Line<rank, sources> line{};
+          fill_line(line, problem);
+          add_line<rank, sources>(parameters, {"params::Line", rank, sources}, line);
+        });
+      }
+    });
+    shape.grid = grid_of(tiles_of(footprint(candidate, problem), candidate.nest));
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    SourceParts parts{
+        .why =
+            "Threads go along the destination's memory and load what belongs there element by element, many "
+            "at once: no row is too short or too odd for that. The copy engine is not used: it takes rows of "
+            "whole 16 bytes alone.",
+        .most_threads = linear_threads,
+        .call = "move_line(plan)"};
+    parts.set("padded", facts.padded != 0);
+    parts.set("computes", facts.computes != 0);
+    parts.set("short_rows", facts.short_rows != 0);
+    parts.set("wraps", facts.wraps != 0);
+    parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
+                  number_fact("in_word", facts.in_word, "elements of a word") +
+                  number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
+    std::array<ElementType, max_inputs> from{};
+    for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
+    add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources),
+                      facts.computes != 0 || facts.padded != 0);
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
+    const auto facts = facts_of<LinearFacts>(candidate);
+    shape.sources = static_cast<std::uint8_t>(facts.sources);
+  }
+};
+
+}  // namespace
+
+const Family& linear_family() {
+  static const Linear family;
+  return family;
+}
+
+TMAJIT_END

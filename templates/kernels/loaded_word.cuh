@@ -1,0 +1,66 @@
+// Words of the destination, put together from elements that were loaded one by one.
+//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate().
+#pragma once
+#include "tmajit/values.cuh"
+
+namespace tmajit {
+
+constexpr u32 sources = AllSources::count;
+constexpr u32 element_bytes = sizeof(Destination::Element);
+constexpr u32 word_bytes = in_word * element_bytes;
+//@ if computes
+// Elements that are converted at once, of which a word may have only the first.
+constexpr u32 at_once = in_word < 2 ? 2 : in_word;
+//@ else
+constexpr u32 at_once = in_word;  // elements
+//@ end
+
+using Word = Raw<element_bytes, in_word>;
+template <u32 i>
+using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
+
+// Elements of one source, as many as a word has.
+template <u32 i>
+struct Input {
+  Raw<sizeof(typename Source<i>::Element), at_once> bits;
+};
+template <u32... i>
+struct Inputs : Input<i>... {};
+
+//@ if computes
+template <u32... i>
+__device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
+  AllValues<at_once, i...> values;
+  (packed<typename Source<i>::Element, at_once>(static_cast<const Input<i>&>(inputs).bits)
+       .decode(static_cast<SourceValues<i, at_once>&>(values).at),
+   ...);
+  Value<Destination::Element> out[at_once] = {};
+#pragma unroll
+  for (u32 k = 0; k < in_word; ++k) {
+    out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
+  }
+  Pack<Destination::Element, at_once> pack;
+  pack.encode(out);
+  const auto all = raw<Destination::Element, at_once>(pack);
+  Word word;
+#pragma unroll
+  for (u32 w = 0; w < word.words; ++w) word.word[w] = all.word[w];
+  return word;
+}
+//@ else
+__device__ __forceinline__ const Word& word_of(const Inputs<0>& inputs) {
+  return inputs.bits;
+}
+//@ end
+
+__device__ __forceinline__ void store_word(u8* to, const Word& value) {
+  if constexpr (word_bytes == 16) {
+    store16(to, {{value.word[0], value.word[1], value.word[2], value.word[3]}});
+  } else if constexpr (word_bytes == 8) {
+    *reinterpret_cast<u64*>(to) = static_cast<u64>(value.word[1]) << 32 | value.word[0];
+  } else {
+    *reinterpret_cast<u32*>(to) = value.word[0];
+  }
+}
+
+}  // namespace tmajit

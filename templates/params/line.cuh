@@ -1,0 +1,50 @@
+// What a kernel of lines knows of its launch: a destination whose elements follow each other in memory, and how an element's
+// number is taken apart into the indices of its sources.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+template <u32 sources>
+struct LineDigit {
+  i64 source[sources];  // elements from one index to the next
+  Divider count;        // indices
+};
+
+// Dimensions in the order of the destination's memory, the last varies fastest.
+template <u32 rank, u32 sources>
+struct Line {
+  Address<u8> destination;
+  Address<const u8> source[sources];
+  LineDigit<sources> digit[rank];
+  u32 elements;
+};
+
+//@ used PaddedLine
+// Of a source that does not reach all of the destination.
+template <u32 rank>
+struct PaddedLine : Line<rank, 1> {
+  u32 first[rank];  // the indices of each dimension that the source has
+  u32 end[rank];
+  double value;  // what the rest holds
+};
+//@ end
+
+//@ if host
+template <u32 rank, u32 sources>
+struct LineLayout : LineLayout<rank, sources - 1> {
+  using Digit = LineDigit<sources>;
+  static_assert(sizeof(Digit) == 16 + 8 * sources && TMAJIT_OFFSET(Digit, count) == 8 * sources);
+  using One = Line<rank, sources>;
+  static_assert(TMAJIT_OFFSET(One, source) == 8 && TMAJIT_OFFSET(One, digit) == 8 + 8 * sources);
+  static_assert(TMAJIT_OFFSET(One, elements) == TMAJIT_OFFSET(One, digit) + rank * sizeof(Digit));
+  static_assert(sizeof(One) == TMAJIT_OFFSET(One, elements) + 8 && alignof(One) == 8);
+};
+template <u32 rank>
+struct LineLayout<rank, 0> : LineLayout<rank - 1, 8> {};
+template <>
+struct LineLayout<0, 8> {};
+static_assert(sizeof(LineLayout<8, 8>) > 0);  // of all ranks and sources to 8
+//@ end
+
+}  // namespace tmajit::params

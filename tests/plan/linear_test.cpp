@@ -1,0 +1,74 @@
+/// Plans of `linear` kernels: which problems they take, and what their words meet.
+#include "families/linear/linear_facts.hpp"
+#include "families/list.hpp"
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+
+#include <iostream>
+#include <numeric>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+std::vector<Candidate> linear_candidates(const Problem& problem) {
+  std::vector<Candidate> candidates;
+  if (problem.nest.elements() > 0) linear_family().add_candidates(problem, candidates);
+  return candidates;
+}
+
+/// Whether any word of the destination has elements of two rows, by walking all of them.
+bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
+  const std::uint64_t row = problem.nest.shape[facts.rank - 1];
+  const std::uint64_t word_bytes = std::uint64_t{facts.in_word} * facts.element_bytes();
+  const std::uint64_t past = problem.address[0] % word_bytes / facts.element_bytes();
+  const std::uint64_t all = problem.nest.elements();
+  for (std::uint64_t end = row; end < all; end += row) {
+    if ((end + past) % facts.in_word != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("linear kernels take destinations without gaps, and know which words meet the end of a row") {
+  const std::uint64_t seed = reference::seed(20261209);
+  std::cout << "TMAJIT_SEED=" << seed << std::endl;
+  std::size_t met = 0;
+  for (std::uint64_t n = 0; n < 1500; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    const Problem problem = make_problem(tests::random_move(seed + n, 40));
+    for (const Candidate& candidate : linear_candidates(problem)) {
+      INFO(linear_family().choice(candidate).text());
+      const auto facts = facts_of<LinearFacts>(candidate);
+      const CanonicalNest& nest = problem.nest;
+      std::uint64_t expected = 1;
+      for (std::uint32_t d = nest.rank; d-- > 0; expected *= nest.shape[d])
+        CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[d]) == expected);
+      CHECK((facts.short_rows != 0) == (nest.rank > 1 && nest.shape[nest.rank - 1] < facts.in_word));
+      if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(words_meet_ends(problem, facts));
+      CHECK(nest.elements() >= facts.in_word);
+      const Footprint footprint = linear_family().footprint(candidate, problem);
+      const std::uint64_t of_cta = std::uint64_t{footprint.threads} * facts.turns * facts.in_word;
+      CHECK(tiles_of(footprint, nest) * of_cta >= nest.elements() + facts.in_word - 1);
+      ++met;
+    }
+  }
+  CHECK(met > 300);
+}
+
+TEST_CASE("linear kernels count elements in 31 bits, and leave transpositions to others") {
+  const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::from_address);
+  const auto repeated = [&](std::uint64_t rows) {
+    const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::to_address);
+    return linear_candidates(
+        make_problem({.destination = destination, .sources = {broadcast(row, {rows, 3})}}));
+  };
+  CHECK_FALSE(repeated(1'000'001).empty());
+  CHECK(repeated(715'827'883).empty());
+  CHECK(linear_candidates(make_problem(tests::permutation(ElementType::f32, {3001, 4001}, {1, 0}))).empty());
+  CHECK_FALSE(linear_candidates(make_problem(tests::permutation(ElementType::f32, {301, 41, 37}, {1, 0, 2})))
+                  .empty());
+}
