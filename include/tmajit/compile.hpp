@@ -24,6 +24,7 @@ struct Source {
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
   /// All that `text` can include: no file is read when it is compiled. None is a null pointer.
   std::shared_ptr<const SourceHeaders> headers = {};
+  std::string then = {};  ///< likewise a reduction's expression of its result, under `#line 1 "then"`
 };
 
 struct CompileOptions {

@@ -11,6 +11,9 @@
 
 TMAJIT_BEGIN
 
+/// Bytes that are zeros at the beginning of a launch's scratch memory, and again when it ends.
+inline constexpr std::uint32_t scratch_zeros = 64 << 10;
+
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -18,6 +21,10 @@ struct LaunchShape {
   /// CTAs of a cluster; each divides the grid's extent. {1, 1, 1} leaves it to the kernel: without
   /// `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  /// Memory that the launch has for itself while it runs, whose address the device makes the last parameter;
+  /// 0: none. The first `scratch_zeros` of it are zeros, and the kernel leaves them so. Launches of one graph
+  /// that one stream added share it: two graphs that were instantiated of it must not run at once.
+  std::uint32_t scratch_bytes = 0;
 };
 
 /// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch of it keeps what it

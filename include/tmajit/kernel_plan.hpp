@@ -27,6 +27,7 @@ struct FamilyInfo {
   std::uint32_t most_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
   bool neighbours = false;     ///< its expression calls sources with offsets: a stencil's
+  bool reduces = false;        ///< does reductions, and nothing else
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
 };
 
@@ -83,6 +84,7 @@ class TMAJIT_API KernelPlan {
   /// The bytes that tell kernels apart: family, facts, expression. Equal keys are equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
+  [[nodiscard]] std::string_view then() const noexcept;  ///< of a reduction: what is computed of its result
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
   /// What was free to choose.

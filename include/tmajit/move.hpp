@@ -123,6 +123,8 @@ TMAJIT_API void map(const Runtime& runtime, const Tensor& destination, std::stri
                     List<Tensor> sources, Stream stream = nullptr);
 TMAJIT_API void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
                         List<Tensor> sources, const Stencil& stencil = {}, Stream stream = nullptr);
+TMAJIT_API void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what,
+                       List<Tensor> sources, Stream stream = nullptr);
 /// @}
 
 TMAJIT_END

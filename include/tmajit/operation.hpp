@@ -4,6 +4,7 @@
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,17 +20,52 @@ struct Padding {
   double value = 0;  ///< of destination elements that the source does not reach, converted to their type
 };
 
+/// What a reduction makes of the elements that come together.
+enum class ReductionOp : std::uint8_t {
+  sum,
+  mean,  ///< the sum over the count; of integers as f64
+  min,   ///< NaN wins, as in NumPy and PyTorch; of max likewise
+  max,
+  any,      ///< 1 if an element is not 0 (NaN is not), else 0
+  all,      ///< 1 if no element is 0, else 0
+  arg_min,  ///< the first place of the least element, of NaN if there is one; counted in row-major order over
+            ///< the axes that are reduced
+  arg_max,  ///< likewise of the greatest
+};
+inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp::mean,   ReductionOp::min,
+                                              ReductionOp::max,     ReductionOp::any,    ReductionOp::all,
+                                              ReductionOp::arg_min, ReductionOp::arg_max};
+/// "sum", "arg_min".
+[[nodiscard]] TMAJIT_API std::string_view name(ReductionOp op) noexcept;
+/// The operation of that name. Throws Error{invalid_argument} that lists the names.
+[[nodiscard]] TMAJIT_API ReductionOp parse_reduction(std::string_view text);
+
+/// A reduction of some dimensions of its sources; twice run, the same bits. Sums of f64 are f64, of other
+/// floating point f32, of integers 64 bits long, and wrap; integers' extremes have 32 bits at least, places 64.
+struct Reduction {
+  ReductionOp op = ReductionOp::sum;
+  Dims axes = {};  ///< of the sources; a negative one counts from the end
+  /// What is reduced, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  std::string expression = {};
+  /// What becomes of each result x, which is of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
+  std::string then = {};
+};
+
 /// One destination computed from sources of its shape, element by element. What all operations below are made
 /// of.
 struct Move {
   Tensor destination;
-  std::vector<Tensor> sources;  ///< up to 8, each of the destination's shape but where there is a padding
+  /// Up to 8, each of the destination's shape but where there is a padding or a reduction.
+  std::vector<Tensor> sources;
   /// In x0 … x7 (x for one source) and g[d], the element's coordinates in the destination. Empty: the one
   /// source's bits as they are; its elements have the size of the destination's.
   std::string expression = {};
   std::optional<Padding> padding = std::nullopt;  ///< one source and no expression
   /// With it sources are called in the expression, with offsets of neighbours: x0(-1, 0).
   std::optional<Stencil> stencil = std::nullopt;
+  /// Its own expressions and no other. Sources have one shape, the destination their dimensions without the
+  /// axes, in order.
+  std::optional<Reduction> reduction = std::nullopt;
 };
 
 /// An operation on tensors, as the moves that do it: a pure value.
@@ -69,6 +105,11 @@ namespace operation {
 /// be the destination.
 [[nodiscard]] TMAJIT_API Operation stencil(const Tensor& destination, std::string_view expression,
                                            List<Tensor> sources, const Stencil& stencil = {});
+/// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
+/// dimensions that are not reduced, in order. To keep those that are as extents of 1, reduce into a
+/// reshaped() view.
+[[nodiscard]] TMAJIT_API Operation reduce(const Tensor& destination, const Reduction& what,
+                                          List<Tensor> sources);
 
 }  // namespace operation
 

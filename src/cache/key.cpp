@@ -23,7 +23,8 @@ constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "com
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
   // Structured bindings name every field: a field added to one of these types stops the build here until
   // somebody decides whether it belongs to the key.
-  [[maybe_unused]] const auto& [text, entry, expression, headers] = source;  // the expression is in the text
+  // Expressions are in the text.
+  [[maybe_unused]] const auto& [text, entry, expression, headers, then] = source;
   const auto& [arch, line_info, extra] = options;
   [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // where it lies changes nothing
 

@@ -344,8 +344,9 @@ std::string without_unused(std::string_view text, std::string_view expression) {
   return out;
 }
 
-std::string finished(std::string_view text, std::string_view expression, std::string_view file) {
-  const std::string used = without_unused(text, expression);
+std::string finished(std::string_view text, std::string_view expression, std::string_view file,
+                     std::string_view then) {
+  const std::string used = without_unused(text, fmt::format("{} {}", expression, then));
   std::string out;
   std::size_t count = 0;
   const auto put = [&](std::string_view line) {
@@ -362,13 +363,15 @@ std::string finished(std::string_view text, std::string_view expression, std::st
     if (blank && !close && !closed(line)) put("");
     blank = false;
     close = begins_section(line) || opened(line);
-    if (line != "//@ expression") {
+    const bool is_then = line == "//@ then";
+    if (!is_then && line != "//@ expression") {
       put(line);
       continue;
     }
-    put("#line 1 \"expression\"");
-    put(expression);
-    count += static_cast<std::size_t>(std::ranges::count(expression, '\n'));
+    const std::string_view users = is_then ? then : expression;
+    put(fmt::format("#line 1 \"{}\"", is_then ? "then" : "expression"));
+    put(users);
+    count += static_cast<std::size_t>(std::ranges::count(users, '\n'));
     put(fmt::format("#line {} \"{}\"", count + 2, file));
   }
   return out;

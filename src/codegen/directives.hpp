@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 ///   //@ each n from 8 to 256 by 8    //@ each r from 1 to 5 if rank    //@ each t of s8 u8    //@ end
 ///                                                          once for each value, $n, $r, $t (repetition.hpp)
 ///   //@ used NAME…                 //@ end                 by whether any of the names occurs elsewhere
-///   //@ expression                                         where the user's expression stands
+///   //@ expression    //@ then                             where the user's expressions stand
 ///   //@ # …                                                a note to those who read the template
 
 /// Evaluates the lines of the first three kinds and removes notes; if `flags` keep all, it makes notes
@@ -33,6 +33,8 @@ TMAJIT_BEGIN
 /// which nothing is left go too, and parts of one namespace that follow each other share it. A line `//@
 /// expression` becomes the user's expression, alone on its line in a file "expression", so that the
 /// compiler's line and column are the user's; the lines after it are those of `file` again.
-[[nodiscard]] std::string finished(std::string_view text, std::string_view expression, std::string_view file);
+/// `//@ then` becomes `then`, in a file of that name.
+[[nodiscard]] std::string finished(std::string_view text, std::string_view expression, std::string_view file,
+                                   std::string_view then = {});
 
 TMAJIT_END

@@ -61,6 +61,10 @@ constexpr KnownFlag flags[] = {
     {"run", "a source's elements lie side by side, or a small step apart"},
     {"repeat", "a source's elements along the row are all the same one"},
     {"elements", "a source's elements are loaded one by one"},
+    {"columns", "threads side by side reduce items side by side in what is kept (reduce)"},
+    {"flat", "what is reduced is one dimension (reduce)"},
+    {"split", "several CTAs share what comes together (reduce)"},
+    {"wide", "items are counted in 64 bits (reduce)"},
     {"image", "a source comes through an image in shared memory"},
 
     {"engine", "the copy engine loads the planes of a stencil"},

@@ -82,6 +82,15 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   return out + "  return (\n//@ expression\n  );\n}\n\n}  // namespace tmajit\n";
 }
 
+/// What a reduction's result becomes, as a function of it and of the elements it is of.
+std::string behind_function(bool is_given) {
+  return fmt::format(
+      "\n// ---- the user's expression of the result ----\nnamespace tmajit {{\n\n"
+      "template <class X>\n__device__ __forceinline__ auto behind(const X x, const X n) {{\n{}}}\n\n}}  // "
+      "namespace tmajit\n",
+      is_given ? "  return (\n//@ then\n  );\n" : "  return x;\n");
+}
+
 /// The kernel's entry: its parameters, and the call of what its template defines.
 std::string entry_point(const KernelPlan::State& state, const SourceParts& parts, std::string_view entry) {
   std::string bounds = fmt::format("{}", parts.most_threads > 0 ? parts.most_threads : state.shape.block[0]);
@@ -110,6 +119,7 @@ Source source(const KernelPlan& plan) {
   Source source;
   source.entry = fmt::format("tmajit_{}", family.name());
   source.expression = expression;
+  source.then = plan.then();
   IncludeExpander expander(flags_of(parts, !expression.empty()));
   const std::string body = expander.kernel(fmt::format("{}.cu", family.name()));
 
@@ -126,12 +136,13 @@ Source source(const KernelPlan& plan) {
   text += expander.headers();
   text += facts_section(parts.facts);
   if (!expression.empty()) text += evaluate_function(parts, expression);
+  if (family.info().reduces) text += behind_function(!plan.then().empty());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
   text += "\n" + section + body;
   text += entry_point(state, parts, source.entry);
 
-  source.text = finished(text, expression, source.entry + ".cu");
+  source.text = finished(text, expression, source.entry + ".cu", plan.then());
   const std::size_t begin = lines(std::string_view(source.text).substr(0, source.text.find(section))) + 1;
   source.text.replace(source.text.find(begin_mark), begin_mark.size(), fmt::format("{}", begin));
   return source;

@@ -53,6 +53,7 @@ struct Api {
   decltype(&::cuCtxGetDevice) ctx_get_device = find("cuCtxGetDevice");
   decltype(&::cuCtxPushCurrent) ctx_push_current = find("cuCtxPushCurrent");
   decltype(&::cuCtxPopCurrent) ctx_pop_current = find("cuCtxPopCurrent");
+  decltype(&::cuCtxSynchronize) ctx_synchronize = find("cuCtxSynchronize");
 
   decltype(&::cuMemAlloc) mem_alloc = find("cuMemAlloc");
   decltype(&::cuMemFree) mem_free = find("cuMemFree");
@@ -65,6 +66,7 @@ struct Api {
   decltype(&::cuStreamCreate) stream_create = find("cuStreamCreate");
   decltype(&::cuStreamDestroy) stream_destroy = find("cuStreamDestroy");
   decltype(&::cuStreamSynchronize) stream_synchronize = find("cuStreamSynchronize");
+  decltype(&::cuStreamGetId) stream_get_id = find("cuStreamGetId");
   decltype(&::cuEventCreate) event_create = find("cuEventCreate");
   decltype(&::cuEventDestroy) event_destroy = find("cuEventDestroy");
   decltype(&::cuEventRecord) event_record = find("cuEventRecord");

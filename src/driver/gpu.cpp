@@ -132,6 +132,7 @@ Gpu::Gpu(const Api& api, DeviceInfo info) : info_(std::move(info)) {
   CUdevice device = 0;
   check(api, api.device_get(&device, info_.ordinal), "cuDeviceGet({})", info_.ordinal);
   context_ = std::make_shared<const Context>(api, device);
+  scratch_ = std::make_shared<Scratch>(context_);
 }
 
 DevicePtr Gpu::allocate(std::uint64_t bytes) {
@@ -254,7 +255,7 @@ void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePt
 }
 
 std::unique_ptr<LoadedKernel> Gpu::load(const Artifact& artifact) {
-  return std::make_unique<GpuKernel>(context_, artifact);
+  return std::make_unique<GpuKernel>(context_, scratch_, artifact);
 }
 
 }  // namespace driver

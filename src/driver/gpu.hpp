@@ -1,6 +1,7 @@
 #pragma once
 
 #include "driver/context.hpp"
+#include "driver/scratch.hpp"
 
 #include <tmajit/device.hpp>
 
@@ -10,7 +11,7 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// A GPU behind the driver. Holds nothing that changes: the driver's calls are thread-safe.
+/// A GPU behind the driver. Holds nothing that changes but Scratch: the driver's calls are thread-safe.
 class Gpu final : public Device,
                   private DeviceMemory,
                   private DeviceStreams,
@@ -54,7 +55,9 @@ class Gpu final : public Device,
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
   DeviceInfo info_;
-  std::shared_ptr<const Context> context_;  // shared with the kernels loaded here
+  // Shared with the kernels loaded here.
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<Scratch> scratch_;
 };
 
 /// Has the driver encode `spec` for the tensor at `address`. Checks nothing itself, whatever the spec holds.

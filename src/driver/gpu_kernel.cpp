@@ -2,15 +2,17 @@
 
 #include <atomic>
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Shares of code that graphs have given back. The driver tells of that in a callback that may not call the
-/// driver (cuUserObjectCreate), so the code is unloaded by the next thread that loads or unloads some.
+/// Shares of code and scratch memory that graphs have given back. The driver tells of that in a callback that
+/// may not call the driver (cuUserObjectCreate), so they end with the next thread that loads code or captures a
+/// launch with scratch memory.
 struct Returned {
-  std::shared_ptr<const LoadedCode> code;
+  std::shared_ptr<const void> share;
   Returned* next = nullptr;
 };
 std::atomic<Returned*> returned_by_graphs{nullptr};
@@ -27,14 +29,14 @@ void drop_returned() noexcept {
   while (one != nullptr) delete std::exchange(one, one->next);
 }
 
-/// Gives `graph` a share of the code, for as long as it or a graph made of it lives.
-void keep_for_graph(CUgraph graph, const std::shared_ptr<const LoadedCode>& code) {
-  const Api& api = code->context().api();
-  auto share = std::make_unique<Returned>(Returned{code});
+/// Gives `graph` a share of something, for as long as it or a graph made of it lives.
+void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
+  auto returned = std::make_unique<Returned>(Returned{std::move(share)});
   CUuserObject object = nullptr;
-  check(api, api.user_object_create(&object, share.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+  check(api,
+        api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "cuUserObjectCreate");
-  (void)share.release();  // the object's now
+  (void)returned.release();  // the object's now
   const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
   if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
   check(api, result, "cuGraphRetainUserObject");
@@ -105,22 +107,46 @@ std::optional<std::uint32_t> LoadedCode::parameter_bytes(std::uint32_t index) co
   return static_cast<std::uint32_t>(bytes);
 }
 
-GpuKernel::GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact)
+GpuKernel::GpuKernel(std::shared_ptr<const Context> context, std::shared_ptr<Scratch> scratch,
+                     const Artifact& artifact)
     : context_(context->handle()),
       get_current_(context->api().ctx_get_current),
       get_capture_info_(context->api().stream_get_capture_info),
       launch_kernel_ex_(context->api().launch_kernel_ex),
       code_((drop_returned(), std::make_shared<const LoadedCode>(std::move(context), artifact))),
+      scratch_(std::move(scratch)),
       entry_(artifact.entry) {
   function_ = reinterpret_cast<CUfunction>(code_->kernel());
 }
 
 void GpuKernel::launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
   CUcontext current = nullptr;
-  if (get_current_(&current) == CUDA_SUCCESS && current == context_) [[likely]]
+  if (get_current_(&current) == CUDA_SUCCESS && current == context_ && shape.scratch_bytes == 0) [[likely]]
     return enqueue(shape, parameters, stream);
   const ContextScope scope(code_->context());
+  if (shape.scratch_bytes > 0) return enqueue_with_scratch(shape, parameters, stream);
   enqueue(shape, parameters, stream);
+}
+
+void GpuKernel::enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters,
+                                     Stream stream) const {
+  std::vector<void*> all(parameters.begin(), parameters.end());
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t capture = 0;
+  CUgraph graph = nullptr;
+  DevicePtr scratch = 0;
+  if (stream != nullptr &&
+      get_capture_info_(stream, &status, &capture, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
+      status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+    drop_returned();
+    const auto block = scratch_->of_capture(capture, stream, shape.scratch_bytes);
+    keep_for_graph(code_->context().api(), graph, block);
+    scratch = block->address();
+  } else {
+    scratch = scratch_->of_stream(stream, shape.scratch_bytes);
+  }
+  all.back() = &scratch;
+  enqueue(shape, all, stream);
 }
 
 void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
@@ -131,7 +157,7 @@ void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> paramet
   if (stream != nullptr &&
       get_capture_info_(stream, &status, nullptr, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
       status == CU_STREAM_CAPTURE_STATUS_ACTIVE) [[unlikely]] {
-    keep_for_graph(graph, code_);
+    keep_for_graph(code_->context().api(), graph, code_);
   }
   CUlaunchConfig config{};
   config.gridDimX = shape.grid[0];

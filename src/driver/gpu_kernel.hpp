@@ -1,6 +1,7 @@
 #pragma once
 
 #include "driver/context.hpp"
+#include "driver/scratch.hpp"
 
 #include <tmajit/device.hpp>
 
@@ -41,9 +42,11 @@ class LoadedCode {
 /// A kernel of a GPU.
 class alignas(64) GpuKernel final : public LoadedKernel {
  public:
-  GpuKernel(std::shared_ptr<const Context> context, const Artifact& artifact);
+  GpuKernel(std::shared_ptr<const Context> context, std::shared_ptr<Scratch> scratch,
+            const Artifact& artifact);
 
-  /// While the stream is captured, the graph is given a share of the code (cuGraphRetainUserObject).
+  /// While the stream is captured, the graph is given a share of the code (cuGraphRetainUserObject), and of
+  /// the launch's scratch memory.
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override;
   void allow_shared_bytes(std::uint32_t bytes) override;
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
@@ -57,6 +60,8 @@ class alignas(64) GpuKernel final : public LoadedKernel {
  private:
   /// With the context current.
   void enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
+  /// Likewise with memory for the launch alone, whose address becomes the last parameter.
+  void enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
   /// Of a launch that the driver refused.
   [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;
 
@@ -70,6 +75,7 @@ class alignas(64) GpuKernel final : public LoadedKernel {
   decltype(Api::launch_kernel_ex) launch_kernel_ex_;
   std::shared_ptr<const LoadedCode> code_;
 
+  std::shared_ptr<Scratch> scratch_;
   std::string entry_;
 };
 

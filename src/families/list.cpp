@@ -21,6 +21,7 @@ std::span<const Family* const> all_families() noexcept {
                               &general_family(),
                               &fill_family(),
                               &stencil_family(),
+                              &reduce_family(),
                               &copy_family(),
                               &map_family(),
                               &bulk_family(),

@@ -20,6 +20,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();
+[[nodiscard]] const Family& reduce_family();
 [[nodiscard]] const Family& copy_family();
 [[nodiscard]] const Family& map_family();
 [[nodiscard]] const Family& bulk_family();

@@ -6,11 +6,12 @@
 TMAJIT_BEGIN
 namespace {
 
-std::string key_of(const Candidate& candidate, std::string_view expression) {
+std::string key_of(const Candidate& candidate, std::string_view expression, std::string_view then) {
   std::string key(candidate.family->name());
   key += '\0';
   key += candidate.facts;
   key += expression;
+  if (!then.empty()) key.append(1, '\0').append(then);
   return key;
 }
 
@@ -24,7 +25,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   state->shape.shared_bytes = footprint.dynamic_shared_bytes;
   state->most_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.most_dynamic_shared_bytes);
   family.bind(candidate, problem, state->parameters, state->shape);
-  state->key = key_of(candidate, problem.expression);
+  state->key = key_of(candidate, problem.expression, problem.then);
   state->candidate = std::move(candidate);
   state->problem = std::move(problem);
   state->prediction = prediction;
@@ -40,6 +41,9 @@ std::string_view KernelPlan::key() const noexcept {
 }
 std::string_view KernelPlan::expression() const noexcept {
   return state_->problem.expression;
+}
+std::string_view KernelPlan::then() const noexcept {
+  return state_->problem.then;
 }
 const LaunchShape& KernelPlan::launch_shape() const noexcept {
   return state_->shape;

@@ -15,16 +15,17 @@ LaunchImage::LaunchImage(const ParameterBlock& parameters, const LaunchShape& sh
     : kernel_(&target.kernel),
       encoder_(&target.maps),
       shape_(shape),
-      size_(static_cast<std::uint16_t>(bytes_for(parameters))),
       parameter_bytes_(static_cast<std::uint16_t>(parameters.bytes().size())),
-      parameters_(static_cast<std::uint8_t>(parameters.entries().size())),
-      patches_(static_cast<std::uint8_t>(parameters.patches().size())),
-      maps_(static_cast<std::uint8_t>(parameters.maps().size())) {}
+      parameters_(parameters.entries().size() & 63),
+      patches_(parameters.patches().size() & 63),
+      maps_(parameters.maps().size() & 15) {}
 
 LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, const LaunchShape& shape,
                                 std::span<const Part> operands, const Target& target) {
   static_assert(sizeof(LaunchImage) == cache_line && std::is_trivially_copyable_v<LaunchImage>);
   static_assert(ParameterBlock::max_bytes % chunk == 0);
+  static_assert(ParameterBlock::max_parameters < 64 && ParameterBlock::max_patches < 64 &&
+                ParameterBlock::max_bytes / sizeof(EncodedTensorMap) < 16);
   static_assert(max_bytes >= sizeof(LaunchImage) + ParameterBlock::max_bytes +
                                  ParameterBlock::max_patches * sizeof(Patch) +
                                  ParameterBlock::max_parameters * sizeof(std::uint16_t) + 8 +

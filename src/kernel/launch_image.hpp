@@ -107,7 +107,7 @@ class alignas(8) LaunchImage {
   [[nodiscard]] const LaunchShape& shape() const noexcept { return shape_; }
   /// The image that was written behind this one.
   [[nodiscard]] const LaunchImage& next() const noexcept {
-    return *reinterpret_cast<const LaunchImage*>(reinterpret_cast<const std::byte*>(this) + size_);
+    return *reinterpret_cast<const LaunchImage*>(reinterpret_cast<const std::byte*>(this) + layout().end);
   }
 
  private:
@@ -153,11 +153,11 @@ class alignas(8) LaunchImage {
   const LoadedKernel* kernel_;
   DeviceMaps* encoder_;
   LaunchShape shape_;
-  std::uint16_t size_;  ///< of the whole image
   std::uint16_t parameter_bytes_;
-  std::uint8_t parameters_;
-  std::uint8_t patches_;
-  std::uint8_t maps_;
+  // So short that all of this is one line of the caches.
+  std::uint16_t parameters_ : 6;
+  std::uint16_t patches_ : 6;
+  std::uint16_t maps_ : 4;
 };
 
 TMAJIT_END

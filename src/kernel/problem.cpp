@@ -21,6 +21,26 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+/// The destination of a reduction in all dimensions of its sources: with stride 0 in those that it lacks.
+TensorView expanded(const TensorView& destination, const Move& move, ReducedDimensions& reduced) {
+  const Reduction& reduction = *move.reduction;
+  TensorView view = move.sources.front().view;
+  view.type = destination.type;
+  for (const std::int64_t axis : reduction.axes) {
+    reduced.reduced[static_cast<std::size_t>(axis < 0 ? axis + view.rank : axis)] = true;
+  }
+  std::uint32_t kept = destination.rank;
+  std::int64_t place = 1;
+  const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
+  for (std::uint32_t d = view.rank; d-- > 0;) {
+    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[--kept];
+    if (!reduced.reduced[d] || !has_places) continue;
+    reduced.place[d] = place;
+    place *= static_cast<std::int64_t>(view.shape[d]);
+  }
+  return view;
+}
+
 /// Elements of the last dimension, if they make one wider element in both views; else 1.
 std::uint32_t joinable(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
@@ -77,7 +97,12 @@ ExpressionReads reads_of(std::string_view expression) noexcept {
 Problem make_problem(const Move& move) {
   Problem problem;
   problem.expression = move.expression;
-  problem.reads = reads_of(move.expression);
+  if (move.reduction) {
+    problem.reduction = move.reduction->op;
+    problem.expression = move.reduction->expression.empty() ? "x" : move.reduction->expression;
+    problem.then = move.reduction->then;
+  }
+  problem.reads = reads_of(problem.expression);
 
   std::vector<TensorView> views{move.destination.view};
   for (const Tensor& source : move.sources) views.push_back(source.view);
@@ -86,6 +111,11 @@ Problem make_problem(const Move& move) {
 
   SourceWindow window;
   NestOptions options{.keep_dimensions = problem.reads.g || move.stencil.has_value()};
+  ReducedDimensions reduced;
+  if (move.reduction) {
+    views[0] = expanded(views[0], move, reduced);
+    options.reduced = &reduced;
+  }
   if (move.padding) {
     // The source as the destination's indices see it: its first element lies where they are `before`.
     TensorView& source = views[1];
@@ -142,7 +172,12 @@ TensorView Problem::view(std::uint32_t operand) const {
 
 std::uint64_t Problem::bytes_written() const noexcept {
   if (!views.empty()) return sat_mul(views[0].elements(), element_bytes(0));
-  return sat_mul(nest.elements(), element_bytes(0));
+  std::uint64_t elements = nest.empty() ? 0 : 1;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    // What is reduced is written once.
+    if (nest.operand[0].strides[d] != 0 || !reduction) elements = sat_mul(elements, nest.shape[d]);
+  }
+  return sat_mul(elements, element_bytes(0));
 }
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {

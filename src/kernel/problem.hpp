@@ -47,7 +47,9 @@ struct Problem {
   std::uint32_t joined = 1;     ///< elements of `type` that are one of the nest's (widened())
   double padding = 0;
   std::optional<StencilProblem> stencil = std::nullopt;
-  std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
+  std::optional<ReductionOp> reduction = std::nullopt;  ///< of the dimensions whose destination stride is 0
+  std::string then = {};                                ///< what is computed of its result; empty: nothing
+  std::uint32_t sm_count = 132;                         ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:
   std::vector<TensorView> views = {};  ///< operands as they are, not as the nest walks them; else empty

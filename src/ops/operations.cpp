@@ -61,6 +61,21 @@ std::span<const std::uint64_t> shape_of(const Tensor& destination) {
   return extents(destination.view, "the destination");
 }
 
+/// The shape that the sources are broadcast to: of each dimension, counted from the last, the extent that is
+/// not 1, if there is one.
+std::vector<std::uint64_t> common_shape(std::span<const Tensor> sources) {
+  std::vector<std::uint64_t> shape;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto own = extents(sources[i].view, fmt::format("source {}", i));
+    if (own.size() > shape.size()) shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    for (std::size_t k = 1; k <= own.size(); ++k) {
+      std::uint64_t& extent = shape[shape.size() - k];
+      if (extent == 1) extent = own[own.size() - k];
+    }
+  }
+  return shape;
+}
+
 /// The operation that is this move, of tensors that were given.
 Operation one_move(Move move, std::span<const Tensor> sources) {
   Operation operation{
@@ -126,6 +141,16 @@ Operation stencil(const Tensor& destination, std::string_view expression, List<T
   Operation operation = map(destination, expression, sources);
   operation.moves.front().stencil = stencil;
   return operation;
+}
+
+Operation reduce(const Tensor& destination, const Reduction& what, List<Tensor> sources) {
+  if (sources.empty()) refuse("a reduction without a source; at least one is needed");
+  const std::vector<std::uint64_t> shape = common_shape(sources);
+  Move move{.destination = destination, .sources = {}, .reduction = what};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    move.sources.push_back(broadcast(sources[i], shape, fmt::format("source {}", i)));
+  }
+  return one_move(std::move(move), sources);
 }
 
 Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t along) {
@@ -209,6 +234,16 @@ void cast(const Runtime& runtime, const Tensor& destination, const Tensor& sourc
   Call(runtime, 't', {&destination, 1}, {&source, 1}).run(stream, [&] {
     return operation::cast(destination, source);
   });
+}
+
+void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what, List<Tensor> sources,
+            Stream stream) {
+  Call(runtime, 'r', {&destination, 1}, sources)
+      .with(static_cast<std::uint64_t>(what.op))
+      .with(std::span<const std::int64_t>(what.axes))
+      .with(std::span<const char>(what.expression))
+      .with(std::span<const char>(what.then))
+      .run(stream, [&] { return operation::reduce(destination, what, sources); });
 }
 
 void map(const Runtime& runtime, const Tensor& destination, std::string_view expression, List<Tensor> sources,

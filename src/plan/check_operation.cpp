@@ -1,6 +1,7 @@
 #include "plan/check_operation.hpp"
 
 #include "kernel/stencil_calls.hpp"
+#include "plan/check_reduction.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -29,12 +30,15 @@ class MoveRules {
 
   void check() {
     if (!check_views()) return;
-    check_sources();
-    check_expression();
-    if (move_.stencil) check_stencil();
-    if (move_.padding) {
-      check_padding();
+    if (move_.reduction) {
+      check_reduction();
     } else {
+      check_sources();
+    }
+    check_expression(move_.expression);
+    if (move_.stencil) check_stencil();
+    if (move_.padding) check_padding();
+    if (!move_.padding && !move_.reduction) {
       for (std::size_t k = 0; k < move_.sources.size(); ++k) check_shape(k);
     }
     check_written_once(
@@ -100,8 +104,7 @@ class MoveRules {
     }
   }
 
-  void check_expression() {
-    const std::string& text = move_.expression;
+  void check_expression(const std::string& text) {
     if (text.size() > max_expression) {
       add("expression.length", fmt::format("expression of {}", destination()),
           fmt::format("{} characters", text.size()), fmt::format("at most {} characters", max_expression),
@@ -146,6 +149,15 @@ class MoveRules {
                      : fmt::format("{}", fmt::join(dims, ", ")),
         fmt::format("as many different ones of {} dimensions as calls have offsets, {}", rank, calls.offsets),
         dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
+  }
+
+  void check_reduction() {
+    const Reduction& reduction = *move_.reduction;
+    check_expression(reduction.expression);
+    check_expression(reduction.then);
+    const ReductionMistake found = mistake_of(move_);
+    if (found.rule.empty()) return;
+    add(found.rule, fmt::format("reduction to {}", destination()), found.found, found.need, found.legal);
   }
 
   void check_shape(std::size_t k) {

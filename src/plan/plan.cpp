@@ -22,7 +22,8 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
   std::vector<Candidate> candidates;
   candidates.reserve(most_candidates);
   const auto add = [&](const Family& one) {
-    if (one.info().neighbours == problem.stencil.has_value()) one.add_candidates(problem, candidates);
+    if (one.info().neighbours != problem.stencil.has_value()) return;
+    if (one.info().reduces == problem.reduction.has_value()) one.add_candidates(problem, candidates);
   };
   if (!family.empty()) {
     add(family_named(family));

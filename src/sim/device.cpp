@@ -135,6 +135,32 @@ struct State {
   }
 };
 
+/// A launch's own memory, where nothing else is.
+class OwnScratch {
+ public:
+  OwnScratch(GlobalMemory& memory, std::uint64_t bytes)
+      : memory_(memory),
+        zeros_(std::min<std::uint64_t>(bytes, scratch_zeros)),
+        address_(memory.allocate(bytes)) {
+    std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
+  }
+  ~OwnScratch() { memory_.free(address_); }
+  OwnScratch(const OwnScratch&) = delete;
+  OwnScratch& operator=(const OwnScratch&) = delete;
+
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] bool leaves_zeros() const {
+    const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
+    return std::all_of(first.get(), first.get() + zeros_,
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  }
+
+ private:
+  GlobalMemory& memory_;
+  std::uint64_t zeros_;
+  std::uint64_t address_;
+};
+
 class SimKernel final : public LoadedKernel {
  public:
   SimKernel(std::shared_ptr<State> state, Program program)
@@ -162,7 +188,13 @@ class SimKernel final : public LoadedKernel {
                          program_.static_shared_bytes + shape.shared_bytes, max_shared_bytes));
     }
     if (const std::string why = why_no_cluster(shape); !why.empty()) refuse(why);
-    state_->run(program_, shape, parameters);
+    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters);
+    const OwnScratch scratch(state_->memory, shape.scratch_bytes);
+    std::vector<void*> all(parameters.begin(), parameters.end());
+    std::uint64_t address = scratch.address();
+    if (!all.empty()) all.back() = &address;
+    state_->run(program_, shape, all);
+    if (!scratch.leaves_zeros()) refuse("it has left scratch memory that others take for zeros");
   }
 
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {

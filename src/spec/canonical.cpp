@@ -49,13 +49,16 @@ void require_same_shape(std::span<const TensorView> views) {
 struct Dimension {
   std::uint64_t extent = 1;
   std::uint32_t of_view = 0;  // the views' dimension; of merged ones the innermost
+  bool reduced = false;
   bool backwards = false;
+  std::int64_t place = 0;
   std::int64_t first = 0;  // of the window
   std::int64_t end = 0;
   std::array<std::int64_t, max_operands> strides{};
 };
 
-std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const SourceWindow* window) {
+std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const NestOptions& options) {
+  const SourceWindow* const window = options.window;
   std::vector<Dimension> result;
   for (std::uint32_t d = 0; d < views.front().rank; ++d) {
     const std::uint64_t extent = views.front().shape[d];
@@ -69,7 +72,11 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const So
     }
     if (extent == 1 && dimension.first <= 0 && dimension.end >= 1) continue;
     for (std::size_t i = 0; i < views.size(); ++i) dimension.strides[i] = views[i].strides[d];
-    if (dimension.strides[0] == 0 && extent > 1) {
+    if (options.reduced != nullptr) {
+      dimension.reduced = options.reduced->reduced[d];
+      dimension.place = options.reduced->place[d];
+    }
+    if (dimension.strides[0] == 0 && extent > 1 && !dimension.reduced) {
       refuse(fmt::format(
           "the destination has stride 0 in dimension {}, of {} elements: each would be written {} "
           "times. Drop the dimension, or give it a stride.",
@@ -80,13 +87,16 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const So
   return result;
 }
 
-/// Walks a dimension from its other end if the destination walks it backwards.
+/// Walks a dimension from its other end if the destination walks it backwards, or the first source of a
+/// reduction one that is reduced.
 void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
-  if (dimension.strides[0] >= 0) return;
+  if (dimension.strides[dimension.reduced ? 1 : 0] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     nest.operand[i].offset += dimension.strides[i] * static_cast<std::int64_t>(dimension.extent - 1);
     dimension.strides[i] = -dimension.strides[i];
   }
+  nest.first_place += dimension.place * static_cast<std::int64_t>(dimension.extent - 1);
+  dimension.place = -dimension.place;
   dimension.backwards = true;
   const auto extent = static_cast<std::int64_t>(dimension.extent);
   dimension.first = extent - std::exchange(dimension.end, extent - dimension.first);
@@ -99,7 +109,8 @@ bool is_full(const Dimension& dimension) {
 
 /// Whether every operand walks `outer` and `inner` as it would one dimension.
 bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
-  if (!is_full(inner)) return false;
+  if (!is_full(inner) || outer.reduced != inner.reduced) return false;
+  if (outer.place != inner.place * static_cast<std::int64_t>(inner.extent)) return false;
   for (std::uint32_t i = 0; i < operands; ++i) {
     if (outer.strides[i] != inner.strides[i] * static_cast<std::int64_t>(inner.extent)) return false;
   }
@@ -119,7 +130,7 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
     return nest;
   }
 
-  std::vector<Dimension> dimensions = dimensions_of(views, options.window);
+  std::vector<Dimension> dimensions = dimensions_of(views, options);
   for (Dimension& dimension : dimensions) walk_forwards(dimension, nest);
   const auto order = [](const Dimension& dimension) {
     return std::tuple(dimension.strides[0], std::abs(dimension.strides[1]), dimension.extent);
@@ -149,6 +160,7 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
     nest.backwards[dimension.of_view] = dimension.backwards;
     nest.window_first[nest.rank] = dimension.first;
     nest.window_end[nest.rank] = dimension.end;
+    nest.place[nest.rank] = dimension.place;
     for (std::uint32_t i = 0; i < nest.operands; ++i)
       nest.operand[i].strides[nest.rank] = dimension.strides[i];
     ++nest.rank;

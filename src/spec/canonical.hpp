@@ -34,6 +34,10 @@ struct CanonicalNest {
   std::uint32_t view_rank = 0;
   std::array<std::uint32_t, max_view_rank> dimension_of{};
   std::array<bool, max_view_rank> backwards{};
+  /// Of nests with `reduced` dimensions that have places: what an index of each dimension adds to an
+  /// element's place among those that are reduced, and the place of the nest's first element.
+  std::array<std::int64_t, max_view_rank> place{};
+  std::int64_t first_place = 0;
 
   [[nodiscard]] bool empty() const noexcept;              ///< nothing is to be moved
   [[nodiscard]] std::uint64_t elements() const noexcept;  ///< saturates at 2^64 − 1
@@ -42,7 +46,8 @@ struct CanonicalNest {
 
   /// The same accesses.
   friend bool operator==(const CanonicalNest& a, const CanonicalNest& b) noexcept {
-    return a.rank == b.rank && a.operands == b.operands && a.shape == b.shape && a.operand == b.operand;
+    return a.rank == b.rank && a.operands == b.operands && a.shape == b.shape && a.operand == b.operand &&
+           a.place == b.place && a.first_place == b.first_place;
   }
 };
 
@@ -52,17 +57,25 @@ struct SourceWindow {
   std::array<std::uint64_t, max_view_rank> extent{};
 };
 
+/// The views' dimensions that a destination has not: its view has stride 0 there.
+struct ReducedDimensions {
+  std::array<bool, max_view_rank> reduced{};
+  std::array<std::int64_t, max_view_rank> place{};  ///< zeros where nobody asks for places
+};
+
 struct NestOptions {
   bool keep_dimensions = false;  ///< do not merge: coordinates are needed
   const SourceWindow* window = nullptr;
+  const ReducedDimensions* reduced = nullptr;
 };
 
 /// Brings views of one shape, the destination first, to their canonical nest:
-/// dimensions of extent 1 go; those that the destination walks backwards are walked forwards; they are
-/// ordered by the destination's strides, the largest first, equal ones by the first source's; and neighbours
-/// that every operand walks as one dimension become one. A shape with a 0 gives the empty nest. Throws
+/// dimensions of extent 1 go; those that the destination walks backwards are walked forwards, and reduced
+/// ones that the first source does; they are ordered by the destination's strides, the largest first, equal
+/// ones by the first source's, so that reduced ones come last; and neighbours that every operand walks as one
+/// dimension become one. A shape with a 0 gives the empty nest. Throws
 /// Error{invalid_argument} if there is no view or too many, if shapes differ, or if the destination has
-/// stride 0 in a dimension of more than one element, which would write elements twice.
+/// stride 0 in a dimension of more than one element that is not reduced: it would write elements twice.
 [[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options = {});
 
 TMAJIT_END

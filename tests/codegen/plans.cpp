@@ -54,6 +54,10 @@ Move padded(const Tensor& destination, const Tensor& source, std::vector<std::in
           .padding = Padding{.before = std::move(before), .value = value}};
 }
 
+Move reduced(const Tensor& destination, std::vector<Tensor> sources, Reduction reduction) {
+  return {.destination = destination, .sources = std::move(sources), .reduction = std::move(reduction)};
+}
+
 /// In a name that one line of a file holds.
 std::string described(const KernelPlan& plan) {
   return plan.choice().text();
@@ -138,6 +142,20 @@ std::vector<NamedMove> broad_moves() {
   const Tensor square = from(f32, {4096, 4096});
   const Tensor turned = permuted(square, Axes{1, 0});
   return {
+      {"sums of rows", reduced(to(f32, {4096}), {square}, {.axes = {1}})},
+      {"sums of columns", reduced(to(f32, {4096}), {square}, {.axes = {0}})},
+      {"means of rows that begin anywhere",
+       reduced(to(f32, {1000}), {from(bf16, {1000, 1001})},
+               {.op = ReductionOp::mean, .axes = {1}, .then = "sqrt(x)"})},
+      {"the greatest of parts of columns",
+       reduced(to(u8, {1001}), {from(u8, {64, 1001}, {1008, 1})}, {.op = ReductionOp::max, .axes = {0}})},
+      {"places of the least of bytes in two dimensions",
+       reduced(to(i32, {64}), {from(u8, {64, 32, 80}, {4096, 100, 1})},
+               {.op = ReductionOp::arg_min, .axes = {1, 2}})},
+      {"dot products", reduced(to(f64, {64}), {from(f16, {64, 512}), from(f64, {64, 512})},
+                               {.axes = {1}, .expression = "x0 * x1"})},
+      {"whether any of many is true", reduced(to(u8, {2}), {from(f32, {2, std::uint64_t{1} << 31}, {1, 2})},
+                                              {.op = ReductionOp::any, .axes = {1}})},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

@@ -5,6 +5,8 @@
 
 #include <tmajit/error.hpp>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 
 #include <catch2/catch_test_macros.hpp>
@@ -55,6 +57,55 @@ TEST_CASE("a launch outside of a capture makes no user object") {
   kernel->launch({}, {}, nullptr);
   CHECK(fake.user_objects.empty());
   CHECK(fake.launched.size() == 3);
+}
+
+TEST_CASE("launches on one stream share scratch memory, and those of a graph have some that it keeps") {
+  FakeDriver fake;
+  fake.free_bytes = 1 << 30;
+  auto gpu = driver::open_gpu(fake.api, 0);
+  auto kernel = gpu->kernels().load(artifact_of("scratch"));
+  std::uint64_t number = 0;
+  std::uint64_t scratch = 0;
+  const std::array<void*, 2> parameters{&number, &scratch};
+  const auto launch = [&](Stream on, std::uint32_t bytes) {
+    kernel->launch({.scratch_bytes = bytes}, parameters, on);
+    return fake.count("cuMemAlloc");
+  };
+  const auto other = reinterpret_cast<Stream>(std::uintptr_t{0x5100});
+  CHECK(launch(stream, 100'000) == 1);
+  CHECK(launch(stream, 200'000) == 1);
+  CHECK(launch(other, 100'000) == 2);
+  CHECK(launch(nullptr, 100'000) == 3);
+  CHECK(launch(stream, 10'000'000) == 4);  // the smaller block stays: a launch may still use it
+  CHECK(fake.count("cuMemFree") == 0);
+  CHECK(fake.user_objects.empty());
+
+  fake.captured = graph;
+  CHECK(launch(stream, 100'000) == 5);
+  CHECK(launch(stream, 100'000) == 5);
+  CHECK(fake.user_objects.size() == 4);  // twice the code and twice the memory
+  fake.captured = nullptr;
+  kernel.reset();
+  gpu.reset();
+  CHECK(fake.count("cuMemFree") == 4);
+  for (const auto& [destroy, data] : fake.user_objects) destroy(data);
+  CHECK(fake.count("cuMemFree") == 4);  // a callback may not call the driver
+  (void)driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("another"));
+  CHECK(fake.count("cuMemFree") == 5);
+}
+
+TEST_CASE("streams that come and go do not keep scratch memory for ever") {
+  FakeDriver fake;
+  fake.free_bytes = 1 << 30;
+  const auto kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("scratch"));
+  std::uint64_t scratch = 0;
+  const std::array<void*, 1> parameters{&scratch};
+  for (std::uintptr_t n = 1; n <= 200; ++n) {
+    kernel->launch({.scratch_bytes = 100'000}, parameters, reinterpret_cast<Stream>(n * 0x100));
+  }
+  CHECK(fake.count("cuMemAlloc") == 200);
+  CHECK(fake.count("cuMemFree") >= 200 - 64);
+  CHECK(fake.count("cuCtxSynchronize") == 3);
 }
 
 TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {

@@ -115,6 +115,12 @@ tmajit::driver::Api table() {
     return fake->answer("cuStreamCreate");
   };
   api.stream_destroy = [](CUstream) { return fake->answer("cuStreamDestroy"); };
+  api.stream_get_id = [](CUstream stream,
+                         unsigned long long* id) {  // NOLINT(google-runtime-int): the driver's
+    *id = reinterpret_cast<std::uintptr_t>(stream);
+    return CUDA_SUCCESS;
+  };
+  api.ctx_synchronize = [] { return fake->answer("cuCtxSynchronize"); };
   api.stream_synchronize = [](CUstream) { return fake->answer("cuStreamSynchronize"); };
   api.event_create = [](CUevent* event, unsigned) {
     const CUresult result = fake->answer("cuEventCreate");

@@ -19,21 +19,9 @@ namespace {
 using namespace tmajit;
 using reference::between, reference::one_in, reference::one_of;
 
-constexpr std::byte poison{0xA5};
 constexpr std::array types{ElementType::u8,  ElementType::i8,   ElementType::u16,  ElementType::i32,
                            ElementType::u64, ElementType::f16,  ElementType::bf16, ElementType::e4m3,
                            ElementType::f32, ElementType::tf32, ElementType::f64};
-
-/// Elements before and behind the first that a view touches.
-std::pair<std::int64_t, std::int64_t> reach_of(const TensorView& view) {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    const std::int64_t reach = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high};
-}
 
 std::span<const std::uint64_t> shape_of(const TensorView& view) {
   return {view.shape.data(), view.rank};
@@ -62,6 +50,16 @@ std::vector<std::byte> expected(const RandomFill& fill, std::uint64_t bytes) {
 }
 
 }  // namespace
+
+std::pair<std::int64_t, std::int64_t> reach_of(const TensorView& view) {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    const std::int64_t reach = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
 
 std::string RandomFill::expression() const {
   std::string text = fmt::format("{}", constant);

@@ -5,6 +5,7 @@
 #include "usage.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -18,6 +19,7 @@ using tmajit::TensorView;
 struct OperandTypes {
   std::vector<tmajit::ElementType> inputs;
   tmajit::ElementType output = tmajit::ElementType::f32;
+  bool is_default = false;  ///< the output's, which no option names
 };
 
 /// What --dtype and --out-dtype name.
@@ -48,6 +50,7 @@ OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> f
                                            : files[i].type());
     if (!files.empty()) files[i].check(types.inputs.back());
   }
+  types.is_default = !names.output && !names_output;
   if (!names.output) {
     types.output = names_output           ? named.front()
                    : types.inputs.empty() ? ElementType::f32
@@ -83,7 +86,8 @@ class Builder {
     make_inputs();
     read_views();
     require_same_bits();
-    if (computes()) {
+    if (reduces()) read_reduction();
+    if (computes() && !options_.expression.empty()) {
       problem_.given.expression = options_.expression;
       note("--expr", fmt::format("'{}'", options_.expression));
       if (neighbours()) read_stencil();
@@ -104,6 +108,7 @@ class Builder {
     return has_tile() ? problem_.request.family->computes : operation().computes;
   }
   [[nodiscard]] bool neighbours() const { return !has_tile() && operation().neighbours; }
+  [[nodiscard]] bool reduces() const { return !has_tile() && operation().reduces; }
   /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
   [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
   [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
@@ -111,7 +116,7 @@ class Builder {
   /// Options that the operation cannot do without, and those that it cannot do with.
   void check_options() const {
     const auto& word = problem_.word;
-    if (computes() && options_.expression.empty()) {
+    if (computes() && !reduces() && options_.expression.empty()) {
       refuse("{} needs --expr, what it computes: --expr 'x*2+1', or --expr x to change nothing", word);
     }
     if (!computes() && !options_.expression.empty()) {
@@ -120,6 +125,8 @@ class Builder {
     const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
       if (wrong) refuse("{} takes no {}; {}", word, option, reason);
     };
+    takes_no(!reduces() && !options_.op.empty(), "--op", "reduce does");
+    takes_no(!reduces() && !options_.then.empty(), "--then", "reduce does");
     takes_no(!neighbours() && !options_.boundary.empty(), "--boundary", "stencil does");
     takes_no(!neighbours() && !options_.dims.empty(), "--dims", "stencil does");
     takes_no(options_.boundary != "constant" && options_.boundary_value != 0,
@@ -145,7 +152,8 @@ class Builder {
   /// An expression of coordinates alone needs no input, where the family takes none.
   [[nodiscard]] std::uint32_t least_inputs() const {
     const auto* const family = problem_.request.family;
-    const bool may_have_none = family == nullptr ? computes() && !neighbours() : family->most_inputs == 0;
+    const bool may_have_none =
+        family == nullptr ? computes() && !neighbours() && !reduces() : family->most_inputs == 0;
     return may_have_none ? 0 : 1;
   }
 
@@ -323,7 +331,7 @@ class Builder {
       views.flips = parse_axes(options_.flip, rank, "--flip");
       note("--flip", fmt::to_string(fmt::join(views.flips, ",")));
     }
-    if (!options_.axes.empty()) {
+    if (!options_.axes.empty() && !reduces()) {
       views.axes = parse_axes(options_.axes, rank, "--axes");
       if (views.axes.size() != rank) {
         refuse("--axes {} names {}, but the input has {}; legal is each of 0 to {} once", options_.axes,
@@ -332,6 +340,23 @@ class Builder {
       note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
     }
     if (views.shape) note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
+  }
+
+  void read_reduction() {
+    const std::uint32_t rank = problem_.views.of(problem_.inputs.front().view).view.rank;
+    std::vector<std::uint32_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0U);
+    if (!options_.axes.empty()) axes = parse_axes(options_.axes, rank, "--axes");
+    const auto op = tmajit::parse_reduction(options_.op);
+    problem_.given.reduction = {
+        .op = op, .axes = axes, .expression = options_.expression, .then = options_.then};
+    note("--op", options_.op);
+    note("--axes", fmt::to_string(fmt::join(axes, ",")));
+    if (!options_.then.empty()) note("--then", fmt::format("'{}'", options_.then));
+    if (!types_.is_default) return;
+    using enum tmajit::ReductionOp;
+    if (op == arg_min || op == arg_max) types_.output = ElementType::i64;
+    if (op == any || op == all) types_.output = ElementType::u8;
   }
 
   void add_output(ElementType type, std::span<const std::uint64_t> shape, std::string name) {

@@ -1,6 +1,7 @@
 #include "move_reference.hpp"
 
 #include "memory_image.hpp"
+#include "reference/reductions.hpp"
 #include "reference/scalar.hpp"
 #include "reference/stencil.hpp"
 #include "text.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include <spdlog/fmt/fmt.h>
@@ -71,12 +73,72 @@ void pad(const Tensor& destination, const Tensor& source, const tmajit::Padding&
 
 }  // namespace
 
+namespace {
+
+bool is_plain(const std::string& expression) {
+  return expression.empty() || expression == "x";
+}
+
+double as_double(const reference::Scalar& value) {
+  return std::visit([](auto v) { return static_cast<double>(v); }, value);
+}
+
+/// What rounding to a type may change of a number, relative to it.
+double rounding(tmajit::ElementType type) {
+  switch (type) {
+    case tmajit::ElementType::f64: return 0x1p-51;
+    case tmajit::ElementType::f16:
+    case tmajit::ElementType::tf32:
+    case tmajit::ElementType::tf32_ftz: return 0x1p-10;
+    case tmajit::ElementType::bf16: return 0x1p-7;
+    case tmajit::ElementType::e4m3: return 0x1p-3;
+    case tmajit::ElementType::e5m2: return 0x1p-2;
+    default: return 0x1p-22;
+  }
+}
+
+bool is_near(tmajit::ElementType type, const std::byte* want, const std::byte* got, double allowed) {
+  const double wanted = as_double(reference::decode(type, want));
+  const double found = as_double(reference::decode(type, got));
+  return std::fabs(wanted - found) <= allowed + rounding(type) * std::fabs(wanted);
+}
+
+}  // namespace
+
+std::vector<double> allowed_errors(const Move& move) {
+  using enum tmajit::ReductionOp;
+  if (!move.reduction || (move.reduction->op != sum && move.reduction->op != mean)) return {};
+  const tmajit::ElementType from = move.sources.front().view.type;
+  if (!tmajit::is_float(from)) return {};
+  const tmajit::TensorView& to = move.destination.view;
+  std::vector<double> magnitudes(to.elements());
+  const auto shape = extents(to);
+  const Tensor sums(tmajit::TensorView::contiguous(tmajit::ElementType::f64, shape),
+                    reinterpret_cast<std::uintptr_t>(magnitudes.data()));
+  reference::reduce(
+      sums, move.sources, move.reduction->op, move.reduction->axes,
+      [](std::span<const reference::Scalar> x) -> reference::Scalar {
+        return std::fabs(as_double(x.front()));
+      },
+      [](const reference::Scalar& x, std::uint64_t) { return x; });
+  const double error = from == tmajit::ElementType::f64 ? 0x1p-50 : 0x1p-21;
+  for (double& magnitude : magnitudes) magnitude *= error;
+  return magnitudes;
+}
+
 bool can_move_plainly(const Move& move) {
+  if (move.reduction) return is_plain(move.reduction->expression) && is_plain(move.reduction->then);
   if (move.stencil) return reference::StencilExpression::parse(move.expression).has_value();
-  return move.expression.empty() || move.expression == "x";
+  return is_plain(move.expression);
 }
 
 void move_plainly(const Move& move) {
+  if (move.reduction) {
+    return reference::reduce(
+        move.destination, move.sources, move.reduction->op, move.reduction->axes,
+        [](std::span<const reference::Scalar> x) { return x.front(); },
+        [](const reference::Scalar& x, std::uint64_t) { return x; });
+  }
   if (move.stencil) {
     const auto expression = reference::StencilExpression::parse(move.expression);
     return reference::stencil(move.destination, expression.value(), move.sources, *move.stencil);
@@ -87,7 +149,7 @@ void move_plainly(const Move& move) {
 }
 
 Difference compare(const Array& array, std::span<const std::byte> expected, std::span<const std::byte> found,
-                   Rounding rounding) {
+                   Rounding rounding, std::span<const double> allowed) {
   Difference difference;
   difference.elements = array.view.elements();
   if (expected.empty() || std::memcmp(expected.data(), found.data(), expected.size()) == 0) return difference;
@@ -107,6 +169,7 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
           if (std::memcmp(want, got, size) == 0) continue;
           if (rounding == Rounding::once && reference::same_value(array.view.type, want, got)) continue;
           if (rounding == Rounding::often && reference::is_close(array.view.type, want, got)) continue;
+          if (!allowed.empty() && is_near(array.view.type, want, got, allowed[number])) continue;
           if (difference.wrong++ != 0) continue;
           difference.expected = reference::bits_text(array.view.type, want);
           difference.found = reference::bits_text(array.view.type, got);

@@ -24,6 +24,10 @@ enum class Rounding : std::uint8_t {
   often,  ///< sums of products: in their last bits, too
 };
 
+/// How far each element of a move's destination, in C order, may lie from what move_plainly() makes of it;
+/// none where it may not. Sums of floating point depend on their order.
+[[nodiscard]] std::vector<double> allowed_errors(const tmajit::Move& move);
+
 /// How an output differs from what it should be.
 struct Difference {
   std::uint64_t elements = 0;        ///< of the output
@@ -35,9 +39,10 @@ struct Difference {
   [[nodiscard]] bool none() const noexcept { return wrong == 0 && stray_bytes == 0; }
 };
 
-/// Compares the memory of an output, whole.
+/// Compares the memory of an output, whole. `allowed` are allowed_errors().
 [[nodiscard]] Difference compare(const Array& array, std::span<const std::byte> expected,
-                                 std::span<const std::byte> found, Rounding rounding);
+                                 std::span<const std::byte> found, Rounding rounding,
+                                 std::span<const double> allowed = {});
 
 /// "3 of 12 elements are wrong, first [0, 1]: 0x00000000 instead of 0x3f800000"
 [[nodiscard]] std::string describe(const Array& array, const Difference& difference);

@@ -41,6 +41,16 @@ std::vector<Shape> common_shape(Tensors inputs, const Arguments& arguments) {
   return {shape};
 }
 
+std::vector<Shape> kept_shape(Tensors inputs, const Arguments& arguments) {
+  const Shape whole = common_shape(inputs, arguments).front();
+  const auto& axes = arguments.reduction->axes;
+  Shape kept;
+  for (std::size_t d = 0; d < whole.size(); ++d) {
+    if (std::ranges::find(axes, static_cast<std::int64_t>(d)) == axes.end()) kept.push_back(whole[d]);
+  }
+  return {kept};
+}
+
 std::vector<Shape> joined_shape(Tensors inputs, const Arguments& arguments) {
   const auto first = extents(inputs.front().view);
   Shape shape(first.begin(), first.end());
@@ -89,6 +99,9 @@ Operation map(Tensors outputs, Tensors inputs, const Arguments& arguments) {
 }
 Operation stencil(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::stencil(outputs.front(), arguments.expression, inputs, arguments.stencil);
+}
+Operation reduce(Tensors outputs, Tensors inputs, const Arguments& arguments) {
+  return tmajit::operation::reduce(outputs.front(), *arguments.reduction, inputs);
 }
 Operation concat(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::concat(outputs.front(), inputs, arguments.axis);
@@ -145,6 +158,13 @@ constexpr std::array table{
                   .neighbours = true,
                   .shapes = common_shape,
                   .make = stencil},
+    OperationWord{.word = "reduce",
+                  .needs = {{{&Options::op, "--op, what becomes of the elements: --op sum"}}},
+                  .most_inputs = tmajit::max_inputs,
+                  .computes = true,
+                  .reduces = true,
+                  .shapes = kept_shape,
+                  .make = reduce},
 };
 
 /// The family whose kernels do `word` with a tile of the caller's choice, or null.

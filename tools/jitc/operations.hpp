@@ -25,6 +25,7 @@ struct Arguments {
   tmajit::Stencil stencil = {};
   std::uint32_t axis = 0;
   Shape parts = {};  ///< extents along `axis` of split's outputs
+  std::optional<tmajit::Reduction> reduction = {};
 };
 
 /// An option that an operation cannot do without.
@@ -43,6 +44,7 @@ struct OperationWord {
   bool neighbours = false;  ///< takes --boundary and --dims
   bool pads = false;        ///< takes --pad
   bool has_axis = false;    ///< takes --axis and --parts
+  bool reduces = false;     ///< takes --op and --then, and --axes as what it reduces
   /// Shapes of the outputs.
   std::vector<Shape> (*shapes)(std::span<const tmajit::Tensor> inputs, const Arguments& arguments) = nullptr;
   tmajit::Operation (*make)(std::span<const tmajit::Tensor> outputs, std::span<const tmajit::Tensor> inputs,

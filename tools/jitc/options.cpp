@@ -50,7 +50,10 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
       "What map and bulk compute: C over x (or x0 … x7) and g[d], the element's coordinates in the "
       "output. With "
       "a tile of your choice also t[d], those in its tile, and tile_index, the tile's number. In a stencil "
-      "x(-1,0) is a neighbour of x");
+      "x(-1,0) is a neighbour of x. Reduce reduces what it gives; default: the input's elements");
+  group.add("--op", values.op, "sum", "What reduce does: sum, mean, min, max, any, all, arg_min or arg_max");
+  group.add("--then", values.then, "'sqrt(x/n)'",
+            "What reduce makes of each result: C over x, the result, and n, the number of elements it is of");
 }
 
 void add_view_options(CLI::App& command, ProblemOptions& values) {
@@ -58,8 +61,10 @@ void add_view_options(CLI::App& command, ProblemOptions& values) {
   group.add("--slice", values.slice, "SLICES",
             "Part of every input, Python's start:stop:step for each dimension: 100:200,:,::-1");
   group.add("--flip", values.flip, "0,2", "Then dimensions that are walked backwards");
-  group.add("--axes", values.axes, "0,2,1,3",
-            "Then the order of the dimensions: the result's dimension d is this one");
+  group.add(
+      "--axes", values.axes, "0,2,1,3",
+      "Then the order of the dimensions: the result's dimension d is this one. Of reduce: the dimensions "
+      "that are reduced; default: all");
   group.add("--broadcast", values.broadcast, "8x64x64",
             "Then the shape to which inputs are repeated by NumPy's rules");
   group.add("--pad", values.pad, "WIDTHS",

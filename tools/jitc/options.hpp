@@ -30,6 +30,8 @@ struct ProblemOptions {
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};  ///< default: as many as the files, or as the expression reads
   std::string expression = {};
+  std::string op = {};    ///< of reduce
+  std::string then = {};  ///< likewise
 
   // Views.
   std::string slice = {};

@@ -48,11 +48,14 @@ void plan_moves() {
       operation::cast(to, matrix(64, 128, 2 << 20, ElementType::bf16)),
       operation::map(to, "x * 2", {from}),
       operation::stencil(to, "x(0, 1) - x(-1, 0)", {from}, {.boundary = Boundary::clamp}),
+      operation::reduce(matrix(1, 64, 1 << 20), {.op = parse_reduction("mean"), .axes = {1}, .then = "x / n"},
+                        {{TensorView::contiguous(ElementType::f32, {1, 128, 64}), 2 << 20}}),
       Operation::of({{.destination = to, .sources = {from}}}),
   };
   for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
 
   ask_of_everything(plan(operations[1]).at(0));
+  expect(plan(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
   expect(plan_candidates(operations[1].moves.at(0)).size() > 1, "plan_candidates()");
   expect_error(ErrorCode::illegal_spec, [&to] { static_cast<void>(plan(operation::copy(to, to))); });
   expect(plan(operations[0], {.chip = chip_of({.name = "NVIDIA H100", .sm_count = 114})}).size() == 1,

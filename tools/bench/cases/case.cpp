@@ -1,5 +1,6 @@
 #include "case.hpp"
 
+#include "check_reduction.hpp"
 #include "expressions.hpp"
 #include "sectors.hpp"
 
@@ -110,8 +111,8 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 }
 
 const char* name(Kind kind) {
-  constexpr std::array names{"copy",  "permute",   "slice", "pad", "flip",    "concat",
-                             "split", "broadcast", "cast",  "map", "stencil", "snapshot"};
+  constexpr std::array names{"copy",      "permute", "slice", "pad",     "flip",   "concat",  "split",
+                             "broadcast", "cast",    "map",   "stencil", "reduce", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -160,6 +161,10 @@ nlohmann::ordered_json to_json(const Case& c) {
     json["boundary"] = tmajit::name(c.stencil.boundary);
     if (c.stencil.boundary == tmajit::Boundary::constant) json["value"] = c.stencil.value;
     if (!c.stencil.dims.empty()) json["dims"] = c.stencil.dims;
+  }
+  if (c.kind == Kind::reduce) {
+    json["reduction"] = tmajit::name(c.reduction);
+    json["tolerance"] = reduction_tolerance(c);
   }
   if (!c.expression.empty()) {
     json["expression"] = c.expression;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/operation.hpp>
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tile_options.hpp>
@@ -45,6 +46,7 @@ enum class Kind : std::uint8_t {
   cast,
   map,
   stencil,
+  reduce,
   snapshot  ///< the bytes of each tile in shared memory
 };
 
@@ -80,12 +82,14 @@ struct Case {
   /// For some or all sources an order of axes: dimension d of what the case works on is dimension
   /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
   std::vector<std::vector<std::uint32_t>> orders{};
-  std::vector<std::uint32_t> axes{};    ///< permute and flip: all of theirs; concat and split: the one
+  /// permute, flip and reduce: all of theirs; concat and split: the one
+  std::vector<std::uint32_t> axes{};
   std::vector<tmajit::Slice> slices{};  ///< slice: one a dimension, all three numbers given
   std::vector<std::int64_t> before{};   ///< pad
   double value = 0;                     ///< pad
   tmajit::Stencil stencil{};            ///< stencil
-  std::string expression{};             ///< map and cast: a name of expressions.hpp
+  tmajit::ReductionOp reduction = tmajit::ReductionOp::sum;  ///< reduce: sum, max or arg_max
+  std::string expression{};                                  ///< map and cast: a name of expressions.hpp
   /// stencil: its expression; map: one of the user's own instead, which the host cannot compute.
   std::string text{};
   std::string family{};                     ///< of kernels that do it; empty: the planner chooses

@@ -454,6 +454,8 @@ void add_tiles(CaseBuilder& list) {
 }  // namespace
 
 std::vector<Case> list_cases(const ListOptions& options) {
+  if (options.reductions)
+    return reductions({.count = options.random, .seed = options.seed, .tiny = options.tiny});
   if (options.random > 0) {
     const RandomOptions random{.count = options.random, .seed = options.seed, .tiny = options.tiny};
     return options.random_views ? random_views(random) : random_permutations(random);

@@ -14,6 +14,8 @@ struct ListOptions {
   /// Instead of the list, so many random permutations of each of three element types (random_cases.hpp).
   std::size_t random = 0;
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
+  /// Instead of the list, reductions; with `random` so many of random shapes.
+  bool reductions = false;
   /// Instead of the list, a cast between every two element types, in each direction.
   bool casts = false;
   /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.

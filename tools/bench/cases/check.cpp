@@ -1,5 +1,6 @@
 #include "check.hpp"
 
+#include "check_reduction.hpp"
 #include "expressions.hpp"
 #include "reference/scalar.hpp"
 #include "reference/stencil.hpp"
@@ -220,6 +221,7 @@ Shape unflatten(const Shape& shape, std::uint64_t at) {
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream) {
   if (!c.text.empty() && c.kind != Kind::stencil) return {};
+  if (c.kind == Kind::reduce) return check_reduction(c, pattern, device, destination, seed, stream);
   const Expectation expectation(c, pattern);
   const Places to = places(c.destinations);
   for (std::size_t array = 0; array < c.destinations.size(); ++array) {

@@ -25,4 +25,8 @@ std::vector<Case> random_permutations(const RandomOptions& options);
 /// compute an expression of the table over sources of which some are repeated.
 std::vector<Case> random_views(const RandomOptions& options);
 
+/// Sums of f32 of random shapes, ranks 2 to 4 and 4 to 256 Mi elements, over random axes; with no count the
+/// reductions that people have: all of 2^28 elements, rows, columns, both long and short, in several types.
+std::vector<Case> reductions(const RandomOptions& options);
+
 }  // namespace bench

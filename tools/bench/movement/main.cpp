@@ -52,6 +52,7 @@ struct Options : bench::ProgramOptions {
   bool list = false;
   std::size_t random = 0;     ///< random permutations of each type instead of the list
   bool random_views = false;  ///< as many of each other kind of move instead
+  bool reductions = false;    ///< reductions instead of the list, or random ones
   bool casts = false;         ///< casts between all element types instead of the list
   bool model = false;         ///< every candidate, beside what the cost model predicts
   std::string family = {};    ///< whose candidates alone those are; empty: all
@@ -89,9 +90,12 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--random-views", options.random_views,
                "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
       ->needs(random);
+  CLI::Option* reductions =
+      app.add_flag("--reductions", options.reductions,
+                   "Instead of the list, reductions; with --random N sums of random shapes over random axes");
   CLI::Option* casts = app.add_flag("--casts", options.casts,
                                     "Instead of the list, casts of 256 MiB between every two element types")
-                           ->excludes(random);
+                           ->excludes(random, reductions);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
@@ -107,7 +111,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; peers.py has those of random cases")
-      ->excludes(random, casts);
+      ->excludes(random, casts, reductions);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
@@ -127,6 +131,7 @@ std::vector<Case> chosen(const Options& options) {
                                                .tiny = options.tiny,
                                                .random = options.random,
                                                .random_views = options.random_views,
+                                               .reductions = options.reductions,
                                                .casts = options.casts});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
@@ -145,6 +150,7 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
   report.json["seed"] = options.seed;
   report.json["random"] = options.random;
   report.json["views"] = options.random_views;
+  report.json["reductions"] = options.reductions;
   report.json["casts"] = options.casts;
   report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
@@ -204,7 +210,7 @@ class Measurement {
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
     if (spreads()) tell_distribution();
-    return options_.random > 0 || tell_targets();
+    return options_.random > 0 || options_.reductions || tell_targets();
   }
 
  private:

@@ -87,11 +87,12 @@ const char* tmajit_movement_error_code() {
 }
 
 /// The list of cases, JSON, random ones by `seed`. Needs no GPU. tiny: a few elements each. random: so many
-/// random permutations of each type instead of the list; with `views` as many of each other kind of move.
-const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views) {
+/// random permutations of each type instead of the list; with `views` as many of each other kind of move;
+/// with `reductions` those alone, or so many random ones.
+const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions) {
   return tell([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const bench::Case& c : bench::list_cases({seed, tiny != 0, random, views != 0}))
+    for (const bench::Case& c : bench::list_cases({seed, tiny != 0, random, views != 0, reductions != 0}))
       list.push_back(to_json(c));
     return list;
   });
@@ -100,12 +101,13 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
 /// A device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. A CUDA context that is current is used, so
 /// that the addresses and streams of other libraries are good here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny, size_t random,
-                                              int views) {
+                                              int views, int reductions) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
     std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
     tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{opened, std::move(runtime),
-                                       bench::list_cases({seed, tiny != 0, random, views != 0})};
+    return new tmajit_movement_session{
+        opened, std::move(runtime),
+        bench::list_cases({seed, tiny != 0, random, views != 0, reductions != 0})};
   });
 }
 

@@ -78,6 +78,8 @@ def parse(arguments):
         help="instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
     add("--random-views", action="store_true",
         help="with --random: N pads, slices, flips, broadcasts, casts and maps each instead")
+    add("--reductions", action="store_true",
+        help="instead of the list, reductions; with --random N sums of random shapes over random axes")
     add("--jit", action="store_true", help="also measure what planning costs")
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
     add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
@@ -160,7 +162,8 @@ def failed(report):
 
 def choose(library, options):
     """[(index, case)] of what this run is for."""
-    cases = library.cases(options.seed, random=options.random, views=options.random_views)
+    cases = library.cases(options.seed, random=options.random, views=options.random_views,
+                          reductions=options.reductions)
     chosen = run.select(cases, options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
@@ -229,7 +232,7 @@ def measure(options, library, arguments):
     make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
     session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random,
-                           views=options.random_views)
+                           views=options.random_views, reductions=options.reductions)
     makers, versions, absent = load(options)
     told = session.describe()
     report = {
@@ -241,6 +244,7 @@ def measure(options, library, arguments):
         "seed": options.seed,
         "random": options.random,
         "views": options.random_views,
+        "reductions": options.reductions,
         "results": [],
     }
     if old:

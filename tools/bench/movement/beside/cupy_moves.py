@@ -34,6 +34,15 @@ def _move(case, sources, destinations):
         inputs, output, text = _KERNELS[case["expression"]]
         kernel = cupy.ElementwiseKernel(inputs, output, text, "beside_tmajit")
         return lambda: kernel(*sources, to)
+    if operation == "reduce":
+        if case["sources"][0]["type"] == "bf16":
+            raise NotApplicable("CuPy does not compute with bf16")
+        # By CUB, which CuPy takes unless it is told otherwise.
+        if case["reduction"] == "arg_max":
+            return lambda: cupy.argmax(sources[0], axis=axes[0] if len(axes) == 1 else None, out=to)
+        if case["reduction"] == "max":
+            return lambda: cupy.amax(sources[0], axis=tuple(axes), out=to)
+        return lambda: cupy.sum(sources[0], axis=tuple(axes), dtype=to.dtype, out=to)
     if operation == "concat":
         return lambda: cupy.concatenate(sources, axes[0], out=to)
     if operation == "pad":

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views")
+SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions")
 
 
 def read(path):

@@ -36,7 +36,7 @@ def driver_copy(session, machine, case):
 def tolerance(case, name):
     if name == results.OURS:
         return case.get("tolerance", 0)
-    if "expression" not in case:
+    if "tolerance" not in case:
         return 0
     return max(case["tolerance"], PEER_TOLERANCE.get(case["destinations"][0]["type"], 0))
 

@@ -12,10 +12,19 @@ VERSION = torch.__version__
 DTYPES = {
     "u8": torch.uint8,
     "i32": torch.int32,
+    "i64": torch.int64,
     "bf16": torch.bfloat16,
     "f32": torch.float32,
     "f64": torch.float64,
     "e4m3": torch.float8_e4m3fn,
+}
+
+
+# CuPy and PyTorch give the place along one axis, or among all elements.
+REDUCTIONS = {
+    "sum": lambda a, axes: torch.sum(a, axes),
+    "max": lambda a, axes: torch.amax(a, axes),
+    "arg_max": lambda a, axes: torch.argmax(a, axes[0] if len(axes) == 1 else None),
 }
 
 
@@ -111,6 +120,10 @@ def _formula(case, precise):
         return lambda a: list(torch.split(a, extents, axes[0]))
     if operation == "broadcast":
         return lambda a: [a.expand(shape)]
+    if operation == "reduce":
+        wide = (lambda a: a.double()) if precise else (lambda a: a)
+        to, reduction = DTYPES[case["destinations"][0]["type"]], REDUCTIONS[case["reduction"]]
+        return lambda a: [reduction(wide(a), axes).to(to)]
     compute = _images(case) if operation == "snapshot" else _expression(case, precise)
     return lambda *sources: [compute(*sources)]
 
@@ -138,7 +151,14 @@ def eager(case, sources, destinations):
             own[:] = values(*sources)
 
         return Entry("eager", run, lambda: own)
-    if operation == "concat":
+    if operation == "reduce":
+        axes = case["axes"]
+        run = {
+            "sum": lambda: torch.sum(views[0], axes, out=to),
+            "max": lambda: torch.amax(views[0], axes, out=to),
+            "arg_max": lambda: torch.argmax(views[0], axes[0] if len(axes) == 1 else None, out=to),
+        }[case["reduction"]]
+    elif operation == "concat":
         run = lambda: torch.cat(views, case["axes"][0], out=to)
     elif case.get("expression") == "2a+1":
         run = lambda: torch.add(torch.mul(views[0], 2), 1, out=to)

@@ -1,0 +1,83 @@
+#include "driver/scratch.hpp"
+
+#include <algorithm>
+#include <bit>
+
+TMAJIT_BEGIN
+namespace driver {
+namespace {
+
+constexpr std::uint64_t least_bytes = 1 << 20;  // what most launches need fits
+
+/// In steps that make growing rare.
+std::uint64_t rounded(std::uint64_t bytes) {
+  return std::bit_ceil(std::max(bytes, least_bytes));
+}
+
+}  // namespace
+
+ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes)
+    : context_(std::move(context)), bytes_(bytes) {
+  const Api& api = context_->api();
+  const ContextScope scope(*context_);
+  const RelaxedCapture relaxed(api);
+  CUdeviceptr address = 0;
+  check(api, api.mem_alloc(&address, bytes), "cuMemAlloc({} bytes of scratch)", bytes);
+  address_ = address;
+  try {
+    clear();
+  } catch (const Error&) {
+    api.mem_free(address_);
+    throw;
+  }
+}
+
+ScratchBlock::~ScratchBlock() {
+  const RelaxedCapture relaxed(context_->api());
+  release(*context_, context_->api().mem_free, static_cast<CUdeviceptr>(address_));
+}
+
+/// On a stream of its own: the default stream's work would wait for all others, and spoil captures.
+void ScratchBlock::clear() const {
+  const Api& api = context_->api();
+  CUstream stream = nullptr;
+  check(api, api.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  CUresult result = api.memset_d8_async(address_, 0, bytes_, stream);
+  if (result == CUDA_SUCCESS) result = api.stream_synchronize(stream);
+  api.stream_destroy(stream);
+  check(api, result, "cuMemsetD8Async({} bytes of scratch)", bytes_);
+}
+
+DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
+  const Api& api = context_->api();
+  const ContextScope scope(*context_);
+  unsigned long long number = 0;  // NOLINT(google-runtime-int): the driver's type
+  check(api, api.stream_get_id(stream, &number), "cuStreamGetId");
+  const std::lock_guard lock(mutex_);
+  if (of_streams_.size() >= most_streams && !of_streams_.contains(number)) {
+    // Streams come and go, and nothing tells when one has gone: now none of them runs anything.
+    const RelaxedCapture relaxed(api);
+    check(api, api.ctx_synchronize(), "cuCtxSynchronize");
+    of_streams_.clear();
+  }
+  Blocks& blocks = of_streams_[number];
+  if (blocks.empty() || blocks.back()->bytes() < bytes) {
+    blocks.push_back(std::make_unique<const ScratchBlock>(context_, rounded(bytes)));
+  }
+  return blocks.back()->address();
+}
+
+std::shared_ptr<const ScratchBlock> Scratch::of_capture(std::uint64_t capture, Stream stream,
+                                                        std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const ScratchBlock> block = of_last_capture_.lock();
+  if (block && capture_ == capture && captured_ == stream && block->bytes() >= bytes) return block;
+  block = std::make_shared<const ScratchBlock>(context_, rounded(bytes));
+  capture_ = capture;
+  captured_ = stream;
+  of_last_capture_ = block;
+  return block;
+}
+
+}  // namespace driver
+TMAJIT_END

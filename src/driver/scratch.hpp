@@ -1,0 +1,65 @@
+#pragma once
+
+#include "driver/context.hpp"
+
+#include <tmajit/device.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace driver {
+
+/// Memory of a launch's own, all zeros at first.
+class ScratchBlock {
+ public:
+  /// Works while streams are captured. Throws Error{out_of_memory}, Error{device_failed}.
+  ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes);
+  ~ScratchBlock();
+  ScratchBlock(const ScratchBlock&) = delete;
+  ScratchBlock& operator=(const ScratchBlock&) = delete;
+
+  [[nodiscard]] DevicePtr address() const noexcept { return address_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void clear() const;
+
+  std::shared_ptr<const Context> context_;
+  DevicePtr address_ = 0;
+  std::uint64_t bytes_;
+};
+
+/// The memory that launches of a device have for themselves while they run (LaunchShape::scratch_bytes).
+/// Thread-safe. Launches on one stream run one after the other and share a block; those of a graph get one
+/// that lives as long as the graph, for it may run beside the stream's.
+class Scratch {
+ public:
+  explicit Scratch(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+
+  /// For a launch on a stream that is not captured.
+  [[nodiscard]] DevicePtr of_stream(Stream stream, std::uint64_t bytes);
+  /// For launches that one stream adds to the graph of capture `capture`. The graph must keep it.
+  [[nodiscard]] std::shared_ptr<const ScratchBlock> of_capture(std::uint64_t capture, Stream stream,
+                                                               std::uint64_t bytes);
+
+ private:
+  static constexpr std::size_t most_streams = 64;
+  using Blocks = std::vector<std::unique_ptr<const ScratchBlock>>;
+
+  std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  /// By the driver's number of a stream, which no later stream has. What has become too small stays: launches
+  /// that have it may still run.
+  std::map<std::uint64_t, Blocks> of_streams_;
+  // Of the launch that was captured last.
+  std::uint64_t capture_ = 0;
+  Stream captured_ = nullptr;
+  std::weak_ptr<const ScratchBlock> of_last_capture_;
+};
+
+}  // namespace driver
+TMAJIT_END

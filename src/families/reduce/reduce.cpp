@@ -1,0 +1,299 @@
+#include "families/list.hpp"
+#include "families/reduce/reduce_layout.hpp"
+#include "families/shared/chunks.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/reduction_plan.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr ReductionTuning tunings[] = {
+    {.ctas_per_sm = 16}, {.ctas_per_sm = 8}, {.ctas_per_sm = 32}, {.ctas_per_sm = 4}};
+
+/// What a `reduce` kernel is specialised for.
+struct ReduceFacts {
+  std::uint32_t op = 0;    ///< a ReductionOp
+  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t vector = 1;
+  std::uint32_t turns = 1;
+  Flag columns = 0;
+  Flag flat = 0;
+  Flag wide = 0;
+  Flag staggered = 0;
+  Flag cut = 0;
+  Flag split = 0;
+  std::uint32_t sources = 1;
+  std::array<std::uint32_t, max_inputs> source{};
+  std::array<Flag, max_inputs> is_run{};
+
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+};
+
+/// The struct of templates/kernels/reducers.cuh that does it.
+std::string_view reducer(ReductionOp op) {
+  switch (op) {
+    case ReductionOp::sum: return "Sum";
+    case ReductionOp::mean: return "Mean";
+    case ReductionOp::min: return "Least";
+    case ReductionOp::max: return "Greatest";
+    case ReductionOp::any: return "Any";
+    case ReductionOp::all: return "All";
+    case ReductionOp::arg_min: return "FirstLeast";
+    case ReductionOp::arg_max: return "FirstGreatest";
+  }
+  return {};
+}
+
+ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& problem) {
+  ReduceFacts facts{.op = static_cast<std::uint32_t>(*problem.reduction),
+                    .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
+                    .vector = layout.vector,
+                    .turns = layout.turns,
+                    .columns = layout.columns ? 1U : 0U,
+                    .flat = layout.is_flat() ? 1U : 0U,
+                    .wide = layout.is_wide() ? 1U : 0U,
+                    .staggered = layout.staggered ? 1U : 0U,
+                    .cut = layout.cut ? 1U : 0U,
+                    .split = layout.parts > 1 ? 1U : 0U,
+                    .sources = problem.sources()};
+  for (std::uint32_t s = 0; s < facts.sources; ++s) {
+    facts.source[s] = static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
+    facts.is_run[s] = layout.is_run[s] ? 1 : 0;
+  }
+  return facts;
+}
+
+/// The layout of a candidate, which was worked out when it was added.
+const ReductionLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const ReductionLayout*>(candidate.layout.get());
+}
+
+template <std::uint32_t sources>
+params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Problem& problem) {
+  params::ReductionPlan<sources> plan{};
+  set_address(plan.destination, problem.address[0]);
+  const bool has_along = layout.along < problem.nest.rank;
+  for (std::uint32_t s = 0; s < sources; ++s) {
+    set_address(plan.source[s].first, problem.address[s + 1]);
+    plan.source[s].step = has_along ? problem.step(s + 1, layout.along) : 0;
+  }
+  std::uint32_t k = 0;
+  const auto add = [&](const std::vector<ReductionStep>& steps) {
+    for (const ReductionStep& step : steps) {
+      auto& digit = plan.digit[k++];
+      const auto elements = static_cast<std::int64_t>(step.elements);
+      digit.extent = step.extent;
+      if (!layout.is_wide()) digit.count = make_divider<params::Divider>(step.extent);
+      digit.destination = problem.step(0, step.d) * elements;
+      digit.place = problem.nest.place[step.d] * elements;
+      for (std::uint32_t s = 0; s < sources; ++s) digit.source[s] = problem.step(s + 1, step.d) * elements;
+    }
+  };
+  add(layout.kept_steps);
+  plan.kept_digits = k;
+  add(layout.reduced_steps);
+  plan.digits = k;
+  plan.first_place = problem.nest.first_place;
+  plan.place_step = has_along ? problem.nest.place[layout.along] : 0;
+  plan.destination_step = has_along ? problem.step(0, layout.along) : 0;
+  plan.along = has_along ? problem.nest.shape[layout.along] : 1;
+  plan.kept = layout.kept;
+  plan.reduced = layout.reduced;
+  plan.count = layout.count;
+  plan.part = layout.part;
+  plan.partials = scratch_zeros;
+  plan.parts = layout.parts;
+  plan.inner = make_divider<params::Divider>(layout.columns ? layout.tiles() : layout.parts);
+  plan.lanes = make_divider<params::Divider>(layout.columns ? layout.owners : layout.phases);
+  plan.phases = layout.phases;
+  plan.owners = layout.owners;
+  return plan;
+}
+
+/// Bytes that a thread keeps of what comes together, at most.
+std::uint32_t most_state_bytes(ReductionOp op) {
+  return op == ReductionOp::arg_min || op == ReductionOp::arg_max ? 16 : 8;
+}
+
+class Reduce final : public Family {
+ public:
+  Reduce()
+      : Family({.name = "reduce",
+                .summary = "reduces any dimensions of its inputs, computing what is reduced and what "
+                           "becomes of the result",
+                .operation = {},
+                .computes = true,
+                .most_inputs = max_inputs,
+                .reduces = true}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    if (!problem.reduction) return;
+    const std::size_t first = candidates.size();
+    for (const ReductionTuning& tuning : tunings) {
+      ReductionLayout layout = reduction_layout(problem, tuning);
+      Candidate one =
+          candidate(facts_of_layout(layout, problem), problem.nest,
+                    {.box = {layout.owners, layout.phases, layout.parts}, .threads = layout.threads()});
+      one.layout = std::make_shared<const ReductionLayout>(std::move(layout));
+      add_once(candidates, std::move(one), candidates.size() == first);
+    }
+    candidates[first].usual = Usual::yes;
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const ReductionLayout& layout = layout_of(candidate);
+    Footprint footprint{.threads = layout.threads(),
+                        .tiles = layout.ctas(),
+                        .dynamic_shared_bytes = shared_bytes(layout, problem),
+                        .most_dynamic_shared_bytes =
+                            reduction_threads / 2 * layout.vector * most_state_bytes(*problem.reduction),
+                        .registers = 64};
+    std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
+    for (const ReductionStep& step : layout.reduced_steps)
+      footprint.box[step.d] = sat_cast<std::uint32_t>(problem.nest.shape[step.d]);
+    std::uint64_t owners = layout.owners;
+    for (const ReductionStep& step : layout.kept_steps) {
+      const std::uint64_t side = std::min(owners, step.extent);
+      footprint.box[step.d] =
+          sat_cast<std::uint32_t>(std::min(side * step.elements, problem.nest.shape[step.d]));
+      owners = std::max<std::uint64_t>(owners / step.extent, 1);
+    }
+    std::uint64_t item = 0;
+    for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
+      item += problem.element_bytes(i) * layout.vector;
+    footprint.bytes_in_flight = footprint.threads * layout.turns * item;
+    footprint.rounds = sat_cast<std::uint32_t>(ceil_div(layout.part, layout.phases * layout.turns));
+    const double items = static_cast<double>(layout.kept) * static_cast<double>(layout.reduced);
+    footprint.work.load = items * problem.sources();
+    footprint.work.span_element = items * layout.vector;
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<ReduceFacts>(candidate);
+    return {.family = name(),
+            .tile = candidate.tile.box,
+            .threads = candidate.tile.threads,
+            .turns = facts.turns};
+  }
+  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
+    std::string text =
+        fmt::format("{} item{} by {} of {} threads, {} loads of each under way", choice.tile[0],
+                    choice.tile[0] == 1 ? "" : "s", choice.tile[1], choice.threads, choice.turns);
+    if (choice.tile[2] > 1) text += fmt::format(", in {} parts", choice.tile[2]);
+    return text;
+  }
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const ReductionLayout& layout = layout_of(candidate);
+    const std::string what =
+        layout.vector > 1 ? fmt::format("vectors of {} elements", layout.vector) : "elements";
+    return layout.columns
+               ? fmt::format(
+                     "What is kept lies side by side: threads side by side take {} of {} of it, and {} "
+                     "behind each other share what is reduced.",
+                     what, layout.owners, layout.phases)
+               : fmt::format("What is reduced lies side by side: {} threads share the {} of a result.",
+                             layout.phases, what);
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    const ReductionLayout& layout = layout_of(candidate);
+    std::vector<std::string> out;
+    if (layout.parts > 1) {
+      out.push_back(fmt::format(
+          "{} CTAs share what comes together; the last puts their parts together in order.", layout.parts));
+    }
+    if (!layout.staggered) return out;
+    out.emplace_back(
+        "Rows are cut at multiples of 16 bytes of the source's memory, which each row begins elsewhere.");
+    return out;
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const ReductionLayout& layout = layout_of(candidate);
+    with_rank(problem.sources(), [&](auto sources) {
+      using Plan = params::ReductionPlan<sources>;
+      const std::uint32_t at =
+          parameters.add({"params::ReductionPlan", sources}, "plan", plan_of<sources>(layout, problem));
+      parameters.add_address(at + offsetof(Plan, destination), 0);
+      for (std::uint32_t s = 0; s < sources; ++s) {
+        parameters.add_address(
+            at + static_cast<std::uint32_t>(offsetof(Plan, source) + s * sizeof(params::ReductionSource)),
+            s + 1);
+      }
+    });
+    shape.grid = grid_of(layout.ctas());
+    if (layout.parts == 1) return;
+    parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
+    shape.scratch_bytes =
+        sat_cast<std::uint32_t>(scratch_zeros + layout.ctas() * layout.owners * layout.results() *
+                                                    most_state_bytes(*problem.reduction));
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const auto facts = facts_of<ReduceFacts>(candidate);
+    SourceParts parts{.why =
+                          "Each byte is loaded once, as wide as it lies, many at once; results meet in "
+                          "registers and shared memory in an order that never changes.",
+                      .most_threads = reduction_threads,
+                      .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
+    parts.set("columns", facts.columns != 0);
+    parts.set("flat", facts.flat != 0);
+    parts.set("wide", facts.wide != 0);
+    parts.set("staggered", facts.staggered != 0);
+    parts.set("cut", facts.cut != 0);
+    parts.set("split", facts.split != 0);
+    const std::string_view name = reducer(static_cast<ReductionOp>(facts.op));
+    parts.facts = number_fact("vector", facts.vector, "elements of an item");
+    parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
+    parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
+    parts.facts += fmt::format(
+        "template <class Value>\nstruct {};\ntemplate <class Value>\nusing Reducer = {}<Value>;\n", name,
+        name);
+    parts.facts +=
+        fmt::format("struct Destination {{\n  using Element = {};\n}};\n", device_type(facts.element_type()));
+    parts.elements = {facts.element_type()};
+    parts.result = facts.element_type();
+    parts.facts += "template <u32 i>\nstruct Source;\n";
+    for (std::uint32_t s = 0; s < facts.sources; ++s) {
+      const auto from = static_cast<ElementType>(facts.source[s]);
+      parts.facts += fmt::format(
+          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr bool is_run = "
+          "{};\n}};\n",
+          s, device_type(from), facts.is_run[s] != 0);
+      parts.elements.push_back(from);
+      parts.inputs.push_back(from);
+    }
+    parts.facts += all_sources_fact(facts.sources);
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
+    shape.staggered = layout_of(candidate).staggered;
+  }
+
+ private:
+  /// What threads hand each other: of columns all that half of them keep, of rows a state a warp.
+  static std::uint32_t shared_bytes(const ReductionLayout& layout, const Problem& problem) {
+    const std::uint32_t state = most_state_bytes(*problem.reduction);
+    if (layout.columns) return (layout.phases + 1) / 2 * layout.owners * layout.vector * state;
+    return layout.threads() / 32 * state;
+  }
+};
+
+}  // namespace
+
+const Family& reduce_family() {
+  static const Reduce family;
+  return family;
+}
+
+TMAJIT_END

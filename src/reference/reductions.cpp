@@ -1,0 +1,138 @@
+#include "reference/reductions.hpp"
+
+#include <array>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+namespace reference {
+
+using tmajit::ReductionOp, tmajit::Tensor, tmajit::max_view_rank;
+
+namespace {
+
+double as_double(const Scalar& value) {
+  return std::visit([](auto v) { return static_cast<double>(v); }, value);
+}
+
+/// As sums of it are kept: floating point as double, integers in 64 bits.
+Scalar widened(const Scalar& value) {
+  return std::visit(
+      [](auto v) -> Scalar {
+        using T = decltype(v);
+        if constexpr (std::is_floating_point_v<T>) {
+          return static_cast<double>(v);
+        } else if constexpr (std::is_signed_v<T>) {
+          return static_cast<std::int64_t>(v);
+        } else {
+          return static_cast<std::uint64_t>(v);
+        }
+      },
+      value);
+}
+
+bool is_nan(const Scalar& value) {
+  return std::visit([](auto v) { return v != v; }, value);
+}
+
+/// Whether `a` is below `b`, which has its type.
+bool is_below(const Scalar& a, const Scalar& b) {
+  return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);
+}
+
+std::byte* at(const Tensor& tensor, std::int64_t elements) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
+  return reinterpret_cast<std::byte*>(tensor.address) +
+         elements * static_cast<std::int64_t>(size_of(tensor.view.type));
+}
+
+}  // namespace
+
+void Reducer::add(const Scalar& value, std::uint64_t place) {
+  ++count_;
+  switch (op_) {
+    case ReductionOp::sum:
+    case ReductionOp::mean: kept_ = kept_ ? reference::add(*kept_, widened(value)) : widened(value); return;
+    case ReductionOp::min:
+    case ReductionOp::arg_min: return add_extreme(value, place, true);
+    case ReductionOp::max:
+    case ReductionOp::arg_max: return add_extreme(value, place, false);
+    case ReductionOp::any:
+    case ReductionOp::all: {
+      const bool is_true = std::visit([](auto v) { return v != 0; }, value);
+      const bool before = kept_ ? std::get<std::int32_t>(*kept_) != 0 : op_ == ReductionOp::all;
+      kept_ = scalar(op_ == ReductionOp::all ? before && is_true : before || is_true);
+    }
+  }
+}
+
+void Reducer::add_extreme(const Scalar& value, std::uint64_t place, bool least) {
+  const auto beats = [&] {
+    if (!kept_) return true;
+    if (is_nan(value) || is_nan(*kept_)) return is_nan(value) && (!is_nan(*kept_) || place < place_);
+    if (is_below(value, *kept_)) return least;
+    if (is_below(*kept_, value)) return !least;
+    return place < place_;
+  };
+  if (!beats()) return;
+  kept_ = value;
+  place_ = place;
+}
+
+Scalar Reducer::result() const {
+  if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max) return static_cast<std::int64_t>(place_);
+  if (op_ == ReductionOp::mean) return as_double(*kept_) / static_cast<double>(count_);
+  // Integers shorter than 32 bits have become so long.
+  return std::visit(
+      [](auto value) -> Scalar {
+        if constexpr (std::is_integral_v<decltype(value)> && sizeof(value) < sizeof(std::int32_t)) {
+          using Long = std::conditional_t<std::is_signed_v<decltype(value)>, std::int32_t, std::uint32_t>;
+          return static_cast<Long>(value);
+        } else {
+          return value;
+        }
+      },
+      *kept_);
+}
+
+void reduce(const Tensor& destination, std::span<const Tensor> sources, ReductionOp op,
+            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind) {
+  const tmajit::TensorView& whole = sources.front().view;
+  std::array<bool, max_view_rank> reduced{};
+  for (const std::int64_t axis : axes) reduced.at(static_cast<std::size_t>(axis)) = true;
+  // The dimensions that are kept, then those that are reduced.
+  std::vector<std::uint32_t> order;
+  for (const bool wanted : {false, true}) {
+    for (std::uint32_t d = 0; d < whole.rank; ++d) {
+      if (reduced.at(d) == wanted) order.push_back(d);
+    }
+  }
+  std::uint64_t kept = 1;
+  std::uint64_t together = 1;
+  for (std::uint32_t d = 0; d < whole.rank; ++d) (reduced.at(d) ? together : kept) *= whole.shape.at(d);
+
+  std::vector<Scalar> x(sources.size());
+  for (std::uint64_t n = 0; n < kept * together;) {
+    Reducer reducer(op);
+    std::int64_t to = 0;
+    for (std::uint64_t place = 0; place < together; ++place, ++n) {
+      std::vector<std::int64_t> from(sources.size());
+      std::uint64_t rest = n;
+      to = 0;
+      std::uint32_t dimension = destination.view.rank;
+      for (std::size_t k = order.size(); k-- > 0;) {
+        const std::uint32_t d = order[k];
+        const auto index = static_cast<std::int64_t>(rest % whole.shape.at(d));
+        rest /= whole.shape.at(d);
+        for (std::size_t s = 0; s < sources.size(); ++s) from[s] += index * sources[s].view.strides.at(d);
+        if (!reduced.at(d)) to += index * destination.view.strides.at(--dimension);
+      }
+      for (std::size_t s = 0; s < sources.size(); ++s)
+        x[s] = decode(sources[s].view.type, at(sources[s], from[s]));
+      reducer.add(front(x), place);
+    }
+    encode(destination.view.type, behind(reducer.result(), together), at(destination, to));
+  }
+}
+
+}  // namespace reference

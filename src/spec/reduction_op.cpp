@@ -1,0 +1,21 @@
+#include "spec/enum_names.hpp"
+
+#include <tmajit/operation.hpp>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr EnumNames<ReductionOp, all_reduction_ops.size()> names{
+    "reduction", {"sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max"}};
+
+}  // namespace
+
+std::string_view name(ReductionOp op) noexcept {
+  return names.of(op);
+}
+
+ReductionOp parse_reduction(std::string_view text) {
+  return names.parse(text);
+}
+
+TMAJIT_END

@@ -1,0 +1,403 @@
+// reduce: brings elements of some dimensions together, computing what they are on the way.
+//
+//@ if columns
+// Threads side by side take items side by side in what is kept, and those one behind the other share the reduced ones.
+//@ else
+// Threads side by side share the items that come together, which lie side by side in memory where they can.
+//@ end
+// A thread has some items under way at once; what threads keep of theirs comes together in a fixed order.
+//@ if split
+//
+// Several CTAs share what comes together. Each leaves its part in scratch memory, and the last one that does puts all of
+// them together, by their numbers: which CTA that is changes nothing.
+//@ end
+//@ # Facts of the kernel: Index, vector, turns, Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
+#include "tmajit/division.cuh"
+#include "tmajit/reducers.cuh"
+#include "tmajit/reduction_plan.cuh"
+#include "tmajit/values.cuh"
+
+namespace tmajit {
+
+constexpr u32 sources = AllSources::count;
+using Plan = params::ReductionPlan<sources>;
+
+// Elements that are converted at once, of which a vector may have only the first.
+constexpr u32 held = vector < 2 ? 2 : vector;
+
+template <u32... i>
+__device__ __forceinline__ auto front(Indices<i...>) {
+  return evaluate(Value<typename Source<i>::Element>{}...);
+}
+using Front = decltype(front(AllSources{}));
+using Reduced = Reducer<Front>;
+using State = Reduced::State;
+
+//@ if columns
+constexpr u32 results = vector;  // of a thread
+constexpr u32 states = vector;
+//@ else
+constexpr u32 results = 1;  // of a thread
+constexpr u32 states = least(vector, 4);  // which depend on each other's last little
+//@ end
+
+// ---- items ----
+
+// Where an item is, from where the views begin, and what of it exists.
+struct Item {
+  i64 source[sources];  // bytes
+  i64 place;
+  Index along;  // vectors of its row before it
+};
+
+//@ if wide
+__device__ __forceinline__ u64 take_index(u64 extent, const params::Divider&, u64& n) {
+  const u64 whole = n;
+  n = whole / extent;
+  return whole - n * extent;
+}
+//@ else
+__device__ __forceinline__ u32 take_index(u64, const params::Divider& count, u32& n) {
+  return take(count, n);
+}
+//@ end
+
+// What the digits `first` to `last` of a number add to an item. The last digit is what is left of it.
+__device__ __forceinline__ void add_digits(Item& item, const Plan& plan, u32 first, u32 last, Index n) {
+#pragma unroll 1
+  for (u32 d = first; d < last; ++d) {
+    const Index index = d + 1 < last ? take_index(plan.digit[d].extent, plan.digit[d].count, n) : n;
+    if (d == first) item.along = index;
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) item.source[s] += static_cast<i64>(index) * plan.digit[d].source[s];
+    item.place += static_cast<i64>(index) * plan.digit[d].place;
+  }
+}
+
+//@ if flat
+// The same of one digit, or none.
+__device__ __forceinline__ void add_digit(Item& item, const Plan& plan, Index n) {
+  const params::ReductionDigit<sources>& digit = plan.digit[plan.kept_digits];
+#pragma unroll
+  for (u32 s = 0; s < sources; ++s) item.source[s] += static_cast<i64>(n) * digit.source[s];
+  item.place += static_cast<i64>(n) * digit.place;
+  item.along = n;
+}
+//@ end
+
+// The elements of a vector that its row has.
+struct Range {
+  u32 begin;
+  u32 end;
+  __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
+};
+
+//@ if cut
+__device__ __forceinline__ Range range_of(const Plan& plan, i64 first) {
+  const i64 rest = static_cast<i64>(plan.along) - first;
+  const i64 end = rest < 0 ? 0 : rest;
+  return {first < 0 ? static_cast<u32>(-first) : 0, end < vector ? static_cast<u32>(end) : vector};
+}
+//@ end
+
+// ---- loads ----
+
+template <u32 i>
+using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
+
+template <u32 i>
+struct Input {
+  Raw<sizeof(typename Source<i>::Element), held> bits;
+};
+template <u32... i>
+struct Inputs : Input<i>... {};
+template <u32... i>
+__device__ Inputs<i...> inputs_of(Indices<i...>);
+using AllInputs = decltype(inputs_of(AllSources{}));
+
+template <u32 i>
+__device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Item& item) {
+  const u8* from = plan.source[i].first + item.source[i];
+  constexpr u32 bytes = sizeof(SourceBits<i>) * vector;
+  if constexpr (Source<i>::is_run && vector > 1 && bytes >= 4) {
+    load_words<least(bytes, 16)>(input.bits.word, from);
+  } else {
+    SourceBits<i> loaded[vector];
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) {
+      loaded[k] = *reinterpret_cast<const SourceBits<i>*>(from + static_cast<i64>(k) * plan.source[i].step);
+    }
+    input.bits = {};
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) input.bits.set(k, loaded[k]);
+  }
+}
+//@ if cut
+
+// The elements of it that exist.
+template <u32 i>
+__device__ __forceinline__ void load_some_of(Input<i>& input, const Plan& plan, const Item& item, Range range) {
+  const u8* from = plan.source[i].first + item.source[i];
+  input.bits = {};
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) {
+    if (k < range.begin || k >= range.end) continue;
+    input.bits.set(k, *reinterpret_cast<const SourceBits<i>*>(from + static_cast<i64>(k) * plan.source[i].step));
+  }
+}
+//@ end
+
+template <u32... i>
+__device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& plan, const Item& item) {
+  (load_input<i>(inputs, plan, item), ...);
+}
+//@ if cut
+template <u32... i>
+__device__ __forceinline__ void load_some_inputs(Inputs<i...>& inputs, const Plan& plan, const Item& item, Range range) {
+  (load_some_of<i>(inputs, plan, item, range), ...);
+}
+//@ end
+
+// ---- what comes together ----
+
+// Adds the elements of an item that exist to what is kept.
+template <u32... i>
+__device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i...>& inputs, const Plan& plan,
+                                         const Item& item, Range range) {
+  AllValues<held, i...> values;
+  (packed<typename Source<i>::Element, held>(static_cast<const Input<i>&>(inputs).bits)
+       .decode(static_cast<SourceValues<i, held>&>(values).at),
+   ...);
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) {
+    if (k < range.begin || k >= range.end) continue;
+    const Front value = evaluate(static_cast<SourceValues<i, held>&>(values).at[k]...);
+    State& kept = state[k % states];
+    kept = Reduced::both(kept, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
+  }
+}
+
+// Where a thread is: `own` is its item of what is kept in its CTA, `phase` its place among those that share it.
+struct Place {
+  u32 own;
+  u32 phase;
+};
+
+__device__ __forceinline__ Place place_of(const Plan& plan) {
+  u32 rest = threadIdx.x;
+  const u32 lane = take(plan.lanes, rest);
+//@ if columns
+  return {lane, rest};
+//@ else
+  return {rest, lane};
+//@ end
+}
+
+//@ if columns
+// What threads keep, put together in pairs: phase 0 has all of it.
+__device__ __forceinline__ void put_together(State (&state)[states], const Plan& plan, const Place& place) {
+  extern __shared__ __align__(16) u8 shared[];
+  State* const other = reinterpret_cast<State*>(shared);
+#pragma unroll 1
+  for (u32 n = plan.phases; n > 1;) {
+    const u32 half = (n + 1) / 2;
+    const u32 lower = place.phase < half ? place.phase : place.phase - half;
+    State* const at = other + lower * plan.owners + place.own;
+    const u32 apart = plan.owners * half;
+    if (place.phase >= half && place.phase < n) {
+#pragma unroll
+      for (u32 k = 0; k < states; ++k) at[k * apart] = state[k];
+    }
+    __syncthreads();
+    if (place.phase < n - half) {
+#pragma unroll
+      for (u32 k = 0; k < states; ++k) state[k] = Reduced::both(state[k], at[k * apart]);
+    }
+    __syncthreads();
+    n = half;
+  }
+}
+//@ else
+// The state of the thread whose lane differs in `bit`.
+__device__ __forceinline__ State other_lane(const State& state, u32 bit) {
+  struct Words {
+    u32 at[sizeof(State) / 4];
+  };
+  Words words = __builtin_bit_cast(Words, state);
+#pragma unroll
+  for (u32& word : words.at) word = __shfl_xor_sync(~0U, word, bit);
+  return __builtin_bit_cast(State, words);
+}
+
+// What threads keep, put together: first by warps, then one warp's after the other. Phase 0 has all of it, in state[0].
+__device__ __forceinline__ void put_together(State (&state)[states], const Plan& plan, const Place& place) {
+  extern __shared__ __align__(16) u8 shared[];
+#pragma unroll
+  for (u32 k = 1; k < states; ++k) state[0] = Reduced::both(state[0], state[k]);
+#pragma unroll 1
+  for (u32 bit = least(plan.phases, 32) / 2; bit > 0; bit /= 2) {
+    state[0] = Reduced::both(state[0], other_lane(state[0], bit));
+  }
+  if (plan.phases <= 32) return;
+  State* const of_warp = reinterpret_cast<State*>(shared);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = state[0];
+  __syncthreads();
+  if (place.phase != 0) return;
+#pragma unroll 1
+  for (u32 w = 1; w < plan.phases / 32; ++w) state[0] = Reduced::both(state[0], of_warp[threadIdx.x / 32 + w]);
+}
+//@ end
+
+// ---- results ----
+
+__device__ __forceinline__ void store_result(u8* to, const State& state, u64 count) {
+  const auto result = Reduced::result(state, count);
+  const auto value = result_of(behind(result, static_cast<decltype(result)>(count)));
+  const Value<Destination::Element> twice[2] = {value, value};
+  Pack<Destination::Element, 2> pack;
+  pack.encode(twice);
+  *reinterpret_cast<Bits<sizeof(Destination::Element)>::Type*>(to) = raw<Destination::Element, 2>(pack).get(0);
+}
+
+__device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
+  i64 at = 0;
+#pragma unroll 1
+  for (u32 d = 0; d < plan.kept_digits; ++d) {
+    const Index index = take_index(plan.digit[d].extent, plan.digit[d].count, n);
+    at += static_cast<i64>(index) * plan.digit[d].destination;
+  }
+  return at;
+}
+
+//@ if split
+// The CTA's part goes to scratch memory, whose first bytes count the parts of each tile that are there. Whether it was the
+// last: then `state` has what all parts together make.
+__device__ __forceinline__ bool put_parts_together(State (&state)[states], const Plan& plan, const Place& place, bool exists,
+                                                   u32 tile, u32 part, u8* scratch) {
+  __shared__ u32 before;
+  const u32 width = plan.owners * results;
+  State* const of_tile =
+      reinterpret_cast<State*>(scratch + plan.partials) + static_cast<u64>(tile) * plan.parts * width + place.own;
+  if (exists && place.phase == 0) {
+#pragma unroll
+    for (u32 k = 0; k < results; ++k) of_tile[part * width + k * plan.owners] = state[k];
+  }
+  __syncthreads();
+  u32* const count = reinterpret_cast<u32*>(scratch) + tile;
+  if (threadIdx.x == 0) {
+    __threadfence();  // for all threads of the CTA, which have met
+    before = atomicAdd(count, 1);
+    __threadfence();
+  }
+  __syncthreads();
+  if (before + 1 != plan.parts) return false;
+  if (threadIdx.x == 0) *count = 0;
+#pragma unroll
+  for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
+  if (exists) {
+#pragma unroll 8
+    for (u32 p = place.phase; p < plan.parts; p += plan.phases) {
+#pragma unroll
+      for (u32 k = 0; k < results; ++k) {
+        state[k] = Reduced::both(state[k], of_tile[p * width + k * plan.owners]);
+      }
+    }
+  }
+  put_together(state, plan, place);
+  return true;
+}
+
+__device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
+//@ if columns
+  u32 part = blockIdx.x;
+  const u32 tile = take(plan.inner, part);
+//@ else
+  u32 tile = blockIdx.x;
+  const u32 part = take(plan.inner, tile);
+//@ end
+  const Index begin = static_cast<Index>(part * plan.part);
+//@ else
+__device__ __forceinline__ void reduce_tile(const Plan& plan) {
+  const u32 tile = blockIdx.x;
+  const Index begin = 0;
+//@ end
+  const Place place = place_of(plan);
+  const Index kept = static_cast<Index>(tile) * plan.owners + place.own;
+  const bool exists = place.own < plan.owners && place.phase < plan.phases && kept < plan.kept;
+  State state[states];
+#pragma unroll
+  for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
+
+  Item own{};
+  own.place = plan.first_place;
+  add_digits(own, plan, 0, plan.kept_digits, exists ? kept : 0);
+  Range range{0, vector};
+//@ if columns
+//@ if cut
+  range = range_of(plan, static_cast<i64>(own.along) * vector);
+//@ end
+//@ end
+//@ if split
+  const u64 whole = begin + plan.part < plan.reduced ? begin + plan.part : plan.reduced;
+  const Index end = exists ? static_cast<Index>(whole) : 0;
+//@ else
+  const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
+//@ end
+#pragma unroll 1
+  for (Index first = begin + place.phase; first < end; first += turns * plan.phases) {
+    Item item[turns];
+    Range ranges[turns];
+    AllInputs inputs[turns];
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      const Index n = first + turn * plan.phases;
+      item[turn] = own;
+//@ if flat
+      add_digit(item[turn], plan, n);
+//@ else
+      add_digits(item[turn], plan, plan.kept_digits, plan.digits, n);
+//@ end
+      ranges[turn] = range;
+//@ if staggered
+      // The row's vectors begin at multiples of 16 bytes, the first before the row.
+      const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item[turn].source[0]) % 16;
+      item[turn].source[0] -= past;
+      const i64 before = past / sizeof(SourceBits<0>);
+      item[turn].place -= before * plan.place_step;
+      ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector - before);
+//@ else
+//@ if !columns
+//@ if cut
+      ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector);
+//@ end
+//@ end
+//@ end
+      if (n >= end) ranges[turn] = {0, 0};
+      if (ranges[turn].whole()) load_inputs(inputs[turn], plan, item[turn]);
+    }
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      if (ranges[turn].whole()) {
+        add_item(state, inputs[turn], plan, item[turn], {0, vector});
+//@ if cut
+      } else if (ranges[turn].begin < ranges[turn].end) {
+        load_some_inputs(inputs[turn], plan, item[turn], ranges[turn]);
+        add_item(state, inputs[turn], plan, item[turn], ranges[turn]);
+//@ end
+      }
+    }
+  }
+  put_together(state, plan, place);
+//@ if split
+  if (!put_parts_together(state, plan, place, exists, tile, part, scratch)) return;
+//@ end
+  if (!exists || place.phase != 0) return;
+  u8* const to = plan.destination + destination_of(plan, kept);
+#pragma unroll
+  for (u32 k = 0; k < results; ++k) {
+    if (k < range.end) store_result(to + static_cast<i64>(k) * plan.destination_step, state[k], plan.count);
+  }
+}
+
+}  // namespace tmajit

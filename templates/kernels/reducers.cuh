@@ -1,0 +1,125 @@
+// What is kept of elements that come together, and how two of that become one: in any order the same, but for rounding.
+#pragma once
+#include "tmajit/scalars.cuh"
+
+namespace tmajit {
+
+//@ used Sum Mean Least Greatest
+template <class T> constexpr bool is_real = false;
+template <> constexpr bool is_real<float> = true;
+template <> constexpr bool is_real<double> = true;
+
+template <bool condition, class A, class B> struct Choose { using type = A; };
+template <class A, class B> struct Choose<false, A, B> { using type = B; };
+//@ end
+
+//@ used Sum Mean
+// Integers add up in 64 bits.
+template <class T>
+struct SumOf {
+  using type = typename Choose<(T(-1) < T(0)), i64, u64>::type;
+};
+template <> struct SumOf<float> { using type = float; };
+template <> struct SumOf<double> { using type = double; };
+
+template <class Value>
+struct Sum {
+  using State = typename SumOf<Value>::type;
+  static __device__ __forceinline__ State none() { return State(0); }
+  static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
+  static __device__ __forceinline__ State both(State a, State b) { return a + b; }
+  static __device__ __forceinline__ State result(State sum, u64) { return sum; }
+};
+//@ end
+
+//@ used Mean
+template <class Value>
+struct Mean : Sum<Value> {
+  using State = typename Sum<Value>::State;
+  static __device__ __forceinline__ auto result(State sum, u64 n) {
+    if constexpr (is_real<State>) {
+      return sum / static_cast<State>(n);
+    } else {
+      return static_cast<double>(sum) / static_cast<double>(n);
+    }
+  }
+};
+//@ end
+
+//@ used Least Greatest
+// Integers shorter than a register fill one.
+template <class T>
+struct ExtremeOf {
+  using Word = typename Choose<(T(-1) < T(0)), i32, u32>::type;
+  using type = typename Choose<(sizeof(T) < 4), Word, T>::type;
+};
+
+// What nothing is above, or below.
+template <class T, bool least>
+__device__ __forceinline__ T extreme_value() {
+  if constexpr (sizeof(T) == 4 && is_real<T>) {
+    return __int_as_float(least ? 0x7f800000 : static_cast<i32>(0xff800000u));
+  } else if constexpr (is_real<T>) {
+    return __longlong_as_double(static_cast<i64>((least ? 0x7ff0ull : 0xfff0ull) << 48));
+  } else {
+    constexpr bool is_signed = T(-1) < T(0);
+    constexpr u64 all = ~u64{0} >> (64 - 8 * sizeof(T));
+    constexpr u64 greatest = is_signed ? all >> 1 : all;
+    return static_cast<T>(least ? greatest : all - greatest);
+  }
+}
+
+template <class Value, bool least>
+struct Extreme {
+  using State = typename ExtremeOf<Value>::type;
+  static __device__ __forceinline__ State none() { return extreme_value<State, least>(); }
+  static __device__ __forceinline__ State of(Value value, i64) { return static_cast<State>(value); }
+  static __device__ __forceinline__ State both(State a, State b) {
+    return (least ? a < b : a > b) || a != a ? a : b;
+  }
+  static __device__ __forceinline__ State result(State value, u64) { return value; }
+};
+template <class Value> struct Least : Extreme<Value, true> {};
+template <class Value> struct Greatest : Extreme<Value, false> {};
+//@ end
+
+//@ used Any All
+template <class Value, bool all>
+struct Truth {
+  using State = u32;
+  static __device__ __forceinline__ State none() { return all ? 1 : 0; }
+  static __device__ __forceinline__ State of(Value value, i64) { return value != Value(0) ? 1 : 0; }
+  static __device__ __forceinline__ State both(State a, State b) { return all ? a & b : a | b; }
+  static __device__ __forceinline__ i32 result(State value, u64) { return static_cast<i32>(value); }
+};
+template <class Value> struct Any : Truth<Value, false> {};
+template <class Value> struct All : Truth<Value, true> {};
+//@ end
+
+//@ used FirstLeast FirstGreatest
+template <class Value>
+struct Placed {
+  Value value;
+  i64 place;  // -1: of none
+};
+
+template <class Value, bool least>
+struct First {
+  using State = Placed<Value>;
+  static __device__ __forceinline__ State none() { return {Value(0), -1}; }
+  static __device__ __forceinline__ State of(Value value, i64 place) { return {value, place}; }
+  static __device__ __forceinline__ State both(const State& a, const State& b) {
+    const bool sooner = a.place < b.place;
+    const bool nan_a = a.value != a.value;
+    const bool nan_b = b.value != b.value;
+    const bool better = least ? a.value < b.value : a.value > b.value;
+    const bool takes_a = nan_a || nan_b ? nan_a && (!nan_b || sooner) : better || (a.value == b.value && sooner);
+    return b.place < 0 || (a.place >= 0 && takes_a) ? a : b;
+  }
+  static __device__ __forceinline__ i64 result(const State& first, u64) { return first.place; }
+};
+template <class Value> struct FirstLeast : First<Value, true> {};
+template <class Value> struct FirstGreatest : First<Value, false> {};
+//@ end
+
+}  // namespace tmajit

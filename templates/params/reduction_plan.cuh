@@ -1,0 +1,70 @@
+// What a kernel of reductions knows of its launch: the dimensions that are kept and reduced, and who does what of them.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+constexpr u32 most_reduction_digits = 8;
+
+// One step of taking a number apart: the index in a dimension, which along vectors counts them.
+template <u32 sources>
+struct ReductionDigit {
+  i64 destination;      // bytes from one index to the next
+  i64 source[sources];  // likewise
+  i64 place;            // what an index adds to an element's place among those that are reduced
+  u64 extent;           // indices
+  Divider count;        // likewise, where all numbers are below 2^31
+  u32 unused;
+};
+
+struct ReductionSource {
+  Address<const u8> first;
+  i64 step;  // bytes from one element of a vector to the next
+};
+
+// Digits vary fastest first: those of what is kept, then those of what is reduced. An item is what a thread does at a time:
+// a vector, or an element.
+template <u32 sources>
+struct ReductionPlan {
+  Address<u8> destination;
+  ReductionSource source[sources];
+  ReductionDigit<sources> digit[most_reduction_digits];
+  i64 first_place;
+  i64 place_step;        // from one element of a vector to the next
+  i64 destination_step;  // bytes, likewise
+  u64 along;             // elements of a row that vectors cut
+  u64 kept;              // items of what is kept
+  u64 reduced;           // items that come together
+  u64 count;             // elements that come together
+  u64 part;              // items of `reduced` that a CTA does
+  u64 partials;          // where those of CTAs that share items of what is kept stand in scratch memory
+  u32 kept_digits;
+  u32 digits;
+  Divider inner;         // CTAs that differ in what stands first in their numbers
+  Divider lanes;         // threads side by side in what stands first in theirs
+  u32 phases;            // threads that share an item of what is kept
+  u32 owners;            // items of what is kept that a CTA does
+  u32 parts;             // CTAs that share them
+  u32 unused;
+};
+
+//@ if host
+template <u32 sources>
+struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
+  using Digit = ReductionDigit<sources>;
+  static_assert(sizeof(Digit) == 40 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
+  static_assert(TMAJIT_OFFSET(Digit, place) == 8 + 8 * sources && TMAJIT_OFFSET(Digit, count) == 24 + 8 * sources);
+  using Plan = ReductionPlan<sources>;
+  static_assert(TMAJIT_OFFSET(Plan, source) == 8 && TMAJIT_OFFSET(Plan, digit) == 8 + 16 * sources);
+  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_reduction_digits * sizeof(Digit);
+  static_assert(TMAJIT_OFFSET(Plan, first_place) == numbers && TMAJIT_OFFSET(Plan, count) == numbers + 48);
+  static_assert(TMAJIT_OFFSET(Plan, kept_digits) == numbers + 72 && TMAJIT_OFFSET(Plan, inner) == numbers + 80);
+  static_assert(TMAJIT_OFFSET(Plan, phases) == numbers + 104 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
+};
+template <>
+struct ReductionPlanLayout<0> {};
+static_assert(sizeof(ReductionPlanLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(ReductionSource) == 16 && TMAJIT_OFFSET(ReductionSource, step) == 8);
+//@ end
+
+}  // namespace tmajit::params

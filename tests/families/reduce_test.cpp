@@ -1,0 +1,160 @@
+/// The family reduce: what it takes, its rules, and random reductions on the simulated device.
+#include "families/reductions.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <iostream>
+#include <map>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr auto f32 = ElementType::f32;
+
+Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePtr address = 0x10000000) {
+  return {TensorView::contiguous(type, shape), address};
+}
+Tensor to(ElementType type, const std::vector<std::uint64_t>& shape) {
+  return dense(type, shape, 0x7000'0000'0000);
+}
+
+KernelPlan only_plan(const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
+  auto plans = plan(operation::reduce(destination, what, sources));
+  REQUIRE(plans.size() == 1);
+  return plans.front();
+}
+
+}  // namespace
+
+TEST_CASE("a reduction is done by its own family, and reads each byte once") {
+  const KernelPlan plan = only_plan(to(f32, {512}), {.axes = {-1}}, {dense(f32, {512, 1000})});
+  CHECK(plan.family().name == "reduce");
+  CHECK(plan.bytes_read() == 512 * 1000 * 4);
+  CHECK(plan.bytes_written() == 512 * 4);
+  CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
+  const KernelPlan columns = only_plan(to(f32, {1000}), {.axes = {0}}, {dense(f32, {512, 1000})});
+  CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
+  CHECK_THROWS_WITH(tmajit::plan(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
+                                 {.family = "general"}),
+                    ContainsSubstring("kernels of the family general cannot do this"));
+  CHECK_THROWS_WITH(tmajit::plan(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
+                    ContainsSubstring("kernels of the family reduce cannot do this"));
+}
+
+TEST_CASE("sizes are numbers of a launch: reductions of one kind share a kernel") {
+  const auto key = [](std::uint64_t rows, std::uint64_t columns, std::int64_t axis) {
+    const std::vector<std::uint64_t> kept{axis == 0 ? columns : rows};
+    return std::string(only_plan(to(f32, kept), {.axes = {axis}}, {dense(f32, {rows, columns})}).key());
+  };
+  CHECK(key(512, 1024, 1) == key(700, 4096, 1));
+  CHECK(key(512, 1024, 0) == key(70000, 64, 0));
+  CHECK(key(512, 1024, 0) != key(512, 1024, 1));
+}
+
+TEST_CASE("the parts of a nest that are reduced merge, and so do those that are kept") {
+  const KernelPlan plan = only_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense(f32, {8, 9, 20, 30})});
+  CHECK(plan.shape().tile.size() == 2);
+  // Places are counted over the axes in order: those that lie otherwise stay apart.
+  const Tensor turned = permuted(dense(f32, {20, 30}), {1, 0});
+  CHECK(only_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
+            .shape()
+            .tile.size() == 1);
+  CHECK(only_plan(to(ElementType::i64, {}), {.op = ReductionOp::arg_max, .axes = {0, 1}}, {turned})
+            .shape()
+            .tile.size() == 2);
+}
+
+TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
+  const auto wrong = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
+    try {
+      (void)plan(operation::reduce(destination, what, sources));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {2}}, {dense(f32, {4, 5})}), ContainsSubstring("axis 2"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1, -1}}, {dense(f32, {4, 5})}),
+             ContainsSubstring("axis -1 twice"));
+  CHECK_THAT(wrong(to(f32, {5}), {.axes = {1}}, {dense(f32, {4, 5})}),
+             ContainsSubstring("dimensions of 4x5"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense(f32, {4, 0})}),
+             ContainsSubstring("nothing along the axes"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .expression = "x + g[0]"}, {dense(f32, {4, 5})}),
+             ContainsSubstring("no coordinates"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5}), dense(f32, {4, 5})}),
+             ContainsSubstring("such as \"x0 * x1\""));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {}), ContainsSubstring("without a source"));
+  CHECK_THAT(wrong(dense(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5})}),
+             ContainsSubstring("the destination"));
+  CHECK(parse_reduction("arg_max") == ReductionOp::arg_max);
+  CHECK_THROWS_WITH(parse_reduction("argmax"), ContainsSubstring("arg_max"));
+  CHECK(plan(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense(f32, {0, 5})})).empty());
+}
+
+TEST_CASE("a mistake in what becomes of the result is the user's") {
+  const Tensor source = dense(f32, {4, 5});
+  Runtime runtime({.device = nullptr, .cache_directory = std::nullopt});
+  CHECK_THROWS_WITH(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "x / m"}, {source})),
+                    ContainsSubstring("then"));
+  CHECK_THROWS_AS(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "(x"}, {source})),
+                  CompileError);
+}
+
+TEST_CASE("one call reduces, and finds its plan again") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const Buffer memory(runtime.device(), 4096);
+  const std::vector<float> values{3, 4, 6, 8};
+  runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
+  const Tensor source = dense(f32, {2, 2}, memory.address());
+  const Tensor result = dense(f32, {2}, memory.address() + 256);
+  for (int run = 0; run < 2; ++run) {
+    reduce(runtime, result, {.axes = {1}, .expression = "x * x", .then = "sqrt(x)"}, {source});
+    std::vector<float> norms(2);
+    runtime.device()->streams().synchronize(nullptr);
+    runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(norms)), result.address, nullptr);
+    runtime.device()->streams().synchronize(nullptr);
+    CHECK(norms == std::vector<float>{5, 10});
+  }
+}
+
+TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
+                         ReductionOp op) {
+    const auto reduction = tests::shared_reduction(type, rows, columns, axis, op);
+    INFO(reduction.text());
+    const auto to_shape = reduction.destination.view;
+    const KernelPlan plan = only_plan({to_shape, 0x7000'0000'0000}, reduction.what,
+                                      {{reduction.sources.front().view, 0x10000000}});
+    CHECK(plan.launch_shape().scratch_bytes > 0);
+    CHECK(tests::run_reduction(runtime, reduction, 7) == "");
+  };
+  check(f32, 1, 70'001, 1, ReductionOp::sum);
+  check(ElementType::u8, 3, 300'000, 1, ReductionOp::arg_max);
+  check(f32, 9'000, 8, 0, ReductionOp::sum);
+  check(ElementType::bf16, 7'001, 7, 0, ReductionOp::arg_min);
+}
+
+TEST_CASE("random reductions on the simulated device equal the reference, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const tests::RandomReduction reduction = tests::random_reduction(seed + n / 2, seed * 31 + n, 4000);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << reduction.text());
+    try {
+      CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}

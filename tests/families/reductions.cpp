@@ -1,0 +1,265 @@
+#include "families/reductions.hpp"
+
+#include "families/fills.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace tests {
+namespace {
+
+using namespace tmajit;
+using reference::between, reference::one_in, reference::one_of, reference::Random, reference::Scalar;
+
+/// How a view's dimensions lie in memory.
+struct Order {
+  std::vector<std::uint32_t> order;
+  std::vector<bool> backwards;
+  std::vector<bool> repeated;
+  std::uint64_t apart = 1;  ///< elements from one to the next
+  bool gaps = false;
+  std::uint64_t shift = 0;
+};
+
+Order random_order(Random& random, std::uint32_t rank, bool may_repeat) {
+  Order order;
+  order.order.resize(rank);
+  std::iota(order.order.begin(), order.order.end(), 0U);
+  if (one_in(random, 2)) std::shuffle(order.order.begin(), order.order.end(), random);
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    order.backwards.push_back(one_in(random, 8));
+    order.repeated.push_back(may_repeat && one_in(random, 8));
+  }
+  order.apart = one_in(random, 6) ? 2 : 1;
+  order.gaps = one_in(random, 4);
+  order.shift = one_in(random, 2) ? between(random, 0, 17) : 0;
+  return order;
+}
+
+ReductionView laid_out(Random& random, const Order& order, ElementType type,
+                       const std::vector<std::uint64_t>& shape) {
+  ReductionView result{.view = TensorView::contiguous(type, shape), .shift = order.shift};
+  auto step = static_cast<std::int64_t>(order.apart);
+  for (std::size_t k = order.order.size(); k-- > 0;) {
+    const std::uint32_t d = order.order[k];
+    if (order.repeated[d]) {
+      result.view.strides[d] = 0;
+      continue;
+    }
+    result.view.strides[d] = order.backwards[d] ? -step : step;
+    step *= static_cast<std::int64_t>(shape[d]);
+    if (order.gaps) step += static_cast<std::int64_t>(between(random, 0, 3)) * 4;
+  }
+  return result;
+}
+
+struct Front {
+  const char* expression;
+  std::size_t sources;
+  Scalar (*function)(std::span<const Scalar>);
+};
+constexpr std::array fronts{
+    Front{"", 1, [](std::span<const Scalar> x) { return x[0]; }},
+    Front{"", 1, [](std::span<const Scalar> x) { return x[0]; }},
+    Front{"x * x", 1, [](std::span<const Scalar> x) { return reference::multiply(x[0], x[0]); }},
+    Front{"x > 1", 1,
+          [](std::span<const Scalar> x) {
+            return std::visit([](auto v) { return reference::scalar(v > 1); }, x[0]);
+          }},
+    Front{"x0 * x1", 2, [](std::span<const Scalar> x) { return reference::multiply(x[0], x[1]); }},
+    Front{"x0 + x1 + x2", 3,
+          [](std::span<const Scalar> x) { return reference::add(reference::add(x[0], x[1]), x[2]); }},
+    Front{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8, [](std::span<const Scalar> x) {
+            Scalar sum = x[0];
+            for (const Scalar& one : x.subspan(1)) sum = reference::add(sum, one);
+            return sum;
+          }}};
+
+struct Behind {
+  const char* expression;
+  Scalar (*function)(const Scalar&, std::uint64_t);
+};
+constexpr std::array behinds{
+    Behind{"", [](const Scalar& x, std::uint64_t) { return x; }},
+    Behind{"", [](const Scalar& x, std::uint64_t) { return x; }},
+    Behind{"x * 2", [](const Scalar& x, std::uint64_t) { return reference::multiply(x, Scalar(2)); }},
+    Behind{"x + n", [](const Scalar& x, std::uint64_t n) {
+             return std::visit(
+                 [n](auto v) {
+                   return reference::scalar(static_cast<decltype(v)>(v + static_cast<decltype(v)>(n)));
+                 },
+                 x);
+           }}};
+
+/// Small whole numbers; here and there a NaN, where there is one and it is asked for.
+void fill(std::vector<std::byte>& memory, ElementType type, std::uint64_t seed, bool has_nan) {
+  Random random(seed);
+  const bool is_unsigned = type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 ||
+                           type == ElementType::u64;
+  for (std::size_t at = 0; at + size_of(type) <= memory.size(); at += size_of(type)) {
+    const auto value = static_cast<std::int32_t>(between(random, 0, 8)) - (is_unsigned ? 0 : 4);
+    const bool is_nan = has_nan && is_float(type) && one_in(random, 40);
+    reference::encode(type, is_nan ? Scalar(std::numeric_limits<float>::quiet_NaN()) : Scalar(value),
+                      &memory[at]);
+  }
+}
+
+/// A tensor on the device, in an allocation that ends with its last byte, and in host memory.
+class Memory {
+ public:
+  Memory(const std::shared_ptr<Device>& device, const ReductionView& view)
+      : view_(view.view), size_(size_of(view.view.type)) {
+    const auto [low, high] = reach_of(view.view);
+    const std::uint64_t bytes = (view.shift + static_cast<std::uint64_t>(high - low + 1)) * size_;
+    first_ = (view.shift + static_cast<std::uint64_t>(-low)) * size_;
+    host.assign(bytes, poison);
+    buffer_ = std::make_unique<Buffer>(device, bytes);
+  }
+  [[nodiscard]] Tensor on_device() const { return {view_, buffer_->address() + first_}; }
+  [[nodiscard]] Tensor on_host() { return {view_, reinterpret_cast<DevicePtr>(host.data() + first_)}; }
+  [[nodiscard]] DevicePtr address() const { return buffer_->address(); }
+  std::vector<std::byte> host;
+
+ private:
+  TensorView view_;
+  std::uint64_t size_;
+  std::uint64_t first_ = 0;
+  std::unique_ptr<Buffer> buffer_;
+};
+
+/// Equal bits, both NaN, or both zero: which zero comes out depends on the order.
+bool are_equal(ElementType type, const std::byte* a, const std::byte* b) {
+  return reference::same_value(type, a, b) || reference::decode(type, a) == reference::decode(type, b);
+}
+
+std::string difference(const std::vector<std::byte>& want, const std::vector<std::byte>& got,
+                       ElementType type) {
+  const std::size_t size = size_of(type);
+  for (std::size_t at = 0; at + size <= want.size(); at += size) {
+    if (are_equal(type, &want[at], &got[at])) continue;
+    return fmt::format("element {} of memory is {} instead of {}", at / size,
+                       reference::bits_text(type, &got[at]), reference::bits_text(type, &want[at]));
+  }
+  return {};
+}
+
+std::string view_line(const ReductionView& one) {
+  const TensorView& view = one.view;
+  return fmt::format("{} {} strides {} shift {}", name(view.type),
+                     fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"),
+                     fmt::join(view.strides.begin(), view.strides.begin() + view.rank, ","), one.shift);
+}
+
+}  // namespace
+
+std::string RandomReduction::text() const {
+  std::string text = fmt::format("{} of \"{}\" then \"{}\", axes {}: {} <-", name(what.op), what.expression,
+                                 what.then, fmt::join(what.axes, ","), view_line(destination));
+  for (const ReductionView& source : sources) text += fmt::format(" {};", view_line(source));
+  return text;
+}
+
+RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
+                                 std::uint64_t most_elements) {
+  Random random(pattern);
+  Random varied(variation);
+  RandomReduction result;
+  result.what.op = one_of(random, all_reduction_ops);
+  const Front front = one_of(random, fronts);
+  const Behind behind = one_of(random, behinds);
+  result.what.expression = front.expression;
+  result.what.then = behind.expression;
+  result.front = front.function;
+  result.behind = behind.function;
+  result.has_nan =
+      result.what.op != ReductionOp::sum && result.what.op != ReductionOp::mean && one_in(random, 2);
+
+  const auto rank =
+      static_cast<std::uint32_t>(one_in(random, 2) ? between(random, 1, 3) : between(random, 0, 8));
+  std::vector<std::uint64_t> shape(rank, 1);
+  const bool even = one_in(random, 3);
+  std::uint64_t elements = 1;
+  for (std::uint64_t& extent : shape) {
+    const bool is_long = one_in(random, 3);
+    extent = is_long ? between(varied, 1, most_elements) : between(varied, 1, 9);
+    if (even) extent = (extent + 15) / 16 * 16;
+    extent = std::clamp<std::uint64_t>(extent, 1, std::max<std::uint64_t>(most_elements / elements, 1));
+    if (even && extent > 16) extent = extent / 16 * 16;
+    elements *= extent;
+  }
+  std::vector<std::int64_t> axes;
+  std::vector<std::uint64_t> kept;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (one_in(random, 2)) {
+      axes.push_back(one_in(random, 3) ? static_cast<std::int64_t>(d) - rank : d);
+    } else {
+      kept.push_back(shape[d]);
+    }
+  }
+  std::shuffle(axes.begin(), axes.end(), random);
+  result.what.axes = axes;
+  const ElementType type = one_of(random, all_element_types);
+  for (std::size_t s = 0; s < front.sources; ++s) {
+    const Order order = random_order(random, rank, true);
+    const ElementType own = one_in(random, 3) ? one_of(random, all_element_types) : type;
+    result.sources.push_back(laid_out(varied, order, own, shape));
+  }
+  const Order order = random_order(random, static_cast<std::uint32_t>(kept.size()), false);
+  result.destination = laid_out(varied, order, one_of(random, all_element_types), kept);
+  return result;
+}
+
+RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
+                                 ReductionOp op) {
+  const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
+  return {.what = {.op = op, .axes = {axis}},
+          .front = fronts.front().function,
+          .behind = behinds.front().function,
+          .destination = {TensorView::contiguous(result, {axis == 0 ? columns : rows})},
+          .sources = {{TensorView::contiguous(type, {rows, columns})}}};
+}
+
+std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed) {
+  const std::shared_ptr<Device> device = runtime.device();
+  std::vector<Memory> sources;
+  std::vector<Tensor> on_device;
+  std::vector<Tensor> on_host;
+  for (const ReductionView& source : reduction.sources) sources.emplace_back(device, source);
+  for (Memory& source : sources) {
+    fill(source.host, source.on_host().view.type, seed++, reduction.has_nan);
+    device->memory().copy_in(source.address(), source.host, nullptr);
+    on_device.push_back(source.on_device());
+    on_host.push_back(source.on_host());
+  }
+  Memory destination(device, reduction.destination);
+  const Operation operation = operation::reduce(destination.on_device(), reduction.what, on_device);
+  const std::vector<std::byte> before = destination.host;
+  std::vector<std::int64_t> axes(reduction.what.axes.begin(), reduction.what.axes.end());
+  for (std::int64_t& axis : axes) axis += axis < 0 ? on_host.front().view.rank : 0;
+  reference::reduce(destination.on_host(), on_host, reduction.what.op, axes, reduction.front,
+                    reduction.behind);
+
+  for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
+    if (plan.family().name != "reduce") return fmt::format("{} was planned", plan.choice().text());
+    device->memory().copy_in(destination.address(), before, nullptr);
+    runtime.kernel(plan).launch(plan);
+    device->streams().synchronize(nullptr);
+    std::vector<std::byte> got(before.size());
+    device->memory().copy_out(got, destination.address(), nullptr);
+    device->streams().synchronize(nullptr);
+    const std::string wrong = difference(destination.host, got, reduction.destination.view.type);
+    if (!wrong.empty()) return fmt::format("{}: {}", plan.choice().text(), wrong);
+  }
+  return {};
+}
+
+}  // namespace tests

@@ -1,0 +1,109 @@
+/// Random reductions on the GPU, by every candidate, against the reference; and the memory that launches have
+/// for themselves, on several streams and in graphs.
+#include "families/reductions.hpp"
+#include "gpu/current_context.hpp"
+#include "gpu/support.hpp"
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+using namespace tmajit;
+using gpu::CurrentContext;
+
+namespace {
+
+constexpr std::uint64_t elements = 1 << 22;
+
+/// Sums of small whole numbers, from a matrix of its own to a number of its own.
+class Sums {
+ public:
+  Sums(const std::shared_ptr<Device>& device, std::uint64_t seed)
+      : device_(device), from_(device, elements * sizeof(float)), to_(device, sizeof(float)) {
+    std::vector<float> values(elements);
+    reference::Random random(seed);
+    for (float& value : values) value = static_cast<float>(reference::between(random, 0, 3));
+    sum_ = std::accumulate(values.begin(), values.end(), 0.0F);
+    device_->memory().copy_in(from_.address(), std::as_bytes(std::span(values)), nullptr);
+    device_->streams().synchronize(nullptr);
+  }
+  [[nodiscard]] Operation operation() const {
+    return operation::reduce({TensorView::contiguous(ElementType::f32, Dims{}), to_.address()}, {.axes = {0}},
+                             {{TensorView::contiguous(ElementType::f32, {elements}), from_.address()}});
+  }
+  [[nodiscard]] bool is_right() {
+    float got = 0;
+    device_->memory().copy_out(std::as_writable_bytes(std::span(&got, 1)), to_.address(), nullptr);
+    device_->streams().synchronize(nullptr);
+    device_->memory().fill(to_.address(), std::byte{0xA5}, sizeof got, nullptr);
+    device_->streams().synchronize(nullptr);
+    return got == sum_;
+  }
+
+ private:
+  std::shared_ptr<Device> device_;
+  Buffer from_, to_;
+  float sum_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("random reductions on a GPU equal the reference", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const std::uint64_t seed = gpu::seed();
+  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 60);
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const tests::RandomReduction reduction =
+        tests::random_reduction(seed + n / 2, seed * 31 + n, n % 10 == 0 ? 1'000'000 : 20'000);
+    INFO("case " << n << ": " << reduction.text());
+    CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
+  }
+}
+
+TEST_CASE("CTAs that share what comes together leave the same as one would, on a GPU", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  for (const std::int64_t axis : {0, 1}) {
+    for (const auto op : {ReductionOp::sum, ReductionOp::arg_min}) {
+      const auto reduction = tests::shared_reduction(ElementType::f32, axis == 0 ? 100'003 : 9,
+                                                     axis == 0 ? 36 : 400'001, axis, op);
+      INFO(reduction.text());
+      CHECK(tests::run_reduction(runtime, reduction, 7) == "");
+    }
+  }
+}
+
+TEST_CASE("one plan reduces on several streams at once, and in graphs beside them", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const CurrentContext context(*device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  std::vector<Sums> sums;
+  std::vector<MovePlan> plans;
+  std::vector<Stream> streams;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    sums.emplace_back(device, i + 1);
+    plans.push_back(plan(runtime, sums.back().operation()));
+    streams.push_back(device->streams().create());
+  }
+  CHECK(plans.front().plans().front().launch_shape().scratch_bytes > 0);
+  const driver::Api& api = CurrentContext::api();
+  CUgraphExec exec = nullptr;
+  REQUIRE(api.stream_begin_capture(streams[0], CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
+  plans[0](streams[0]);
+  plans[1](streams[0]);
+  CUgraph graph = nullptr;
+  REQUIRE(api.stream_end_capture(streams[0], &graph) == CUDA_SUCCESS);
+  REQUIRE(api.graph_instantiate(&exec, graph, 0) == CUDA_SUCCESS);
+  REQUIRE(api.graph_destroy(graph) == CUDA_SUCCESS);
+  for (int round = 0; round < 20; ++round) {
+    REQUIRE(api.graph_launch(exec, streams[0]) == CUDA_SUCCESS);
+    for (std::size_t i = 2; i < plans.size(); ++i) {
+      for (int again = 0; again < 4; ++again) plans[i](streams[i]);
+    }
+    for (const Stream stream : streams) device->streams().synchronize(stream);
+    for (Sums& one : sums) CHECK(one.is_right());
+  }
+  CHECK(api.graph_exec_destroy(exec) == CUDA_SUCCESS);
+  for (const Stream stream : streams) device->streams().destroy(stream);
+}

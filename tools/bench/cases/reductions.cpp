@@ -1,0 +1,93 @@
+#include "random_cases.hpp"
+#include "random_shapes.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace bench {
+namespace {
+
+using tmajit::ElementType;
+using tmajit::ReductionOp;
+
+Case reduction(const char* group, ElementType type, const Shape& shape, std::vector<std::uint32_t> axes,
+               ReductionOp op = ReductionOp::sum) {
+  Case c;
+  c.group = group;
+  c.kind = Kind::reduce;
+  c.reduction = op;
+  c.name = fmt::format("{} ({}) over {}", tmajit::name(op), fmt::join(shape, ","), fmt::join(axes, ","));
+  Shape kept;
+  for (std::uint32_t d = 0; d < shape.size(); ++d) {
+    if (std::ranges::find(axes, d) == axes.end()) kept.push_back(shape[d]);
+  }
+  c.axes = std::move(axes);
+  // As PyTorch has them: sums of bytes are 64 bits long, and so are places.
+  const bool is_place = op == ReductionOp::arg_max;
+  const bool is_long = is_place || (op == ReductionOp::sum && type == ElementType::u8);
+  c.sources = {{type, shape}};
+  c.destinations = {{is_long ? ElementType::i64 : type, kept}};
+  return c;
+}
+
+Case random_reduction(Random& random, bool tiny) {
+  const std::size_t rank = random.between(2, 4);
+  const Shape shape =
+      tiny ? random_shape(random, rank, 64, 4096) : random_shape(random, rank, 4 * MiB, 256 * MiB);
+  std::vector<std::uint32_t> axes;
+  while (axes.empty()) {
+    for (std::uint32_t d = 0; d < rank; ++d) {
+      if (random.one_in(2)) axes.push_back(d);
+    }
+  }
+  return reduction("random reduction", ElementType::f32, shape, std::move(axes));
+}
+
+}  // namespace
+
+std::vector<Case> reductions(const RandomOptions& options) {
+  using enum ElementType;
+  std::vector<Case> cases;
+  if (options.count > 0) {
+    Random random(options.seed);
+    UniqueCases unique;
+    for (std::size_t k = 0; k < options.count; ++k) {
+      unique.add([&] { return random_reduction(random, options.tiny); });
+    }
+    return unique.take();
+  }
+  const auto extent = [&](std::uint64_t n) { return options.tiny && n > 64 ? 8 + n % 61 : n; };
+  const auto add = [&](ElementType type, std::vector<std::uint64_t> shape, std::vector<std::uint32_t> axes,
+                       ReductionOp op = ReductionOp::sum) {
+    std::ranges::transform(shape, shape.begin(), extent);
+    cases.push_back(reduction("reductions", type, shape, std::move(axes), op));
+  };
+  for (const ElementType type : {f32, bf16, u8}) add(type, {1 << 28}, {0});
+  for (const ElementType type : {f32, bf16}) {
+    add(type, {16384, 16384}, {1});
+    add(type, {16384, 16384}, {0});
+    add(type, {16381, 16381}, {1});
+    add(type, {16381, 16381}, {0});
+  }
+  add(f32, {64, 4 << 20}, {1});
+  add(f32, {64, 4 << 20}, {0});
+  add(f32, {4 << 20, 64}, {1});
+  add(f32, {4 << 20, 64}, {0});
+  add(f32, {20'000'000, 7}, {1});
+  add(f32, {20'000'000, 7}, {0});
+  add(f32, {512, 512, 1024}, {1});
+  add(f32, {512, 512, 1024}, {0, 2});
+  add(f32, {1 << 20}, {0});
+  add(f32, {1024, 1024}, {1});
+  add(f32, {1024, 1024}, {0});
+  add(f32, {1 << 28}, {0}, ReductionOp::max);
+  add(f32, {16384, 16384}, {1}, ReductionOp::max);
+  add(f32, {16384, 16384}, {1}, ReductionOp::arg_max);
+  add(f32, {16384, 16384}, {0}, ReductionOp::arg_max);
+  for (Case& c : cases) c.quick = true;
+  return cases;
+}
+
+}  // namespace bench
