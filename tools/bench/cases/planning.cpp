@@ -120,7 +120,8 @@ tmajit::KernelPlan Representative::plan() const {
 }
 
 Representative representative(std::string_view family) {
-  const std::vector<Case> all = list_cases({.types = {tmajit::ElementType::f32}});
+  const bool reduces = tmajit::find_family(family).reduces;
+  const std::vector<Case> all = list_cases({.reductions = reduces, .types = {tmajit::ElementType::f32}});
   const auto made_for = [&](const Case& c) { return c.family == family; };
   const auto possible_for = [&](Case c) {
     if (!c.family.empty()) return false;
