@@ -97,7 +97,7 @@ TEST_CASE("wrong usage is one error on standard error and exit code 2") {
       {{}, "source, ptx"},
       {{"frobnicate"}, "frobnicate"},
       {{"source"}, "OPERATION"},
-      {{"source", "reduce"}, "copy, permute"},
+      {{"source", "reduze"}, "copy, permute"},
       {{"source", "copy", "--frob"}, "--frob"},
       {{"source", "copy", "--dtype", "f31"}, "f31"},
       {{"source", "copy", "--dtype", "f32,f32,f32"}, "--dtype names 3 types"},
