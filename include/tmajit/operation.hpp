@@ -41,7 +41,8 @@ inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp:
 [[nodiscard]] TMAJIT_API ReductionOp parse_reduction(std::string_view text);
 
 /// A reduction of some dimensions of its sources; twice run, the same bits. Sums of f64 are f64, of other
-/// floating point f32, of integers 64 bits long, and wrap; integers' extremes have 32 bits at least, places 64.
+/// floating point f32, of integers 64 bits long, and wrap; integers' extremes have 32 bits at least,
+/// places 64.
 struct Reduction {
   ReductionOp op = ReductionOp::sum;
   Dims axes = {};  ///< of the sources; a negative one counts from the end

@@ -9,8 +9,8 @@ namespace driver {
 namespace {
 
 /// Shares of code and scratch memory that graphs have given back. The driver tells of that in a callback that
-/// may not call the driver (cuUserObjectCreate), so they end with the next thread that loads code or captures a
-/// launch with scratch memory.
+/// may not call the driver (cuUserObjectCreate), so they end with the next thread that loads code or captures
+/// a launch with scratch memory.
 struct Returned {
   std::shared_ptr<const void> share;
   Returned* next = nullptr;
@@ -33,8 +33,7 @@ void drop_returned() noexcept {
 void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
   auto returned = std::make_unique<Returned>(Returned{std::move(share)});
   CUuserObject object = nullptr;
-  check(api,
-        api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+  check(api, api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "cuUserObjectCreate");
   (void)returned.release();  // the object's now
   const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);

@@ -218,8 +218,8 @@ RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
   return result;
 }
 
-RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
-                                 ReductionOp op) {
+RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
+                                 std::int64_t axis, ReductionOp op) {
   const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
   return {.what = {.op = op, .axes = {axis}},
           .front = fronts.front().function,

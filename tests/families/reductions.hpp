@@ -35,8 +35,9 @@ struct RandomReduction {
                                                std::uint64_t most_elements);
 
 /// A sum of so many small whole numbers along an axis of a matrix, in a kernel that several CTAs share.
-[[nodiscard]] RandomReduction shared_reduction(tmajit::ElementType type, std::uint64_t rows, std::uint64_t columns,
-                                               std::int64_t axis, tmajit::ReductionOp op);
+[[nodiscard]] RandomReduction shared_reduction(tmajit::ElementType type, std::uint64_t rows,
+                                               std::uint64_t columns, std::int64_t axis,
+                                               tmajit::ReductionOp op);
 
 /// Runs it by every candidate, its tensors in allocations of their own. Says what is wrong first; empty where
 /// all is right.
