@@ -1,5 +1,6 @@
 /// The family reduce: what it takes, its rules, and random reductions on the simulated device.
 #include "families/reductions.hpp"
+#include "kernel/plan_state.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
@@ -56,6 +57,29 @@ TEST_CASE("sizes are numbers of a launch: reductions of one kind share a kernel"
   CHECK(key(512, 1024, 1) == key(700, 4096, 1));
   CHECK(key(512, 1024, 0) == key(70000, 64, 0));
   CHECK(key(512, 1024, 0) != key(512, 1024, 1));
+}
+
+TEST_CASE("every launch of a kernel of reductions may have the same shared memory") {
+  const std::uint64_t seed = reference::seed(20261213);
+  std::cout << "TMAJIT_SEED=" << seed << std::endl;
+  reference::Random random(seed);
+  std::map<std::string, std::uint32_t> allowed;
+  for (int n = 0; n < 2000; ++n) {
+    const std::uint64_t rows = reference::between(random, 1, 700);
+    const std::uint64_t columns = reference::between(random, 1, 3000);
+    const std::int64_t axis = reference::one_in(random, 2) ? 0 : 1;
+    const ElementType type = reference::one_in(random, 2) ? f32 : ElementType::u8;
+    const bool place = reference::one_in(random, 4);
+    const Tensor result = to(place ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
+    const Reduction what{.op = place ? ReductionOp::arg_max : ReductionOp::sum, .axes = {axis}};
+    INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
+    const auto move = operation::reduce(result, what, {dense(type, {rows, columns})}).moves.front();
+    for (const KernelPlan& plan : plan_candidates(move, {})) {
+      const std::uint32_t most = plan.state().most_shared_bytes;
+      CHECK(allowed.emplace(std::string(plan.key()), most).first->second == most);
+      CHECK(plan.shape().dynamic_shared_bytes <= most);
+    }
+  }
 }
 
 TEST_CASE("the parts of a nest that are reduced merge, and so do those that are kept") {

@@ -153,7 +153,7 @@ class Reduce final : public Family {
                         .tiles = layout.ctas(),
                         .dynamic_shared_bytes = shared_bytes(layout, problem),
                         .most_dynamic_shared_bytes =
-                            reduction_threads / 2 * layout.vector * most_state_bytes(*problem.reduction),
+                            reduction_threads * layout.vector * most_state_bytes(*problem.reduction),
                         .registers = 64};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     for (const ReductionStep& step : layout.reduced_steps)
