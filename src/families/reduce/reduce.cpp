@@ -149,12 +149,12 @@ class Reduce final : public Family {
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const ReductionLayout& layout = layout_of(candidate);
-    Footprint footprint{.threads = layout.threads(),
-                        .tiles = layout.ctas(),
-                        .dynamic_shared_bytes = shared_bytes(layout, problem),
-                        .most_dynamic_shared_bytes =
-                            reduction_threads * layout.vector * most_state_bytes(*problem.reduction),
-                        .registers = 64};
+    Footprint footprint{
+        .threads = layout.threads(),
+        .tiles = layout.ctas(),
+        .dynamic_shared_bytes = shared_bytes(layout, problem),
+        .most_dynamic_shared_bytes = reduction_threads * layout.vector * most_state_bytes(*problem.reduction),
+        .registers = 64};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     for (const ReductionStep& step : layout.reduced_steps)
       footprint.box[step.d] = sat_cast<std::uint32_t>(problem.nest.shape[step.d]);
