@@ -17,9 +17,9 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t linear_threads = 256;
-constexpr std::uint32_t most_loaded = 32;  // elements of a thread at once, of all sources together
-constexpr std::uint32_t most_converted_bytes = 16;
-constexpr double most_lines = 16;  // of memory that a load of a warp meets
+constexpr std::uint32_t most_loaded = 32;           // elements of a thread at once, of all sources together
+constexpr std::uint32_t most_converted_bytes = 16;  // of one source at once: what a Pack holds
+constexpr double most_lines = 16;                   // of memory that a load of a warp meets
 /// Dividends of a params::Divider are less.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
 
@@ -30,7 +30,7 @@ struct LinearTuning {
   std::uint32_t turns;
 };
 constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}};
-/// Words of 16 elements are more than a thread loads as fast.
+/// Words of 16 elements, which bytes would have, are slower in the mean of 27 measured cases of u8.
 constexpr std::uint32_t most_in_common_word = 8;
 
 /// Lines of an operand's memory that a load of a warp meets whose lanes take words side by side.
@@ -54,6 +54,7 @@ bool takes_lines(const Problem& problem) noexcept {
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     if (lines_along(problem, i, 1) > most_lines) return false;
   }
+  // The last CTA numbers elements beyond the end, too.
   return nest.elements() < most_elements - (std::uint64_t{1} << 20);
 }
 
