@@ -239,7 +239,12 @@ void stencil(const Tensor& destination, const StencilExpression& expression, std
   }
 }
 
-bool is_close(ElementType type, const std::byte* a, const std::byte* b) {
+bool computes_in_f32(std::span<const Tensor> sources) {
+  return std::ranges::none_of(sources,
+                              [](const Tensor& source) { return source.view.type == ElementType::f64; });
+}
+
+bool is_close(ElementType type, bool in_f32, const std::byte* a, const std::byte* b) {
   if (same_value(type, a, b)) return true;
   if (!tmajit::is_float(type)) return false;
   const auto value = [type](const std::byte* bytes) {
@@ -247,7 +252,7 @@ bool is_close(ElementType type, const std::byte* a, const std::byte* b) {
   };
   double tolerance = 1e-5;
   switch (type) {
-    case ElementType::f64: tolerance = 1e-13; break;
+    case ElementType::f64: tolerance = in_f32 ? tolerance : 1e-13; break;
     case ElementType::f32:
     case ElementType::f32_ftz: break;
     case ElementType::tf32:

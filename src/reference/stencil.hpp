@@ -48,8 +48,12 @@ class StencilExpression {
 void stencil(const tmajit::Tensor& destination, const StencilExpression& expression,
              std::span<const tmajit::Tensor> sources, const tmajit::Stencil& stencil);
 
+/// Whether the sources' elements are numbers of 32 bits or fewer to an expression, which computes in f32
+/// then.
+[[nodiscard]] bool computes_in_f32(std::span<const tmajit::Tensor> sources);
+
 /// Whether elements are the same but for the order in which sums of few numbers of up to about 2 are rounded.
-/// Kernels multiply and add in one step.
-[[nodiscard]] bool is_close(tmajit::ElementType type, const std::byte* a, const std::byte* b);
+/// Kernels multiply and add in one step. `in_f32`: the sums were rounded to f32, whatever `type` could hold.
+[[nodiscard]] bool is_close(tmajit::ElementType type, bool in_f32, const std::byte* a, const std::byte* b);
 
 }  // namespace reference

@@ -68,13 +68,14 @@ std::string run_stencil(const Runtime& runtime, const RandomStencil& stencil, st
   computed(expected);
   computed(elsewhere);
   const ElementType type = stencil.destination.view.type;
+  const bool in_f32 = reference::computes_in_f32(on_host);
   const std::uint32_t size = size_of(type);
   for (std::uint64_t at = 0; at < found.size(); ++at) {
     if (found[at] == expected[at]) continue;
     const bool in_element = expected[at] == elsewhere[at];
     const std::uint64_t element =
         in_element ? at - (at + size - stencil.destination.first % size) % size : at;
-    if (in_element && reference::is_close(type, &found[element], &expected[element])) continue;
+    if (in_element && reference::is_close(type, in_f32, &found[element], &expected[element])) continue;
     std::ostringstream out;
     out << plan.choice().text() << ": byte " << at << " of " << found.size();
     if (in_element) {

@@ -36,3 +36,14 @@ TEST_CASE("stencils: random ones on the simulated device equal the reference, an
     }
   }
 }
+
+TEST_CASE("stencils: what f32 computes is not held against f64 because its type could hold that") {
+  const Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const TensorView from = TensorView::contiguous(ElementType::f32, {19, 240});
+  const TensorView to = TensorView::contiguous(ElementType::f64, {19, 240});
+  const reference::RandomStencil stencil{.destination = {to, 0, to.span_bytes()},
+                                         .sources = {{from, 0, from.span_bytes()}},
+                                         .expression = "3 * x0(0) + x0(-1)",
+                                         .stencil = {.boundary = Boundary::clamp, .dims = Dims{-1}}};
+  CHECK(tests::run_stencil(runtime, stencil, 1, [](auto) { return 0; }) == "");
+}

@@ -2,6 +2,7 @@
 
 #include "memory_image.hpp"
 #include "reference/random_elements.hpp"
+#include "reference/stencil.hpp"
 #include "terminal.hpp"
 
 #include <algorithm>
@@ -89,8 +90,10 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   std::vector<double> allowed;  // of the one output that a reduction has
   for (const auto& move : problem_.moves(at)) {
     move_plainly(move);
-    if (!move.expression.empty() || move.reduction)
-      rounding = move.stencil ? Rounding::often : Rounding::once;
+    if (move.stencil)
+      rounding = reference::computes_in_f32(move.sources) ? Rounding::in_f32 : Rounding::in_f64;
+    else if (!move.expression.empty() || move.reduction)
+      rounding = Rounding::once;
     allowed = allowed_errors(move);
   }
   std::vector<Difference> differences;

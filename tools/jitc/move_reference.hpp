@@ -19,9 +19,10 @@ void move_plainly(const tmajit::Move& move);
 
 /// What elements may differ in that were computed elsewhere.
 enum class Rounding : std::uint8_t {
-  never,  ///< in nothing
-  once,   ///< values that were converted: which NaN it is
-  often,  ///< sums of products: in their last bits, too
+  never,   ///< in nothing
+  once,    ///< values that were converted: which NaN it is
+  in_f32,  ///< sums of products in f32: in their last bits, too
+  in_f64,  ///< likewise in f64
 };
 
 /// How far each element of a move's destination, in C order, may lie from what move_plainly() makes of it;

@@ -98,7 +98,7 @@ class TorchMachine:
                 continue
             wide = torch.float64 if expected.dtype == torch.float64 else torch.float32
             want = expected.to(wide)
-            error = (result.to(wide) - want).abs_().div_(want.abs_().clamp_(min=1)).max().item()
+            error = (result.to(wide) - want).abs_().div_(want.abs().clamp_(min=1)).max().item()
             if not error <= tolerance:
                 return f"destination {number} is wrong by up to {error:.3g}, {tolerance:g} is allowed"
         return None
