@@ -46,7 +46,7 @@ class TMAJIT_API BoxLayout {
   BoxLayout(ElementType type, const Dims& box, Swizzle swizzle = Swizzle::none,
             Interleave interleave = Interleave::none);
   /// The tile that `map` loads: ceil(box / element stride) elements a dimension; of an im2col map pixels, and
-  /// channels. Throws SpecError likewise.
+  /// channels or the elements of a slice. Throws SpecError likewise.
   explicit BoxLayout(const TensorMapSpec& map);
 
   [[nodiscard]] ElementType type() const noexcept { return type_; }

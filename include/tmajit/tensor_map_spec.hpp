@@ -49,10 +49,13 @@ enum class OobFill : std::uint8_t { zero, nan };
 /// then the images. What moves is the pixel at the corner plus the offsets that a load is given, or the fill
 /// where that lies outside of the image. With padding p before and q behind, a filter of extent k and a
 /// dilation d, lower is −p and upper q − (k − 1) · d, and tap i has the offset i · d.
+///
+/// With an interleaved layout the tensor is [images, slices of channels, depth, height, width], likewise, and
+/// a copy moves the one slice that it names of each pixel, whatever `channels` says (docs/tma.md).
 struct PixelBox {
   std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
   std::array<std::int32_t, max_map_rank - 2> upper{};  ///< pixels from the image's last, likewise
-  std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256
+  std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256, a multiple of 16 bytes
   std::uint32_t pixels = 0;                            ///< of all images, whatever the strides: 1 … 1024
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
@@ -61,6 +64,12 @@ struct PixelBox {
 /// of 3, 4 or 5 dimensions; 0 for others.
 [[nodiscard]] constexpr std::uint32_t pixel_offset_bits(std::uint32_t rank) noexcept {
   return rank == 3 ? 16 : rank == 4 ? 8 : rank == 5 ? 5 : 0;
+}
+
+/// The outermost dimension of an image in the tensor of an im2col map: behind that of the images, and with an
+/// interleaved layout behind that of the slices.
+[[nodiscard]] constexpr std::uint32_t first_image_dimension(Interleave interleave) noexcept {
+  return interleave == Interleave::none ? 1 : 2;
 }
 
 /// Everything `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` is told, except the address. The one

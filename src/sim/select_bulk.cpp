@@ -90,9 +90,11 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
 /// What only copies of pixels have: where the filter's corner stands first, and the offsets from it.
 void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy& copy) {
   const TensorMapSpec& spec = copy.map.spec;
-  for (std::uint32_t d = 1; d + 1U < spec.rank; ++d) {
-    const std::int64_t least = spec.pixel_box.lower[d - 1];
-    const std::int64_t most = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[d - 1];
+  const std::uint32_t first = first_image_dimension(spec.interleave);
+  for (std::uint32_t i = 0; i + 2U < spec.rank; ++i) {
+    const std::uint32_t d = first + i;
+    const std::int64_t least = spec.pixel_box.lower[i];
+    const std::int64_t most = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[i];
     if (copy.origin[d] >= least && copy.origin[d] <= most) continue;
     warp.fail(lane, "im2col.corner",
               fmt::format("a copy whose filter's corner begins at {} in dimension {}", copy.origin[d], d),
@@ -105,7 +107,7 @@ void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, C
       warp.fail(lane, "im2col.offset", fmt::format("an offset of {} on a map of rank {}", offset, spec.rank),
                 fmt::format("0 to {}", limit - 1));
     }
-    copy.offsets[spec.rank - 2U - i] = offset;
+    copy.offsets[spec.rank + first - 3U - i] = offset;
   }
 }
 

@@ -23,16 +23,18 @@ struct TileRow {
 };
 
 /// The boxes of a tiled map have a row for each index of the outer dimensions, those of an im2col map one for
-/// each pixel. Either way a place walks by steps from where the tile begins, the last of the outer dimensions
-/// first; a dimension that has come to its end begins again, and the next one takes a step.
+/// each pixel. Either way a place walks by steps from where the tile begins, the last dimension first; a
+/// dimension that has come to its end begins again, and the next one takes a step. One that is not walked has
+/// its end where it begins.
 class Tile {
  public:
   Tile(const TensorMapSpec& map, const MapPlace& origin, const MapPlace& offsets)
       : map_(map), origin_(origin), offsets_(offsets) {
     const bool interleaved = map.interleave != Interleave::none;
     unit_ = !interleaved ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+    begins_ = ends_ = origin;
     if (map.mode == MapMode::im2col) {
-      walk_bounding_box();
+      walk_bounding_box(interleaved);
     } else {
       walk_box(interleaved);
     }
@@ -51,13 +53,13 @@ class Tile {
   template <typename Visit>
   void for_each_row(const Visit& visit) const {
     const std::uint32_t inner = map_.rank - 1U;
-    const std::int64_t column = origin_[inner];
     const auto extent = static_cast<std::int64_t>(map_.shape[inner]);
-    const auto clip = [&](std::int64_t at) {
-      return static_cast<std::uint32_t>(std::clamp<std::int64_t>(at - column, 0, width_)) * unit_;
-    };
     MapPlace place = origin_;
     for (std::uint32_t row = 0; row < rows_; ++row) {
+      const std::int64_t column = place[inner] + offsets_[inner];
+      const auto clip = [&](std::int64_t at) {
+        return static_cast<std::uint32_t>(std::clamp<std::int64_t>(at - column, 0, width_)) * unit_;
+      };
       TileRow r{row * pitch_, column * unit_, clip(0), clip(extent)};
       bool inside = true;
       for (std::uint32_t d = 0; d < inner; ++d) {
@@ -67,7 +69,7 @@ class Tile {
       }
       if (!inside || r.last < r.first) r.last = r.first;
       visit(r);
-      for (std::uint32_t d = inner; d-- > 0;) {
+      for (std::uint32_t d = map_.rank; d-- > 0;) {
         place[d] += steps_[d];
         if (place[d] < ends_[d]) break;
         place[d] = begins_[d];
@@ -94,22 +96,22 @@ class Tile {
     width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
     for (std::uint32_t d = 0; d < inner; ++d) {
       steps_[d] = map_.element_strides[d];
-      begins_[d] = origin_[d];
       ends_[d] = origin_[d] + map_.box[d];
       rows_ *= count(d, map_.element_strides[d]);
     }
   }
 
   /// PTX ISA, "Im2col mode": from the origin on, over every image that comes.
-  void walk_bounding_box() {
-    width_ = map_.pixel_box.channels;
+  void walk_bounding_box(bool interleaved) {
+    width_ = interleaved ? 1 : map_.pixel_box.channels;
     rows_ = map_.pixel_box.pixels;
     steps_[0] = 1;
     ends_[0] = std::numeric_limits<std::int64_t>::max();
-    for (std::uint32_t d = 1; d + 1U < map_.rank; ++d) {
-      steps_[d] = map_.element_strides[d];
-      begins_[d] = map_.pixel_box.lower[d - 1];
-      ends_[d] = static_cast<std::int64_t>(map_.shape[d]) + map_.pixel_box.upper[d - 1];
+    const std::uint32_t first = first_image_dimension(map_.interleave);
+    for (std::uint32_t i = 0; i + 2U < map_.rank; ++i) {
+      steps_[first + i] = map_.element_strides[first + i];
+      begins_[first + i] = map_.pixel_box.lower[i];
+      ends_[first + i] = static_cast<std::int64_t>(map_.shape[first + i]) + map_.pixel_box.upper[i];
     }
   }
 

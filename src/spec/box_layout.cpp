@@ -58,8 +58,8 @@ BoxLayout::BoxLayout(const TensorMapSpec& map)
     : type_(legal(map).type), swizzle_(map.swizzle), interleave_(map.interleave), rank_(map.rank) {
   const bool interleaved = interleave_ != Interleave::none;
   if (map.mode == MapMode::im2col) {
-    rank_ = 2;
     extents_ = {map.pixel_box.pixels, map.pixel_box.channels};
+    rank_ = interleaved ? 1 : 2;  // a slice of each pixel
   } else {
     for (std::uint32_t d = 0; d < map.rank; ++d) {
       // Without interleave the copy engine ignores the innermost stride; the validator takes only 1.

@@ -63,7 +63,8 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   const auto subject = violations.entry("element_strides", d);
   const bool innermost = d + 1U == map.rank;
   const bool ignored = innermost && map.interleave == Interleave::none;
-  const bool image = !innermost && d > 0;  // where a filter walks
+  const auto first = first_image_dimension(map.interleave);
+  const bool image = d >= first && d - first < image_dimensions(map);  // where a filter walks
   if (stride < 1 || stride > max_element_stride) {
     const bool skips = stride != 0 && !ignored && (map.mode != MapMode::im2col || image);
     violations.add({.rule = "element-strides.range",
@@ -171,9 +172,13 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto tile = tile_layout(map);
   const auto rows = max_shared_bytes_per_cta / std::max(tile.pitch_bytes, 1U);
   const bool tiled = map.mode != MapMode::im2col;
+  // Of an interleaved layout the driver counts channels of which a copy moves one slice.
+  const auto pixels = std::min<std::uint64_t>(
+      rows, max_encoded_tile_bytes /
+                std::max<std::uint64_t>(sat_mul(size_of(map.type), map.pixel_box.channels), 1));
   const auto legal = rows == 0 ? std::string("fewer columns")
                      : tiled   ? fmt::format("at most {} rows, all outer dimensions together", rows)
-                               : fmt::format("pixel_box.pixels = {}", rows);
+                               : fmt::format("pixel_box.pixels = {}", pixels);
   if (const auto bytes = encoded_bytes(map); bytes > max_encoded_tile_bytes) {
     violations.add(
         {.rule = "box.bytes",

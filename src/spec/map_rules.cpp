@@ -235,7 +235,7 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
 /// In dimension d of an image. With an interleaved layout, whose slices of channels lie outside of the image
 /// (NC/8DHWC8), the driver holds the corners against the last dimensions. It adds them up in 32 bits.
 void check_bounding_box(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
-  const auto extent = map.shape[d + (map.interleave == Interleave::none ? 1U : 2U)];
+  const auto extent = map.shape[d + first_image_dimension(map.interleave)];
   if (extent == 0 || extent > max_coordinate_extent) return;  // which is said already
   const auto subject = fmt::format("pixel_box.upper[{}]", d);
   const auto end = static_cast<std::int64_t>(extent) + map.pixel_box.upper[d];

@@ -31,7 +31,8 @@ void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& 
 [[nodiscard]] inline std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
   return std::min<std::uint32_t>(map.rank, max_map_rank);
 }
-/// Dimensions of an image of an im2col map: all but the first and the last, 1 to 3; 0 if it cannot have any.
+/// Dimensions of an image of an im2col map: all but those of images and channels, 1 to 3; 0 if it cannot have
+/// any.
 [[nodiscard]] inline std::uint32_t image_dimensions(const TensorMapSpec& map) noexcept {
   return map.mode == MapMode::im2col && map.rank >= 3 && map.rank <= max_map_rank ? map.rank - 2U : 0;
 }

@@ -96,7 +96,8 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
   const bool pixels = spec.mode == MapMode::im2col;
   const auto rank = pixels ? 2 : std::min<std::uint32_t>(spec.rank, max_map_rank);
   const bool interleaved = spec.interleave != Interleave::none;
-  std::array<std::uint32_t, max_map_rank> tile{spec.pixel_box.pixels, spec.pixel_box.channels};
+  std::array<std::uint32_t, max_map_rank> tile{spec.pixel_box.pixels,
+                                               interleaved ? 1 : spec.pixel_box.channels};
   for (std::uint32_t d = 0; d < rank && !pixels; ++d) {
     // Without interleave the copy engine has no stride for the innermost dimension and ignores it.
     const bool ignored = d + 1 == rank && !interleaved;

@@ -50,12 +50,13 @@ std::set<std::string> features_of(const TensorMapSpec& map) {
     if (map.mode == MapMode::tiled && map.box[d] % std::max(map.element_strides[d], 1U) != 0)
       found.insert("element stride beside the box");
     if (map.element_strides[d] > 1) found.insert("element stride");
-    if (map.mode == MapMode::im2col && d > 0 && d + 1 < rank) {
-      const auto places =
-          static_cast<std::int64_t>(map.shape[d]) + map.pixel_box.upper[d - 1] - map.pixel_box.lower[d - 1];
+    const auto first = first_image_dimension(map.interleave);
+    if (map.mode == MapMode::im2col && d >= first && d - first + 2 < rank) {
+      const std::int64_t lower = map.pixel_box.lower.at(d - first);
+      const auto places = static_cast<std::int64_t>(map.shape[d]) + map.pixel_box.upper.at(d - first) - lower;
       if (places == 1) found.insert("one place in a dimension");
       if (places > static_cast<std::int64_t>(map.shape[d])) found.insert("more places than pixels");
-      if (map.pixel_box.lower[d - 1] > 0) found.insert("a lower corner inside the image");
+      if (lower > 0) found.insert("a lower corner inside the image");
     }
     if (d + 1 == rank) continue;
     const auto inside = d + 2 == rank ? size_of(map.type) : map.strides[d + 1];

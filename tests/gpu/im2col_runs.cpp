@@ -30,44 +30,48 @@ std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t mos
   return least + static_cast<std::int64_t>(between(random, 0, static_cast<std::uint64_t>(most - least)));
 }
 
-std::uint32_t channel_bytes(const TensorMapSpec& map) {
+/// Bytes of an element of the innermost dimension: a channel, or with an interleaved layout a slice of them.
+std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+}
+
+/// The slices of an interleaved image, and which of them a copy moves.
+void choose_slices(Random& random, Im2colCase& c, const PixelFeatures& features) {
+  c.map.shape[1] = between(random, 1, 4);
+  const auto last = static_cast<std::int64_t>(c.map.shape[1]) - (features.channels ? 0 : 1);
+  c.at[1] = signed_between(random, features.channels && c.copy == PixelCopy::load ? -1 : 0, last);
 }
 
 void choose_channels(Random& random, Im2colCase& c, const PixelFeatures& features) {
   TensorMapSpec& map = c.map;
-  const std::uint32_t bytes = channel_bytes(map);
   const std::uint32_t unit = 16 / size_of(map.type);
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
   map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
+  if (map.interleave != Interleave::none) return choose_slices(random, c, features);
   std::uint64_t channels = map.pixel_box.channels;
   if (features.channels) channels = between(random, 1, 2 * channels);
   // Whether reductions write whole chunks past a row's end is another question.
   if (c.copy == PixelCopy::add) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
-  map.strides[inner] = bytes;
   if (!features.channels) return;
-  const std::int64_t step = map.interleave == Interleave::none ? unit : 1;
+  const std::int64_t step = unit;
   const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
   c.at[inner] =
       step * (one_in(random, 2) ? 0 : signed_between(random, c.copy == PixelCopy::load ? -1 : 0, beyond));
 }
 
-/// Corners in dimension d that leave a place there, and for the driver in the next dimension too where slices
-/// are interleaved.
-void choose_corners(Random& random, Im2colCase& c, const PixelFeatures& features, std::uint32_t d) {
+/// Corners in a dimension of the image that leave a place there.
+void choose_corners(Random& random, Im2colCase& c, const PixelFeatures& features, std::uint32_t i) {
   TensorMapSpec& map = c.map;
   const bool inside = c.copy != PixelCopy::load && !features.outside;
-  auto extent = static_cast<std::int64_t>(map.shape[d]);
-  if (map.interleave != Interleave::none)
-    extent = std::min(extent, static_cast<std::int64_t>(map.shape[d + 1U]));
+  const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
   const bool apart = features.corners || features.outside;
   const std::int64_t lower = apart ? signed_between(random, inside ? 0 : -4, 3) : inside ? 0 : -1;
   const std::int64_t upper = apart ? signed_between(random, -5, 4) : -1;
-  map.pixel_box.lower[d - 1] = static_cast<std::int32_t>(lower);
-  map.pixel_box.upper[d - 1] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
+  map.pixel_box.lower[i] = static_cast<std::int32_t>(lower);
+  map.pixel_box.upper[i] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
 }
 
 void choose_image(Random& random, Im2colCase& c, const PixelFeatures& features) {
@@ -75,21 +79,23 @@ void choose_image(Random& random, Im2colCase& c, const PixelFeatures& features) 
   constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
   const bool store = c.copy != PixelCopy::load;
   std::uint64_t places = 1;
-  for (std::uint32_t d = 1; d + 1U < map.rank; ++d)
-    map.shape[d] = between(random, 1, most_extents.at(map.rank - 3U));
-  for (std::uint32_t d = 1; d + 1U < map.rank; ++d) {
-    choose_corners(random, c, features, d);
-    const std::int64_t lower = map.pixel_box.lower[d - 1];
+  const std::uint32_t first = first_image_dimension(map.interleave);
+  for (std::uint32_t i = 0; i + 2U < map.rank; ++i)
+    map.shape[first + i] = between(random, 1, most_extents.at(map.rank - 3U));
+  for (std::uint32_t i = 0; i + 2U < map.rank; ++i) {
+    choose_corners(random, c, features, i);
+    const std::uint32_t d = first + i;
+    const std::int64_t lower = map.pixel_box.lower[i];
     if (features.strides && one_in(random, 2))
       map.element_strides[d] = static_cast<std::uint32_t>(between(random, 1, 4));
-    const std::int64_t last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[d - 1];
+    const std::int64_t last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[i];
     c.at[d] = signed_between(random, lower, last);
     if (!features.between || one_in(random, 2))
       c.at[d] = lower + (c.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
     if (one_in(random, 3)) c.at[d] = lower;
     // A tap of a dilated filter.
     if (!store && features.offsets)
-      c.offsets[d - 1] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
+      c.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
     places *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
   }
   map.shape[0] = between(random, 1, 3);
@@ -102,8 +108,10 @@ void choose_image(Random& random, Im2colCase& c, const PixelFeatures& features) 
 
 void choose_strides(Random& random, TensorMapSpec& map, bool padding) {
   const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
-  std::uint64_t stride = map.shape[map.rank - 1U] * channel_bytes(map);
-  for (auto d = map.rank - 1U; d-- > 0;) {
+  const std::uint32_t inner = map.rank - 1U;
+  map.strides[inner] = inner_bytes(map);
+  std::uint64_t stride = map.shape[inner] * map.strides[inner];
+  for (auto d = inner; d-- > 0;) {
     stride =
         (stride + unit - 1) / unit * unit + (padding && one_in(random, 3) ? unit * between(random, 0, 2) : 0);
     map.strides[d] = stride;
@@ -205,6 +213,56 @@ std::string compare(std::string_view what, std::span<const std::byte> found,
                      static_cast<unsigned>(want[first]));
 }
 
+/// Where byte `at` of the tensor lies: "[0, 3, 2] + 16".
+std::string place_of(const TensorMapSpec& map, std::size_t at) {
+  std::vector<std::size_t> place;
+  for (std::uint32_t d = 0; d + 1U < map.rank; ++d) {
+    place.push_back(at / map.strides.at(d));
+    at %= map.strides.at(d);
+  }
+  return fmt::format("[{}] + {}", fmt::join(place, ", "), at);
+}
+
+/// What a store has left in the first chunks of 16 bytes that differ: bytes of the tile, or what was there.
+std::string stored(const TensorMapSpec& map, std::span<const std::byte> found,
+                   std::span<const std::byte> want, std::span<const std::byte> before,
+                   std::span<const std::byte> tile) {
+  constexpr std::size_t chunk = 16;
+  const auto origin = [&](std::span<const std::byte> bytes, std::size_t at) -> std::string {
+    const auto here = bytes.subspan(at, chunk);
+    if (std::ranges::equal(here, before.subspan(at, chunk))) return "what was there";
+    for (std::size_t i = 0; i < tile.size(); i += chunk)
+      if (std::ranges::equal(here, tile.subspan(i, chunk))) return fmt::format("byte {} of the tile", i);
+    return "other bytes";
+  };
+  std::string text;
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at + chunk <= found.size() && lines < 12; at += chunk) {
+    if (std::ranges::equal(found.subspan(at, chunk), want.subspan(at, chunk))) continue;
+    ++lines;
+    text += fmt::format("\n    {}: {}, not {}", place_of(map, at), origin(found, at), origin(want, at));
+  }
+  return text;
+}
+
+/// A tensor whose words count its chunks of 16 bytes from 1.
+std::vector<std::uint32_t> numbered_chunks(const TensorMapSpec& map) {
+  std::vector<std::uint32_t> tensor(map.shape[0] * map.strides[0] / 4);
+  for (std::size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::uint32_t>(i / 4 + 1);
+  return tensor;
+}
+
+/// The first word of each 16 bytes.
+std::vector<std::uint32_t> first_words(const std::vector<std::uint32_t>& image) {
+  std::vector<std::uint32_t> found;
+  for (std::size_t i = 0; i < image.size(); i += 4) found.push_back(image[i]);
+  return found;
+}
+
+std::vector<std::uint32_t> untouched_image() {
+  return std::vector<std::uint32_t>(32768 / 4, Im2colRuns::untouched);
+}
+
 /// All but stores to outside of the image.
 PixelFeatures all_pixel_features(bool interleaved) {
   return {.channels = true,
@@ -277,16 +335,34 @@ Im2colCase random_im2col_case(Random& random, PixelCopy copy, const PixelFeature
   return c;
 }
 
-Im2colCase slices_case() {
-  return {.map = {.type = ElementType::u16,
-                  .rank = 4,
-                  .interleave = Interleave::b16,
-                  .mode = MapMode::im2col,
-                  .shape = {2, 4, 5, 6},
-                  .strides = {1920, 480, 96, 16},
-                  .element_strides = {1, 1, 1, 1},
-                  .pixel_box = {.channels = 16, .pixels = 8}},
-          .at = {0, 1, 2, 3}};
+std::vector<Im2colCase> slices_cases() {
+  std::vector<Im2colCase> cases;
+  for (const Interleave interleave : {Interleave::b16, Interleave::b32}) {
+    const std::uint64_t slice = interleave == Interleave::b16 ? 16 : 32;
+    for (const ElementType type : {ElementType::u8, ElementType::u16, ElementType::u32, ElementType::u64}) {
+      for (const std::uint32_t bytes : {16U, 32U, 48U, 128U}) {
+        const std::uint32_t channels = bytes / size_of(type);
+        cases.push_back({.map = {.type = type,
+                                 .rank = 4,
+                                 .interleave = interleave,
+                                 .mode = MapMode::im2col,
+                                 .shape = {2, 4, 5, 6},
+                                 .strides = {120 * slice, 30 * slice, 6 * slice, slice},
+                                 .element_strides = {1, 1, 1, 1},
+                                 .pixel_box = {.channels = channels, .pixels = 8}},
+                         .at = {0, 1, 2, 3}});
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<std::uint32_t> expected_origins(const Im2colCase& c) {
+  const auto tensor = numbered_chunks(c.map);
+  auto image = untouched_image();
+  reference::load(c.map, std::as_bytes(std::span(tensor)), std::span(c.at).first(c.map.rank),
+                  std::as_writable_bytes(std::span(image)), std::span(c.offsets).first(c.map.rank - 2U));
+  return first_words(image);
 }
 
 std::string describe(const Im2colCase& c) {
@@ -326,18 +402,14 @@ void Im2colRuns::launch(const Im2colCase& c, std::uint64_t image_bytes, DevicePt
 }
 
 std::vector<std::uint32_t> Im2colRuns::origins(const Im2colCase& c, std::uint32_t expected) {
-  constexpr std::size_t words = 4;  // of 16 bytes
-  std::vector<std::uint32_t> tensor(c.map.shape[0] * c.map.strides[0] / 4);
-  for (std::size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::uint32_t>(i / words + 1);
-  std::vector<std::uint32_t> image(32768 / 4, untouched);
+  const auto tensor = numbered_chunks(c.map);
+  auto image = untouched_image();
   const Buffer tensor_memory = uploaded(device_, std::as_bytes(std::span(tensor)));
   const Buffer image_memory = uploaded(device_, std::as_bytes(std::span(image)));
   launch(c, image.size() * 4, image_memory.address(), tensor_memory.address(), expected);
   device_->memory().copy_out(std::as_writable_bytes(std::span(image)), image_memory.address(), nullptr);
   device_->streams().synchronize(nullptr);
-  std::vector<std::uint32_t> found;
-  for (std::size_t i = 0; i < image.size(); i += words) found.push_back(image[i]);
-  return found;
+  return first_words(image);
 }
 
 std::string Im2colRuns::difference(const Im2colCase& c, std::uint64_t seed) {
@@ -360,7 +432,10 @@ std::string Im2colRuns::difference(const Im2colCase& c, std::uint64_t seed) {
   if (c.copy == PixelCopy::load) {
     reference::load(map, tensor, at, image, std::span(c.offsets).first(map.rank - 2U));
   } else if (c.copy == PixelCopy::store) {
+    const std::vector<std::byte> before = tensor;
     reference::store(map, tensor, at, image);
+    return compare("tile", found_image, image) + compare("tensor", found_tensor, tensor) +
+           stored(map, found_tensor, tensor, before, image);
   } else {
     std::vector<std::byte> added(tensor.size());
     reference::store(map, added, at, image);

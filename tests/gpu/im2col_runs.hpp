@@ -58,8 +58,11 @@ struct Im2colCase {
 /// dimension, and places from the first to beyond the last image, as far as `features` allow.
 [[nodiscard]] Im2colCase random_im2col_case(reference::Random& random, PixelCopy copy,
                                             const PixelFeatures& features);
-/// A load from the place (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 bytes: 16 u16 channels of 8 pixels.
-[[nodiscard]] Im2colCase slices_case();
+/// Loads of 8 pixels from the place (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 and of 32 bytes, by maps of
+/// different types and channels.
+[[nodiscard]] std::vector<Im2colCase> slices_cases();
+/// What Im2colRuns::origins() finds where a device does what the reference does.
+[[nodiscard]] std::vector<std::uint32_t> expected_origins(const Im2colCase& c);
 [[nodiscard]] std::string describe(const Im2colCase& c);
 
 class Im2colRuns {

@@ -43,11 +43,16 @@ std::uint64_t inner_unit(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
+/// Where the dimensions of an image begin: with an interleaved layout behind the slices of channels.
+std::uint32_t first_of_image(const TensorMapSpec& map) {
+  return map.interleave == Interleave::none ? 1 : 2;
+}
+
 Tile tile_of(const TensorMapSpec& map) {
   Tile tile;
   if (map.mode == MapMode::im2col) {
     tile.rows = map.pixel_box.pixels;
-    tile.extents[map.rank - 1U] = map.pixel_box.channels;
+    tile.extents[map.rank - 1U] = map.interleave == Interleave::none ? map.pixel_box.channels : 1;
   } else {
     for (std::uint32_t d = 0; d < map.rank; ++d) {
       const auto stride = element_stride(map, d);
@@ -95,11 +100,12 @@ Coordinates row_of_box(const TensorMapSpec& map, const Tile& tile, const Coordin
 /// Moves a filter's corner to its next place: along the last dimension of the image that has one left, and to
 /// the lower corner in those behind that; else to the next image.
 void advance(const TensorMapSpec& map, Coordinates& corner) {
-  for (auto d = map.rank - 2U; d > 0; --d) {
+  for (auto i = map.rank - 2U; i-- > 0;) {
+    const auto d = first_of_image(map) + i;
     corner[d] += map.element_strides[d];
-    const auto last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[d - 1];
+    const auto last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[i];
     if (corner[d] <= last) return;
-    corner[d] = map.pixel_box.lower[d - 1];
+    corner[d] = map.pixel_box.lower[i];
   }
   ++corner[0];
 }
@@ -114,7 +120,7 @@ std::vector<Coordinates> rows_of(const TensorMapSpec& map, const Tile& tile,
   for (std::uint64_t row = 0; row < tile.rows; ++row) {
     if (map.mode == MapMode::im2col) {
       rows.push_back(at);
-      for (std::size_t i = 0; i < offsets.size(); ++i) rows.back()[i + 1] += offsets[i];
+      for (std::size_t i = 0; i < offsets.size(); ++i) rows.back()[first_of_image(map) + i] += offsets[i];
       advance(map, at);
     } else {
       rows.push_back(row_of_box(map, tile, at, row));

@@ -14,8 +14,8 @@ namespace reference {
 /// and count elements.
 ///
 /// Read off an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN that fills,
-/// interleaved layouts, and that stores write whole 16-byte chunks. Not yet confirmed: what a store does with
-/// element strides, and interleave 16B under a swizzle. Nothing of im2col is confirmed yet.
+/// interleaved layouts, that stores write whole 16-byte chunks, and im2col. Not yet confirmed: what a store
+/// does with element strides, and interleave 16B under a swizzle.
 
 /// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);

@@ -84,7 +84,8 @@ void choose_pixels(Random& random, TensorMapSpec& map) {
   const auto most = std::min<std::uint64_t>(shared_bytes / row, 1024);
   box.pixels = static_cast<std::uint32_t>(one_in(random, 8) ? most : between(random, 1, most));
   for (std::uint32_t d = 0; d < map.rank; ++d) {
-    const bool walked = d > 0 && d + 1U < map.rank && one_in(random, 3);
+    const bool image = map.interleave == Interleave::none ? d > 0 && d + 1U < map.rank : d > 1;
+    const bool walked = image && one_in(random, 3);
     map.element_strides[d] = static_cast<std::uint32_t>(walked ? between(random, 1, 8) : 1);
   }
 }

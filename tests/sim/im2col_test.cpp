@@ -30,15 +30,19 @@ TEST_CASE("copies of pixels are the reference's") {
 
 TEST_CASE("where the pixels of a tile come from") {
   gpu::Im2colRuns runs(make_sim_device({}));
-  const auto c = gpu::slices_case();
-  REQUIRE(validate(c.map).empty());
-  const auto origins = runs.origins(c, static_cast<std::uint32_t>(tile_layout(c.map).transaction_bytes));
-  // A slice a channel, of pixels in the middle dimensions: 16 a pixel, of which the last 13 are outside.
-  CHECK(origins.at(0) == 1 + (1 * 5 + 2) * 6 + 3);
-  CHECK(origins.at(2) == origins.at(0) + 2);
-  CHECK(origins.at(3) == gpu::Im2colRuns::filled);
-  CHECK(origins.at(16) == origins.at(0) + 6);
-  CHECK(origins.at(8 * 16) == gpu::Im2colRuns::untouched);
+  for (const auto& c : gpu::slices_cases()) {
+    INFO(describe(c));
+    REQUIRE(validate(c.map).empty());
+    const auto origins = runs.origins(c, static_cast<std::uint32_t>(tile_layout(c.map).transaction_bytes));
+    CHECK((origins == gpu::expected_origins(c)));
+    // One slice a pixel: three of one row, five of the next.
+    const auto chunks = static_cast<std::uint32_t>(c.map.strides[3] / 16);
+    CHECK(origins.at(0) == 1 + ((1 * 5 + 2) * 6 + 3) * chunks);
+    CHECK(origins.at(chunks * 2) == origins.at(0) + 2 * chunks);
+    CHECK(origins.at(chunks * 3) == origins.at(0) + 3 * chunks);
+    CHECK(origins.at(chunks * 7) == origins.at(0) + 7 * chunks);
+    CHECK(origins.at(chunks * 8) == gpu::Im2colRuns::untouched);
+  }
 }
 
 namespace {

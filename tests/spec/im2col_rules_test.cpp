@@ -124,6 +124,24 @@ TEST_CASE("with an interleaved layout the last dimensions are the image's") {
   map.pixel_box.upper = {-1, -1};
   map.shape[1] = 1;
   CHECK(validate(map).empty());
+  map.element_strides = {1, 1, 2, 3};
+  CHECK(validate(map).empty());
+  map.element_strides = {1, 2, 1, 1};
+  CHECK(rules(validate(map)) == Rules{"element-strides.image"});
+}
+
+TEST_CASE("a copy moves one slice of a pixel of an interleaved layout, whatever the channels") {
+  auto map = legal();
+  map.interleave = Interleave::b32;
+  map.shape = {8, 16, 20, 30};
+  map.strides = {307200, 19200, 960, 32};
+  map.pixel_box.channels = 32;
+  map.pixel_box.pixels = 50;
+  REQUIRE(validate(map).empty());
+  CHECK(tile_layout(map).transaction_bytes == 50 * 32);
+  const BoxLayout layout(map);
+  CHECK(layout.rows() == 50);
+  CHECK(layout.columns() == 32 / size_of(map.type));
 }
 
 TEST_CASE("an extent and its upper corner add up to less than 2^31") {
