@@ -52,8 +52,13 @@ void stencil(const tmajit::Tensor& destination, const StencilExpression& express
 /// then.
 [[nodiscard]] bool computes_in_f32(std::span<const tmajit::Tensor> sources);
 
-/// Whether elements are the same but for the order in which sums of few numbers of up to about 2 are rounded.
-/// Kernels multiply and add in one step. `in_f32`: the sums were rounded to f32, whatever `type` could hold.
+/// How far sums of few numbers of up to about 2 may lie from each other for the order in which they are
+/// rounded, relative to the larger of 1 and their size. `in_f32`: they were rounded to f32, whatever `type`
+/// could hold.
+[[nodiscard]] double sum_tolerance(tmajit::ElementType type, bool in_f32);
+
+/// Whether elements are the same but for the roundings that sum_tolerance() allows. Kernels multiply and
+/// add in one step.
 [[nodiscard]] bool is_close(tmajit::ElementType type, bool in_f32, const std::byte* a, const std::byte* b);
 
 }  // namespace reference

@@ -2,6 +2,7 @@
 
 #include "check_reduction.hpp"
 #include "expressions.hpp"
+#include "reference/stencil.hpp"
 #include "sectors.hpp"
 
 #include <algorithm>
@@ -161,6 +162,7 @@ nlohmann::ordered_json to_json(const Case& c) {
     json["boundary"] = tmajit::name(c.stencil.boundary);
     if (c.stencil.boundary == tmajit::Boundary::constant) json["value"] = c.stencil.value;
     if (!c.stencil.dims.empty()) json["dims"] = c.stencil.dims;
+    json["tolerance"] = reference::sum_tolerance(c.destinations.front().type, false);
   }
   if (c.kind == Kind::reduce) {
     json["reduction"] = tmajit::name(c.reduction);

@@ -80,7 +80,7 @@ std::vector<Case> stencil_cases(bool tiny) {
            .destinations = {array},
            .stencil = row.stencil,
            .text = row.text,
-           .peers = Peers::none,
+           .peers = Peers::all,
            .quick = row.must,
            .odd = shape.back() % 2 != 0};
     if (row.must) c.least_ratio = 0.85;

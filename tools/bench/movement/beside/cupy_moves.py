@@ -34,6 +34,8 @@ def _move(case, sources, destinations):
         inputs, output, text = _KERNELS[case["expression"]]
         kernel = cupy.ElementwiseKernel(inputs, output, text, "beside_tmajit")
         return lambda: kernel(*sources, to)
+    if operation == "stencil":
+        raise NotApplicable("there is no kernel of CuPy's for stencils")
     if operation == "reduce":
         if case["sources"][0]["type"] == "bf16":
             raise NotApplicable("CuPy does not compute with bf16")

@@ -5,6 +5,7 @@ import time
 import torch
 import torch.nn.functional as F
 
+from . import stencils
 from .contest import Entry
 
 VERSION = torch.__version__
@@ -90,6 +91,24 @@ def _images(case):
     return images
 
 
+def _stencil(case, precise):
+    to, boundary = DTYPES[case["destinations"][0]["type"]], case["boundary"]
+    rank, shape = len(case["sources"][0]["shape"]), case["sources"][0]["shape"]
+
+    def pad(a, reach):
+        if boundary in ("zero", "constant"):
+            widths = [reach.get(d, 0) for d in reversed(range(rank)) for _ in range(2)]
+            return F.pad(a, widths, value=case.get("value", 0))
+        for d, far in reach.items():
+            a = a.index_select(d, torch.tensor(stencils.places(shape[d], far, boundary), device=a.device))
+        return a
+
+    compute = stencils.formula(case, pad)
+    if to == torch.uint8:  # bytes wrap
+        return lambda a: compute(a.to(torch.int16)).to(to)
+    return lambda a: compute(_wide(a) if precise else a).to(to)
+
+
 def formula(case, precise=False):
     """A function of the sources that returns the destinations' values: tensors or views of the sources.
 
@@ -124,7 +143,8 @@ def _formula(case, precise):
         wide = (lambda a: a.double()) if precise else (lambda a: a)
         to, reduction = DTYPES[case["destinations"][0]["type"]], REDUCTIONS[case["reduction"]]
         return lambda a: [reduction(wide(a), axes).to(to)]
-    compute = _images(case) if operation == "snapshot" else _expression(case, precise)
+    compute = {"snapshot": lambda: _images(case), "stencil": lambda: _stencil(case, precise)}.get(
+        operation, lambda: _expression(case, precise))()
     return lambda *sources: [compute(*sources)]
 
 
