@@ -58,6 +58,7 @@ struct KernelChoice {
   std::uint32_t stages = 0;        ///< tiles of a CTA in flight
   std::uint32_t order = 0;         ///< in which CTAs take a transpose's tiles, 0 … 3
   std::uint32_t ctas_per_sm = 0;
+  std::uint32_t cluster = 0;  ///< CTAs of a cluster
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
   /// "transpose 64x64, 256 threads, source order", for people.
   [[nodiscard]] TMAJIT_API std::string text() const;

@@ -18,6 +18,7 @@ std::span<const Family* const> all_families() noexcept {
                               &weave_family(),
                               &spans_family(),
                               &linear_family(),
+                              &multicast_family(),
                               &general_family(),
                               &fill_family(),
                               &stencil_family(),

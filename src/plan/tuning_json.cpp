@@ -50,11 +50,14 @@ std::string text_of(const ShapeClass& shape) {
 }
 
 std::string text_of(const KernelChoice& choice) {
+  // Few families have clusters, and files of before have none.
+  const std::string cluster =
+      choice.cluster == 0 ? std::string() : fmt::format(R"(, "cluster": {})", choice.cluster);
   return fmt::format(
       R"({{"family": "{}", "tile": {}, "threads": {}, "vector_bytes": {}, "turns": {}, "stages": {}, )"
-      R"("order": {}, "ctas_per_sm": {}}})",
+      R"("order": {}, "ctas_per_sm": {}{}}})",
       choice.family, list_of(choice.tile), choice.threads, choice.vector_bytes, choice.turns, choice.stages,
-      choice.order, choice.ctas_per_sm);
+      choice.order, choice.ctas_per_sm, cluster);
 }
 
 /// Reads the fields of one text; every complaint begins with the label and the field's place.
@@ -192,6 +195,8 @@ class Reader {
                     .stages = number<std::uint32_t>(kernel, "stages", of_choice),
                     .order = number<std::uint32_t>(kernel, "order", of_choice),
                     .ctas_per_sm = number<std::uint32_t>(kernel, "ctas_per_sm", of_choice)};
+    if (kernel.contains("cluster"))
+      tuned.choice.cluster = number<std::uint32_t>(kernel, "cluster", of_choice);
     if (tuned.choice.order > 3) fail(of_choice + "order", kernel.at("order"), "0 to 3");
     return kind && made_by ? std::optional(std::move(tuned)) : std::nullopt;
   }

@@ -1,7 +1,6 @@
-// Which tile of the views that the copy engine moves a number is.
+// Which tile a number is, of a grid of tiles that the copy engine loads.
 #pragma once
 #include "tmajit/division.cuh"
-#include "tmajit/engine_grid.cuh"
 
 namespace tmajit {
 
@@ -10,7 +9,8 @@ template <u32 rank>
 struct TileIndex {
   u32 at[rank];
 
-  __device__ __forceinline__ TileIndex(const params::EngineGrid<rank>& grid, u32 number) {
+  template <class Grid>
+  __device__ __forceinline__ TileIndex(const Grid& grid, u32 number) {
 #pragma unroll
     for (u32 d = rank; d-- > 0;) {
       const u32 outer = d == 0 ? 0 : quotient(grid.tiles[d], number);

@@ -10,6 +10,7 @@
 //@ # Facts of the kernel: rank, map_rank, stages, source_box, destination_box.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
+#include "tmajit/engine_grid.cuh"
 #include "tmajit/tile_index.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/ring.cuh"

@@ -10,6 +10,8 @@
 //@ # threads, Offset, blocks, source_box, block_index, block_line.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/bulk_tensor.cuh"
+#include "tmajit/direct_tile.cuh"
+#include "tmajit/engine_grid.cuh"
 #include "tmajit/tile_index.cuh"
 #include "tmajit/fence.cuh"
 #include "tmajit/ring.cuh"
@@ -28,15 +30,7 @@ __device__ __forceinline__ Vector16 load_chunk(const u8* image, u32 line, u32 ch
 
 __device__ __forceinline__ void store_tile(const params::DirectView<rank>& destination, const TileIndex<rank>& tile,
                                            const u8* image) {
-  u8* origin = destination.first;
-  i32 inside[rank];  // elements of the tile that exist
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) {
-    const u64 first = static_cast<u64>(tile.at[d]) * box().at[d];
-    const u64 left = destination.extent[d] - first;
-    inside[d] = static_cast<i32>(left < box().at[d] ? left : box().at[d]);
-    origin += static_cast<i64>(first) * destination.step[d];
-  }
+  const DirectTile<rank> part(destination, box(), tile.at);
 #pragma unroll 1
   for (u32 n = threadIdx.x; n < blocks; n += threads) {
     u32 index[rank];
@@ -46,7 +40,7 @@ __device__ __forceinline__ void store_tile(const params::DirectView<rank>& desti
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) {
       offset += static_cast<Offset>(index[d]) * static_cast<Offset>(d == row ? element_bytes : destination.step[d]);
-      exists = exists && static_cast<i32>(index[d]) < inside[d];
+      exists = exists && static_cast<i32>(index[d]) < part.inside[d];
     }
     if (!exists) continue;
     Block<element_bytes, 16> block;
@@ -54,10 +48,10 @@ __device__ __forceinline__ void store_tile(const params::DirectView<rank>& desti
 #pragma unroll
     for (u32 i = 0; i < vector; ++i) block.row[i] = load_chunk(image, line + i, index[column] / vector);
     block = transpose(block);
-    u8* to = origin + offset;
+    u8* to = part.origin + offset;
 #pragma unroll
     for (u32 j = 0; j < vector; ++j, to += destination.step[column]) {
-      if (static_cast<i32>(index[column] + j) < inside[column]) store16(to, block.row[j]);
+      if (static_cast<i32>(index[column] + j) < part.inside[column]) store16(to, block.row[j]);
     }
   }
 }

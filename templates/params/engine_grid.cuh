@@ -25,16 +25,6 @@ struct EngineBox {
 };
 //@ end
 
-//@ used DirectView
-// The destination, where threads store to it.
-template <u32 rank>
-struct DirectView {
-  Address<u8> first;  // the element with all indices 0
-  i64 step[rank];     // bytes from one index to the next
-  u64 extent[rank];
-};
-//@ end
-
 //@ if host
 template <u32 rank>
 struct EngineGridLayout : EngineGridLayout<rank - 1> {
@@ -44,9 +34,6 @@ struct EngineGridLayout : EngineGridLayout<rank - 1> {
   static_assert(TMAJIT_OFFSET(Grid, box) == 12 * rank + 4);
   static_assert(TMAJIT_OFFSET(Grid, source_fold) == 16 * rank + 4);
   static_assert(TMAJIT_OFFSET(Grid, destination_fold) == 20 * rank + 4);
-  static_assert(sizeof(DirectView<rank>) == 8 + 16 * rank && alignof(DirectView<rank>) == 8);
-  static_assert(TMAJIT_OFFSET(DirectView<rank>, step) == 8);
-  static_assert(TMAJIT_OFFSET(DirectView<rank>, extent) == 8 + 8 * rank);
 };
 template <>
 struct EngineGridLayout<0> {};

@@ -13,6 +13,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <tmajit_params/cluster_grid.cuh>
+#include <tmajit_params/direct_view.cuh>
 #include <tmajit_params/divider.cuh>
 #include <tmajit_params/engine_grid.cuh>
 #include <tmajit_params/scalars.cuh>
@@ -40,6 +42,7 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::Window<rank>>);
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
   STATIC_CHECK(is_plain<params::DirectView<rank>>);
+  STATIC_CHECK(is_plain<params::ClusterGrid<rank>>);
 
   // A host that knows the rank alone writes the head, then source after source.
   using Three = params::Views<rank, 3>;
@@ -71,7 +74,8 @@ TEST_CASE("addresses are 64 bits on the host") {
 
 TEST_CASE("NVRTC lays parameters out as the host does") {
   std::string text;
-  for (const char* name : {"divider", "engine_grid", "scalars", "tile_grid", "view_pair", "views"}) {
+  for (const char* name : {"cluster_grid", "direct_view", "divider", "engine_grid", "scalars", "tile_grid",
+                           "view_pair", "views"}) {
     text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
   }
   text += "extern \"C\" __global__ void k() {}\n";

@@ -3,10 +3,7 @@
 #include "families/shared/copy_engine_tiles.hpp"
 #include "spec/limits.hpp"
 
-#include <tmajit/engine_grid.cuh>
-
 #include <algorithm>
-#include <cstddef>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -126,17 +123,7 @@ class EngineTranspose final : public BlockFamily {
     const auto source = engine_map(tile, problem, 1);
     parameters.add_map("source", 1, source.value().spec, problem.address[1]);
     bind_engine_grid(tile, problem, source, std::nullopt, parameters, shape);
-    with_rank(tile.rank, [&](auto rank) {
-      using View = params::DirectView<rank>;
-      View view{};
-      set_address(view.first, problem.address[0]);
-      for (std::uint32_t d = 0; d < rank; ++d) {
-        view.step[d] = problem.step(0, d);
-        view.extent[d] = extent_of(problem.nest, d);
-      }
-      parameters.add_address(
-          parameters.add({"params::DirectView", rank}, "destination", view) + offsetof(View, first), 0);
-    });
+    add_direct_view(parameters, problem, tile.rank);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,

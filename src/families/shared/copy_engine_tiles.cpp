@@ -34,7 +34,8 @@ std::uint32_t lines(const EngineTile& tile) {
 }
 
 /// One dimension for all that are not in `order`; false if it would be longer than coordinates reach.
-bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_t operand, EngineMap& map) {
+bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_t operand, EngineMap& map,
+                     MapDimension& shared) {
   std::uint64_t stride = 0;
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
     if (!order.has(d)) stride = std::gcd(stride, static_cast<std::uint64_t>(problem.step(operand, d)));
@@ -47,10 +48,13 @@ bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_
     if (last >= max_coordinate_extent) return false;
     map.fold[d] = static_cast<std::uint32_t>(counts);
   }
-  map.spec.shape[0] = last + 1;
-  map.spec.strides[0] = stride;
-  map.spec.box[0] = 1;
+  shared = {.extent = last + 1, .step = static_cast<std::int64_t>(stride), .box = 1};
   return true;
+}
+
+/// Whether a tensor map can have such a stride.
+bool is_map_step(std::int64_t step) noexcept {
+  return step > 0 && step % chunk_bytes == 0 && static_cast<std::uint64_t>(step) < max_stride_bytes;
 }
 
 }  // namespace
@@ -93,33 +97,49 @@ EngineLayout engine_layout(const EngineTile& tile) noexcept {
   return layout;
 }
 
+std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions, std::uint32_t element_bytes,
+                                       DevicePtr address) {
+  if (dimensions.size() > max_map_rank || address % chunk_bytes != 0) return std::nullopt;
+  TensorMapSpec map;
+  map.type = unsigned_of(element_bytes);
+  map.rank = static_cast<std::uint8_t>(dimensions.size());
+  std::fill_n(map.element_strides.begin(), map.rank, 1U);
+  for (std::size_t k = 0; k < dimensions.size(); ++k) {
+    const MapDimension& one = dimensions[k];
+    const bool is_inner = k + 1 == dimensions.size();
+    if (one.extent > max_coordinate_extent || one.box > max_box) return std::nullopt;
+    if (!is_inner && !is_map_step(one.step)) return std::nullopt;
+    map.shape[k] = one.extent;
+    map.strides[k] = is_inner ? element_bytes : static_cast<std::uint64_t>(one.step);
+    map.box[k] = one.box;
+  }
+  return map;
+}
+
 std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& problem, std::uint32_t operand) {
   const CanonicalNest& nest = problem.nest;
   const MapOrder order = map_order(tile);
-  if (order.rank() > max_map_rank || problem.address[operand] % chunk_bytes != 0) return std::nullopt;
+  if (order.rank() > max_map_rank) return std::nullopt;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    if (d == tile.inner) continue;
-    const std::int64_t step = problem.step(operand, d);
-    if (step <= 0 || step % chunk_bytes != 0 || static_cast<std::uint64_t>(step) >= max_stride_bytes) {
-      return std::nullopt;
-    }
+    if (d != tile.inner && !is_map_step(problem.step(operand, d))) return std::nullopt;
   }
   EngineMap map;
+  std::array<MapDimension, max_map_rank> dimensions{};
+  std::uint32_t count = 0;
+  if (order.shared && !share_dimension(order, problem, operand, map, dimensions[count++]))
+    return std::nullopt;
   const std::uint32_t size = tile.map_element_bytes;
-  map.spec.type = unsigned_of(size);
-  map.spec.rank = static_cast<std::uint8_t>(order.rank());
-  map.spec.swizzle = tile.panels ? Swizzle::b128 : Swizzle::none;
-  std::fill_n(map.spec.element_strides.begin(), map.spec.rank, 1U);
-  if (order.shared && !share_dimension(order, problem, operand, map)) return std::nullopt;
   for (std::uint32_t k = 0; k < order.count; ++k) {
     const std::uint32_t d = order.dimension[k];
-    const std::uint32_t at = k + (order.shared ? 1 : 0);
     const bool is_inner = d == tile.inner;
-    map.spec.shape[at] = is_inner ? nest.shape[d] * tile.element_bytes / size : nest.shape[d];
-    map.spec.strides[at] = is_inner ? size : static_cast<std::uint64_t>(problem.step(operand, d));
-    map.spec.box[at] = is_inner ? line_bytes(tile) / size : tile.box[d];
-    if (map.spec.shape[at] > max_coordinate_extent || map.spec.box[at] > max_box) return std::nullopt;
+    dimensions[count++] = {.extent = is_inner ? nest.shape[d] * tile.element_bytes / size : nest.shape[d],
+                           .step = problem.step(operand, d),
+                           .box = is_inner ? line_bytes(tile) / size : tile.box[d]};
   }
+  const auto spec = plain_map(std::span(dimensions).first(count), size, problem.address[operand]);
+  if (!spec) return std::nullopt;
+  map.spec = *spec;
+  map.spec.swizzle = tile.panels ? Swizzle::b128 : Swizzle::none;
   return map;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 TMAJIT_BEGIN
@@ -29,6 +30,17 @@ struct EngineTile {
   bool panels = false;
   PerDimension box{};
 };
+
+/// One dimension of an operand's tensor map.
+struct MapDimension {
+  std::uint64_t extent = 1;  ///< elements of the map
+  std::int64_t step = 0;     ///< bytes from one to the next
+  std::uint32_t box = 1;     ///< elements that a copy moves
+};
+/// The map of dimensions, outermost first, of which the last is contiguous, in elements of so many bytes;
+/// nullopt if no tensor map can describe them.
+[[nodiscard]] std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions,
+                                                     std::uint32_t element_bytes, DevicePtr address);
 
 /// The map of one operand, and how a tile's indices become its coordinates.
 struct EngineMap {

@@ -1,6 +1,7 @@
 // The groups of the list; docs/movement.md says what each is for.
 #include "case_list.hpp"
 
+#include "cluster_cases.hpp"
 #include "planning.hpp"
 #include "random_cases.hpp"
 #include "stencil_cases.hpp"
@@ -480,6 +481,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   add_broadcasts(list);
   add_sizes(list);
   for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
+  for (Case& c : cluster_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);
   return list.take();
 }

@@ -1,0 +1,39 @@
+#include "families/shared/cluster_grid.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <tmajit/cluster_grid.cuh>
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint64_t least_rounds = 4;  // of clusters, where there are tiles for them
+constexpr std::uint64_t most_share = 16;  // tiles: the drift of CTAs that do more costs (docs/performance.md)
+
+}  // namespace
+
+std::uint32_t share_of_cluster(std::uint64_t tiles, std::uint32_t cluster, const Footprint& footprint,
+                               std::uint32_t sm_count) noexcept {
+  const std::uint64_t at_a_time =
+      std::max<std::uint64_t>(std::uint64_t{sm_count} * std::max(resident_ctas(footprint), 1U) / cluster, 1);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(tiles / (least_rounds * at_a_time), 1, most_share));
+}
+
+void bind_cluster_grid(const TileCounts& counts, std::uint32_t rank, std::uint32_t cluster,
+                       std::uint32_t share, ParameterBlock& parameters, LaunchShape& shape) {
+  const std::uint64_t count = product(counts, rank);
+  shape.grid = grid_of(ceil_div(count, std::uint64_t{share}) * cluster);
+  shape.cluster = {cluster, 1, 1};
+  with_rank(rank, [&](auto r) {
+    params::ClusterGrid<r> grid{};
+    for (std::uint32_t d = 0; d < r; ++d) grid.tiles[d] = make_divider<params::Divider>(counts[d]);
+    grid.count = static_cast<std::uint32_t>(count);
+    grid.share = share;
+    parameters.add({"params::ClusterGrid", r}, "grid", grid);
+  });
+}
+
+TMAJIT_END
