@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <sstream>
 
 namespace reference {
 
@@ -158,14 +157,6 @@ std::uint64_t seed(std::uint64_t otherwise) {
   return from_environment("TMAJIT_SEED", otherwise);
 }
 
-std::uint64_t between(Random& random, std::uint64_t least, std::uint64_t most) {
-  return std::uniform_int_distribution<std::uint64_t>(least, most)(random);
-}
-
-bool one_in(Random& random, std::uint64_t n) {
-  return between(random, 1, n) == 1;
-}
-
 TensorMapSpec legal_map(Random& random) {
   TensorMapSpec map{.type = one_of(random, all_element_types),
                     .rank = static_cast<std::uint8_t>(between(random, 1, max_map_rank))};
@@ -263,31 +254,6 @@ void mutate(Random& random, TensorMapSpec& map) {
       default: map.type = static_cast<ElementType>(one_in(random, 2) ? all_element_types.size() : 255); break;
     }
   }
-}
-
-std::string describe(const TensorMapSpec& map) {
-  std::ostringstream text;
-  const auto list = [&](std::string_view name, const auto& values) {
-    text << ' ' << name << '=';
-    for (std::uint32_t d = 0; d < std::min<std::size_t>(map.rank, values.size()); ++d) {
-      text << (d == 0 ? "" : "x") << values[d];
-    }
-  };
-  // Numbers for the modes: they may be no enumerators at all.
-  text << "type=" << static_cast<unsigned>(map.type) << " rank=" << static_cast<unsigned>(map.rank)
-       << " interleave=" << static_cast<unsigned>(map.interleave)
-       << " swizzle=" << static_cast<unsigned>(map.swizzle)
-       << " l2=" << static_cast<unsigned>(map.l2_promotion) << " oob=" << static_cast<unsigned>(map.oob_fill);
-  list("shape", map.shape);
-  list("strides", map.strides);
-  list("box", map.box);
-  list("element_strides", map.element_strides);
-  if (map.mode == MapMode::tiled) return text.str();
-  text << " mode=" << static_cast<unsigned>(map.mode);
-  list("lower", map.pixel_box.lower);
-  list("upper", map.pixel_box.upper);
-  text << " channels=" << map.pixel_box.channels << " pixels=" << map.pixel_box.pixels;
-  return text.str();
 }
 
 }  // namespace reference

@@ -1,27 +1,18 @@
 #pragma once
 
+#include "reference/map_text.hpp"
+#include "reference/random.hpp"
+
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
-#include <random>
-#include <string>
 
 namespace reference {
-
-using Random = std::mt19937_64;
 
 /// The number in an environment variable, `otherwise` where there is none.
 [[nodiscard]] std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
 /// The seed of this run: $TMAJIT_SEED, or `otherwise`. Print it with whatever fails.
 [[nodiscard]] std::uint64_t seed(std::uint64_t otherwise);
-
-/// One of least … most, each as likely.
-[[nodiscard]] std::uint64_t between(Random& random, std::uint64_t least, std::uint64_t most);
-[[nodiscard]] bool one_in(Random& random, std::uint64_t n);
-template <typename Values>
-[[nodiscard]] auto one_of(Random& random, const Values& values) {
-  return *(std::begin(values) + static_cast<std::ptrdiff_t>(between(random, 0, std::size(values) - 1)));
-}
 
 /// A tensor map that breaks no rule, over the whole range that each field has: tiny and full boxes, extents
 /// up to 2^31, padded, overlapping and zero strides, element strides, interleaved layouts.
@@ -31,8 +22,5 @@ template <typename Values>
 /// Changes one or two fields of a map to values on or beside the edge of a rule; the result may still be
 /// legal.
 void mutate(Random& random, tmajit::TensorMapSpec& map);
-
-/// Every field in one line.
-[[nodiscard]] std::string describe(const tmajit::TensorMapSpec& map);
 
 }  // namespace reference

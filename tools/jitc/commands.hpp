@@ -26,6 +26,7 @@ void add_lint_command(CLI::App& app, Session& session);
 void add_layout_command(CLI::App& app, Session& session);
 void add_cache_command(CLI::App& app, Session& session);
 void add_headers_command(CLI::App& app, Session& session);
+void add_conformance_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 
 /// Adds what every command has, --json and --log-level, and what parsing it leaves to be done; null for one

@@ -121,6 +121,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =
                                            [this](const tmajit::SimProgress& so_far) {
+                                             if (progress_ == nullptr) return;
                                              progress_->note(fmt::format(
                                                  "{} of {} CTAs, {} thread-instructions", so_far.ctas_done,
                                                  so_far.ctas, describe_count(so_far.thread_instructions)));

@@ -164,11 +164,12 @@ bool stored(const TensorMapSpec& map, const Place& place) {
   return place.row_inside && place.column >= 0 && begin < map.shape[map.rank - 1U] * unit;
 }
 
-void check(const TensorMapSpec& map, std::span<const std::int64_t> coordinates, std::size_t shared_bytes) {
+void check(const TensorMapSpec& map, std::span<const std::int64_t> coordinates, std::size_t shared_bytes,
+           std::uint64_t begin) {
   if (map.rank < 1 || map.rank > max_map_rank || coordinates.size() != map.rank) {
     throw std::invalid_argument("reference: rank and coordinates do not agree");
   }
-  if (shared_bytes < image_bytes(map))
+  if (shared_bytes < begin + image_bytes(map))
     throw std::invalid_argument("reference: the shared image is too small");
 }
 
@@ -186,15 +187,15 @@ std::uint64_t image_bytes(const TensorMapSpec& map) {
 
 void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
           std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
-          std::span<const std::int64_t> offsets) {
-  check(map, coordinates, shared.size());
+          std::span<const std::int64_t> offsets, std::uint64_t begin) {
+  check(map, coordinates, shared.size(), begin);
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
   for_each_element(map, tile, rows_of(map, tile, coordinates, offsets), [&](const Place& place) {
     // A slice is several elements of the type. None of those crosses the 16 bytes that a swizzle moves as
     // one.
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
-      auto* const element = shared.data() + swizzled(place.in_tile + part, map.swizzle);
+      auto* const element = shared.data() + swizzled(begin + place.in_tile + part, map.swizzle);
       if (!inside(map, place)) {
         fill(map, element);
         continue;
@@ -207,9 +208,9 @@ void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
   });
 }
 
-void store(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<const std::int64_t> coordinates,
-           std::span<const std::byte> shared) {
-  check(map, coordinates, shared.size());
+void reduce(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<const std::int64_t> coordinates,
+            std::span<const std::byte> shared, const Combine& combine, std::uint64_t begin) {
+  check(map, coordinates, shared.size(), begin);
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
   for_each_element(map, tile, rows_of(map, tile, coordinates, {}), [&](const Place& place) {
@@ -220,9 +221,16 @@ void store(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<cons
         if (inside(map, place)) throw std::invalid_argument("reference: the tensor is too small");
         continue;
       }
-      std::memcpy(tensor.data() + to, shared.data() + swizzled(place.in_tile + part, map.swizzle), size);
+      combine(tensor.data() + to, shared.data() + swizzled(begin + place.in_tile + part, map.swizzle));
     }
   });
+}
+
+void store(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<const std::int64_t> coordinates,
+           std::span<const std::byte> shared, std::uint64_t begin) {
+  const auto size = size_of(map.type);
+  const auto copy = [size](std::byte* to, const std::byte* from) { std::memcpy(to, from, size); };
+  reduce(map, tensor, coordinates, shared, copy, begin);
 }
 
 }  // namespace reference

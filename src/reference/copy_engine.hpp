@@ -4,14 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace reference {
 
 /// The copy engine on the CPU, written for clarity from the PTX ISA ("Tensors") and the documentation of
 /// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, independently of src/. Maps must be legal. Shared
-/// memory is an array whose first byte stands for an address aligned to 1024 bytes. Coordinates are row-major
-/// and count elements.
+/// memory is an array whose first byte stands for an address aligned to 1024 bytes; a tile begins at byte
+/// `begin` of it, a multiple of 128. Coordinates are row-major and count elements.
 ///
 /// Read off an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN that fills,
 /// interleaved layouts, that stores write whole 16-byte chunks, and im2col. Not yet confirmed: what a store
@@ -21,17 +22,26 @@ namespace reference {
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
 
 /// Loads the tile at `coordinates` (which may lie anywhere): writes the bytes that the engine writes, leaves
-/// the others of `shared` alone. `shared` has image_bytes(map) or more; `tensor` begins at the map's address.
-/// Of im2col maps the coordinates of the image lie within the bounding box, and `offsets` has one for each.
+/// the others of `shared` alone. `shared` has begin + image_bytes(map) or more; `tensor` begins at the map's
+/// address. Of im2col maps the coordinates of the image lie within the bounding box, and `offsets` has one
+/// for each.
 void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
           std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
-          std::span<const std::int64_t> offsets = {});
+          std::span<const std::int64_t> offsets = {}, std::uint64_t begin = 0);
 
 /// Stores the tile in `shared` to `coordinates` (not negative). Elements outside the tensor are not written,
 /// but for the rest of a 16-byte chunk that begins inside it. Of such a rest, what lies beyond `tensor` is
 /// dropped.
 void store(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
-           std::span<const std::int64_t> coordinates, std::span<const std::byte> shared);
+           std::span<const std::int64_t> coordinates, std::span<const std::byte> shared,
+           std::uint64_t begin = 0);
+
+/// What a reduction does to an element of the tensor, with one of the tile.
+using Combine = std::function<void(std::byte* element, const std::byte* operand)>;
+/// A store that combines each element that it would write with what is there.
+void reduce(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
+            std::span<const std::int64_t> coordinates, std::span<const std::byte> shared,
+            const Combine& combine, std::uint64_t begin = 0);
 
 /// Where byte `offset` of an unswizzled tile lies under `swizzle`.
 [[nodiscard]] std::uint64_t swizzled(std::uint64_t offset, tmajit::Swizzle swizzle);

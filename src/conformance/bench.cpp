@@ -1,0 +1,135 @@
+#include "conformance/bench.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace conformance {
+
+using namespace tmajit;
+
+namespace {
+
+/// What launches of these kernels may ask for.
+constexpr std::uint32_t most_shared_bytes = 200 << 10;
+constexpr std::size_t most_differences = 8;  ///< trials that are told of a case, and elements of a trial
+
+std::uint64_t seed_of(const Case& each, std::uint64_t seed) {
+  for (const char letter : each.name) seed = seed * 131 + static_cast<unsigned char>(letter);
+  return seed;
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text = "0x";
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(bytes[i]));
+  return text;
+}
+
+/// "3 of 64 elements of the tensor differ: at byte 16 0x00 is, 0x01 was wanted, 0x02 before; …"
+std::string difference(const Memory& memory, std::span<const std::byte> found) {
+  const std::size_t size = size_of(memory.type);
+  std::size_t wrong = 0;
+  std::string places;
+  for (std::size_t at = 0; at < found.size(); at += size) {
+    const auto element = [&](std::span<const std::byte> bytes) {
+      return bytes.subspan(at, std::min(size, bytes.size() - at));
+    };
+    if (std::ranges::equal(element(found), element(memory.after))) continue;
+    if (++wrong > most_differences) continue;
+    places += fmt::format("; at byte {} is {}, not {}, before {}", at, hex(element(found)),
+                          hex(element(memory.after)), hex(element(memory.before)));
+  }
+  if (wrong == 0) return {};
+  return fmt::format("{} of {} elements of the {} differ{}", wrong, found.size() / size, memory.name, places);
+}
+
+std::string name_of(const OwnKernel& own) {
+  std::string name = own.entry;
+  for (const KernelConstant& constant : own.constants)
+    name += fmt::format(" {}={}", constant.name, constant.literal());
+  return name + '\n' + own.text;
+}
+
+}  // namespace
+
+Bench::Bench(std::shared_ptr<Device> device, std::shared_ptr<SimDevice> simulated,
+             std::optional<std::filesystem::path> cache_directory)
+    : runtime_({.device = std::move(device), .cache_directory = std::move(cache_directory)}),
+      simulated_(std::move(simulated)) {}
+
+const Kernel& Bench::kernel(const OwnKernel& own) {
+  const std::string name = name_of(own);
+  const auto found = kernels_.find(name);
+  if (found != kernels_.end()) return found->second;
+  return kernels_.emplace(name, runtime_.kernel(source(own), most_shared_bytes)).first->second;
+}
+
+void Bench::forgive(const Case& of) {
+  if (simulated_ == nullptr) return;
+  const auto reports = simulated_->reports();
+  const auto expected = [&](const Report& report) {
+    return std::ranges::count(of.reports, report.rule) != 0;
+  };
+  if (std::ranges::all_of(reports, expected)) simulated_->clear_reports();
+}
+
+std::string Bench::run(const Trial& trial, const Case& of) {
+  const auto& device = runtime_.device();
+  std::vector<Buffer> buffers;
+  std::vector<Buffer> others;  // the memory that a launch is moved from
+  OwnLaunch launch{.tensors = {}, .arguments = trial.arguments, .shape = trial.shape};
+  std::vector<DevicePtr> addresses;
+  for (const Memory& memory : trial.memories) {
+    const Buffer& buffer = buffers.emplace_back(device, memory.before.size());
+    device->memory().copy_in(buffer.address(), memory.before, nullptr);
+    addresses.push_back(buffer.address());
+    const auto bytes = static_cast<std::int64_t>(memory.before.size());
+    launch.tensors.push_back(Tensor::contiguous(ElementType::u8, {bytes}, buffer.address()));
+    if (!trial.moved) continue;
+    launch.tensors.back().address = others.emplace_back(device, memory.before.size()).address();
+    device->memory().fill(others.back().address(), std::byte{0x77}, memory.before.size(), nullptr);
+  }
+  PreparedLaunch prepared = kernel(trial.kernel).prepare(launch);
+  if (trial.moved) prepared.rebind(addresses);
+  prepared();
+  forgive(of);
+  std::string text;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    std::vector<std::byte> found(buffers[i].bytes());
+    device->streams().synchronize(nullptr);
+    device->memory().copy_out(found, buffers[i].address(), nullptr);
+    device->streams().synchronize(nullptr);
+    const std::string differs = difference(trial.memories[i], found);
+    if (!differs.empty()) text += (text.empty() ? "" : "\n  ") + differs;
+  }
+  return text;
+}
+
+Result Bench::run(const Case& each, std::uint64_t seed) {
+  Result result;
+  reference::Random random(seed_of(each, seed));
+  const std::vector<Trial> trials = each.trials(random);
+  for (const Trial& trial : trials) {
+    std::string differs;
+    try {
+      differs = run(trial, each);
+    } catch (const Error& error) {
+      result.error = fmt::format("{}: {}", trial.what, error.what());
+      result.device_ended = error.code() == ErrorCode::device_failed && simulated_ == nullptr;
+      if (simulated_ != nullptr) simulated_->clear_reports();
+      return result;
+    }
+    ++result.trials;
+    if (differs.empty()) continue;
+    if (++result.wrong <= most_differences)
+      result.differences.push_back(fmt::format("{}\n  {}", trial.what, differs));
+  }
+  return result;
+}
+
+}  // namespace conformance

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "conformance/case.hpp"
+
+#include <tmajit/device.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+/// What a device made of a case.
+struct Result {
+  std::uint64_t trials = 0;  ///< that have run
+  std::uint64_t wrong = 0;   ///< of them that left other bytes than they must
+  /// The first few of those, a text each.
+  std::vector<std::string> differences = {};
+  /// Why it went no further: what the device reported, or why a kernel could not be made.
+  std::string error = {};
+  /// It was the device that failed: a GPU does nothing more in this process.
+  bool device_ended = false;
+
+  [[nodiscard]] bool agrees() const { return wrong == 0 && error.empty(); }
+};
+
+/// A device on which cases run.
+class Bench {
+ public:
+  /// `simulated` is the same device, or null: its reports are errors. Kernels are kept in `cache_directory`,
+  /// if there is one.
+  Bench(std::shared_ptr<tmajit::Device> device, std::shared_ptr<tmajit::SimDevice> simulated,
+        std::optional<std::filesystem::path> cache_directory);
+
+  /// Runs a case with what `seed` makes of it. Throws nothing of the device's or the compiler's: that is the
+  /// result's error.
+  [[nodiscard]] Result run(const Case& each, std::uint64_t seed);
+  [[nodiscard]] const tmajit::Device& device() const { return *runtime_.device(); }
+
+ private:
+  /// The text of what differs; empty if nothing.
+  std::string run(const Trial& trial, const Case& of);
+  const tmajit::Kernel& kernel(const tmajit::OwnKernel& own);
+  void forgive(const Case& of);
+
+  tmajit::Runtime runtime_;
+  std::shared_ptr<tmajit::SimDevice> simulated_;
+  std::map<std::string, tmajit::Kernel> kernels_;
+};
+
+}  // namespace conformance

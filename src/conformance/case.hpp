@@ -1,0 +1,47 @@
+#pragma once
+
+#include "reference/random.hpp"
+
+#include <tmajit/element_type.hpp>
+#include <tmajit/own_kernel.hpp>
+#include <tmajit/own_launch.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a chip does with each instruction of the copy engine and what goes with it, held against the CPU.
+namespace conformance {
+
+/// A piece of the device's memory: what it holds before a kernel runs, and what it must hold afterwards.
+struct Memory {
+  std::string_view name;                               ///< "tensor"
+  tmajit::ElementType type = tmajit::ElementType::u8;  ///< of what differences are told in
+  std::vector<std::byte> before;
+  std::vector<std::byte> after;
+};
+
+/// One launch of one kernel.
+struct Trial {
+  std::string what;  ///< everything that tells it from the others of its case
+  tmajit::OwnKernel kernel;
+  std::vector<Memory> memories;  ///< tensor i of the launch is memory i
+  std::vector<tmajit::KernelArgument> arguments;
+  tmajit::LaunchShape shape;
+  /// Maps are encoded and addresses bound for other memory, then moved to this (cuTensorMapReplaceAddress).
+  bool moved = false;
+};
+
+/// Trials of one thing.
+struct Case {
+  std::string name;                       ///< "tensor.load.swizzles"; of a question "settle: …"
+  std::vector<std::string> instructions;  ///< that the kernels execute: "cp.async.bulk.tensor"
+  std::string what;                       ///< a sentence
+  std::function<std::vector<Trial>(reference::Random&)> trials;
+  /// Rules that the simulated device reports, for what is done here on purpose.
+  std::vector<std::string_view> reports = {};
+};
+
+}  // namespace conformance

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "conformance/tile_copy.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace conformance {
+
+/// What random copies of tiles have beyond the plainest: boxes inside of a dense tensor of u32, without a
+/// swizzle. One alone tells which of them a device does otherwise.
+struct TileFeatures {
+  std::optional<tmajit::ElementType> type = {};  ///< of all; else u32
+  bool types = false;                            ///< any
+  bool swizzles = false;                         ///< rows as long as the span, or shorter
+  bool shifted = false;                          ///< swizzled tiles begin off the period
+  bool strides = false;                          ///< element strides 1 to 8, which may not divide the box
+  bool interleaved = false;                      ///< 16B and 32B, where there is a tensor of rank 3 to 5
+  bool nan = false;                              ///< fills with NaN, of types that have it
+  bool outside = false;                          ///< begin and end out of bounds, before 0 too if they load
+  bool larger = false;                           ///< boxes larger than the tensor
+  bool chunks = false;                           ///< rows that end within 16 bytes
+  bool promotions = false;                       ///< of L2
+  bool padded = false;                           ///< gaps between rows
+  bool permuted = false;                         ///< strides in any order
+  bool overlapping = false;                      ///< strides of 0, and less than what lies between
+  bool huge = false;                             ///< dimensions of up to 2^31, in steps of 0 or 16 bytes
+  bool hints = false;
+  bool prefetch = false;
+  bool moved = false;
+};
+
+/// A copy of a few kilobytes by a map that is legal.
+[[nodiscard]] TileCopy random_tile(reference::Random& random, TileCopy::Way way,
+                                   const TileFeatures& features);
+
+}  // namespace conformance

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace reference {
+
+/// What the copy engine combines elements by (PTX ISA, "cp.reduce.async.bulk").
+enum class EngineReduction : std::uint8_t { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
+inline constexpr std::array all_engine_reductions{
+    EngineReduction::add, EngineReduction::min,     EngineReduction::max,    EngineReduction::inc,
+    EngineReduction::dec, EngineReduction::bit_and, EngineReduction::bit_or, EngineReduction::bit_xor};
+/// PTX's word: "add", "and".
+[[nodiscard]] std::string_view name(EngineReduction operation) noexcept;
+
+/// What it reduces into: a tensor, by its map; global memory; shared memory of a peer in the cluster.
+enum class ReductionTarget : std::uint8_t { tensor, global, peer };
+/// Whether the ISA's tables have it. Of bit-wise operations they have .b32 and .b64, which here are the
+/// integers of that size.
+[[nodiscard]] bool engine_reduces(EngineReduction operation, tmajit::ElementType type,
+                                  ReductionTarget target) noexcept;
+
+/// Combines the element at `element` with the one at `operand`. Sums of f32 flush subnormals, those of f16
+/// and bf16 keep them and are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 what the host makes it;
+/// in min and max a NaN loses against a number, and −0 is below +0.
+void combine(EngineReduction operation, tmajit::ElementType type, std::byte* element,
+             const std::byte* operand);
+
+}  // namespace reference

@@ -1,0 +1,55 @@
+/// What the bench makes of a device that does something else than it must.
+#include "conformance/bench.hpp"
+
+#include "conformance/random_tile.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace conformance;
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Case with(const std::function<void(Trial&)>& change) {
+  return {.name = "one load",
+          .instructions = {"cp.async.bulk.tensor"},
+          .what = "of a tile",
+          .trials = [change](reference::Random& random) {
+            Trial trial = trial_of(random_tile(random, TileCopy::Way::load, {}), random);
+            change(trial);
+            return std::vector{trial, trial};
+          }};
+}
+
+Result run(const Case& each) {
+  const auto device = make_sim_device();
+  return Bench(device, device, std::nullopt).run(each, 1);
+}
+
+}  // namespace
+
+TEST_CASE("bytes that are not those wanted are told with the trial") {
+  const Result result = run(with([](Trial& trial) { trial.memories[1].after[20] ^= std::byte{1}; }));
+  CHECK(result.trials == 2);
+  CHECK(result.wrong == 2);
+  CHECK_FALSE(result.agrees());
+  REQUIRE(result.differences.size() == 2);
+  CHECK_THAT(result.differences[0],
+             ContainsSubstring("load at [") &&
+                 ContainsSubstring("elements of the shared memory differ; at byte 20"));
+}
+
+TEST_CASE("what the simulated device reports is an error unless the case says so") {
+  const auto shift = [](Trial& trial) { trial.shape.shared_bytes = 1024; };
+  const Result result = run(with(shift));
+  CHECK(result.trials == 0);
+  CHECK_FALSE(result.device_ended);
+  CHECK_THAT(result.error, ContainsSubstring("out-of-bounds"));
+}
+
+TEST_CASE("a kernel that does not compile is an error of its case") {
+  const Result result = run(with([](Trial& trial) { trial.kernel.text += "int x = ;"; }));
+  CHECK_THAT(result.error, ContainsSubstring("does not compile"));
+}

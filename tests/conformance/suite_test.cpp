@@ -1,0 +1,46 @@
+/// The conformance suite on the simulated device, which must agree with the CPU in every byte.
+#include "conformance/suite.hpp"
+
+#include "conformance/bench.hpp"
+
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+#include <spdlog/fmt/ranges.h>
+
+using namespace conformance;
+using namespace tmajit;
+
+namespace {
+
+std::uint64_t seed() {
+  const char* const text = std::getenv("TMAJIT_SEED");
+  return text == nullptr ? 1 : std::strtoull(text, nullptr, 0);
+}
+
+}  // namespace
+
+TEST_CASE("every case of the conformance suite has a name of its own, instructions and a sentence") {
+  std::set<std::string> names;
+  for (const Case& each : all_cases()) {
+    INFO(each.name);
+    CHECK(names.insert(each.name).second);
+    CHECK_FALSE(each.instructions.empty());
+    CHECK_FALSE(each.what.empty());
+  }
+}
+
+TEST_CASE("the simulated device agrees with the CPU in every case of the conformance suite") {
+  const auto device = make_sim_device({.mode = SimOptions::Mode::late, .seed = seed()});
+  Bench bench(device, device, std::nullopt);
+  for (const Case& each : all_cases()) {
+    const Result result = bench.run(each, seed());
+    INFO("TMAJIT_SEED=" << seed() << ' ' << each.name << ": " << result.wrong << " of " << result.trials
+                        << " trials\n"
+                        << fmt::format("{}", fmt::join(result.differences, "\n")) << result.error);
+    CHECK(result.trials > 0);
+    CHECK(result.agrees());
+  }
+}

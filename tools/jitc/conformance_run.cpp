@@ -1,0 +1,158 @@
+#include "conformance_run.hpp"
+
+#include "conformance/bench.hpp"
+#include "files.hpp"
+#include "run.hpp"
+#include "select_device.hpp"
+#include "terminal.hpp"
+#include "usage.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace jitc {
+namespace {
+
+/// A case that says nothing for so long hangs.
+constexpr int patience_ms = 300'000;
+
+void write_line(int fd, const Json& json) {
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  for (std::size_t done = 0; done < line.size();) {
+    const auto wrote = ::write(fd, line.data() + done, line.size() - done);
+    if (wrote <= 0) return;  // nobody reads any more
+    done += static_cast<std::size_t>(wrote);
+  }
+}
+
+/// What a worker does: a line for the device, then a line for each case from `first` on.
+void work(const ConformanceRun& run, std::size_t first, int fd) {
+  try {
+    const DeviceChoice choice = select_device(run.device, {}, false);
+    Json device = to_json(choice.device->info());
+    device["why"] = choice.why;
+    write_line(fd, {{"device", device}});
+    conformance::Bench bench(choice.device, choice.simulation ? choice.simulation->device() : nullptr,
+                             tmajit::RuntimeOptions{}.cache_directory);
+    for (std::size_t i = first; i < run.cases.size(); ++i) {
+      const conformance::Result result = bench.run(*run.cases[i], run.seed);
+      write_line(fd, {{"trials", result.trials},
+                      {"wrong", result.wrong},
+                      {"differences", result.differences},
+                      {"error", result.error},
+                      {"last", result.device_ended}});
+      if (result.device_ended) return;
+    }
+  } catch (const tmajit::Error& error) {
+    write_line(fd, {{"failed", error.what()}, {"code", static_cast<int>(error.code())}});
+  } catch (const std::exception& error) {
+    write_line(fd, {{"failed", error.what()}, {"code", static_cast<int>(tmajit::ErrorCode::internal)}});
+  }
+}
+
+class Worker {
+ public:
+  Worker(const ConformanceRun& run, std::size_t first) {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) fail_to_start();
+    out_ = Descriptor(ends[0]);
+    const Descriptor in(ends[1]);
+    child_ = ::fork();
+    if (child_ < 0) fail_to_start();
+    if (child_ != 0) return;
+    work(run, first, in.get());
+    ::_exit(0);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    // It has said all that it will, or hangs.
+    ::kill(child_, SIGKILL);
+    while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  /// The next line; nothing where the process has ended, or hangs.
+  [[nodiscard]] std::optional<Json> line() {
+    while (true) {
+      const std::size_t at = text_.find('\n');
+      if (at != std::string::npos) {
+        const Json json = Json::parse(std::string_view(text_).substr(0, at));
+        text_.erase(0, at + 1);
+        return json;
+      }
+      ::pollfd ready{.fd = out_.get(), .events = POLLIN, .revents = 0};
+      const int count = ::poll(&ready, 1, patience_ms);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return std::nullopt;
+      std::array<char, 4096> part{};
+      const auto got = ::read(out_.get(), part.data(), part.size());
+      if (got <= 0) return std::nullopt;
+      text_.append(part.data(), static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  [[noreturn]] static void fail_to_start() {
+    fail(tmajit::ErrorCode::io, "cannot start a process for the cases: {}",
+         std::generic_category().message(errno));
+  }
+
+  Descriptor out_;
+  ::pid_t child_ = 0;
+  std::string text_;
+};
+
+/// What is said of a case whose process says nothing.
+Json lost() {
+  return {{"trials", 0},
+          {"wrong", 0},
+          {"differences", Json::array()},
+          {"error", fmt::format("its process crashed, or had not ended after {} s", patience_ms / 1000)},
+          {"last", true}};
+}
+
+}  // namespace
+
+ConformanceResults run_conformance(const ConformanceRun& run) {
+  ConformanceResults results{.device = {}, .cases = Json::array()};
+  while (results.cases.size() < run.cases.size()) {
+    Worker worker(run, results.cases.size());
+    Progress progress("conformance", run.cases.size());  // behind the fork, for it has a thread
+    progress.advance(results.cases.size());
+    for (bool last = false; !last && results.cases.size() < run.cases.size();) {
+      const std::string& name = run.cases[results.cases.size()]->name;
+      progress.note(name);
+      std::optional<Json> line = worker.line();
+      if (line && line->contains("failed"))
+        fail(static_cast<tmajit::ErrorCode>(line->at("code").get<int>()), "{}",
+             line->at("failed").get<std::string>());
+      if (line && line->contains("device")) {
+        results.device = line->at("device");
+        continue;
+      }
+      if (!line && results.device.is_null())
+        fail(tmajit::ErrorCode::internal, "the process that opens the device ended without a word");
+      if (!line) line = lost();
+      last = line->at("last").get<bool>();
+      line->erase("last");
+      Json result{{"case", name}};
+      result.update(*line);
+      results.cases.push_back(std::move(result));
+      progress.advance(1);
+    }
+  }
+  return results;
+}
+
+}  // namespace jitc
