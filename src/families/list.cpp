@@ -19,6 +19,7 @@ std::span<const Family* const> all_families() noexcept {
                               &spans_family(),
                               &linear_family(),
                               &multicast_family(),
+                              &exchange_family(),
                               &general_family(),
                               &fill_family(),
                               &stencil_family(),

@@ -18,6 +18,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& spans_family();
 [[nodiscard]] const Family& linear_family();
 [[nodiscard]] const Family& multicast_family();
+[[nodiscard]] const Family& exchange_family();
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();

@@ -32,5 +32,7 @@ struct CrossMove {
 /// What the CTAs of clusters share: sources that repeat along a dimension
 /// (reference/random_cluster_moves.hpp).
 [[nodiscard]] CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements = 12'000);
+/// What they exchange: runs whose neighbours differ.
+[[nodiscard]] CrossMove random_exchange(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 
 }  // namespace tests

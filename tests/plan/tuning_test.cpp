@@ -218,7 +218,8 @@ TEST_CASE("random choices survive the way to a file and back") {
                      .turns = word(),
                      .stages = word(),
                      .order = static_cast<std::uint32_t>(reference::between(random, 0, 3)),
-                     .ctas_per_sm = word()},
+                     .ctas_per_sm = word(),
+                     .cluster = word()},
           .microseconds = std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 900))};
       for (std::uint8_t& access : tuned.shape_class.access)
         access = reference::one_in(random, 2) ? 0 : byte();

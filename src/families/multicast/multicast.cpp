@@ -178,7 +178,8 @@ class Multicast final : public Family {
     parts.set("multicast", facts.cluster > 1);
     parts.set("computes", facts.computes != 0);
     for (std::uint32_t s = 0; s < facts.sources; ++s) parts.set(fmt::format("rank{}", layout.image[s].rank));
-    parts.facts = view_fact_text(facts.rank, threads, facts.box, facts.wide_offsets);
+    parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
+    parts.facts += extent_fact("box", std::span(facts.box).first(facts.rank), "that a CTA stores of a tile");
     parts.facts += number_fact("warps", warps, "that compute");
     parts.facts += number_fact("cluster", facts.cluster, "CTAs");
     parts.facts += number_fact("along", facts.along, "the dimension that they lie along");
