@@ -177,6 +177,54 @@ __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i.
   }
 }
 
+// Adds the items `first` and on, a turn apart, to what is kept. whole: all of them are before `end`, which spares the
+// loads conditions that they would wait for.
+template <bool whole>
+__device__ __forceinline__ void add_round(State (&state)[states], const Plan& plan, const Item& own, Index first, Index end,
+                                          Range range) {
+  Item item[turns];
+  Range ranges[turns];
+  AllInputs inputs[turns];
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const Index n = first + turn * plan.phases;
+    item[turn] = own;
+//@ if flat
+    add_digit(item[turn], plan, n);
+//@ else
+    add_digits(item[turn], plan, plan.kept_digits, plan.digits, n);
+//@ end
+    ranges[turn] = range;
+//@ if staggered
+    // The row's vectors begin at multiples of 16 bytes, the first before the row.
+    const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item[turn].source[0]) % 16;
+    item[turn].source[0] -= past;
+    const i64 before = past / sizeof(SourceBits<0>);
+    item[turn].place -= before * plan.place_step;
+    ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector - before);
+//@ else
+//@ if !columns
+//@ if cut
+    ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector);
+//@ end
+//@ end
+//@ end
+    if (!whole && n >= end) ranges[turn] = {0, 0};
+    if (ranges[turn].whole()) load_inputs(inputs[turn], plan, item[turn]);
+  }
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    if (ranges[turn].whole()) {
+      add_item(state, inputs[turn], plan, item[turn], {0, vector});
+//@ if cut
+    } else if (ranges[turn].begin < ranges[turn].end) {
+      load_some_inputs(inputs[turn], plan, item[turn], ranges[turn]);
+      add_item(state, inputs[turn], plan, item[turn], ranges[turn]);
+//@ end
+    }
+  }
+}
+
 // Where a thread is: `own` is its item of what is kept in its CTA, `phase` its place among those that share it.
 struct Place {
   u32 own;
@@ -344,50 +392,12 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 //@ else
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
 //@ end
+  Index first = begin + place.phase;
 #pragma unroll 1
-  for (Index first = begin + place.phase; first < end; first += turns * plan.phases) {
-    Item item[turns];
-    Range ranges[turns];
-    AllInputs inputs[turns];
-#pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      const Index n = first + turn * plan.phases;
-      item[turn] = own;
-//@ if flat
-      add_digit(item[turn], plan, n);
-//@ else
-      add_digits(item[turn], plan, plan.kept_digits, plan.digits, n);
-//@ end
-      ranges[turn] = range;
-//@ if staggered
-      // The row's vectors begin at multiples of 16 bytes, the first before the row.
-      const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item[turn].source[0]) % 16;
-      item[turn].source[0] -= past;
-      const i64 before = past / sizeof(SourceBits<0>);
-      item[turn].place -= before * plan.place_step;
-      ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector - before);
-//@ else
-//@ if !columns
-//@ if cut
-      ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector);
-//@ end
-//@ end
-//@ end
-      if (n >= end) ranges[turn] = {0, 0};
-      if (ranges[turn].whole()) load_inputs(inputs[turn], plan, item[turn]);
-    }
-#pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      if (ranges[turn].whole()) {
-        add_item(state, inputs[turn], plan, item[turn], {0, vector});
-//@ if cut
-      } else if (ranges[turn].begin < ranges[turn].end) {
-        load_some_inputs(inputs[turn], plan, item[turn], ranges[turn]);
-        add_item(state, inputs[turn], plan, item[turn], ranges[turn]);
-//@ end
-      }
-    }
+  for (; first + (turns - 1) * plan.phases < end; first += turns * plan.phases) {
+    add_round<true>(state, plan, own, first, end, range);
   }
+  if (first < end) add_round<false>(state, plan, own, first, end, range);
   put_together(state, plan, place);
 //@ if split
   if (!put_parts_together(state, plan, place, exists, tile, part, scratch)) return;

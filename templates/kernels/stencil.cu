@@ -187,8 +187,9 @@ __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views,
 //@ end
     at.at[row - d] = static_cast<i32>(index) - static_cast<i32>(Source<i>::before().at[d]);
   }
+  at.at[0] /= static_cast<i32>(Source<i>::unit);
 #pragma unroll
-  for (u32 part = 0; part < Source<i>::parts; ++part, at.at[0] += Source<i>::part_columns) {
+  for (u32 part = 0; part < Source<i>::parts; ++part, at.at[0] += Source<i>::part_units) {
     ptx::tensor_load(stage + Source<i>::image + part * Source<i>::part_bytes, map, at, barrier);
   }
 }

@@ -14,8 +14,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr ReductionTuning tunings[] = {
-    {.ctas_per_sm = 16}, {.ctas_per_sm = 8}, {.ctas_per_sm = 32}, {.ctas_per_sm = 4}};
+constexpr ReductionTuning tunings[] = {{.ctas_per_sm = 4, .bytes_of_thread = 64},
+                                       {.ctas_per_sm = 4, .bytes_of_thread = 128},
+                                       {.ctas_per_sm = 8, .bytes_of_thread = 64},
+                                       {.ctas_per_sm = 2, .bytes_of_thread = 128}};
 
 /// What a `reduce` kernel is specialised for.
 struct ReduceFacts {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -12,11 +13,8 @@ namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t warp = 32;
-// Bytes of loads that a thread has under way: with 1024 threads an SM, as many as fit the registers, these
-// are the 64 KiB that keep its memory busy.
-constexpr std::uint32_t bytes_of_thread = 64;
-constexpr std::uint32_t most_turns = 16;
 constexpr std::uint32_t least_side_by_side = 4;  // threads along a row: its sectors are then loaded whole
+constexpr std::uint32_t wanted_side_by_side = 16;
 constexpr std::uint64_t row_of_thread =
     64;  // bytes: of rows so short a thread takes one, and its neighbours the next
 constexpr std::uint64_t line_of_columns = 512;      // bytes that a CTA takes of a row, where it is so long
@@ -103,41 +101,117 @@ void add_steps(ReductionLayout& layout, const Problem& problem) {
   }
 }
 
-/// Threads that share an item of what is kept, where they lie side by side: a power of two.
-void share_rows(ReductionLayout& layout, std::uint32_t item_bytes) {
-  const std::uint64_t busy = std::bit_floor(std::max<std::uint64_t>(layout.reduced / layout.turns, 1));
-  const std::uint64_t least =
-      layout.reduced * item_bytes <= row_of_thread
-          ? 1
-          : std::min<std::uint64_t>(std::bit_ceil(layout.reduced), least_side_by_side);
-  layout.phases = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(busy, least, reduction_threads));
-  const std::uint64_t fit = reduction_threads / layout.phases;
-  layout.owners = static_cast<std::uint32_t>(std::min<std::uint64_t>(fit, layout.kept));
-}
+/// Items of a thread under way at once that kernels are made for.
+constexpr std::uint32_t all_turns[] = {1, 2, 4, 8, 16};
 
-void share_columns(ReductionLayout& layout, std::uint32_t item_bytes) {
-  const std::uint64_t busy = std::max<std::uint64_t>(layout.reduced / layout.turns, 1);
-  const std::uint64_t line = std::max<std::uint64_t>(line_of_columns / item_bytes, least_side_by_side);
-  const std::uint64_t owners =
-      std::clamp<std::uint64_t>(reduction_threads / std::min<std::uint64_t>(busy, reduction_threads),
-                                std::min<std::uint64_t>(line, reduction_threads), reduction_threads);
-  layout.owners = static_cast<std::uint32_t>(std::min<std::uint64_t>(owners, layout.kept));
-  layout.phases =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(reduction_threads / layout.owners, layout.reduced));
-}
+/// Who does what. Times are in those of a load that misses all caches.
+class Search {
+ public:
+  Search(const ReductionLayout& layout, std::uint64_t sms, const ReductionTuning& tuning,
+         std::uint32_t item_bytes)
+      : layout_(layout), best_(layout), together_(sms * tuning.ctas_per_sm), item_bytes_(item_bytes) {
+    most_bytes_ = std::max(tuning.bytes_of_thread, item_bytes);
+  }
 
-/// CTAs that share what comes together, where there would be too few.
-void share_parts(ReductionLayout& layout, std::uint64_t ctas) {
-  // Of columns each part writes and reads as much as it keeps: worth that of several rounds of all threads.
-  const std::uint64_t rounds = layout.columns ? 4 : 1;
-  const std::uint64_t least = std::uint64_t{layout.phases} * layout.turns * rounds;
-  const std::uint64_t wanted = ceil_div(ctas, layout.tiles());
-  layout.parts = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(layout.reduced / least, 1, wanted));
-  layout.part = ceil_div(layout.reduced, layout.parts);
-  // Whole rounds of all threads, but for the last part.
-  if (layout.parts > 1) layout.part = round_up(layout.part, std::uint64_t{layout.phases} * layout.turns);
-  layout.parts = static_cast<std::uint32_t>(ceil_div(layout.reduced, layout.part));
-}
+  ReductionLayout rows() {
+    const std::uint64_t least =
+        layout_.reduced * item_bytes_ <= row_of_thread
+            ? 1
+            : std::min<std::uint64_t>(std::bit_ceil(layout_.reduced), least_side_by_side);
+    for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
+      if (phases > least && phases / 2 >= layout_.reduced) break;
+      const std::uint64_t side =
+          std::min<std::uint64_t>(side_by_side(layout_.reduced_steps), wanted_side_by_side);
+      try_turns(std::min(reduction_threads / phases, layout_.kept), phases, 0, doublings(side, phases));
+    }
+    return best_;
+  }
+
+  ReductionLayout columns() {
+    const std::uint64_t line = std::max<std::uint64_t>(line_of_columns / item_bytes_, least_side_by_side);
+    for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
+      // As many a tile as leave none with few.
+      const std::uint64_t tiles = std::max<std::uint64_t>(layout_.kept / side, 1);
+      const std::uint64_t owners = std::min<std::uint64_t>(ceil_div(layout_.kept, tiles), reduction_threads);
+      const std::uint64_t phases = std::min(reduction_threads / owners, layout_.reduced);
+      try_turns(owners, phases, 0.5 * static_cast<double>(std::bit_width(phases - 1)),
+                doublings(owners, side_by_side(layout_.kept_steps)));
+    }
+    return best_;
+  }
+
+ private:
+  /// Items of the steps that lie in one row.
+  static std::uint64_t side_by_side(const std::vector<ReductionStep>& steps) {
+    return steps.empty() ? 1 : steps.front().extent;
+  }
+
+  /// How often `is` has to be doubled to be `wanted`.
+  static double doublings(std::uint64_t wanted, std::uint64_t is) {
+    return std::log2(std::max(1.0, static_cast<double>(wanted) / static_cast<double>(is)));
+  }
+
+  /// `apart`: doublings() of what lies side by side in memory until all that a round of loads brings does.
+  void try_turns(std::uint64_t owners, std::uint64_t phases, double to_meet, double apart) {
+    std::uint64_t enough = 0;  // turns that the ones before had
+    for (const std::uint32_t turns : all_turns) {
+      if (turns > 1 && (turns * item_bytes_ > most_bytes_ || enough * phases >= layout_.reduced)) break;
+      enough = turns;
+      const std::uint64_t round = phases * turns;
+      const std::uint64_t tiles = ceil_div(layout_.kept, owners);
+      // Of columns each part writes and reads as much as it keeps: worth that of several rounds of all
+      // threads.
+      const std::uint64_t most = layout_.reduced / (round * (layout_.columns ? 4 : 1));
+      for (std::uint64_t waves = 0; waves <= 4; waves = waves * 2 + (waves == 0 ? 1 : 0)) {
+        const std::uint64_t wanted = waves * together_ / tiles;
+        try_parts(owners, phases, turns,
+                  std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(most, 1)), to_meet, apart);
+        if (wanted > most) break;
+      }
+    }
+  }
+
+  void try_parts(std::uint64_t owners, std::uint64_t phases, std::uint32_t turns, std::uint64_t parts,
+                 double to_meet, double apart) {
+    const std::uint64_t round = phases * turns;
+    std::uint64_t part = ceil_div(layout_.reduced, parts);
+    // Whole rounds of all threads, but for the last part.
+    if (parts > 1) part = round_up(part, round);
+    parts = ceil_div(layout_.reduced, part);
+    const double waves =
+        static_cast<double>(ceil_div(layout_.kept, owners) * parts) / static_cast<double>(together_);
+    const double rounds = static_cast<double>(ceil_div(part, round));
+    double cta = cta_start + to_meet + rounds * (1 + turns * of_turn) * (1 + apart * of_doubling);
+    double all = 0;
+    if (parts > 1) {
+      cta += part_end;
+      all = part_end + to_meet + static_cast<double>(ceil_div(parts, phases * 8));
+    }
+    // The last to begin do so when others have ended; how many an SM has is known when the kernel is
+    // compiled.
+    all += cta * (waves <= 1 ? 1 : waves + uneven);
+    if (all >= least_) return;
+    least_ = all;
+    best_.owners = static_cast<std::uint32_t>(owners);
+    best_.phases = static_cast<std::uint32_t>(phases);
+    best_.turns = turns;
+    best_.part = part;
+    best_.parts = static_cast<std::uint32_t>(parts);
+  }
+
+  static constexpr double uneven = 0.25;       // of the last wave
+  static constexpr double cta_start = 1.5;     // before its first load, and after its last
+  static constexpr double part_end = 1.5;      // a fence and an atomic; parts are read as late
+  static constexpr double of_doubling = 0.15;  // more places in memory at once
+  static constexpr double of_turn = 1.0 / 32;  // to issue a load
+
+  const ReductionLayout& layout_;
+  ReductionLayout best_;
+  std::uint64_t together_;  // CTAs that run at a time
+  std::uint32_t item_bytes_;
+  std::uint32_t most_bytes_;
+  double least_ = std::numeric_limits<double>::max();
+};
 
 }  // namespace
 
@@ -161,14 +235,8 @@ ReductionLayout reduction_layout(const Problem& problem, const ReductionTuning& 
   for (std::uint32_t i = 1; i < problem.nest.operands; ++i) {
     item_bytes += problem.element_bytes(i) * layout.vector;
   }
-  layout.turns = std::clamp(bytes_of_thread / item_bytes, 1U, most_turns);
-  if (layout.columns) {
-    share_columns(layout, item_bytes);
-  } else {
-    share_rows(layout, item_bytes);
-  }
-  share_parts(layout, std::uint64_t{problem.sm_count} * tuning.ctas_per_sm);
-  return layout;
+  Search search(layout, problem.sm_count, tuning, item_bytes);
+  return layout.columns ? search.columns() : search.rows();
 }
 
 TMAJIT_END

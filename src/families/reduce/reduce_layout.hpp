@@ -46,7 +46,9 @@ inline constexpr std::uint32_t reduction_threads = 256;  ///< of a CTA, at most
 
 /// What is free to choose.
 struct ReductionTuning {
-  std::uint32_t ctas_per_sm = 16;  ///< that there should be, if need be by sharing what comes together
+  std::uint32_t ctas_per_sm =
+      4;  ///< that run at a time; where there would be fewer, they share what comes together
+  std::uint32_t bytes_of_thread = 64;  ///< that its loads have under way, at most
 };
 
 [[nodiscard]] ReductionLayout reduction_layout(const Problem& problem, const ReductionTuning& tuning);

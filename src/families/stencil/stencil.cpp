@@ -12,9 +12,9 @@ namespace {
 
 /// The first two are as good as any for one plane and for several; the others are there to be measured.
 constexpr std::array tunings{
-    StencilTuning{512, 32, 4, 1}, StencilTuning{512, 16, 4, 2}, StencilTuning{512, 64, 8, 1},
-    StencilTuning{512, 32, 8, 2}, StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},
-    StencilTuning{256, 32, 4, 2}, StencilTuning{512, 16, 4, 3}, StencilTuning{256, 16, 4, 2}};
+    StencilTuning{1024, 16, 4, 2}, StencilTuning{512, 32, 4, 1}, StencilTuning{1024, 32, 4, 1},
+    StencilTuning{512, 32, 8, 2},  StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},
+    StencilTuning{512, 16, 4, 3},  StencilTuning{1024, 8, 4, 3}, StencilTuning{256, 16, 4, 2}};
 
 constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "map2", "map3",
                                                              "map4", "map5", "map6", "map7"};

@@ -31,7 +31,7 @@ StencilImage image_of(const StencilFacts& facts, const StencilSource& source) {
   image.before[row] = static_cast<std::uint32_t>(round_up(source.before[row], unit));
   image.box[row] =
       static_cast<std::uint32_t>(round_up(image.before[row] + facts.box[row] + source.after[row], unit));
-  image.part_columns = std::min(image.box[row], max_box);
+  image.part_columns = std::min(image.box[row], max_box * source.unit);
   image.parts = static_cast<std::uint32_t>(ceil_div(image.box[row], image.part_columns));
   image.box[row] = image.parts * image.part_columns;
   image.pitch = image.box[row] * size;
@@ -73,12 +73,13 @@ std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Proble
   const std::uint32_t operand = source + 1;
   const std::uint32_t row = facts.row();
   const std::uint32_t size = problem.element_bytes(operand);
+  const std::uint32_t unit = facts.source[source].unit;
   if (nest.rank > max_map_rank || problem.address[operand] % unit_bytes != 0) return std::nullopt;
   const StencilImage image = stage_of(facts).image[source];
   // Parts lie side by side in a single row.
   if (image.parts > 1 && image.bytes != image.pitch) return std::nullopt;
   TensorMapSpec map;
-  map.type = unsigned_of(size);
+  map.type = unsigned_of(size * unit);
   map.rank = static_cast<std::uint8_t>(nest.rank);
   map.l2_promotion = L2Promotion::b128;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
@@ -89,9 +90,9 @@ std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Proble
         (step <= 0 || step % unit_bytes != 0 || step >= static_cast<std::int64_t>(max_stride_bytes))) {
       return std::nullopt;
     }
-    map.shape[d] = nest.shape[d];
-    map.strides[d] = d == row ? size : walked ? static_cast<std::uint64_t>(step) : unit_bytes;
-    map.box[d] = d == row ? image.part_columns : image.box[d];
+    map.shape[d] = d == row ? nest.shape[d] / unit : nest.shape[d];
+    map.strides[d] = d == row ? size * unit : walked ? static_cast<std::uint64_t>(step) : unit_bytes;
+    map.box[d] = d == row ? image.part_columns / unit : image.box[d];
     map.element_strides[d] = 1;
     // Coordinates of halos are within 32 bits, too.
     if (nest.shape[d] >= max_coordinate_extent - 2 * facts.box[d] - 2 * max_box || map.box[d] > max_box) {

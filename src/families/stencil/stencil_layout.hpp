@@ -14,6 +14,8 @@ TMAJIT_BEGIN
 /// A source of a `stencil` kernel: how far its neighbours lie from an element, in each dimension of the nest.
 struct StencilSource {
   std::uint32_t type = 0;  ///< an ElementType
+  /// Elements along a row that its tensor map takes as one, so that a box may be so many times as wide.
+  std::uint32_t unit = 1;
   PerDimension before{};
   PerDimension after{};
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
@@ -45,12 +47,12 @@ struct StencilFacts : ChunkFacts {
 /// What a plane of a source is in shared memory: a box of elements, row by row.
 struct StencilImage {
   PerDimension box{};
-  PerDimension before{};     ///< elements of it before the tile's
-  std::uint32_t offset = 0;  ///< in a stage, bytes
-  std::uint32_t pitch = 0;   ///< bytes of a row
-  std::uint32_t bytes = 0;   ///< that a load brings
-  std::uint32_t parts = 1;   ///< boxes that it is loaded as, side by side
-  std::uint32_t part_columns = 0;
+  PerDimension before{};           ///< elements of it before the tile's
+  std::uint32_t offset = 0;        ///< in a stage, bytes
+  std::uint32_t pitch = 0;         ///< bytes of a row
+  std::uint32_t bytes = 0;         ///< that a load brings
+  std::uint32_t parts = 1;         ///< boxes that it is loaded as, side by side
+  std::uint32_t part_columns = 0;  ///< elements of a part's row
 };
 
 struct StencilStage {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t least_rank = 2;
 constexpr std::uint32_t most_engine_sources = 4;  // whose tensor maps have room among the parameters
+constexpr std::uint32_t widest_map_element = 8;   // bytes
 constexpr std::uint32_t row_bytes_alone = 8192;   // of a tile that is a single row
 constexpr std::uint32_t least_row_bytes = 64;     // when a tile is made smaller for its halo
 constexpr std::uint32_t wanted_threads = 256;
@@ -82,6 +83,8 @@ class Planner {
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
       StencilSource& source = facts_.source[i];
       source.type = static_cast<std::uint32_t>(type_in_chunks(walked_, i + 1));
+      source.unit = widest_map_element / size_of(source.element_type());
+      while (nest_.shape[row()] % source.unit != 0) source.unit /= 2;
       for (const StencilOffsets& tap : stencil.calls.taps[i]) {
         for (std::uint32_t k = 0; k < facts_.offsets; ++k) {
           const std::int32_t offset = facts_.turned[k] != 0 ? -tap[k] : tap[k];
@@ -126,12 +129,14 @@ class Planner {
     // Parts of a single row are whole boxes, and no more than that.
     if (alone && along > max_box) {
       std::uint64_t halo = 0;
+      std::uint64_t widest_box = max_box;
       for (std::uint32_t i = 0; i < facts_.sources; ++i) {
         const StencilSource& source = facts_.source[i];
+        widest_box = std::max<std::uint64_t>(widest_box, std::uint64_t{max_box} * source.unit);
         const std::uint32_t unit = 16 / size_of(source.element_type());
         halo = std::max(halo, round_up(source.before[row()], unit) + round_up(source.after[row()], unit));
       }
-      const std::uint64_t whole = round_up(along, max_box);
+      const std::uint64_t whole = round_up(along, widest_box);
       if (halo < whole) along = static_cast<std::uint32_t>((whole - halo) / 16 * 16);
     }
     // Of short rows a tile has more.

@@ -134,7 +134,8 @@ std::string source_text(const StencilFacts& facts, const StencilCalls& calls, co
   if (facts.engine != 0) {
     out += number("load_bytes", image.bytes);
     out += number("parts", image.parts, "boxes of an image, side by side");
-    out += number("part_columns", image.part_columns);
+    out += number("unit", source.unit, "elements that the tensor map takes as one");
+    out += number("part_units", image.part_columns / source.unit);
     out += number("part_bytes", image.part_columns * size_of(source.element_type()));
   }
   const bool has_plane = facts.plane < facts.rank;
