@@ -60,8 +60,7 @@ void count_multicast(Counts& counts, const Candidate& candidate, const Problem& 
   const auto facts = facts_of<MulticastFacts>(candidate);
   ++counts[facts.cluster == 1 ? "alone" : "in clusters"];
   if (problem.nest.shape[facts.along] % facts.cluster != 0) ++counts["with CTAs beyond the end"];
-  if (candidate.family->footprint(candidate, problem).tiles_per_cta > facts.stages)
-    ++counts["stages filled again"];
+  if (candidate.family->footprint(candidate, problem).tiles_per_cta > 1) ++counts["stages filled again"];
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
     if (!facts.is_shared(s)) ++counts["sources of each CTA's own"];
   }
@@ -77,8 +76,7 @@ void count_exchange(Counts& counts, const Candidate& candidate, const Problem& p
   for (const std::uint32_t d : {facts.across, facts.along}) {
     if (runs.nest.shape[d] % (facts.cluster * facts.box[d]) != 0) ++counts["tails"];
   }
-  if (candidate.family->footprint(candidate, problem).tiles_per_cta > facts.stages)
-    ++counts["stages filled again"];
+  if (candidate.family->footprint(candidate, problem).tiles_per_cta > 1) ++counts["stages filled again"];
 }
 
 }  // namespace

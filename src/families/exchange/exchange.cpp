@@ -75,9 +75,9 @@ class Exchange final : public Family {
         .dynamic_shared_bytes = facts.shared_bytes(),
         .static_shared_bytes = 3 * facts.stages * static_cast<std::uint32_t>(sizeof(std::uint64_t)),
         .registers = 48,
-        .bytes_in_flight = std::uint64_t{facts.stages} * facts.image_bytes(),
         .by_engine = true};
-    footprint.tiles_per_cta = share_of_cluster(tiles, facts.cluster, footprint, problem.sm_count);
+    share_tiles(footprint, tiles, facts.cluster, facts.stages, problem.sm_count);
+    footprint.bytes_in_flight = std::uint64_t{footprint.stages} * facts.image_bytes();
     // Pieces of memory are as long as the cluster's tile.
     PerDimension box = facts.box;
     box[facts.along] *= facts.cluster;
@@ -116,7 +116,7 @@ class Exchange final : public Family {
     const Problem runs = in_runs(problem).value();
     parameters.add_map("source", 1, exchange_map(facts, runs).value(), runs.address[1]);
     bind_cluster_grid(cluster_tiles(facts, runs.nest), facts.rank, facts.cluster,
-                      footprint(candidate, problem).tiles_per_cta, parameters, shape);
+                      footprint(candidate, problem), parameters, shape);
     add_direct_view(parameters, runs, facts.rank);
   }
 

@@ -97,8 +97,10 @@ class Multicast final : public Family {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::optional<std::uint32_t> along = multicast_dimension(problem);
     if (!along) return;
+    const auto alone = multicast_facts(problem, *along, tile_bytes);
+    if (!alone) return;
     for (const std::uint32_t cluster : clusters) {
-      const auto facts = multicast_facts(problem, *along, cluster, tile_bytes);
+      const auto facts = in_clusters(*alone, problem, cluster);
       if (!facts || product(cluster_tiles(*facts, problem.nest), facts->rank) >= most_tiles) continue;
       // The model knows neither what L2 gives nor what waiting for other CTAs costs: only a measurement, or a
       // request, takes one.
@@ -116,11 +118,11 @@ class Multicast final : public Family {
         .dynamic_shared_bytes = multicast_shared_bytes(facts),
         .static_shared_bytes = 2 * facts.stages * static_cast<std::uint32_t>(sizeof(std::uint64_t)),
         .registers = 40,
-        .bytes_in_flight = std::uint64_t{facts.stages} * multicast_layout(facts).asked_bytes,
         .by_engine = true};
     for (std::uint32_t d = 0; d < facts.rank; ++d)
       footprint.box[d] = clamp_to(candidate.nest.shape[d], facts.box[d]);
-    footprint.tiles_per_cta = share_of_cluster(tiles, facts.cluster, footprint, problem.sm_count);
+    share_tiles(footprint, tiles, facts.cluster, facts.stages, problem.sm_count);
+    footprint.bytes_in_flight = std::uint64_t{footprint.stages} * multicast_layout(facts).asked_bytes;
     const auto elements = static_cast<double>(candidate.nest.elements());
     footprint.work.vector = elements / facts.in_word;
     if (facts.computes != 0) footprint.work.element = elements;
@@ -161,7 +163,7 @@ class Multicast final : public Family {
                          problem.address[s + 1]);
     }
     bind_cluster_grid(cluster_tiles(facts, candidate.nest), facts.rank, facts.cluster,
-                      footprint(candidate, problem).tiles_per_cta, parameters, shape);
+                      footprint(candidate, problem), parameters, shape);
     add_direct_view(parameters, problem, facts.rank);
   }
 

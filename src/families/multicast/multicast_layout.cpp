@@ -64,6 +64,10 @@ std::uint32_t wanted_parts(const MulticastFacts& facts, std::uint32_t s) noexcep
   return std::max(ctas, rows * of_row);
 }
 
+std::uint32_t shared_bytes(const MulticastFacts& facts, const MulticastLayout& layout) noexcept {
+  return facts.stages * layout.stage_bytes + memory_alignment;
+}
+
 /// Whether each CTA has a part of a shared tile, and parts are what a load can bring.
 bool can_be_cut(const MulticastFacts& facts, const MulticastLayout& layout) noexcept {
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
@@ -135,14 +139,12 @@ std::optional<std::uint32_t> multicast_dimension(const Problem& problem) noexcep
 }
 
 std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along,
-                                              std::uint32_t cluster, std::uint32_t tile_bytes) {
+                                              std::uint32_t tile_bytes) {
   const CanonicalNest& nest = problem.nest;
-  if (cluster > std::bit_ceil(nest.shape[along])) return std::nullopt;
   const std::uint32_t widest = widest_bytes(problem);
   MulticastFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                        .rank = nest.rank,
                        .along = along,
-                       .cluster = cluster,
                        .stages = most_stages,
                        .in_word = word_bytes / widest,
                        .computes = problem.expression.empty() ? 0U : 1U,
@@ -158,13 +160,23 @@ std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint3
   }
   choose_box(facts, problem, tile_bytes / widest);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, 0) ? 1 : 0;
-  while (facts.stages > least_stages && multicast_shared_bytes(facts) > wanted_shared) --facts.stages;
-  if (multicast_shared_bytes(facts) > max_shared_bytes_per_cta) return std::nullopt;
-  if (!can_be_cut(facts, multicast_layout(facts))) return std::nullopt;
+  const MulticastLayout layout = multicast_layout(facts);
+  while (facts.stages > least_stages && shared_bytes(facts, layout) > wanted_shared) --facts.stages;
+  if (shared_bytes(facts, layout) > max_shared_bytes_per_cta) return std::nullopt;
+  if (!can_be_cut(facts, layout)) return std::nullopt;
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
     if (!multicast_map(facts, problem, s)) return std::nullopt;
   }
   return facts;
+}
+
+std::optional<MulticastFacts> in_clusters(const MulticastFacts& facts, const Problem& problem,
+                                          std::uint32_t cluster) {
+  if (cluster > std::bit_ceil(problem.nest.shape[facts.along])) return std::nullopt;
+  MulticastFacts clustered = facts;
+  clustered.cluster = cluster;
+  if (!can_be_cut(clustered, multicast_layout(clustered))) return std::nullopt;
+  return clustered;
 }
 
 std::optional<TensorMapSpec> multicast_map(const MulticastFacts& facts, const Problem& problem,
@@ -185,7 +197,7 @@ std::optional<TensorMapSpec> multicast_map(const MulticastFacts& facts, const Pr
 }
 
 std::uint32_t multicast_shared_bytes(const MulticastFacts& facts) noexcept {
-  return facts.stages * multicast_layout(facts).stage_bytes + memory_alignment;
+  return shared_bytes(facts, multicast_layout(facts));
 }
 
 TMAJIT_END

@@ -64,9 +64,14 @@ struct MulticastLayout {
 /// one for such kernels.
 [[nodiscard]] std::optional<std::uint32_t> multicast_dimension(const Problem& problem) noexcept;
 
-/// A kernel whose tile has about so many bytes of the widest operand; nothing where there is none.
+/// A kernel of CTAs that work alone, whose tile has about so many bytes of the widest operand; nothing where
+/// there is none.
 [[nodiscard]] std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along,
-                                                            std::uint32_t cluster, std::uint32_t tile_bytes);
+                                                            std::uint32_t tile_bytes);
+/// The same in clusters of so many CTAs; nothing if most of them would have nothing to store, or if they
+/// cannot share what a tile takes.
+[[nodiscard]] std::optional<MulticastFacts> in_clusters(const MulticastFacts& facts, const Problem& problem,
+                                                        std::uint32_t cluster);
 
 /// What a source's loads move, in whole tiles or a cluster's parts; nothing if no tensor map can describe it.
 [[nodiscard]] std::optional<TensorMapSpec> multicast_map(const MulticastFacts& facts, const Problem& problem,
