@@ -114,7 +114,7 @@ TEST_CASE("mutants of multicast are named") {
   const ClusterMove move{.family = "multicast",
                          .destination = TensorView::contiguous(ElementType::f32, {4, 49152}),
                          .source = TensorView::strided(ElementType::f32, {4, 49152}, {0, 1})};
-  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 16);
+  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 12);
   const Change own{release, "consumer.release_to(cta, lane == 0)"};
   check(
       move,
@@ -145,7 +145,7 @@ TEST_CASE("mutants of exchange are named") {
   const ClusterMove move{.family = "exchange",
                          .destination = TensorView::contiguous(f32, {20, 8, 8, 8}),
                          .source = TensorView::strided(f32, {20, 8, 8, 8}, {512, 8, 64, 1})};
-  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 16);
+  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 12);
   const Change own{release, "consumer.release_to(share.cta, lane == 0)"};
   const Change no_wait{"ptx::mbarrier::wait(arrived[stage.index], position.parity);", ""};
   check(

@@ -1,9 +1,11 @@
 #include "families/exchange/exchange_layout.hpp"
 #include "families/list.hpp"
 #include "families/shared/cluster_grid.hpp"
+#include "spec/saturate.hpp"
 
 #include <tmajit/bank_conflicts.hpp>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,7 +78,9 @@ class Exchange final : public Family {
         .static_shared_bytes = 3 * facts.stages * static_cast<std::uint32_t>(sizeof(std::uint64_t)),
         .registers = 48,
         .by_engine = true};
-    share_tiles(footprint, tiles, facts.cluster, facts.stages, problem.sm_count);
+    const std::uint32_t share = share_of_cluster(tiles, facts.cluster, footprint, problem.sm_count);
+    footprint.stages = std::min(facts.stages, share);
+    footprint.tiles_per_cta = static_cast<std::uint32_t>(ceil_div(share, footprint.stages));
     footprint.bytes_in_flight = std::uint64_t{footprint.stages} * facts.image_bytes();
     // Pieces of memory are as long as the cluster's tile.
     PerDimension box = facts.box;
@@ -115,8 +119,10 @@ class Exchange final : public Family {
     const auto facts = facts_of<ExchangeFacts>(candidate);
     const Problem runs = in_runs(problem).value();
     parameters.add_map("source", 1, exchange_map(facts, runs).value(), runs.address[1]);
-    bind_cluster_grid(cluster_tiles(facts, runs.nest), facts.rank, facts.cluster,
-                      footprint(candidate, problem), parameters, shape);
+    const TileCounts tiles = cluster_tiles(facts, runs.nest);
+    const std::uint32_t share = share_of_cluster(product(tiles, facts.rank), facts.cluster,
+                                                 footprint(candidate, problem), problem.sm_count);
+    bind_cluster_grid(tiles, facts.rank, facts.cluster, share, parameters, shape);
     add_direct_view(parameters, runs, facts.rank);
   }
 

@@ -121,7 +121,9 @@ class Multicast final : public Family {
         .by_engine = true};
     for (std::uint32_t d = 0; d < facts.rank; ++d)
       footprint.box[d] = clamp_to(candidate.nest.shape[d], facts.box[d]);
-    share_tiles(footprint, tiles, facts.cluster, facts.stages, problem.sm_count);
+    const std::uint32_t share = share_of_cluster(tiles, facts.cluster, footprint, problem.sm_count);
+    footprint.stages = std::min(facts.stages, share);
+    footprint.tiles_per_cta = static_cast<std::uint32_t>(ceil_div(share, footprint.stages));
     footprint.bytes_in_flight = std::uint64_t{footprint.stages} * multicast_layout(facts).asked_bytes;
     const auto elements = static_cast<double>(candidate.nest.elements());
     footprint.work.vector = elements / facts.in_word;
@@ -162,8 +164,10 @@ class Multicast final : public Family {
       parameters.add_map(map_names[s], s + 1, multicast_map(facts, problem, s).value(),
                          problem.address[s + 1]);
     }
-    bind_cluster_grid(cluster_tiles(facts, candidate.nest), facts.rank, facts.cluster,
-                      footprint(candidate, problem), parameters, shape);
+    const TileCounts tiles = cluster_tiles(facts, candidate.nest);
+    const std::uint32_t share = share_of_cluster(product(tiles, facts.rank), facts.cluster,
+                                                 footprint(candidate, problem), problem.sm_count);
+    bind_cluster_grid(tiles, facts.rank, facts.cluster, share, parameters, shape);
     add_direct_view(parameters, problem, facts.rank);
   }
 

@@ -9,24 +9,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t least_rounds = 4;  // of clusters, where there are tiles for them
-constexpr std::uint64_t most_share = 16;  // tiles: the drift of CTAs that do more costs (docs/performance.md)
+constexpr std::uint64_t most_share = 8;  // tiles: the drift of CTAs that do many costs (docs/performance.md)
 
 }  // namespace
 
-void share_tiles(Footprint& footprint, std::uint64_t tiles, std::uint32_t cluster, std::uint32_t stages,
-                 std::uint32_t sm_count) noexcept {
+std::uint32_t share_of_cluster(std::uint64_t tiles, std::uint32_t cluster, const Footprint& footprint,
+                               std::uint32_t sm_count) noexcept {
   const std::uint64_t ctas = std::uint64_t{sm_count} * std::max(resident_ctas(footprint), 1U);
-  const std::uint64_t at_a_time = std::max<std::uint64_t>(ctas / cluster, 1);
-  const auto share = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(tiles / (least_rounds * at_a_time), 1, most_share));
-  footprint.stages = std::min(stages, share);
-  footprint.tiles_per_cta = share / footprint.stages;
+  const std::uint64_t all_at_once = ceil_div(tiles, std::max<std::uint64_t>(ctas / cluster, 1));
+  return static_cast<std::uint32_t>(ceil_div(all_at_once, ceil_div(all_at_once, most_share)));
 }
 
 void bind_cluster_grid(const TileCounts& counts, std::uint32_t rank, std::uint32_t cluster,
-                       const Footprint& footprint, ParameterBlock& parameters, LaunchShape& shape) {
-  const std::uint32_t share = footprint.stages * footprint.tiles_per_cta;
+                       std::uint32_t share, ParameterBlock& parameters, LaunchShape& shape) {
   const std::uint64_t count = product(counts, rank);
   shape.grid = grid_of(ceil_div(count, std::uint64_t{share}) * cluster);
   shape.cluster = {cluster, 1, 1};
