@@ -28,6 +28,7 @@ struct FamilyInfo {
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
   bool neighbours = false;     ///< its expression calls sources with offsets: a stencil's
   bool reduces = false;        ///< does reductions, and nothing else
+  bool combines = false;       ///< combines its source with what the destination holds, and does nothing else
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
 };
 

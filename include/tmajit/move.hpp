@@ -125,6 +125,8 @@ TMAJIT_API void stencil(const Runtime& runtime, const Tensor& destination, std::
                         List<Tensor> sources, const Stencil& stencil = {}, Stream stream = nullptr);
 TMAJIT_API void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what,
                        List<Tensor> sources, Stream stream = nullptr);
+TMAJIT_API void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op,
+                            const Tensor& source, Stream stream = nullptr);
 /// @}
 
 TMAJIT_END

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/combine.hpp>
 #include <tmajit/list.hpp>
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
@@ -67,6 +68,8 @@ struct Move {
   /// Its own expressions and no other. Sources have one shape, the destination their dimensions without the
   /// axes, in order.
   std::optional<Reduction> reduction = std::nullopt;
+  /// The destination's elements become what this makes of them and the one source's, of the same type.
+  std::optional<CombineOp> combine = std::nullopt;
 };
 
 /// An operation on tensors, as the moves that do it: a pure value.
@@ -111,6 +114,11 @@ namespace operation {
 /// reshaped() view.
 [[nodiscard]] TMAJIT_API Operation reduce(const Tensor& destination, const Reduction& what,
                                           List<Tensor> sources);
+/// destination = destination op source, by the copy engine: both have one type of those that combined_as()
+/// says it combines so. Each element is combined atomically at the scope of the GPU, so that several may be
+/// under way on one destination at once. Both have a contiguous dimension in common; all others, and the
+/// addresses, are multiples of 16 bytes.
+[[nodiscard]] TMAJIT_API Operation reduce_into(const Tensor& destination, CombineOp op, const Tensor& source);
 
 }  // namespace operation
 

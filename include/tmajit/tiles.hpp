@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/combine.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/tensor.hpp>
@@ -17,7 +18,8 @@ struct TileRequest {
   std::string_view family = "copy";  ///< one of families() with an operation
   Tensor destination = {};
   std::vector<Tensor> sources = {};
-  std::string_view expression = {};  ///< of families that compute
+  std::string_view expression = {};    ///< of families that compute
+  CombineOp combine = CombineOp::add;  ///< of families that combine
   TileOptions tiles = {};
   Chip chip = {};  ///< whose SMs a persistent grid fills
 };

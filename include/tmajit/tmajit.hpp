@@ -6,6 +6,7 @@
 #include <tmajit/cache.hpp>
 #include <tmajit/chip.hpp>
 #include <tmajit/codegen.hpp>
+#include <tmajit/combine.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/device.hpp>
 #include <tmajit/device_kernels.hpp>

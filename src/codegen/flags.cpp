@@ -42,6 +42,7 @@ constexpr KnownFlag flags[] = {
     {"reads_tile_index", "the expression reads tile_index"},
 
     {"row_tail", "rows of the output may end within 16 bytes; threads then store their ends"},
+    {"combines", "what a tile holds is combined with the destination (reduce_into)"},
     {"reloads", "a CTA may have more tiles than stages (copy, snapshot, map)"},
     {"bulk", "one-dimensional memory of any length and alignment"},
 

@@ -25,6 +25,7 @@ std::span<const Family* const> all_families() noexcept {
                               &stencil_family(),
                               &reduce_family(),
                               &copy_family(),
+                              &reduce_into_family(),
                               &map_family(),
                               &bulk_family(),
                               &snapshot_family()};

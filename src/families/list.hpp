@@ -24,6 +24,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& stencil_family();
 [[nodiscard]] const Family& reduce_family();
 [[nodiscard]] const Family& copy_family();
+[[nodiscard]] const Family& reduce_into_family();
 [[nodiscard]] const Family& map_family();
 [[nodiscard]] const Family& bulk_family();
 [[nodiscard]] const Family& snapshot_family();

@@ -1,5 +1,6 @@
 #include "kernel/problem.hpp"
 
+#include "spec/limits.hpp"
 #include "spec/overlap.hpp"
 #include "spec/saturate.hpp"
 
@@ -44,7 +45,7 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
 /// Elements of the last dimension, if they make one wider element in both views; else 1.
 std::uint32_t joinable(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 3 || nest.windowed || !problem.expression.empty()) return 1;
+  if (nest.rank < 3 || nest.windowed || !problem.expression.empty() || problem.combine) return 1;
   const std::uint32_t last = nest.rank - 1;
   const std::uint64_t size = problem.element_bytes(0);
   if (nest.shape[last] > vector_bytes / size || !std::has_single_bit(nest.shape[last])) return 1;
@@ -53,6 +54,30 @@ std::uint32_t joinable(const Problem& problem) {
     if (problem.alignment(i, last) < size * nest.shape[last]) return 1;
   }
   return static_cast<std::uint32_t>(nest.shape[last]);
+}
+
+/// The nest for tensor maps: it has a dimension, also of one element, and where it can be, a last one that is
+/// no longer than a box. One box of a long row would be a short tile.
+void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
+  const auto add_dimension = [&](std::uint64_t extent) {
+    nest.shape[nest.rank] = extent;
+    for (std::uint32_t i = 0; i < nest.operands; ++i) nest.operand[i].strides[nest.rank] = 1;
+    ++nest.rank;
+  };
+  if (nest.rank == 0) add_dimension(1);
+  const std::uint32_t last = nest.rank - 1;
+  const std::uint64_t row = nest.shape[last];
+  if (row <= max_box || nest.rank >= max_map_rank) return;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (nest.operand[i].strides[last] != 1) return;
+  }
+  for (std::uint64_t box = max_box; box >= max_box / 4; --box) {
+    if (row % box != 0 || box * element_bytes % vector_bytes != 0) continue;
+    nest.shape[last] = row / box;
+    for (std::uint32_t i = 0; i < nest.operands; ++i)
+      nest.operand[i].strides[last] = static_cast<std::int64_t>(box);
+    return add_dimension(box);
+  }
 }
 
 /// The same move in wider elements, if that makes a transpose: a last dimension of 2, 4, 8 or 16 bytes that
@@ -102,6 +127,7 @@ Problem make_problem(const Move& move) {
     problem.expression = move.reduction->expression.empty() ? "x" : move.reduction->expression;
     problem.then = move.reduction->then;
   }
+  problem.combine = move.combine;
   problem.reads = reads_of(problem.expression);
 
   std::vector<TensorView> views{move.destination.view};
@@ -140,6 +166,7 @@ Problem make_problem(const Move& move) {
     stencil.value = move.stencil->value;
   }
   problem.nest = canonical(views, options);
+  if (move.combine && !problem.nest.empty()) make_mapped(problem.nest, size_of(views[0].type));
   std::array<std::optional<ByteRange>, max_operands> ranges;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;

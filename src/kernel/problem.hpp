@@ -49,7 +49,9 @@ struct Problem {
   std::optional<StencilProblem> stencil = std::nullopt;
   std::optional<ReductionOp> reduction = std::nullopt;  ///< of the dimensions whose destination stride is 0
   std::string then = {};                                ///< what is computed of its result; empty: nothing
-  std::uint32_t sm_count = 132;                         ///< of the chip: what a persistent grid fills
+  std::optional<CombineOp> combine =
+      std::nullopt;              ///< what becomes of the destination's elements and the source's
+  std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:
   std::vector<TensorView> views = {};  ///< operands as they are, not as the nest walks them; else empty

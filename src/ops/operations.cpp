@@ -153,6 +153,12 @@ Operation reduce(const Tensor& destination, const Reduction& what, List<Tensor> 
   return one_move(std::move(move), sources);
 }
 
+Operation reduce_into(const Tensor& destination, CombineOp op, const Tensor& source) {
+  Operation operation = copy(destination, source);
+  operation.moves.front().combine = op;
+  return operation;
+}
+
 Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t along) {
   const std::uint32_t axis = check_parts(destination, "the destination", sources, "source", along);
   Operation joined{.moves = {}, .destinations = {destination}, .sources = {sources.begin(), sources.end()}};
@@ -244,6 +250,13 @@ void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& 
       .with(std::span<const char>(what.expression))
       .with(std::span<const char>(what.then))
       .run(stream, [&] { return operation::reduce(destination, what, sources); });
+}
+
+void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
+                 Stream stream) {
+  Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {
+    return operation::reduce_into(destination, op, source);
+  });
 }
 
 void map(const Runtime& runtime, const Tensor& destination, std::string_view expression, List<Tensor> sources,

@@ -2,6 +2,7 @@
 
 #include "kernel/stencil_calls.hpp"
 #include "plan/check_reduction.hpp"
+#include "spec/combine_rules.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -37,6 +38,7 @@ class MoveRules {
     }
     check_expression(move_.expression);
     if (move_.stencil) check_stencil();
+    if (move_.combine) check_combine();
     if (move_.padding) check_padding();
     if (!move_.padding && !move_.reduction) {
       for (std::size_t k = 0; k < move_.sources.size(); ++k) check_shape(k);
@@ -149,6 +151,27 @@ class MoveRules {
                      : fmt::format("{}", fmt::join(dims, ", ")),
         fmt::format("as many different ones of {} dimensions as calls have offsets, {}", rank, calls.offsets),
         dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
+  }
+
+  void check_combine() {
+    const std::string_view beside = move_.padding                ? "a padding"
+                                    : move_.reduction            ? "a reduction"
+                                    : !move_.expression.empty()  ? "an expression"
+                                    : move_.sources.size() != 1U ? "not one source"
+                                                                 : "";
+    if (!beside.empty()) {
+      add("combine.alone", fmt::format("combination with {}", destination()), std::string(beside),
+          "one source as it is: the copy engine computes nothing else",
+          "a map into another tensor first, which is then combined");
+      return;
+    }
+    const ElementType to = move_.destination.view.type;
+    const ElementType from = move_.sources.front().view.type;
+    if (to != from) {
+      add("combine.same-type", fmt::format("{}: type", source(0)), std::string(name(from)),
+          fmt::format("{}, as {} has: the engine converts nothing", name(to), destination()), "a cast first");
+    }
+    check_combined(*move_.combine, to, fmt::format("{}: type", destination()), violations_);
   }
 
   void check_reduction() {

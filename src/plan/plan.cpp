@@ -23,6 +23,7 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
   candidates.reserve(most_candidates);
   const auto add = [&](const Family& one) {
     if (one.info().neighbours != problem.stencil.has_value()) return;
+    if (one.info().combines != problem.combine.has_value()) return;
     if (one.info().reduces == problem.reduction.has_value()) one.add_candidates(problem, candidates);
   };
   if (!family.empty()) {
@@ -31,6 +32,14 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
     for (const Family* one : all_families()) add(*one);
   }
   if (!candidates.empty()) return candidates;
+  if (problem.combine) {
+    throw Error(
+        ErrorCode::unsupported,
+        fmt::format("the copy engine cannot combine these: {}. Both need at most {} dimensions, the last of "
+                    "them contiguous and of at most 2^31 elements, and addresses and other strides of whole "
+                    "16 bytes; a map computes whatever lies otherwise.",
+                    problem.nest.text(), max_map_rank));
+  }
   if (family.empty())
     throw Error(ErrorCode::unsupported, fmt::format("no kernel family can do this: {}", problem.nest.text()));
   throw Error(ErrorCode::invalid_argument,

@@ -29,6 +29,7 @@ extern const Selectors float_selectors;
 extern const Selectors logic_selectors;
 extern const Selectors move_selectors;  ///< select_convert.cpp
 extern const Selectors memory_selectors;
+extern const Selectors address_selectors;
 extern const Selectors control_selectors;
 extern const Selectors barrier_selectors;
 extern const Selectors warp_selectors;

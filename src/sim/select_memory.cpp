@@ -1,6 +1,6 @@
-/// Loads, stores and atomics (PTX ISA 9.7.9, 9.7.13); the addresses they go to: conversion between state
-/// spaces and between the CTAs of a cluster, questions about them, cache policies.
+/// Loads, stores and atomics (PTX ISA 9.7.9, 9.7.13).
 #include "sim/cta.hpp"
+#include "sim/reduction.hpp"
 #include "sim/select.hpp"
 
 #include <array>
@@ -309,20 +309,29 @@ Ordering ordering_of(Decoder& d, bool atomic) {
 
 // Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
 
-template <typename T>
-void atomic(Warp& warp, const MicroOp& op, Mask mask) {
-  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+/// Calls change(lane, target) for what each lane changes of `bytes` bytes.
+template <typename Change>
+void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   ++warp.cta->changes;
-  Trace trace(warp, sizeof(T), true, access.ordering);
+  Trace trace(warp, bytes, true, access.ordering);
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    const Target target =
-        resolve(warp, lane, access.space, address, sizeof(T), sizeof(T), true, access.peers);
-    bool legal = check_shadow(warp, lane, target, sizeof(T), false);
-    legal = check_shadow(warp, lane, target, sizeof(T), true) && legal;
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
+    bool legal = check_shadow(warp, lane, target, bytes, false);
+    legal = check_shadow(warp, lane, target, bytes, true) && legal;
     trace.before(lane, target, address);
+    change(lane, target);
+    trace.after(lane, target, address, legal);
+  });
+  trace.finish();
+}
+
+template <typename T>
+void atomic(Warp& warp, const MicroOp& op, Mask mask) {
+  using Word = ShadowWord<sizeof(T)>;
+  change_memory(warp, op, mask, sizeof(T), [&](std::uint32_t lane, const Target& target) {
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
     auto* const word = reinterpret_cast<Word*>(target.memory);
@@ -332,9 +341,26 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
       result = std::bit_cast<Word>(combine(static_cast<Atomic>(op.c), std::bit_cast<T>(old), a, b));
     } while (!__atomic_compare_exchange_n(word, &old, result, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     put<Word>(warp.registers + op.d, lane, old);
-    trace.after(lane, target, address, legal);
   });
-  trace.finish();
+}
+
+/// red of f16, bf16 and, in global memory, f32, whose sums have no subnormal operands and results: as the
+/// copy engine's. b: the type.
+template <typename Word>
+void reduce(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto what = static_cast<Atomic>(op.c);
+  const auto apply = reduction_of(what, static_cast<ScalarType>(op.b), ReductionTo::global)->apply;
+  change_memory(warp, op, mask, sizeof(Word), [&](std::uint32_t lane, const Target& target) {
+    const Word value = get<Word>(warp.registers + op.a, lane);
+    apply(target.memory, reinterpret_cast<const std::byte*>(&value), sizeof value, what);
+  });
+}
+
+/// The same for those types; null for others.
+Handler reduce_of(Decoder& d, ScalarType t, Atomic what) {
+  if (d.in().opcode != Opcode::red || what != Atomic::add) return nullptr;
+  if (t == ScalarType::f16 || t == ScalarType::bf16) return &reduce<std::uint16_t>;
+  return t == ScalarType::f32 && d.space() == Space::global ? &reduce<std::uint32_t> : nullptr;
 }
 
 void select_ld_st(Decoder& d) {
@@ -358,12 +384,15 @@ void select_atom_red(Decoder& d) {
   const std::size_t first = returns ? 1 : 0;
   const ScalarType t = d.type();
   const Handler handler = with_number(t, []<typename T>(T) -> Handler {
-    if constexpr (sizeof(T) < 4)
+    if constexpr (sizeof(T) == 1)
       return nullptr;
     else
       return &atomic<T>;
   });
-  if (handler == nullptr || !what || d.in().vector_width() != 1 ||
+  const Handler reducing = what ? reduce_of(d, t, *what) : nullptr;
+  // Of 16 bits the ISA has no other than cas.
+  const bool known = handler != nullptr && (ptx::bits_of(t) > 16 || what == Atomic::cas);
+  if ((!known && reducing == nullptr) || !what || d.in().vector_width() != 1 ||
       d.arg(first + 1).kind == Arg::Kind::group) {
     d.unsupported();
   }
@@ -371,73 +400,10 @@ void select_atom_red(Decoder& d) {
   access.ordering = ordering_of(d, true);
   const std::uint32_t index = d.add(std::move(access));
   const Slot a = d.read(first + 1, t);
+  if (reducing != nullptr)
+    return d.emit(reducing, 0, a, static_cast<Slot>(t), static_cast<Slot>(*what), index);
   const Slot b = *what == Atomic::cas ? d.read(first + 2, t) : a;
   d.emit(handler, d.write(returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(*what), index);
-}
-
-// Addresses.
-
-/// isspacep. aux: the space; c: 1 if shared memory must be that of the thread's own CTA.
-void is_space(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
-    std::uint64_t offset = address;
-    const bool is = take_space(offset) == static_cast<Space>(op.aux) &&
-                    !(op.c != 0 && warp.cta->is_peer_address(address, Space::generic));
-    write_lane(warp, op.d, lane, is);
-  });
-}
-
-/// d: address in the CTA whose rank is b, of the address a; T is its type.
-template <typename T>
-void map_address(Warp& warp, const MicroOp& op, Mask mask) {
-  const std::uint32_t size = warp.cta->cluster.size();
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const auto rank = get<std::uint32_t>(warp.registers + op.b, lane);
-    if (rank >= size) {
-      warp.fail(lane, "shared.cluster-rank", fmt::format("mapa to the CTA with rank {}", rank),
-                fmt::format("a rank below %cluster_nctarank, which is {}", size));
-    }
-    put(warp.registers + op.d, lane, static_cast<T>(map_to_rank(get<T>(warp.registers + op.a, lane), rank)));
-  });
-}
-
-template <typename T>
-void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const auto named = static_cast<std::uint32_t>(get<T>(warp.registers + op.a, lane) >> rank_shift & 0xff);
-    put(warp.registers + op.d, lane, named == 0 ? warp.cta->rank : named - 1);
-  });
-}
-
-/// cvta to generic adds the window, cvta.to takes it away.
-void select_cvta(Decoder& d) {
-  const std::uint64_t window = window_of(d.space());
-  const Slot a = d.read(1, ScalarType::u64);
-  d.emit(uniform<std::plus<>{}, std::uint64_t, 2>, d.write(0, ScalarType::u64), a,
-         d.constant(d.in().opcode == Opcode::cvta_to ? 0 - window : window, true));
-}
-
-void select_isspacep(Decoder& d) {
-  const Space space = d.space();
-  if (space == Space::generic) d.unsupported();
-  const Slot address = d.read(1, ScalarType::u64);
-  d.emit(&is_space, d.write(0, ScalarType::pred), address, 0,
-         space == Space::shared && !d.has("shared::cluster") ? 1 : 0, static_cast<std::uint32_t>(space));
-}
-
-void select_mapa(Decoder& d) {
-  const ScalarType t = d.type();
-  d.emit_as(is_wide(t) ? &map_address<std::uint64_t> : &map_address<std::uint32_t>, {t, t, ScalarType::u32});
-}
-
-void select_getctarank(Decoder& d) {
-  const ScalarType t = d.type();
-  d.emit_as(is_wide(t) ? &rank_of<std::uint64_t> : &rank_of<std::uint32_t>, {ScalarType::u32, t});
-}
-
-void select_createpolicy(Decoder& d) {
-  d.emit(uniform<keep, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
 }
 
 /// Instructions of which a kernel can see nothing but the time they take.
@@ -455,14 +421,6 @@ constexpr Selector table[] = {
     {Opcode::prefetch, &select_nothing},
     {Opcode::prefetchu, &select_nothing},
     {Opcode::applypriority, &select_nothing},
-    {Opcode::createpolicy_range, &select_createpolicy},
-    {Opcode::createpolicy_fractional, &select_createpolicy},
-    {Opcode::createpolicy_cvt, &select_createpolicy},
-    {Opcode::isspacep, &select_isspacep},
-    {Opcode::cvta, &select_cvta},
-    {Opcode::cvta_to, &select_cvta},
-    {Opcode::mapa, &select_mapa},
-    {Opcode::getctarank, &select_getctarank},
     // A launch is over before the next begins.
     {Opcode::griddepcontrol, &select_nothing},
     {Opcode::pmevent, &select_nothing},

@@ -26,8 +26,8 @@ using Names = std::set<std::string>;
 Names protocol(const std::string& ptx_text) {
   Names names;
   for (const auto& [name, count] : ptx::histogram(ptx_text)) {
-    for (const char* family : {"cp.async", "mbarrier", "fence", "membar", "prefetch", "createpolicy", "elect",
-                               "bar", "barrier", "tensormap"}) {
+    for (const char* family : {"cp.async", "cp.reduce", "mbarrier", "fence", "membar", "prefetch",
+                               "createpolicy", "elect", "bar", "barrier", "tensormap"}) {
       if (ptx::matches(name, family)) names.insert(name);
     }
   }
@@ -62,7 +62,10 @@ Names expected(const Case& c, const KernelChoice& choice) {
   if (c.family.flat || c.family.writes_images) {
     names.insert("cp.async.bulk.global.shared::cta.bulk_group");
   } else {
-    names.insert("cp.async.bulk.tensor." + d + ".global.shared::cta.tile.bulk_group");
+    const auto op = tests::some_combine_op(c.family, c.rank, c.type);
+    names.insert((op ? "cp.reduce.async.bulk.tensor." + d + ".global.shared::cta." + std::string(name(*op))
+                     : "cp.async.bulk.tensor." + d + ".global.shared::cta") +
+                 ".tile.bulk_group");
   }
   if (!c.family.flat) names.insert("prefetch.tensormap");
   if (c.family.computes) {
@@ -121,6 +124,7 @@ std::vector<Case> cases_of(const FamilyInfo& family) {
         const auto type_index = static_cast<std::uint32_t>(type);
         const auto turn = rank + static_cast<std::uint32_t>(swizzle) + type_index;
         if (!every && turn % 4 != 0) continue;
+        if (family.combines && !tests::some_combine_op(family, rank, type)) continue;
         // Tails wherever rows are written through maps, in every other case.
         const bool may_have_tails = !family.flat && !family.writes_images;
         const bool persistent = (turn / 4 + type_index / 2) % 2 == 0;

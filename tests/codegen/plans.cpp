@@ -107,6 +107,15 @@ std::vector<FamilyInfo> tile_families() {
   return found;
 }
 
+std::optional<CombineOp> some_combine_op(const FamilyInfo& family, std::uint32_t rank, ElementType type) {
+  if (!family.combines) return std::nullopt;
+  std::vector<CombineOp> legal;
+  std::ranges::copy_if(all_combine_ops, std::back_inserter(legal),
+                       [&](CombineOp op) { return combined_as(op, type).has_value(); });
+  if (legal.empty()) return std::nullopt;
+  return legal[rank % legal.size()];
+}
+
 KernelPlan small_plan(const FamilyInfo& family, std::uint32_t rank, Swizzle swizzle, ElementType type,
                       bool row_tails, bool persistent) {
   Shape shape(rank, 64);
@@ -116,6 +125,7 @@ KernelPlan small_plan(const FamilyInfo& family, std::uint32_t rank, Swizzle swiz
                       .destination = {view},
                       .sources = {{view}},
                       .expression = family.computes ? "x" : "",
+                      .combine = some_combine_op(family, rank, type).value_or(CombineOp::add),
                       .tiles = {.swizzle = swizzle}};
   if (persistent) request.tiles.tiles_per_cta = 0;
   if (family.writes_images) request.destination.view = destination_view(request);
@@ -269,6 +279,7 @@ std::vector<NamedPlan> broad_plans() {
           // Every pair of rank and swizzle, rank and type, swizzle and type.
           const auto turn = rank + static_cast<std::uint32_t>(swizzle) + static_cast<std::uint32_t>(type);
           if (!family.flat && turn % 4 != 0) continue;
+          if (family.combines && !some_combine_op(family, rank, type)) continue;
           add(plans, tile_name(family, rank, swizzle, type), small_plan(family, rank, swizzle, type));
         }
       }

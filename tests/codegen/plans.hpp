@@ -5,6 +5,7 @@
 #include <tmajit/tiles.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace tests {
 
 /// Every family that plan_tiles() makes kernels of.
 [[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
+
+/// What a small kernel of a family that combines does with elements of this type; nothing of other families,
+/// and where the engine does nothing with them. Over the ranks these are several.
+[[nodiscard]] std::optional<tmajit::CombineOp> some_combine_op(const tmajit::FamilyInfo& family,
+                                                               std::uint32_t rank, tmajit::ElementType type);
 
 /// A small legal kernel of any family of tiles, rank, swizzle and type. With `row_tails` its rows end within
 /// 16 bytes, where the family's tensor maps write rows at all.

@@ -86,7 +86,7 @@ TEST_CASE("every fact of a kernel of tiles reaches the text") {
   const KernelPlan base = plan_tiles(map_request());
   // A new fact must be added here, and to tile_source().
   [[maybe_unused]] const auto& [rank, inputs, stages, output_stages, warps, ctas_per_sm, tiles_per_cta,
-                                row_tails, tile, operands] = TileFacts{};
+                                row_tails, tile, operands, combine] = TileFacts{};
 
   static constexpr std::array<std::uint32_t, 2> other_tile{8, 32};
   static constexpr std::array<std::uint32_t, 2> narrow_tile{8, 16};
@@ -127,6 +127,13 @@ TEST_CASE("every fact of a kernel of tiles reaches the text") {
        }},
       {"expression", [](TileRequest& r) { r.expression = "1"; }},
   };
+  TileRequest combining = map_request();
+  combining.family = "reduce_into";
+  combining.expression = {};
+  const KernelPlan added = plan_tiles(combining);
+  combining.combine = CombineOp::bit_xor;
+  CHECK(plan_tiles(combining).key() != added.key());
+  CHECK(source(plan_tiles(combining)).text != source(added).text);
   for (const auto& [what, change] : changes) {
     INFO(what);
     TileRequest changed = map_request();

@@ -39,6 +39,36 @@ void add_tensor_reductions(std::vector<HeaderRow>& rows, const std::string& oper
   }
 }
 
+/// By threads, and what they have besides.
+void add_global_reductions(std::vector<HeaderRow>& rows) {
+  const auto add = [&](std::string form, const char* call, const char* operand) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    rows.push_back({fmt::format("ptx::global_reduce_{}(memory, {});", name, call),
+                    fmt::format("red.relaxed.gpu.global.{} [memory], {};", form, operand),
+                    form.find("noftz") == std::string::npos ? "RED" : "ATOMG.E.CAS"});
+  };
+  for (const char* form : {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32", "max.s32", "inc.u32",
+                           "dec.u32", "and.b32", "or.b32", "xor.b32", "add.f32"}) {
+    add(form, "narrow", "wide");
+  }
+  for (const char* form :
+       {"add.u64", "min.u64", "min.s64", "max.u64", "max.s64", "and.b64", "or.b64", "xor.b64"}) {
+    add(form, "wide", "wide");
+  }
+  for (const char* form : {"add.noftz.f16", "add.noftz.bf16"}) add(form, "static_cast<u16>(wide)", "wide");
+  rows.push_back(
+      {"*reinterpret_cast<volatile u16*>(out) = ptx::compare_and_swap(reinterpret_cast<u16*>(memory), 3, 4);",
+       "atom.relaxed.gpu.global.cas.b16 out0, [memory], 3, 4;", "ATOMG.E.CAS"});
+  for (const char* form : {"min.f16", "min.bf16", "max.f16", "max.bf16"}) {
+    std::string name = form;
+    std::ranges::replace(name, '.', '_');
+    rows.push_back(
+        {fmt::format("*reinterpret_cast<volatile u16*>(out) = ptx::{}(static_cast<u16>(wide), 7);", name),
+         fmt::format("{} out0, wide, 7;", form), "HMNMX2"});
+  }
+}
+
 }  // namespace
 
 std::vector<HeaderRow> reduction_rows() {
@@ -73,6 +103,7 @@ std::vector<HeaderRow> reduction_rows() {
                      form),
          "UBLKRED"});
   }
+  add_global_reductions(rows);
   return rows;
 }
 

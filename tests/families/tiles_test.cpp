@@ -207,8 +207,8 @@ TEST_CASE("a request that no kernel can be made sense of is an error, not a list
   TileRequest request = copy;
   request.family = "transpose";
   CHECK_THROWS_MATCHES(plan_tiles(request), Error,
-                       says("\"transpose\"") && says("copy, map, bulk, snapshot"));
-  CHECK_THROWS_MATCHES(validate(request), Error, says("copy, map, bulk, snapshot"));
+                       says("\"transpose\"") && says("copy, reduce_into, map, bulk, snapshot"));
+  CHECK_THROWS_MATCHES(validate(request), Error, says("copy, reduce_into, map, bulk, snapshot"));
   request = copy;
   request.sources.push_back(request.sources[0]);
   CHECK_THROWS_MATCHES(plan_tiles(request), Error, says("2 inputs; one is possible"));

@@ -22,7 +22,8 @@ struct RandomKernel {
   std::vector<tmajit::TensorView> inputs = {};
   tmajit::TensorView output = {};
   std::string expression = {};
-  std::vector<std::uint32_t> box = {};  ///< empty: the library's choice
+  tmajit::CombineOp combine = tmajit::CombineOp::add;  ///< of families that combine
+  std::vector<std::uint32_t> box = {};                 ///< empty: the library's choice
   std::vector<std::uint32_t> element_strides = {};
   tmajit::TileOptions options = {};   ///< but for these two
   reference::Function function = {};  ///< what the expression computes

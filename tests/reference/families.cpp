@@ -1,5 +1,6 @@
 #include "reference/families.hpp"
 
+#include "reference/combine.hpp"
 #include "reference/copy_engine.hpp"
 
 #include <algorithm>
@@ -98,6 +99,14 @@ void copy(const Tiling& tiling, Tensor& output, const Tensor& source) {
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     const auto element = loaded(tiling, source, index);
     std::memcpy(output.at(index), element.data(), size_of(output.view.type));
+  });
+}
+
+void reduce_into(const Tiling& tiling, tmajit::CombineOp op, Tensor& output, const Tensor& source) {
+  for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
+    std::vector<std::uint64_t> at(index.begin(), index.end());
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] *= tiling.element_stride(d);
+    combine(op, output.view.type, output.at(index), source.at(at));
   });
 }
 

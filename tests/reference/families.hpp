@@ -2,6 +2,7 @@
 
 #include "reference/scalar.hpp"
 
+#include <tmajit/combine.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <array>
@@ -71,6 +72,8 @@ template <typename F>
 // are.
 
 void copy(const Tiling& tiling, Tensor& output, const Tensor& source);
+/// Elements of `output` become what `op` makes of them and the source's; no tensor map converts them.
+void reduce_into(const Tiling& tiling, tmajit::CombineOp op, Tensor& output, const Tensor& source);
 void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, const Function& f);
 /// For one input and output of one dimension; `element` counts chunks from the first element.
 void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f);

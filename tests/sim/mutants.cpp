@@ -30,6 +30,7 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
                       .destination = {view, out.address()},
                       .sources = {{view, in.address()}},
                       .tiles = options};
+  if (kind == Base::reduce_into) request.family = "reduce_into";
   if (kind == Base::map || flat) {
     request.family = flat ? "bulk" : "map";
     request.expression = "x * 2 + 1";

@@ -27,6 +27,7 @@ struct Mutant {
 };
 
 const char* const tensor_load = "cp.async.bulk.tensor.2d.shared::cluster";
+const char* const tensor_reduce = "cp.reduce.async.bulk.tensor.2d.global";
 const char* const tensor_store = "cp.async.bulk.tensor.2d.global";
 const char* const expect_tx = "mbarrier.arrive.expect_tx";
 const char* const init = "mbarrier.init";
@@ -155,6 +156,26 @@ std::vector<Mutant> mutants() {
        Base::bulk,
        adjust("cp.async.bulk.shared::cluster", 1, "-16"),
        {"deadlock"}},
+      {"reduce_into expects 16 bytes too few", Base::reduce_into, adjust(expect_tx, 1, "-16"), deadlock},
+      {"reduce_into does not wait for its loads", Base::reduce_into, lines(try_wait, no_wait), in_flight},
+      {"reduce_into reuses a stage before it is read", Base::reduce_into,
+       drop("cp.async.bulk.wait_group.read"), reuse},
+      {"reduce_into exits too early",
+       Base::reduce_into,
+       drop_last("cp.async.bulk.wait_group.read"),
+       {"exit.store-unread"}},
+      {"reduce_into never commits a group",
+       Base::reduce_into,
+       drop("commit_group"),
+       {"load.before-store-read", "exit.store-unread"}},
+      {"reduce_into takes the bits of f32",
+       Base::reduce_into,
+       swap(tensor_reduce, ".add", ".xor"),
+       {"reduce.type"}},
+      {"reduce_into combines at a negative row",
+       Base::reduce_into,
+       adjust(tensor_reduce, 1, "-16"),
+       {"store.negative-coordinate"}},
       {"bulk's compute warps do not meet",
        Base::bulk,
        drop("barrier.sync.aligned"),
@@ -165,7 +186,7 @@ std::vector<Mutant> mutants() {
 }  // namespace
 
 TEST_CASE("the kernels that mutants are made of are correct in every mode") {
-  for (const Base kernel : {Base::copy, Base::swizzled, Base::map, Base::bulk}) {
+  for (const Base kernel : {Base::copy, Base::swizzled, Base::map, Base::bulk, Base::reduce_into}) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
       bool finished = false;
       const auto sim = run(

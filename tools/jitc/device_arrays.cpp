@@ -49,7 +49,12 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     images_.push_back(MemoryImage::of(memory, view, elements, layout));
     copy_in(*device_, inputs_.back().address(), images_.back().bytes);
   }
-  for (const auto& output : problem.outputs) outputs_.push_back(allocate(device_, output));
+  for (const auto& output : problem.outputs) {
+    outputs_.push_back(allocate(device_, output));
+    if (!problem.combines()) continue;
+    // What is combined with them has to find numbers there.
+    fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
+  }
   clear_outputs();
 }
 
@@ -61,8 +66,13 @@ Addresses DeviceArrays::addresses() const {
 }
 
 void DeviceArrays::clear_outputs() const {
-  for (const auto& buffer : outputs_)
-    device_->memory().fill(buffer.address(), untouched, buffer.bytes(), nullptr);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (before_.empty()) {
+      device_->memory().fill(outputs_[i].address(), untouched, outputs_[i].bytes(), nullptr);
+    } else {
+      copy_in(*device_, outputs_[i].address(), before_[i]);
+    }
+  }
 }
 
 std::vector<std::byte> DeviceArrays::read_output(std::size_t index) const {
@@ -82,7 +92,11 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   for (const auto& image : images_) at.inputs.push_back(reinterpret_cast<std::uintptr_t>(image.bytes.data()));
   std::vector<std::vector<std::byte>> expected;
   for (const auto& output : problem_.outputs) {
-    expected.emplace_back(output.memory.bytes, untouched);
+    if (before_.empty()) {
+      expected.emplace_back(output.memory.bytes, untouched);
+    } else {
+      expected.push_back(before_[expected.size()]);
+    }
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(expected.back().data()));
   }
   const Progress progress("checking on the CPU");
@@ -92,7 +106,7 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
     move_plainly(move);
     if (move.stencil)
       rounding = reference::computes_in_f32(move.sources) ? Rounding::in_f32 : Rounding::in_f64;
-    else if (!move.expression.empty() || move.reduction)
+    else if (!move.expression.empty() || move.reduction || move.combine)
       rounding = Rounding::once;
     allowed = allowed_errors(move);
   }

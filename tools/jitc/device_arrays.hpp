@@ -17,13 +17,13 @@ namespace jitc {
 class DeviceArrays {
  public:
   /// Inputs are the files' or made up from `seed`. Outputs hold a pattern, so that a kernel that forgets an
-  /// element or goes beyond one is found out.
+  /// element or goes beyond one is found out; those that are combined with hold made-up elements.
   DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem& problem, std::uint64_t seed);
 
   [[nodiscard]] Addresses addresses() const;
   [[nodiscard]] std::span<const tmajit::Buffer> inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<const tmajit::Buffer> outputs() const noexcept { return outputs_; }
-  /// Gives the outputs their pattern again.
+  /// Gives the outputs what they held at first.
   void clear_outputs() const;
 
   /// The memory of an output, from the device.
@@ -40,7 +40,8 @@ class DeviceArrays {
   std::vector<tmajit::Buffer> inputs_;
   std::vector<tmajit::Buffer> outputs_;
   std::vector<std::vector<std::byte>> made_up_;
-  std::vector<MemoryImage> images_;  ///< of the inputs
+  std::vector<MemoryImage> images_;             ///< of the inputs
+  std::vector<std::vector<std::byte>> before_;  ///< what outputs hold at first, if that is no pattern
 };
 
 }  // namespace jitc

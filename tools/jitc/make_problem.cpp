@@ -87,6 +87,10 @@ class Builder {
     read_views();
     require_same_bits();
     if (reduces()) read_reduction();
+    if (combines()) {
+      problem_.given.combine = tmajit::parse_combine(options_.op);
+      note("--op", options_.op);
+    }
     if (computes() && !options_.expression.empty()) {
       problem_.given.expression = options_.expression;
       note("--expr", fmt::format("'{}'", options_.expression));
@@ -109,6 +113,9 @@ class Builder {
   }
   [[nodiscard]] bool neighbours() const { return !has_tile() && operation().neighbours; }
   [[nodiscard]] bool reduces() const { return !has_tile() && operation().reduces; }
+  [[nodiscard]] bool combines() const {
+    return has_tile() ? problem_.request.family->combines : operation().combines;
+  }
   /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
   [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
   [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
@@ -125,7 +132,9 @@ class Builder {
     const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
       if (wrong) refuse("{} takes no {}; {}", word, option, reason);
     };
-    takes_no(!reduces() && !options_.op.empty(), "--op", "reduce does");
+    takes_no(!reduces() && !combines() && !options_.op.empty(), "--op", "reduce and reduce_into do");
+    if (combines() && options_.op.empty())
+      refuse("{} needs --op, what becomes of the output's and the input's elements: --op add", word);
     takes_no(!reduces() && !options_.then.empty(), "--then", "reduce does");
     takes_no(!neighbours() && !options_.boundary.empty(), "--boundary", "stencil does");
     takes_no(!neighbours() && !options_.dims.empty(), "--dims", "stencil does");
@@ -388,7 +397,9 @@ class Builder {
   }
 
   /// Whether the outputs' elements are the inputs' as they are: kernels with a tile have rules of their own.
-  [[nodiscard]] bool keeps_bits() const { return !has_tile() && !computes() && operation().word != "cast"; }
+  [[nodiscard]] bool keeps_bits() const {
+    return !has_tile() && !computes() && !combines() && operation().word != "cast";
+  }
 
   /// What moves bits makes no element of one type from one of another.
   void require_same_bits() const {
@@ -413,7 +424,7 @@ class Builder {
 
   /// Where no option names a type, bits of NumPy's booleans stay booleans.
   void keep_booleans() {
-    const bool moves = keeps_bits() || (has_tile() && !computes() && !writes_images());
+    const bool moves = keeps_bits() || (has_tile() && !computes() && !combines() && !writes_images());
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
     problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
                                     !problem_.files.empty() &&

@@ -1,6 +1,7 @@
 #include "move_reference.hpp"
 
 #include "memory_image.hpp"
+#include "reference/combine.hpp"
 #include "reference/reductions.hpp"
 #include "reference/scalar.hpp"
 #include "reference/stencil.hpp"
@@ -143,6 +144,7 @@ void move_plainly(const Move& move) {
     const auto expression = reference::StencilExpression::parse(move.expression);
     return reference::stencil(move.destination, expression.value(), move.sources, *move.stencil);
   }
+  if (move.combine) return reference::combine(move.destination, *move.combine, move.sources.front());
   if (move.padding) return pad(move.destination, move.sources.front(), *move.padding);
   if (move.expression.empty()) return copy(move.destination, move.sources.front());
   convert(move.destination, move.sources.front());

@@ -103,6 +103,9 @@ Operation stencil(Tensors outputs, Tensors inputs, const Arguments& arguments) {
 Operation reduce(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::reduce(outputs.front(), *arguments.reduction, inputs);
 }
+Operation reduce_into(Tensors outputs, Tensors inputs, const Arguments& arguments) {
+  return tmajit::operation::reduce_into(outputs.front(), *arguments.combine, inputs.front());
+}
 Operation concat(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::concat(outputs.front(), inputs, arguments.axis);
 }
@@ -165,6 +168,10 @@ constexpr std::array table{
                   .reduces = true,
                   .shapes = kept_shape,
                   .make = reduce},
+    OperationWord{.word = "reduce_into",  // what it needs, --op, tiles of one's own do, too
+                  .combines = true,
+                  .shapes = common_shape,
+                  .make = reduce_into},
 };
 
 /// The family whose kernels do `word` with a tile of the caller's choice, or null.

@@ -26,6 +26,7 @@ struct Arguments {
   std::uint32_t axis = 0;
   Shape parts = {};  ///< extents along `axis` of split's outputs
   std::optional<tmajit::Reduction> reduction = {};
+  std::optional<tmajit::CombineOp> combine = {};
 };
 
 /// An option that an operation cannot do without.
@@ -45,6 +46,7 @@ struct OperationWord {
   bool pads = false;        ///< takes --pad
   bool has_axis = false;    ///< takes --axis and --parts
   bool reduces = false;     ///< takes --op and --then, and --axes as what it reduces
+  bool combines = false;    ///< takes --op; the output holds elements before
   /// Shapes of the outputs.
   std::vector<Shape> (*shapes)(std::span<const tmajit::Tensor> inputs, const Arguments& arguments) = nullptr;
   tmajit::Operation (*make)(std::span<const tmajit::Tensor> outputs, std::span<const tmajit::Tensor> inputs,

@@ -51,7 +51,10 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
       "output. With "
       "a tile of your choice also t[d], those in its tile, and tile_index, the tile's number. In a stencil "
       "x(-1,0) is a neighbour of x. Reduce reduces what it gives; default: the input's elements");
-  group.add("--op", values.op, "sum", "What reduce does: sum, mean, min, max, any, all, arg_min or arg_max");
+  group.add(
+      "--op", values.op, "sum",
+      "What reduce does: sum, mean, min, max, any, all, arg_min or arg_max. What reduce_into does with the "
+      "output's elements, which are made up, and the input's: add, min, max, inc, dec, and, or or xor");
   group.add("--then", values.then, "'sqrt(x/n)'",
             "What reduce makes of each result: C over x, the result, and n, the number of elements it is of");
 }

@@ -48,6 +48,7 @@ tmajit::TileRequest Problem::tile_request(const Addresses& at, const tmajit::Chi
                              .expression = given.expression,
                              .tiles = tile.options,
                              .chip = chip};
+  if (given.combine) result.combine = *given.combine;
   if (!outputs.empty()) result.destination = placed(outputs, at.outputs).front();
   result.tiles.box = tile.box;
   result.tiles.element_strides = tile.element_strides;
@@ -65,14 +66,15 @@ std::vector<tmajit::Move> Problem::moves(const Addresses& at) const {
   }
   tmajit::Move move{.destination = placed(outputs, at.outputs).front(),
                     .sources = placed(inputs, at.inputs),
-                    .expression = given.expression};
+                    .expression = given.expression,
+                    .combine = given.combine};
   std::vector<tmajit::Slice> slices;
   for (const auto stride : tile.element_strides) slices.push_back({.step = stride});
   for (auto& source : move.sources) source = tmajit::sliced(source, slices);
   // The copy engine rounds tf32, which a conversion does, too.
   const auto type = move.destination.view.type;
   const bool rounds = type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
-  if (move.expression.empty() && rounds) move.expression = std::string("x");
+  if (move.expression.empty() && rounds && !move.combine) move.expression = std::string("x");
   return {move};
 }
 

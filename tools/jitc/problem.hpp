@@ -63,6 +63,9 @@ struct Problem {
   /// The same as moves that a plain walk can do. Throws Error{invalid_argument} for what no move does.
   [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
 
+  /// Whether the outputs' elements are combined with what they hold.
+  [[nodiscard]] bool combines() const { return given.combine.has_value(); }
+
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 

@@ -1,4 +1,5 @@
 #include "families/tiles/tile_rules.hpp"
+#include "spec/combine_rules.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/saturate.hpp"
@@ -235,10 +236,9 @@ bool copies_as(ElementType from, ElementType to) noexcept {
   return integers || (is_float(from) && is_float(to) && size_of(from) == 4);
 }
 
-void check_copy(const TileSpec& spec, Violations& violations) {
+void check_copied_types(const TileSpec& spec, Violations& violations) {
   const auto& source = spec.input(0);
   const auto& destination = spec.output();
-  violations.about("output");
   if (!copies_as(source.type, destination.type)) {
     violations.add({.rule = "copy.type",
                     .subject = "type",
@@ -246,6 +246,32 @@ void check_copy(const TileSpec& spec, Violations& violations) {
                     .need = "a type with the same bits: a copy converts nothing",
                     .legal = fmt::format("{}, or a map kernel with the expression \"x\"", name(source.type)),
                     .source = "tmajit, copy"});
+  }
+}
+
+void check_combined_types(const TileSpec& spec, Violations& violations) {
+  const ElementType source = spec.input(0).type;
+  const ElementType destination = spec.output().type;
+  if (is_known(source) && is_known(destination) && source != destination) {
+    violations.add({.rule = "combine.same-type",
+                    .subject = "type",
+                    .found = fmt::format("{} for a source of {}", name(destination), name(source)),
+                    .need = "the source's type: the engine converts nothing",
+                    .legal = std::string(name(source)),
+                    .source = "PTX ISA, cp.reduce.async.bulk.tensor"});
+  }
+  if (is_known(destination)) check_combined(spec.combine_op(), destination, "type", violations);
+}
+
+/// What a kernel that computes nothing and stores elements where it loaded them to has to keep to.
+void check_forwarded(const TileSpec& spec, Violations& violations) {
+  const auto& source = spec.input(0);
+  const auto& destination = spec.output();
+  violations.about("output");
+  if (spec.traits->combines) {
+    check_combined_types(spec, violations);
+  } else {
+    check_copied_types(spec, violations);
   }
   if (source.swizzle != destination.swizzle) {
     violations.add(
@@ -283,7 +309,7 @@ void check_operands(const TileSpec& spec, Violations& violations) {
   violations.about("output");
   check_output_strides(spec, violations);
   violations.about({});
-  if (!spec.traits->computes && !spec.traits->writes_images) check_copy(spec, violations);
+  if (!spec.traits->computes && !spec.traits->writes_images) check_forwarded(spec, violations);
 }
 
 // Shared memory, threads and transaction bytes.

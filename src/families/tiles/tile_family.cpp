@@ -52,31 +52,38 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
               .computes = traits.computes,
               .most_inputs = traits.max_inputs,
               .flat = traits.by_addresses,
+              .combines = traits.combines,
               .writes_images = traits.writes_images}),
       traits_(traits),
       why_(why),
       call_(call) {}
 
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
-  if (traits_.writes_images || traits_.computes == problem.expression.empty() || !may_fit(problem, traits_))
-    return;
+  if (traits_.writes_images || traits_.combines != problem.combine.has_value()) return;
+  if (traits_.computes == problem.expression.empty() || !may_fit(problem, traits_)) return;
   if (problem.reads.g && !keeps_coordinates(problem.nest)) return;
   if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
   std::vector<TensorView> views;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
-  if (!traits_.computes) {
+  if (!traits_.computes && !traits_.combines) {
     for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
   }
-  const TileSpec spec = tile_spec(traits_, problem.expression, views);
+  const TileSpec spec =
+      tile_spec(traits_, problem.expression, views, {}, problem.combine.value_or(CombineOp::add));
   const bool single = spec.tiles_per_cta == 1;
-  if (stage_transaction_bytes(spec) < (single ? least_single_bytes : least_tile_bytes)) return;
+  const std::uint64_t least = single ? least_single_bytes : least_tile_bytes;
+  // What else combines there is none.
+  if (!traits_.combines && stage_transaction_bytes(spec) < least) return;
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
   // Of memory in one piece what threads load is as fast, whatever its size; and what moves bits has a family
   // of its own, whose boxes are numbers of the launch.
-  const bool common = traits_.computes && !traits_.by_addresses;
-  if (violations.take().empty()) add_once(candidates, candidate<TileFacts>(spec, problem.nest), common);
+  const bool common = traits_.combines || (traits_.computes && !traits_.by_addresses);
+  if (!violations.take().empty()) return;
+  Candidate one = candidate<TileFacts>(spec, problem.nest);
+  if (traits_.combines) one.usual = Usual::yes;
+  add_once(candidates, std::move(one), common);
 }
 
 TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expression) const {
@@ -125,7 +132,7 @@ std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*pro
 TileSpec TileFamily::spec_of(const TileRequest& request) const {
   std::vector<TensorView> views{request.destination.view};
   for (const Tensor& source : request.sources) views.push_back(source.view);
-  return tile_spec(traits_, request.expression, views, request.tiles);
+  return tile_spec(traits_, request.expression, views, request.tiles, request.combine);
 }
 
 KernelPlan TileFamily::plan(const TileRequest& request) const {
@@ -134,6 +141,7 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
   Problem problem{
       .sm_count = request.chip.sm_count, .l2_promotion = spec.l2_promotion, .oob_fill = spec.oob_fill};
   problem.expression = request.expression;
+  if (traits_.combines) problem.combine = request.combine;
   problem.views.push_back(request.destination.view);
   for (const Tensor& source : request.sources) problem.views.push_back(source.view);
   CanonicalNest& nest = problem.nest;

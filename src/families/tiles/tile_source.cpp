@@ -38,6 +38,43 @@ std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
                            placement_of(spec, spec.input(0), layout.inputs[0]));
 }
 
+/// What the engine's reductions and those of threads are called, of a type as its tensor map has it.
+std::string_view suffix_of(ElementType type) {
+  switch (type) {
+    case ElementType::i32: return "s32";
+    case ElementType::i64: return "s64";
+    default: return name(type);
+  }
+}
+
+std::string thread_function(CombineOp op, ElementType type) {
+  const bool is_half = type == ElementType::f16 || type == ElementType::bf16;
+  const std::string_view suffix = suffix_of(type);
+  switch (op) {
+    case CombineOp::add: return fmt::format("ptx::global_reduce_add_{}{}", is_half ? "noftz_" : "", suffix);
+    case CombineOp::min:
+    case CombineOp::max:
+      return fmt::format("{}_{}_{}", is_half ? "global" : "ptx::global_reduce", name(op), suffix);
+    case CombineOp::inc:
+    case CombineOp::dec: return fmt::format("ptx::global_reduce_{}_u32", name(op));
+    default: return fmt::format("ptx::global_reduce_{}_b{}", name(op), 8 * size_of(type));
+  }
+}
+
+/// What is done to a tile, and to an element that is left to threads.
+std::string combine_facts(const TileSpec& spec) {
+  std::string out = fmt::format(
+      "__device__ __forceinline__ void combine_box(const TensorMap& destination, const Coordinates<rank>& "
+      "at, "
+      "u32 source) {{\n  ptx::tensor_reduce_{}(destination, at, source);\n}}\n",
+      name(spec.combine_op()));
+  if (spec.row_tails == 0) return out;
+  return out + fmt::format(
+                   "__device__ __forceinline__ void combine_element(Element* to, Element value) {{\n  "
+                   "{}(to, value);\n}}\n",
+                   thread_function(spec.combine_op(), spec.map_type(spec.output())));
+}
+
 std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
   std::string out = "\ntemplate <u32 i> struct Input;\n";
   std::uint32_t widest = size_of(spec.output().type);
@@ -99,6 +136,7 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
                     .reads = reads_of(expression),
                     .coordinates = spec.rank};
   parts.set("row_tail", spec.row_tails != 0);
+  parts.set("combines", spec.traits->combines);
   parts.set("reloads", spec.tiles_per_cta == 0 || spec.tiles_per_cta > spec.stages);
   std::string& out = parts.facts;
   out += number_fact("rank", spec.rank);
@@ -108,6 +146,7 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
   out += number_fact("barriers", layout.barriers, "offset in shared memory");
   if (!computes) {
     out += forward_facts(spec, layout);
+    if (spec.traits->combines) out += combine_facts(spec);
     return parts;
   }
   std::uint64_t elements = 1;

@@ -97,8 +97,12 @@ bool TileSpec::has_map(std::uint32_t index) const noexcept {
   return !traits->by_addresses && !(traits->writes_images && index == 0);
 }
 
+ElementType TileSpec::map_type(const OperandSpec& operand) const noexcept {
+  return traits->combines ? combined_as(combine_op(), operand.type).value_or(operand.type) : operand.type;
+}
+
 TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::span<const TensorView> views,
-                   const TileOptions& given) {
+                   const TileOptions& given, CombineOp combine) {
   const std::size_t inputs = views.empty() ? 0 : views.size() - 1;
   if (inputs == 0 || inputs > traits.max_inputs) {
     refuse(fmt::format("a {} kernel of {} inputs; {} possible", traits.name, inputs,
@@ -116,6 +120,7 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
   set_rank(spec, traits.by_addresses ? 1 : walked.rank);
   spec.inputs = static_cast<std::uint8_t>(inputs);
   spec.expression = expression;
+  if (traits.combines) spec.combine = static_cast<std::uint32_t>(combine);
   check_length(given.box.size(), spec.view_rank(), "box");
   check_length(given.element_strides.size(), spec.view_rank(), "element_strides");
   TileOptions options = given;
@@ -144,7 +149,7 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
 TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index) {
   const OperandSpec& operand = spec.operands[index];
   TensorMapSpec map{
-      .type = operand.type,
+      .type = spec.map_type(operand),
       .rank = spec.rank,
       // No family takes an interleaved layout, and nothing else would make it legal: that is a
       // rule of its own, and the others judge the operand as it would be without.

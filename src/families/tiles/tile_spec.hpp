@@ -33,9 +33,11 @@ struct TileTraits {
   bool by_addresses =
       false;  ///< bulk copies between addresses instead of tensor maps: one dimension, any alignment
   bool writes_images = false;  ///< its output is the tiles' images in shared memory, as bytes
+  bool combines = false;       ///< elements are combined with what the output holds
   TilePipeline pipeline = {};
 };
 extern const TileTraits copy_traits;
+extern const TileTraits reduce_into_traits;
 extern const TileTraits map_traits;
 extern const TileTraits bulk_traits;
 extern const TileTraits snapshot_traits;
@@ -62,6 +64,7 @@ struct TileFacts {
   std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; of bulk the elements of a chunk
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the output, then the inputs
+  std::uint32_t combine = 0;                           ///< a CombineOp; 0 where nothing is combined, too
 };
 
 /// What a caller asked for where the facts cannot hold it, so that the rules can say so; 0 where they do.
@@ -90,6 +93,9 @@ struct TileSpec : TileFacts {
   [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i + 1]; }
   [[nodiscard]] const OperandSpec& output() const { return operands[0]; }
   [[nodiscard]] OperandSpec& output() { return operands[0]; }
+  [[nodiscard]] CombineOp combine_op() const { return static_cast<CombineOp>(combine); }
+  /// The type of the tensor map of an operand.
+  [[nodiscard]] ElementType map_type(const OperandSpec& operand) const noexcept;
   /// Whether operand `index` (the output, then the inputs) goes through a tensor map; else the kernel takes
   /// its address.
   [[nodiscard]] bool has_map(std::uint32_t index) const noexcept;
@@ -101,7 +107,8 @@ struct TileSpec : TileFacts {
 /// defaults in. Does not judge: the rules report what is wrong with the result. Throws
 /// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, lists of other lengths.
 [[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
-                                 std::span<const TensorView> views, const TileOptions& options = {});
+                                 std::span<const TensorView> views, const TileOptions& options = {},
+                                 CombineOp combine = CombineOp::add);
 
 /// Fills in what is not `chosen`. Family, rank, inputs and operands of `spec` are set, and what is chosen;
 /// `extents` is the shape of the output (for bulk it is empty). The result is legal wherever what is chosen

@@ -51,11 +51,15 @@ void plan_moves() {
       operation::reduce(matrix(1, 64, 1 << 20), {.op = parse_reduction("mean"), .axes = {1}, .then = "x / n"},
                         {{TensorView::contiguous(ElementType::f32, {1, 128, 64}), 2 << 20}}),
       Operation::of({{.destination = to, .sources = {from}}}),
+      operation::reduce_into(to, parse_combine("add"), from),
   };
   for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
 
   ask_of_everything(plan(operations[1]).at(0));
   expect(plan(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
+  expect(
+      combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",
+      "a combination");
   expect(plan_candidates(operations[1].moves.at(0)).size() > 1, "plan_candidates()");
   expect_error(ErrorCode::illegal_spec, [&to] { static_cast<void>(plan(operation::copy(to, to))); });
   expect(plan(operations[0], {.chip = chip_of({.name = "NVIDIA H100", .sm_count = 114})}).size() == 1,

@@ -112,8 +112,8 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 }
 
 const char* name(Kind kind) {
-  constexpr std::array names{"copy",      "permute", "slice", "pad",     "flip",   "concat",  "split",
-                             "broadcast", "cast",    "map",   "stencil", "reduce", "snapshot"};
+  constexpr std::array names{"copy",      "permute", "slice", "pad",     "flip",   "concat",      "split",
+                             "broadcast", "cast",    "map",   "stencil", "reduce", "reduce_into", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

@@ -47,7 +47,8 @@ enum class Kind : std::uint8_t {
   map,
   stencil,
   reduce,
-  snapshot  ///< the bytes of each tile in shared memory
+  reduce_into,  ///< sums with what the destination holds
+  snapshot      ///< the bytes of each tile in shared memory
 };
 
 /// Who is measured besides the library and the driver's copy.

@@ -2,6 +2,7 @@
 
 #include "check_reduction.hpp"
 #include "expressions.hpp"
+#include "reference/combine.hpp"
 #include "reference/scalar.hpp"
 #include "reference/stencil.hpp"
 
@@ -134,7 +135,10 @@ class Expectation {
     Element result{};
     const tmajit::ElementType to = case_.destinations[array].type;
     const std::vector<Origins::Place> from = origins_.of(array, index);
-    if (from.empty() && expression_ == nullptr) {
+    if (case_.kind == Kind::reduce_into) {
+      result.fill(poison);
+      reference::combine(tmajit::CombineOp::add, to, result.data(), pattern_.at(from.front().offset));
+    } else if (from.empty() && expression_ == nullptr) {
       reference::encode(to, case_.value, result.data());
     } else if (expression_ == nullptr) {
       std::memcpy(result.data(), pattern_.at(from.front().offset), tmajit::size_of(to));

@@ -5,10 +5,14 @@
 
 #include <tmajit/device.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace bench {
+
+/// Each byte of the destinations before what is checked runs.
+inline constexpr std::byte poison{0xA5};
 
 /// Compares parts of the destinations with what the host computes from a buffer of sources that the pattern
 /// fills: the ends and random places, or everything if it is small. Returns what is wrong, or nothing.

@@ -63,6 +63,7 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
     case Kind::map: return operation::map(to[0], c.library_expression(), from);
     case Kind::stencil: return operation::stencil(to[0], c.text, from, c.stencil);
     case Kind::reduce: return operation::reduce(to[0], {.op = c.reduction, .axes = c.axes}, from);
+    case Kind::reduce_into: return operation::reduce_into(to[0], tmajit::CombineOp::add, from[0]);
     case Kind::flip: {
       Tensor flipped = from[0];
       for (const std::uint32_t axis : c.axes) flipped = tmajit::flipped(flipped, axis);

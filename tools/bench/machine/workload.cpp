@@ -6,8 +6,6 @@
 
 namespace bench {
 
-constexpr std::byte poison{0xA5};
-
 PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                            tmajit::DevicePtr source) {
   if (c.tile) {

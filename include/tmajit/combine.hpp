@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tmajit/element_type.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// What the copy engine makes of an element in global memory and the one that it brings there: the PTX ISA's
+/// "cp.reduce.async.bulk.tensor".
+enum class CombineOp : std::uint8_t {
+  add,      ///< integers wrap; f32 flushes subnormal operands and sums to zero, f16 and bf16 keep them
+  min,      ///< the lesser; a number wins over NaN
+  max,      ///< the greater, likewise
+  inc,      ///< 0 where the old element is at least the new one, else the old one plus 1
+  dec,      ///< the new one where the old one is 0 or more than it, else the old one minus 1
+  bit_and,  ///< the bits of both
+  bit_or,   ///< of either
+  bit_xor,  ///< of one of them
+};
+inline constexpr std::array all_combine_ops{CombineOp::add,    CombineOp::min,    CombineOp::max,
+                                            CombineOp::inc,    CombineOp::dec,    CombineOp::bit_and,
+                                            CombineOp::bit_or, CombineOp::bit_xor};
+/// "add", "min", "max", "inc", "dec", "and", "or", "xor".
+[[nodiscard]] TMAJIT_API std::string_view name(CombineOp op) noexcept;
+/// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
+[[nodiscard]] TMAJIT_API CombineOp parse_combine(std::string_view text);
+
+/// The type of the tensor map through which the engine combines elements of `type` so: the type itself, or
+/// one of the same bits for which that is the same (i64 is added as u64, and bits of any elements of four or
+/// eight bytes are u32 or u64). Nothing where the engine does not: it adds integers of four and eight bytes,
+/// f32, f16 and bf16; takes the least and the greatest of those integers, f16 and bf16; counts u32; and
+/// combines the bits of elements of four and eight bytes.
+[[nodiscard]] TMAJIT_API std::optional<ElementType> combined_as(CombineOp op, ElementType type) noexcept;
+
+TMAJIT_END

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <tmajit/combine.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <cstddef>
+
+namespace reference {
+
+/// What becomes of the element at `element` where the one at `value` is combined with it, by
+/// engine_reduction.hpp. `type` is one of which the copy engine does `op`, or one of the same bits.
+void combine(tmajit::CombineOp op, tmajit::ElementType type, std::byte* element, const std::byte* value);
+
+/// destination = destination op source, of tensors in host memory: `address` is a host pointer. Both have one
+/// shape and type.
+void combine(const tmajit::Tensor& destination, tmajit::CombineOp op, const tmajit::Tensor& source);
+
+}  // namespace reference

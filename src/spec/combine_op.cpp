@@ -1,0 +1,67 @@
+#include "spec/enum_names.hpp"
+
+#include <tmajit/combine.hpp>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr EnumNames<CombineOp, all_combine_ops.size()> names{
+    "operation", {"add", "min", "max", "inc", "dec", "and", "or", "xor"}};
+
+std::optional<ElementType> added_as(ElementType type) noexcept {
+  using enum ElementType;
+  switch (type) {
+    case u32:
+    case i32:
+    case u64:
+    case f32:
+    case f16:
+    case bf16: return type;
+    case i64: return u64;      // the same bits
+    case f32_ftz: return f32;  // which flushes subnormals, too
+    default: return std::nullopt;
+  }
+}
+
+std::optional<ElementType> compared_as(ElementType type) noexcept {
+  using enum ElementType;
+  switch (type) {
+    case u32:
+    case i32:
+    case u64:
+    case i64:
+    case f16:
+    case bf16: return type;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string_view name(CombineOp op) noexcept {
+  return names.of(op);
+}
+
+CombineOp parse_combine(std::string_view text) {
+  return names.parse(text);
+}
+
+std::optional<ElementType> combined_as(CombineOp op, ElementType type) noexcept {
+  if (!is_known(type)) return std::nullopt;
+  switch (op) {
+    case CombineOp::add: return added_as(type);
+    case CombineOp::min:
+    case CombineOp::max: return compared_as(type);
+    case CombineOp::inc:
+    case CombineOp::dec: return type == ElementType::u32 ? std::optional(ElementType::u32) : std::nullopt;
+    case CombineOp::bit_and:
+    case CombineOp::bit_or:
+    case CombineOp::bit_xor: break;
+    default: return std::nullopt;
+  }
+  if (size_of(type) == 4) return ElementType::u32;
+  if (size_of(type) == 8) return ElementType::u64;
+  return std::nullopt;
+}
+
+TMAJIT_END

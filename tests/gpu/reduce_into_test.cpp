@@ -1,0 +1,57 @@
+/// Random combinations on the GPU, against the reference; and several of them at once on one destination,
+/// which must lose nothing.
+#include "gpu/support.hpp"
+#include "ops/combinations.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace tmajit;
+
+TEST_CASE("random combinations on a GPU equal the reference", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const auto cases = static_cast<std::uint32_t>(gpu::from_environment("TMAJIT_CASES", 150));
+  const std::uint64_t seed = gpu::seed();
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  for (std::uint32_t n = 0; n < cases; ++n) {
+    const tests::RandomCombination combination =
+        tests::random_combination(seed + n, n % 10 == 0 ? 2'000'000 : 20'000);
+    INFO("case " << n << ":" << combination.text());
+    try {
+      CHECK(tests::run_combination(runtime, combination, seed + n, 1U + n % 2 * 2U) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}
+
+TEST_CASE("combinations of several streams into one destination lose nothing", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  // Rows' ends are the threads', the rest the engine's.
+  constexpr std::uint64_t count = 1'000'003;
+  constexpr std::uint32_t streams = 4;
+  constexpr std::uint32_t rounds = 25;
+  const auto view = TensorView::contiguous(ElementType::u32, {count});
+  const Buffer to(device, view.span_bytes());
+  const Buffer from(device, view.span_bytes());
+  const std::vector<std::uint32_t> ones(count, 1);
+  device->memory().copy_in(from.address(), std::as_bytes(std::span(ones)), nullptr);
+  device->memory().fill(to.address(), std::byte{0}, view.span_bytes(), nullptr);
+  device->streams().synchronize(nullptr);
+  std::vector<Stream> all;
+  for (std::uint32_t i = 0; i < streams; ++i) all.push_back(device->streams().create());
+  for (std::uint32_t i = 0; i < streams * rounds; ++i) {
+    reduce_into(runtime, {view, to.address()}, CombineOp::add, {view, from.address()}, all[i % streams]);
+  }
+  for (const Stream stream : all) device->streams().synchronize(stream);
+  std::vector<std::uint32_t> sums(count);
+  device->memory().copy_out(std::as_writable_bytes(std::span(sums)), to.address(), nullptr);
+  device->streams().synchronize(nullptr);
+  CHECK(sums == std::vector<std::uint32_t>(count, streams * rounds));
+  for (const Stream stream : all) device->streams().destroy(stream);
+}

@@ -1,0 +1,93 @@
+/// reduce_into() of random tensors on the simulated device, which reports what kernels do wrong, against the
+/// reference; and what the engine does with elements that are no ordinary numbers.
+#include "ops/combinations.hpp"
+#include "reference/random_maps.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
+#include <tmajit/sim.hpp>
+
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+/// What becomes of `was` where `with` is combined into it, element by element.
+template <class T>
+std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, const std::vector<T>& with) {
+  const Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  const auto view = TensorView::contiguous(type, {was.size()});
+  const Buffer to(runtime.device(), view.span_bytes());
+  const Buffer from(runtime.device(), view.span_bytes());
+  DeviceMemory& memory = runtime.device()->memory();
+  memory.copy_in(to.address(), std::as_bytes(std::span(was)), nullptr);
+  memory.copy_in(from.address(), std::as_bytes(std::span(with)), nullptr);
+  reduce_into(runtime, {view, to.address()}, op, {view, from.address()});
+  runtime.device()->streams().synchronize(nullptr);
+  memory.copy_out(std::as_writable_bytes(std::span(was)), to.address(), nullptr);
+  return was;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "reduce_into: random tensors on the simulated device equal the reference, and nothing is reported") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t seed = reference::seed(20261123);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  constexpr SimOptions::Mode modes[] = {SimOptions::Mode::late, SimOptions::Mode::random,
+                                        SimOptions::Mode::early};
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    SimOptions options;
+    options.mode = modes[n % 3];
+    options.seed = n + 1;
+    options.threads = 1;
+    const Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+    const tests::RandomCombination combination = tests::random_combination(seed + n, 4000);
+    INFO("case " << n << ":" << combination.text());
+    try {
+      CHECK(tests::run_combination(runtime, combination, seed + n, 1 + n % 2) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}
+
+TEST_CASE("reduce_into: rows' ends by threads are what the engine makes of the rest") {
+  // 17 elements: the engine combines 16 of them, or 16 bytes after 16 bytes.
+  const std::vector<std::uint32_t> was(17, 5);
+  CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 5)) ==
+        std::vector<std::uint32_t>(17, 0));
+  CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 6)) ==
+        std::vector<std::uint32_t>(17, 6));
+  CHECK(combined(ElementType::u32, CombineOp::dec, was, std::vector<std::uint32_t>(17, 4)) ==
+        std::vector<std::uint32_t>(17, 4));
+  CHECK(combined(ElementType::u32, CombineOp::dec, was, std::vector<std::uint32_t>(17, 9)) ==
+        std::vector<std::uint32_t>(17, 4));
+  CHECK(combined(ElementType::i64, CombineOp::add, std::vector<std::int64_t>(3, -7),
+                 std::vector<std::int64_t>(3, 5)) == std::vector<std::int64_t>(3, -2));
+  CHECK(combined(ElementType::f64, CombineOp::bit_xor, std::vector<double>(3, 1.5),
+                 std::vector<double>(3, 1.5)) == std::vector<double>(3, 0.0));
+
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  for (const float sum :
+       combined(ElementType::f32, CombineOp::add, std::vector<float>(5, tiny), std::vector<float>(5, tiny))) {
+    CHECK(sum == 0);
+  }
+  // bf16: 0x7fc0 is NaN, 0x3f80 is 1, 0x8000 is -0; 1 is a subnormal number.
+  using Bits = std::vector<std::uint16_t>;
+  constexpr auto bf16 = ElementType::bf16;
+  CHECK(combined(bf16, CombineOp::min, Bits(9, 0x7fc0), Bits(9, 0x3f80)) == Bits(9, 0x3f80));
+  CHECK(combined(bf16, CombineOp::max, Bits(9, 0x3f80), Bits(9, 0x7fc0)) == Bits(9, 0x3f80));
+  CHECK(combined(bf16, CombineOp::min, Bits(9, 0), Bits(9, 0x8000)) == Bits(9, 0x8000));
+  CHECK(combined(bf16, CombineOp::add, Bits(9, 1), Bits(9, 1)) == Bits(9, 2));
+}

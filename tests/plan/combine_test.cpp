@@ -1,0 +1,110 @@
+/// reduce_into as a plan: what goes together, what is refused and why, and which kernel does it.
+#include "plan/violations.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/plan.hpp>
+
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::broken_rules, tests::refusal, tests::Rules;
+
+namespace {
+
+constexpr DevicePtr to_address = 0x7f00'0000'0000;
+constexpr DevicePtr from_address = 0x7e00'0000'0000;
+
+Tensor to(const TensorView& view) {
+  return {view, to_address};
+}
+Tensor from(const TensorView& view) {
+  return {view, from_address};
+}
+TensorView dense(ElementType type, const Dims& shape) {
+  return TensorView::contiguous(type, shape);
+}
+
+std::string type_of_map(CombineOp op, ElementType type) {
+  const TensorView view = dense(type, {64, 64});
+  const KernelPlan made = plan(operation::reduce_into(to(view), op, from(view))).at(0);
+  for (const Parameter& parameter : made.parameters()) {
+    if (parameter.map) return std::string(name(parameter.map->type));
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("reduce_into: every operation of every type that the engine has, and no other") {
+  for (const CombineOp op : all_combine_ops) {
+    CHECK(parse_combine(name(op)) == op);
+    for (const ElementType type : all_element_types) {
+      CAPTURE(name(op), name(type));
+      const TensorView view = dense(type, {64, 64});
+      const auto planned = [&] { return plan(operation::reduce_into(to(view), op, from(view))); };
+      if (const auto as = combined_as(op, type)) {
+        CHECK(size_of(*as) == size_of(type));
+        REQUIRE(planned().size() == 1);
+        CHECK(planned().front().family().name == "reduce_into");
+        CHECK_THAT(source(planned().front()).text, ContainsSubstring("cp.reduce.async.bulk.tensor"));
+        CHECK(type_of_map(op, type) == name(*as));
+      } else {
+        CHECK(broken_rules(planned) == Rules{"combine.type of the destination: type"});
+      }
+    }
+  }
+  CHECK_THAT(
+      refusal([] {
+        const TensorView view = dense(ElementType::f64, {8});
+        return plan(operation::reduce_into(to(view), CombineOp::add, from(view)));
+      }),
+      ContainsSubstring("add of f64") && ContainsSubstring("legal: u32, i32, u64, i64, f16, bf16, f32"));
+  CHECK_THROWS_AS(parse_combine("mean"), Error);
+}
+
+TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are one") {
+  const auto shape = [](const TensorView& view) {
+    return plan(operation::reduce_into(to(view), CombineOp::add, from(view))).at(0).shape();
+  };
+  CHECK(shape(dense(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
+  // What is long is cut into rows that a box holds.
+  CHECK(shape(dense(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
+  CHECK(shape(dense(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
+  CHECK(shape(dense(ElementType::f32, {1, 1})).tile.size() == 1);
+  CHECK(shape(TensorView::strided(ElementType::f32, {13, 7, 37}, {400, 40, 1})).tile.size() == 3);
+  CHECK(plan(operation::reduce_into(to(dense(ElementType::f32, {0, 4})), CombineOp::add,
+                                    from(dense(ElementType::f32, {0, 4}))))
+            .empty());
+}
+
+TEST_CASE("reduce_into: what the engine cannot do is said") {
+  const TensorView view = dense(ElementType::u32, {64, 64});
+  CHECK(broken_rules([&] {
+          return plan(
+              operation::reduce_into(to(view), CombineOp::add, from(dense(ElementType::i32, {64, 64}))));
+        }) == Rules{"combine.same-type of the source: type"});
+  const auto moved = [&](Move move) {
+    move.combine = CombineOp::add;
+    return broken_rules([&] { return plan(Operation::of({std::move(move)})); });
+  };
+  CHECK(moved({.destination = to(view), .sources = {from(view)}, .expression = "x"}) ==
+        Rules{"combine.alone of combination with the destination"});
+  CHECK(broken_rules([&] {
+          return plan(operation::reduce_into(to(view), CombineOp::add, to(view)));
+        }).size() == 1);
+
+  // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
+  const auto says = [](const Tensor& destination, const Tensor& source) {
+    CHECK_THAT(refusal([&] { return plan(operation::reduce_into(destination, CombineOp::add, source)); }),
+               ContainsSubstring("the copy engine cannot combine these"));
+  };
+  const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});
+  says(to(odd), from(odd));
+  says(to(view), from(dense(ElementType::u32, {64, 1})));
+  says(to(view), {view, from_address + 4});
+  says(to(view), permuted(from(view), {1, 0}));
+}
