@@ -114,7 +114,7 @@ TEST_CASE("mutants of multicast are named") {
   const ClusterMove move{.family = "multicast",
                          .destination = TensorView::contiguous(ElementType::f32, {4, 49152}),
                          .source = TensorView::strided(ElementType::f32, {4, 49152}, {0, 1})};
-  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 12);
+  REQUIRE(plan_of(move, 0x1000, 0x100000000).launch_shape().grid[0] == 8);
   const Change own{release, "consumer.release_to(cta, lane == 0)"};
   check(
       move,

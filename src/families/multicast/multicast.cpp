@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint32_t warps = 8;  // that compute; one more loads
 constexpr std::uint32_t threads = warp_lanes * (warps + 1);
 constexpr std::uint32_t clusters[] = {2, 4, 8, 1};
-constexpr std::uint32_t tile_bytes = 8192;
 constexpr std::uint64_t most_tiles = std::uint64_t{1} << 31;  // excluded: dividends of a params::Divider
 
 constexpr std::string_view map_names[max_inputs] = {"source0", "source1", "source2", "source3",
@@ -97,7 +96,7 @@ class Multicast final : public Family {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::optional<std::uint32_t> along = multicast_dimension(problem);
     if (!along) return;
-    const auto alone = multicast_facts(problem, *along, tile_bytes);
+    const auto alone = multicast_facts(problem, *along);
     if (!alone) return;
     for (const std::uint32_t cluster : clusters) {
       const auto facts = in_clusters(*alone, problem, cluster);

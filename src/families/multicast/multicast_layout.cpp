@@ -15,6 +15,9 @@ constexpr std::uint32_t word_bytes = 16;          // of the widest operand, that
 constexpr std::uint32_t box_alignment = 128;      // of what a load brings, in shared memory
 constexpr std::uint32_t memory_alignment = 1024;  // of the first stage (aligned_shared_memory())
 constexpr std::uint32_t widest_unit = 8;          // bytes of a tensor map's elements
+// Of a stage, were every source's elements as wide as the widest: a thread does a few words of a tile, lest
+// finding the tile take longer.
+constexpr std::uint32_t most_stage = 24 * 1024;
 constexpr std::uint32_t most_stages = 4;
 constexpr std::uint32_t least_stages = 2;
 constexpr std::uint32_t wanted_shared = 72 * 1024;  // of a CTA, so that an SM has three
@@ -138,8 +141,7 @@ std::optional<std::uint32_t> multicast_dimension(const Problem& problem) noexcep
   return best;
 }
 
-std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along,
-                                              std::uint32_t tile_bytes) {
+std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along) {
   const CanonicalNest& nest = problem.nest;
   const std::uint32_t widest = widest_bytes(problem);
   MulticastFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
@@ -158,7 +160,7 @@ std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint3
       if (nest.operand[s + 1].strides[d] != 0) facts.dimensions[s] |= 1U << d;
     }
   }
-  choose_box(facts, problem, tile_bytes / widest);
+  choose_box(facts, problem, std::bit_floor(most_stage / facts.sources) / widest);
   facts.wide_offsets = has_wide_offsets(problem, facts.box, 0) ? 1 : 0;
   const MulticastLayout layout = multicast_layout(facts);
   while (facts.stages > least_stages && shared_bytes(facts, layout) > wanted_shared) --facts.stages;

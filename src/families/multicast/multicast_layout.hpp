@@ -64,10 +64,8 @@ struct MulticastLayout {
 /// one for such kernels.
 [[nodiscard]] std::optional<std::uint32_t> multicast_dimension(const Problem& problem) noexcept;
 
-/// A kernel of CTAs that work alone, whose tile has about so many bytes of the widest operand; nothing where
-/// there is none.
-[[nodiscard]] std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along,
-                                                            std::uint32_t tile_bytes);
+/// A kernel of CTAs that work alone; nothing where there is none.
+[[nodiscard]] std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint32_t along);
 /// The same in clusters of so many CTAs; nothing if most of them would have nothing to store, or if they
 /// cannot share what a tile takes.
 [[nodiscard]] std::optional<MulticastFacts> in_clusters(const MulticastFacts& facts, const Problem& problem,

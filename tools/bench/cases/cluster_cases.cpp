@@ -10,9 +10,9 @@ namespace {
 
 using tmajit::ElementType;
 
-constexpr std::uint64_t repeats = 16;
+constexpr std::uint64_t repeats = 32;
 
-/// An expression of tables of so many bytes of the destination, each of which repeats.
+/// An expression of tables, each of which repeats for all rows of the destination.
 struct Tables {
   std::string expression;
   std::size_t count = 1;
