@@ -21,6 +21,7 @@ struct Memory {
   tmajit::ElementType type = tmajit::ElementType::u8;  ///< of what differences are told in
   std::vector<std::byte> before;
   std::vector<std::byte> after;
+  bool compared = true;  ///< else what a kernel leaves there is nobody's business
 };
 
 /// One launch of one kernel.

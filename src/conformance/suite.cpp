@@ -9,6 +9,14 @@ const std::vector<Case>& all_cases() {
     std::vector<Case> made;
     add_tile_copies(made);
     add_reductions(made);
+    add_bulk_copies(made);
+    add_multicasts(made);
+    add_exchanges(made);
+    add_barriers(made);
+    add_fences(made);
+    add_warps(made);
+    add_map_changes(made);
+    add_products(made);
     return made;
   }();
   return cases;

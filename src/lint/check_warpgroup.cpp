@@ -53,8 +53,9 @@ class ProductCheck {
                       fmt::format("{} is accessed while a wgmma.mma_async that uses it is in flight",
                                   kernel_.function.registers[reg->index].name));
       }
-      // Compilers place copies and constants where they like, whatever stands between in the source.
-      if (in.opcode != Opcode::mov) touched_.emplace(reg->index, index);
+      // Compilers place copies and constants where they like, whatever stands between in the source, and make
+      // a product's predicate of an accumulator that they have just set to 0.
+      if (in.opcode != Opcode::mov && in.opcode != Opcode::setp) touched_.emplace(reg->index, index);
     }
   }
 

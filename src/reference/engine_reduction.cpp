@@ -84,9 +84,17 @@ void add_floats(std::byte* element, const std::byte* operand) {
   std::memcpy(element, &bits, sizeof bits);
 }
 
+/// Of two NaNs the one that is there stays, made quiet.
 void add_doubles(std::byte* element, const std::byte* operand) {
+  constexpr std::uint64_t quiet = 1ULL << 51;
   const double sum = read<double>(element) + read<double>(operand);
-  std::memcpy(element, &sum, sizeof sum);
+  std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
+  if (std::isnan(read<double>(element))) {
+    bits = read<std::uint64_t>(element) | quiet;
+  } else if (std::isnan(read<double>(operand))) {
+    bits = read<std::uint64_t>(operand) | quiet;
+  }
+  std::memcpy(element, &bits, sizeof bits);
 }
 
 }  // namespace

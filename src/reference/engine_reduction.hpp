@@ -25,8 +25,8 @@ enum class ReductionTarget : std::uint8_t { tensor, global, peer };
                                   ReductionTarget target) noexcept;
 
 /// Combines the element at `element` with the one at `operand`. Sums of f32 flush subnormals, those of f16
-/// and bf16 keep them and are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 what the host makes it;
-/// in min and max a NaN loses against a number, and −0 is below +0.
+/// and bf16 keep them and are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 the first
+/// that there is; in min and max a NaN loses against a number, and −0 is below +0.
 void combine(EngineReduction operation, tmajit::ElementType type, std::byte* element,
              const std::byte* operand);
 

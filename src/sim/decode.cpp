@@ -198,7 +198,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
   if (instruction.opcode != Opcode::wgmma_mma_async) note_registers(first, args_);
-  if (instruction.opcode == Opcode::mov) moves_.insert(first);
+  if (instruction.opcode == Opcode::mov || instruction.opcode == Opcode::setp) moves_.insert(first);
   const Selector* const selector = find_selector(instruction.opcode);
   if (selector == nullptr) unsupported();
   selector->select(*this);

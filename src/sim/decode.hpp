@@ -191,7 +191,7 @@ class Decoder {
   std::vector<std::uint32_t> first_;  ///< micro-operation that each instruction begins with
   std::vector<std::uint32_t> branches_;
   std::vector<std::pair<std::uint32_t, Slot>> uses_;  ///< registers by the first micro-operation of a user
-  std::set<std::uint32_t> moves_;                     ///< the first micro-operation of each mov
+  std::set<std::uint32_t> moves_;                     ///< the first micro-operation of each mov and setp
   std::size_t table_base_ = 0;                        ///< of the function's branch tables in Program's
   Slot sink_[2] = {0, 0};
 };

@@ -1,0 +1,220 @@
+/// mbarriers, named barriers, cluster barriers: which phases are complete when, and what is seen then.
+#include "conformance/groups.hpp"
+#include "conformance/word_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace conformance {
+
+namespace {
+
+using Out = std::span<std::uint32_t>;
+using In = std::span<const std::uint32_t>;
+
+constexpr auto phases_text = R"(
+#include "tmajit/bulk.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/mbarrier.cuh"
+#include "tmajit/shared.cuh"
+using namespace tmajit;
+namespace mb = tmajit::ptx::mbarrier;
+
+extern "C" __global__ void words(u32* out, const u32* in) {
+  __shared__ u64 word;
+  __shared__ alignas(16) u32 tile[8];
+  if (threadIdx.x != 0) return;
+  const u32 b = ptx::shared_address(&word), to = ptx::shared_address(tile);
+  mb::init(b, 3);
+  ptx::fence_mbarrier_init();
+  out[0] = mb::test_wait(b, 0);
+  out[1] = mb::test_wait(b, 1);
+  mb::arrive(b);
+  const mb::Token first = mb::arrive_for_token(b);
+  out[2] = mb::test_wait_for(b, first);
+  mb::arrive_count(b, 1);
+  out[3] = mb::test_wait(b, 0);
+  out[4] = mb::test_wait_for(b, first);
+  out[5] = mb::test_wait(b, 1);
+  mb::arrive_and_drop(b);
+  mb::arrive_count(b, 2);
+  out[6] = mb::test_wait(b, 1);
+  mb::arrive(b);  // two in a phase from now on
+  out[7] = mb::test_wait(b, 0);
+  mb::arrive(b);
+  out[8] = mb::try_wait(b, 0);
+  mb::expect_tx(b, 16);
+  mb::arrive_count(b, 2);
+  out[9] = mb::test_wait(b, 1);
+  ptx::bulk_load(to, in, 16, b);
+  out[10] = completes(b, 1);
+  out[11] = tile[3];
+  const mb::Token second = mb::arrive_expect_tx_for_token(b, 16);
+  mb::arrive(b);
+  out[12] = mb::test_wait_for(b, second);
+  ptx::bulk_load(to + 16, in + 4, 16, b);
+  out[13] = completes(b, 0) && mb::try_wait_for(b, second);
+  out[14] = tile[4];
+  mb::arrive_expect_tx(b, 0);
+  mb::arrive(b);
+  out[15] = mb::try_wait(b, 1);
+  mb::invalidate(b);
+  mb::init(b, 1);
+  ptx::fence_mbarrier_init();
+  out[16] = mb::test_wait(b, 0);
+  mb::arrive(b);
+  out[17] = mb::try_wait(b, 0);
+}
+)";
+
+void expect_phases(Out out, In in) {
+  constexpr std::array<std::uint32_t, 18> phases{0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
+  std::ranges::copy(phases, out.begin());
+  out[11] = in[3];
+  out[14] = in[4];
+}
+
+// CTA 1 tells CTA 0, by arrivals of each kind, and with bytes.
+constexpr auto remote_text = R"(
+#include "tmajit/barrier.cuh"
+#include "tmajit/bulk.cuh"
+#include "tmajit/cluster.cuh"
+#include "tmajit/store_async.cuh"
+using namespace tmajit;
+namespace mb = tmajit::ptx::mbarrier;
+
+extern "C" __global__ void words(u32* out, const u32* in) {
+  __shared__ u64 storage[2];
+  __shared__ alignas(16) u32 tile[32], received[36];
+  const auto bytes = Barrier<>(storage[0]).init(2, threadIdx.x == 0);
+  const auto heard = Barrier<>(storage[1]).init(32, threadIdx.x == 0);
+  if (threadIdx.x < 32) tile[threadIdx.x] = 3 * in[threadIdx.x];
+  ptx::fence_proxy_async();
+  ptx::sync_cluster();
+  if (ptx::cluster_ctarank() == 1) {
+    if (threadIdx.x == 0) {
+      const u32 there = bytes.in(0).address(), to = ptx::map_to_cta(ptx::shared_address(received), 0);
+      mb::expect_tx_remote(there, 4);
+      ptx::store_async(to + 128, in[32], there);
+      bytes.in(0).expect(128);
+      ptx::bulk_send(to, ptx::shared_address(tile), 128, there);
+      mb::arrive_remote_of_reader(there);
+    } else if (threadIdx.x >= 32) {
+      out[threadIdx.x + 32] = in[threadIdx.x] + 1;
+      heard.in(0).arrive();
+    }
+  } else if (threadIdx.x < 33) {
+    const bool came = completes(bytes.address(), 0);
+    out[threadIdx.x] = came ? received[threadIdx.x] : 0;
+  }
+  if (ptx::cluster_ctarank() == 0 && threadIdx.x >= 32) {
+    const bool came = completes(heard.address(), 0);
+    out[64 + threadIdx.x] = came ? 2 * out[127 - threadIdx.x] : 0;
+  }
+  ptx::sync_cluster();
+}
+)";
+
+void expect_remote(Out out, In in) {
+  for (std::size_t i = 0; i < 32; ++i) {
+    out[i] = 3 * in[i];
+    out[64 + i] = in[32 + i] + 1;
+    out[96 + i] = 2 * (in[63 - i] + 1);
+  }
+  out[32] = in[32];
+}
+
+constexpr auto cluster_text = R"(
+#include "tmajit/cluster.cuh"
+#include "tmajit/shared.cuh"
+using namespace tmajit;
+
+extern "C" __global__ void words(u32* out, const u32* in) {
+  __shared__ u32 word;
+  const u32 rank = ptx::cluster_ctarank(), all = ptx::cluster_nctarank(), mine = rank * 64 + threadIdx.x;
+  out[mine] = in[mine];
+  ptx::arrive_at_cluster();
+  ptx::wait_for_cluster();
+  out[64 * all + mine] = out[(mine + 64) % (64 * all)] + 1;
+  ptx::arrive_at_cluster_relaxed();  // of nobody's memory
+  ptx::wait_for_cluster();
+  u32* const told = out + 128 * all + 12 * rank;
+  const uint3 at = ptx::cluster_ctaid(), extent = ptx::cluster_nctaid(), id = ptx::clusterid(), ids = ptx::nclusterid();
+  const u32 found[12] = {rank, all, at.x, at.y, at.z, extent.x, extent.y, id.x, ids.x, ids.y,
+                         ptx::is_explicit_cluster(), ptx::cta_of(ptx::map_to_cta(ptx::shared_address(&word), (rank + 1) % all))};
+  if (threadIdx.x == 0) for (u32 i = 0; i < 12; ++i) told[i] = found[i];
+}
+)";
+
+void expect_cluster(Out out, In in) {
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    out[i] = in[i];
+    out[256 + i] = in[(i + 64) % 256] + 1;
+  }
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::array<std::uint32_t, 12> told{rank, 4, rank, 0, 0, 4, 1, 0, 1, 1, 1, (rank + 1) % 4};
+    std::ranges::copy(told, out.begin() + 512 + 12 * rank);
+  }
+}
+
+constexpr auto named_text = R"(
+#include "tmajit/sync.cuh"
+using namespace tmajit;
+
+extern "C" __global__ void words(u32* out, const u32* in) {
+  __shared__ u32 tile[32], back[32];
+  const u32 lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    tile[lane] = in[lane] ^ 7;
+    ptx::arrive_at_threads(1, 64);
+    ptx::sync_threads<2, 64>();
+    out[lane] = back[31 - lane];
+  } else if (threadIdx.x < 64) {
+    ptx::sync_threads_at(1, 64);
+    back[lane] = tile[31 - lane] + 1;
+    ptx::sync_threads<2, 64>();
+  }
+}
+)";
+
+}  // namespace
+
+void add_barriers(std::vector<Case>& cases) {
+  cases.push_back(
+      case_of("mbarrier.phases",
+              {"mbarrier.init", "mbarrier.arrive", "mbarrier.arrive_drop", "mbarrier.expect_tx",
+               "mbarrier.test_wait", "mbarrier.try_wait", "mbarrier.inval", "fence.mbarrier_init"},
+              {.what = "which phases are complete after which arrivals and bytes",
+               .text = phases_text,
+               .threads = 32,
+               .in = 8,
+               .out = 18,
+               .expect = expect_phases}));
+  cases.push_back(case_of("mbarrier.remote",
+                          {"mbarrier.arrive", "mbarrier.expect_tx", "st.async", "cp.async.bulk", "mapa"},
+                          {.what = "arrivals and bytes from another CTA, and what is seen behind them",
+                           .text = remote_text,
+                           .threads = 64,
+                           .ctas = 2,
+                           .in = 64,
+                           .out = 128,
+                           .expect = expect_remote}));
+  cases.push_back(case_of("cluster.barrier", {"barrier.cluster", "mapa", "getctarank"},
+                          {.what = "what CTAs see of each other, and the registers that say who they are",
+                           .text = cluster_text,
+                           .threads = 64,
+                           .ctas = 4,
+                           .in = 256,
+                           .out = 560,
+                           .expect = expect_cluster}));
+  cases.push_back(case_of("barrier.named", {"barrier.sync", "barrier.arrive"},
+                          {.what = "two warps of four that hand words to each other",
+                           .text = named_text,
+                           .in = 32,
+                           .out = 32,
+                           .expect = [](Out out, In in) {
+                             for (std::size_t i = 0; i < 32; ++i) out[i] = (in[i] ^ 7U) + 1;
+                           }}));
+}
+
+}  // namespace conformance

@@ -1,0 +1,268 @@
+/// wgmma over boxes that the copy engine brings: every swizzle, both majors, A from shared memory and from
+/// registers, each element type. All values are small integers, so that every sum is exact.
+#include "conformance/groups.hpp"
+#include "conformance/kernel_text.hpp"
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace conformance {
+
+using namespace tmajit;
+using reference::between;
+using reference::Random;
+
+namespace {
+
+constexpr std::uint32_t m = 64;
+constexpr std::uint32_t n = 64;
+constexpr std::uint32_t k = 128;
+
+/// An operand's type: how large an element is, and the codes of -2, -1, 0, 1 and 2.
+struct Operand {
+  ElementType element;
+  const char* word;  ///< of as many bytes
+  std::array<std::uint32_t, 5> codes;
+};
+
+constexpr Operand bf16{ElementType::bf16, "u16", {0xc000, 0xbf80, 0, 0x3f80, 0x4000}};
+constexpr Operand f16{ElementType::f16, "u16", {0xc000, 0xbc00, 0, 0x3c00, 0x4000}};
+constexpr Operand tf32{ElementType::f32, "u32", {0xc0000000, 0xbf800000, 0, 0x3f800000, 0x40000000}};
+constexpr Operand e4m3{ElementType::e4m3, "u8", {0xc0, 0xb8, 0, 0x38, 0x40}};
+constexpr Operand e5m2{ElementType::e5m2, "u8", {0xc0, 0xbc, 0, 0x3c, 0x40}};
+constexpr Operand s8{ElementType::i8, "u8", {0xfe, 0xff, 0, 1, 2}};
+constexpr Operand u8{ElementType::u8, "u8", {3, 4, 0, 1, 2}};  // which has no -2 and -1: 3 and 4
+
+/// Products: the header, the function, what accumulates.
+struct Product {
+  const char* header;
+  const char* function;
+  Operand a;
+  Operand b;
+  const char* result = "float";
+};
+
+constexpr Product products[] = {
+    {"bf16", "wgmma_bf16", bf16, bf16},     {"f16", "wgmma_f16", f16, f16},
+    {"tf32", "wgmma_tf32", tf32, tf32},     {"fp8", "wgmma_e4m3_e4m3", e4m3, e4m3},
+    {"fp8", "wgmma_e4m3_e5m2", e4m3, e5m2}, {"fp8", "wgmma_e5m2_e4m3", e5m2, e4m3},
+    {"fp8", "wgmma_e5m2_e5m2", e5m2, e5m2}, {"int8", "wgmma_s8_s8", s8, s8, "i32"},
+    {"int8", "wgmma_s8_u8", s8, u8, "i32"}, {"int8", "wgmma_u8_s8", u8, s8, "i32"},
+    {"int8", "wgmma_u8_u8", u8, u8, "i32"}, {"int8", "wgmma_s8_s8_saturated", s8, s8, "i32"},
+};
+
+struct Multiplication {
+  const Product& product;
+  Swizzle swizzle;
+  bool a_from_registers = false;
+  bool a_along_m = false;
+  bool b_along_n = false;
+  std::uint32_t shift = 0;  ///< of the tiles, from the swizzle's period, in 128 bytes
+};
+
+/// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.
+Dims box(const Multiplication& c, const Operand& operand, std::uint32_t side, bool along_mn) {
+  const std::uint32_t span = c.swizzle == Swizzle::none ? 16 : span_bytes(c.swizzle);
+  return {along_mn ? k : side, span / size_of(operand.element)};
+}
+
+std::string text_of(const Multiplication& c) {
+  const auto tile = [&](const Operand& operand, std::uint32_t side, bool along_mn) {
+    constexpr const char* swizzles[] = {"none", "b32", "b64", "b128"};
+    const Dims sides = box(c, operand, side, along_mn);
+    return fmt::format("MatrixTile<{}, MapSwizzle::{}, Major::{}, {}, {}>", operand.word,
+                       swizzles[static_cast<int>(c.swizzle)], along_mn ? "mn" : "k", sides[0], sides[1]);
+  };
+  std::string majors;
+  if (size_of(c.product.a.element) == 2) {
+    majors = "<Sign::kept, Sign::kept";
+    if (!c.a_from_registers) majors += c.a_along_m ? ", Major::mn" : ", Major::k";
+    majors += c.b_along_n ? ", Major::mn>" : ", Major::k>";
+  }
+  return fmt::format(
+      R"(
+#include "tmajit/barrier.cuh"
+#include "tmajit/bulk_tensor.cuh"
+#include "tmajit/matrix_tile.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/wgmma_{0}.cuh"
+using namespace tmajit;
+using Word = {1};
+using Result = {2};
+using TileA = {3};
+using TileB = {4};
+constexpr u32 m = {5}, n = {6}, k = {7};
+constexpr u32 a_columns = {8}, b_columns = {9};  // of a box
+constexpr u32 a_boxes = {10} / a_columns, b_boxes = {11} / b_columns;
+constexpr u32 shift = {15};
+
+extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const u32* a_rows, const __grid_constant__ TensorMap a_map,
+                                                            const __grid_constant__ TensorMap b_map) {{
+  __shared__ u64 word;
+  const u32 a = ptx::shared_address(aligned_shared_memory()) + shift, b = a + m * k * sizeof(Word);
+  const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);
+  __syncthreads();
+  if (threadIdx.x == 0) {{
+    arrived.expect((m + n) * k * sizeof(Word));
+    for (u32 i = 0; i < a_boxes; ++i)
+      ptx::tensor_load(a + i * TileA::box_bytes, a_map, Coordinates<2>{{static_cast<i32>(i * a_columns), 0}}, arrived.address());
+    for (u32 i = 0; i < b_boxes; ++i)
+      ptx::tensor_load(b + i * TileB::box_bytes, b_map, Coordinates<2>{{static_cast<i32>(i * b_columns), 0}}, arrived.address());
+  }}
+  const bool came = completes(arrived.address(), 0);
+
+  constexpr u32 steps = k * sizeof(Word) / 32;
+  const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Result d[n / 2] = {{}};
+#pragma unroll
+  for (u32 step = 0; step < steps; ++step) {{
+#if {12}
+    u32 operand[4];
+    for (u32 i = 0; i < 4; ++i)
+      operand[i] = a_rows[(16 * warp + lane / 4 + 8 * (i % 2)) * (8 * steps) + 8 * step + lane % 4 + 4 * (i / 2)];
+#else
+    const MatrixDescriptor operand = TileA::descriptor(a, step);
+#endif
+    ptx::wgmma_fence();
+    ptx::{13}{14}(d, operand, TileB::descriptor(b, step), step > 0);
+    ptx::wgmma_commit_group();
+    ptx::wgmma_wait_group<0>();
+  }}
+  for (u32 i = 0; i < n / 2; ++i)
+    out[(16 * warp + lane / 4 + 8 * (i / 2 % 2)) * n + 8 * (i / 4) + 2 * (lane % 4) + i % 2] = came ? d[i] : Result(-1);
+}}
+)",
+      c.product.header, c.product.a.word, c.product.result, tile(c.product.a, m, c.a_along_m),
+      tile(c.product.b, n, c.b_along_n), m, n, k, box(c, c.product.a, m, c.a_along_m)[1],
+      box(c, c.product.b, n, c.b_along_n)[1], c.a_along_m ? m : k, c.b_along_n ? n : k,
+      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift,
+      c.has_base_offset ? c.shift % 8 : 0);
+}
+
+/// A matrix of `side` rows along K, of numbers 0 to 4: which of the codes each element is.
+using Matrix = std::vector<std::uint32_t>;
+
+Matrix random_matrix(Random& random, std::uint32_t side) {
+  Matrix matrix(std::size_t{side} * k);
+  for (auto& element : matrix) element = static_cast<std::uint32_t>(between(random, 0, 4));
+  return matrix;
+}
+
+int value_of(const Operand& operand, std::uint32_t code) {
+  return operand.element == ElementType::u8 ? static_cast<int>(operand.codes.at(code))
+                                            : static_cast<int>(code) - 2;
+}
+
+/// The elements as they lie in memory: along k, or along the side.
+std::vector<std::byte> image(const Operand& operand, const Matrix& matrix, std::uint32_t side,
+                             bool along_mn) {
+  const std::uint32_t size = size_of(operand.element);
+  std::vector<std::byte> bytes(matrix.size() * size);
+  for (std::uint32_t row = 0; row < side; ++row) {
+    for (std::uint32_t column = 0; column < k; ++column) {
+      const std::size_t at = along_mn ? std::size_t{column} * side + row : std::size_t{row} * k + column;
+      std::memcpy(bytes.data() + at * size, &operand.codes.at(matrix[std::size_t{row} * k + column]), size);
+    }
+  }
+  return bytes;
+}
+
+std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, const Matrix& b) {
+  std::vector<std::byte> out(std::size_t{m} * n * 4);
+  for (std::uint32_t row = 0; row < m; ++row) {
+    for (std::uint32_t column = 0; column < n; ++column) {
+      int sum = 0;
+      for (std::uint32_t i = 0; i < k; ++i)
+        sum += value_of(c.product.a, a[std::size_t{row} * k + i]) *
+               value_of(c.product.b, b[std::size_t{column} * k + i]);
+      const auto as_float = static_cast<float>(sum);
+      auto* const to = out.data() + (std::size_t{row} * n + column) * 4;
+      if (std::string_view(c.product.result) == "float") {
+        std::memcpy(to, &as_float, 4);
+      } else {
+        std::memcpy(to, &sum, 4);
+      }
+    }
+  }
+  return out;
+}
+
+Trial trial_of(const Multiplication& c, Random& random) {
+  const Matrix a = random_matrix(random, m);
+  const Matrix b = random_matrix(random, n);
+  const auto memory = [](std::string_view name, const std::vector<std::byte>& bytes) {
+    return Memory{name, ElementType::u32, bytes, bytes};
+  };
+  const auto map = [&](const Operand& operand, std::uint32_t side, bool along_mn) {
+    const TensorView view = TensorView::contiguous(operand.element, along_mn ? Dims{k, side} : Dims{side, k});
+    return TensorMapSpec::of(view, box(c, operand, side, along_mn), c.swizzle);
+  };
+  const auto shared_bytes =
+      static_cast<std::uint32_t>(2048 + 128 * c.shift + (m + n) * k * size_of(c.product.a.element));
+  return {
+      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off", c.product.function, name(c.swizzle),
+                          c.a_from_registers ? ", A from registers" : "", c.a_along_m ? ", A along M" : "",
+                          c.b_along_n ? ", B along N" : "", 128 * c.shift),
+      .kernel = kernel_of(text_of(c), "multiply"),
+      .memories = {{"product", ElementType::u32, std::vector<std::byte>(std::size_t{m} * n * 4),
+                    product_of(c, a, b)},
+                   memory("A", image(c.product.a, a, m, c.a_along_m)),
+                   memory("B", image(c.product.b, b, n, c.b_along_n))},
+      .arguments = {AddressArgument{0}, AddressArgument{1}, MapArgument{1, map(c.product.a, m, c.a_along_m)},
+                    MapArgument{2, map(c.product.b, n, c.b_along_n)}},
+      .shape = {.block = {128, 1, 1}, .shared_bytes = shared_bytes}};
+}
+
+constexpr std::array swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
+
+std::vector<Trial> trials_of(const Product& product, Random& random) {
+  std::vector<Trial> trials;
+  for (const Swizzle swizzle : swizzles) {
+    trials.push_back(trial_of({.product = product, .swizzle = swizzle, .a_from_registers = true}, random));
+    for (const bool a : {false, true}) {
+      for (const bool b : {false, true}) {
+        if ((a || b) && size_of(product.a.element) != 2) continue;
+        trials.push_back(
+            trial_of({.product = product, .swizzle = swizzle, .a_along_m = a, .b_along_n = b}, random));
+      }
+    }
+  }
+  return trials;
+}
+
+/// Tiles that begin at each of the places, but the first, from one period of their swizzle to the next.
+std::vector<Trial> shifted(Random& random) {
+  std::vector<Trial> trials;
+  for (const Swizzle swizzle : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
+    for (std::uint32_t shift = 1; shift < span_bytes(swizzle) / 16; ++shift) {
+      trials.push_back(trial_of({.product = products[0], .swizzle = swizzle, .shift = shift}, random));
+    }
+  }
+  return trials;
+}
+
+}  // namespace
+
+void add_products(std::vector<Case>& cases) {
+  const std::vector<std::string> instructions{"wgmma.mma_async", "wgmma.fence", "wgmma.commit_group",
+                                              "wgmma.wait_group"};
+  for (const Product& product : products) {
+    cases.push_back({.name = fmt::format("wgmma.{}", std::string_view(product.function).substr(6)),
+                     .instructions = instructions,
+                     .what = "of every swizzle and major, A from shared memory and from registers",
+                     .trials = [&product](Random& random) { return trials_of(product, random); }});
+  }
+  cases.push_back({.name = "settle: matrix tiles off the swizzle's period",
+                   .instructions = instructions,
+                   .what = "descriptors of base offset 0 read them as the engine writes them",
+                   .trials = [](Random& random) { return shifted(random); },
+                   .reports = {"copy.swizzle-base"}});
+}
+
+}  // namespace conformance

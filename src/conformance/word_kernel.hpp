@@ -1,0 +1,30 @@
+#pragma once
+
+#include "conformance/case.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+/// A kernel `extern "C" __global__ void words(u32* out, const u32* in)` of one cluster, for what needs no
+/// tensor map.
+struct WordKernel {
+  std::string what;
+  std::string text;
+  std::uint32_t threads = 128;  ///< of a CTA
+  std::uint32_t ctas = 1;
+  std::uint32_t in = 0;   ///< words, random
+  std::uint32_t out = 0;  ///< words, zeros
+  std::uint32_t shared_bytes = 0;
+  std::function<void(std::span<std::uint32_t> out, std::span<const std::uint32_t> in)> expect;
+};
+[[nodiscard]] Trial trial_of(const WordKernel& kernel, reference::Random& random);
+
+/// A case of one such kernel, with several random inputs.
+[[nodiscard]] Case case_of(std::string name, std::vector<std::string> instructions, const WordKernel& kernel);
+
+}  // namespace conformance
