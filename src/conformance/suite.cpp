@@ -16,6 +16,7 @@ const std::vector<Case>& all_cases() {
     add_fences(made);
     add_warps(made);
     add_map_changes(made);
+    add_pixels(made);
     add_products(made);
     return made;
   }();

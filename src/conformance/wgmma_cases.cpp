@@ -141,8 +141,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
       c.product.header, c.product.a.word, c.product.result, tile(c.product.a, m, c.a_along_m),
       tile(c.product.b, n, c.b_along_n), m, n, k, box(c, c.product.a, m, c.a_along_m)[1],
       box(c, c.product.b, n, c.b_along_n)[1], c.a_along_m ? m : k, c.b_along_n ? n : k,
-      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift,
-      c.has_base_offset ? c.shift % 8 : 0);
+      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift);
 }
 
 /// A matrix of `side` rows along K, of numbers 0 to 4: which of the codes each element is.

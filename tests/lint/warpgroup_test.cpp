@@ -43,7 +43,8 @@ TEST_CASE("registers of products, block by block") {
   CHECK(rules_of(fence + product + commit + set + wait + "ret;") == Rules{"wgmma.register-in-flight"});
   // Compilers set accumulators where they like.
   CHECK(rules_of(fence + "mov.b32 %d2, 0;\n" + product + commit + wait + "ret;").empty());
-  CHECK(rules_of(fence + "mov.b32 %d2, 0;\nsetp.ne.b32 %p1, %d2, 0;\n" + product + commit + wait + "ret;").empty());
+  CHECK(rules_of(fence + "mov.b32 %d2, 0;\nsetp.ne.b32 %p1, %d2, 0;\n" + product + commit + wait + "ret;")
+            .empty());
   CHECK(rules_of(fence + product + commit + "setp.ne.b32 %p1, %d2, 0;\n" + wait + "ret;") ==
         Rules{"wgmma.register-in-flight"});
   // Of other registers, and of those that a condition keeps apart, nothing is said.

@@ -182,6 +182,24 @@ TEST_CASE("interleaved layouts count slices, one after the other in shared memor
   CHECK(loaded(map, tensor, {0, 0, 0}) == tensor);
 }
 
+TEST_CASE("of an interleaved image a load moves one slice of each pixel") {
+  const TensorMapSpec map{.type = ElementType::u8,
+                          .rank = 4,
+                          .interleave = Interleave::b16,
+                          .mode = MapMode::im2col,
+                          .shape = {2, 4, 5, 6},
+                          .strides = {1920, 480, 96, 16},
+                          .element_strides = {1, 1, 1, 1},
+                          .pixel_box = {.channels = 32, .pixels = 8}};
+  std::vector<std::byte> tensor(2 * 1920);
+  for (std::size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::byte>(i / 16);
+  const auto image = loaded(map, tensor, {0, 1, 2, 3});
+  REQUIRE(image.size() == 8 * 16);
+  // Three of one row, five of the next.
+  for (std::size_t pixel = 0; pixel < 8; ++pixel)
+    CHECK(image[16 * pixel] == static_cast<std::byte>((1 * 5 + 2) * 6 + 3 + pixel));
+}
+
 TEST_CASE("a swizzle is a permutation of a tile") {
   const auto swizzle = GENERATE(Swizzle::b32, Swizzle::b64, Swizzle::b128);
   std::set<std::uint64_t> reached;

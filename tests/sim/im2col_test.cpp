@@ -1,8 +1,5 @@
-/// Copies of pixels through im2col maps: random ones against the reference, and what goes wrong there.
-#include "gpu/im2col_runs.hpp"
+/// Copies of pixels through im2col maps, and what goes wrong there. Random ones: src/conformance.
 #include "sim/text_kernel.hpp"
-
-#include <tmajit/validate.hpp>
 
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -10,40 +7,6 @@
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
-
-TEST_CASE("copies of pixels are the reference's") {
-  const auto used = reference::seed(20261123);
-  reference::Random random(used);
-  const auto sim = make_sim_device({});
-  gpu::Im2colRuns runs(sim);
-  for (const auto& run : gpu::pixel_copies()) {
-    if (run.features.outside) continue;  // reported: store.negative-coordinate
-    for (std::uint64_t i = 0; i < 20; ++i) {
-      const auto c = gpu::random_im2col_case(random, run.copy, run.features);
-      INFO("TMAJIT_SEED=" << used << ", " << run.name << ", case " << i << ": " << describe(c));
-      REQUIRE(validate(c.map).empty());
-      REQUIRE(runs.difference(c, i).empty());
-      REQUIRE(sim->reports().empty());
-    }
-  }
-}
-
-TEST_CASE("where the pixels of a tile come from") {
-  gpu::Im2colRuns runs(make_sim_device({}));
-  for (const auto& c : gpu::slices_cases()) {
-    INFO(describe(c));
-    REQUIRE(validate(c.map).empty());
-    const auto origins = runs.origins(c, static_cast<std::uint32_t>(tile_layout(c.map).transaction_bytes));
-    CHECK((origins == gpu::expected_origins(c)));
-    // One slice a pixel: three of one row, five of the next.
-    const auto chunks = static_cast<std::uint32_t>(c.map.strides[3] / 16);
-    CHECK(origins.at(0) == 1 + ((1 * 5 + 2) * 6 + 3) * chunks);
-    CHECK(origins.at(chunks * 2) == origins.at(0) + 2 * chunks);
-    CHECK(origins.at(chunks * 3) == origins.at(0) + 3 * chunks);
-    CHECK(origins.at(chunks * 7) == origins.at(0) + 7 * chunks);
-    CHECK(origins.at(chunks * 8) == gpu::Im2colRuns::untouched);
-  }
-}
 
 namespace {
 

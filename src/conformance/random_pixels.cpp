@@ -1,0 +1,138 @@
+#include "conformance/random_pixels.hpp"
+
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace conformance {
+
+using namespace tmajit;
+using reference::between;
+using reference::one_in;
+using reference::one_of;
+using reference::Random;
+
+namespace {
+
+constexpr std::uint32_t most_pixels = 200;
+
+std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t most) {
+  return least + static_cast<std::int64_t>(between(random, 0, static_cast<std::uint64_t>(most - least)));
+}
+
+/// Bytes of an element of the innermost dimension: a channel, or with an interleaved layout a slice of them.
+std::uint32_t inner_bytes(const TensorMapSpec& map) {
+  return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
+}
+
+/// The slices of an interleaved image, and which of them a copy moves.
+void choose_slices(Random& random, TileCopy& c, const PixelFeatures& features) {
+  c.map.shape[1] = between(random, 1, 4);
+  const auto last = static_cast<std::int64_t>(c.map.shape[1]) - (features.channels ? 0 : 1);
+  c.at[1] = signed_between(random, features.channels && c.way == TileCopy::Way::load ? -1 : 0, last);
+}
+
+void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features) {
+  TensorMapSpec& map = c.map;
+  const std::uint32_t unit = 16 / size_of(map.type);
+  const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
+  const std::uint32_t most = limited ? span_bytes(map.swizzle) / size_of(map.type) : 16 * unit;
+  map.pixel_box.channels = unit * static_cast<std::uint32_t>(between(random, 1, std::min(most, 64U) / unit));
+  if (map.interleave != Interleave::none) return choose_slices(random, c, features);
+  std::uint64_t channels = map.pixel_box.channels;
+  if (features.channels) channels = between(random, 1, 2 * channels);
+  // Whether reductions write whole chunks past a row's end is another question.
+  if (c.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
+  const std::uint32_t inner = map.rank - 1U;
+  map.shape[inner] = channels;
+  if (!features.channels) return;
+  const std::int64_t step = unit;
+  const std::int64_t beyond = static_cast<std::int64_t>(channels) / step + 1;
+  c.at[inner] =
+      step * (one_in(random, 2) ? 0 : signed_between(random, c.way == TileCopy::Way::load ? -1 : 0, beyond));
+}
+
+/// Corners in a dimension of the image that leave a place there.
+void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, std::uint32_t i) {
+  TensorMapSpec& map = c.map;
+  const bool inside = c.way != TileCopy::Way::load && !features.outside;
+  const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
+  const bool apart = features.corners || features.outside;
+  const std::int64_t lower = apart ? signed_between(random, inside ? 0 : -4, 3) : inside ? 0 : -1;
+  const std::int64_t upper = apart ? signed_between(random, -5, 4) : -1;
+  map.pixel_box.lower[i] = static_cast<std::int32_t>(lower);
+  map.pixel_box.upper[i] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
+}
+
+void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
+  TensorMapSpec& map = c.map;
+  constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
+  const bool store = c.way != TileCopy::Way::load;
+  std::uint64_t places = 1;
+  const std::uint32_t first = first_image_dimension(map.interleave);
+  for (std::uint32_t i = 0; i + 2U < map.rank; ++i)
+    map.shape[first + i] = between(random, 1, most_extents.at(map.rank - 3U));
+  for (std::uint32_t i = 0; i + 2U < map.rank; ++i) {
+    choose_corners(random, c, features, i);
+    const std::uint32_t d = first + i;
+    const std::int64_t lower = map.pixel_box.lower[i];
+    if (features.strides && one_in(random, 2))
+      map.element_strides[d] = static_cast<std::uint32_t>(between(random, 1, 4));
+    const std::int64_t last = static_cast<std::int64_t>(map.shape[d]) - 1 + map.pixel_box.upper[i];
+    c.at[d] = signed_between(random, lower, last);
+    if (!features.between || one_in(random, 2))
+      c.at[d] = lower + (c.at[d] - lower) / map.element_strides[d] * map.element_strides[d];
+    if (one_in(random, 3)) c.at[d] = lower;
+    // A tap of a dilated filter.
+    if (!store && features.offsets)
+      c.offsets[i] = static_cast<std::int64_t>(between(random, 0, 3) * between(random, 1, 4));
+    places *= static_cast<std::uint64_t>((last - lower) / map.element_strides[d] + 1);
+  }
+  map.shape[0] = between(random, 1, 3);
+  places *= map.shape[0];
+  const auto last = static_cast<std::int64_t>(map.shape[0]) - (features.images ? 0 : 1);
+  c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
+  map.pixel_box.pixels =
+      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, most_pixels)));
+}
+
+void choose_strides(Random& random, TensorMapSpec& map, bool padding) {
+  const std::uint64_t unit = map.interleave == Interleave::b32 ? 32 : 16;
+  const std::uint32_t inner = map.rank - 1U;
+  map.strides[inner] = inner_bytes(map);
+  std::uint64_t stride = map.shape[inner] * map.strides[inner];
+  for (auto d = inner; d-- > 0;) {
+    stride =
+        (stride + unit - 1) / unit * unit + (padding && one_in(random, 3) ? unit * between(random, 0, 2) : 0);
+    map.strides[d] = stride;
+    stride *= map.shape[d];
+  }
+}
+
+}  // namespace
+
+TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& features) {
+  while (true) {
+    TileCopy c{.way = way,
+               .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
+                       .mode = MapMode::im2col}};
+    TensorMapSpec& map = c.map;
+    map.type =
+        way != TileCopy::Way::reduce && features.types ? one_of(random, all_element_types) : ElementType::u32;
+    if (features.swizzles) map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
+    map.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
+    if (can_fill_nan(map.type) && one_in(random, 3)) map.oob_fill = OobFill::nan;
+    if (features.interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
+    std::fill_n(map.element_strides.begin(), map.rank, 1U);
+    choose_channels(random, c, features);
+    choose_image(random, c, features);
+    choose_strides(random, map, features.padding);
+    c.moved = features.moved && one_in(random, 3);
+    c.prefetch = features.prefetch && way == TileCopy::Way::load && one_in(random, 2);
+    if (features.hints) c.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));
+    if (validate(map).empty()) return c;
+  }
+}
+
+}  // namespace conformance
