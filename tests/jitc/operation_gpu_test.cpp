@@ -75,3 +75,17 @@ TEST_CASE("tuning on a GPU finds a choice, keeps it, and plans go by it", "[gpu]
   CHECK(step.at("choice") == candidates[0].at("choice"));
   CHECK(step.at("tuned") == true);
 }
+
+TEST_CASE("tune of a file finds constants and keeps them in its launch", "[gpu]") {
+  require_hopper();
+  const std::string own = JITC_EXAMPLE_OWN;
+  const Folder folder;
+  const std::string saved = folder / "best.json";
+  const auto json = jitc_json({"tune", own + "/scale.cu", "--launch", own + "/scale.json", "--values",
+                               "rows=2,4,8,400", "--save", saved});
+  CHECK(json.at("candidates").size() == 3);
+  CHECK(json.at("left_out").size() == 1);  // a box of 400 rows
+  const auto best = json.at("candidates").at(0).at("constants").at("rows").get<std::string>();
+  CHECK_THAT(read_file(saved),
+             ContainsSubstring("\"rows\": \"" + best + "\"") && ContainsSubstring("ceil_div(30, rows)"));
+}

@@ -1,9 +1,15 @@
 // Files of CUDA C++ on the command line, and what a launch description says of them.
+#include "own_kernel.hpp"
+
 #include "count_expression.hpp"
 #include "launch_description.hpp"
+#include "ptx_launch.hpp"
 #include "subprocess.hpp"
 
+#include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/runtime.hpp>
+#include <tmajit/sim.hpp>
 
 #include <string>
 
@@ -173,4 +179,55 @@ TEST_CASE("options of operations and of files do not mix") {
              ContainsSubstring("-D n: a name and its value are needed"));
   CHECK_THAT(refusal({"ptx", own + "/scale.cu", "-I", "/no/such/folder"}, 1),
              ContainsSubstring("is no folder"));
+}
+
+TEST_CASE("tune of a file: what it is told is looked at before a GPU is") {
+  const OwnExample example;
+  const auto tune = [&](const std::vector<std::string>& more) {
+    auto words = example.words("tune");
+    words.insert(words.end(), more.begin(), more.end());
+    return jitc::test::jitc(words);
+  };
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{}, "--values says which constants to try"},
+      {{"--values", "rows"}, "--values rows: a constant and values to try are needed"},
+      {{"--values", "rows="}, "a constant and values to try are needed"},
+      {{"--values", "rows=8,x"}, "rows"},
+      {{"--values", "rows=8", "--values", "rows=4"}, "--values rows: it has values already"},
+      {{"--values", "rows=8,16", "-D", "rows=8"}, "-D rows=8: --values tries others of rows"},
+      {{"--values", "rows=8", "--all"}, "has no choices to keep"},
+      {{"--values", "rows=8", "--shape", "8"}, "--shape is an option of operations"},
+  };
+  for (const auto& [words, message] : wrong) {
+    const auto result = tune(words);
+    CAPTURE(message, result.err);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.err, ContainsSubstring(message));
+  }
+  const auto operation = jitc::test::jitc({"tune", "copy", "--shape", "8", "--values", "rows=8"});
+  CHECK(operation.status == 2);
+  CHECK_THAT(operation.err, ContainsSubstring("--values is an option of a file"));
+}
+
+TEST_CASE("a described launch is the same as one that is prepared") {
+  const OwnExample example;
+  OwnOptions options{
+      .include = {}, .constants = {"rows=4"}, .entry = {}, .launch = example.words("run").back()};
+  const OwnFile file = read_own_kernel(example.folder() / "scale.cu", options);
+  const std::shared_ptr<tmajit::Device> device = tmajit::make_sim_device();
+  const tmajit::Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  LaunchBuffers buffers(*file.launch, file.launch_folder);
+  buffers.upload(device);
+  buffers.open_outputs();
+  const tmajit::OwnLaunch launch = buffers.own_launch(*file.launch);
+  CHECK(launch.shape.grid == std::array<std::uint32_t, 3>{8, 1, 1});
+  CHECK(launch.tensors.size() == 3);
+  runtime.kernel(tmajit::source(file.kernel), launch.shape.shared_bytes).prepare(launch)(nullptr);
+  device->streams().synchronize(nullptr);
+  static_cast<void>(buffers.download());
+  const std::string prepared = read_file(example.folder() / "y.npy");
+  auto words = example.words("run");
+  words.insert(words.end(), {"--device", "sim", "-D", "rows=4"});
+  REQUIRE(jitc::test::jitc(words).status == 0);
+  CHECK(read_file(example.folder() / "y.npy") == prepared);
 }

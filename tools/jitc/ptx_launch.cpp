@@ -57,6 +57,13 @@ PtxParameter describe(const ptx::Variable& variable) {
 
 }  // namespace
 
+tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
+  return {.grid = launch.grid,
+          .block = launch.block,
+          .shared_bytes = launch.shared_bytes,
+          .cluster = launch.cluster};
+}
+
 std::vector<PtxKernel> kernels_of(std::string_view text, std::string_view file) {
   const auto parsed = ptx::parse(text, file);
   if (!parsed) {
@@ -194,12 +201,17 @@ const LaunchBuffers::Entry& LaunchBuffers::find(const std::string& name) const {
   return *std::ranges::find(entries_, name, [](const Entry& entry) { return entry.description.name; });
 }
 
-tmajit::DevicePtr LaunchBuffers::address(const PointerParameter& pointer, const std::string& path) const {
-  const auto& memory = find(pointer.buffer).memory;
-  if (pointer.offset > memory.bytes()) {
-    refuse("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, memory.bytes());
+tmajit::AddressArgument LaunchBuffers::address(const PointerParameter& pointer,
+                                               const std::string& path) const {
+  const auto& entry = find(pointer.buffer);
+  if (pointer.offset > entry.memory.bytes()) {
+    refuse("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, entry.memory.bytes());
   }
-  return memory.address() + pointer.offset;
+  return {static_cast<std::uint32_t>(&entry - entries_.data()), static_cast<std::int64_t>(pointer.offset)};
+}
+
+tmajit::DevicePtr LaunchBuffers::place(const tmajit::AddressArgument& address) const {
+  return entries_[address.tensor].memory.address() + static_cast<std::uint64_t>(address.offset);
 }
 
 tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
@@ -239,49 +251,84 @@ tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
   return spec;
 }
 
-void LaunchBuffers::check_tensor_maps(const std::vector<KernelParameter>& parameters) const {
-  std::vector<tmajit::Violation> all;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto* const map = std::get_if<TensorMapParameter>(&parameters[i]);
-    if (map == nullptr) continue;
-    const auto path = fmt::format("$.parameters[{}].tensor_map", i);
-    for (auto& violation : tmajit::validate(tensor_map(*map, path), address(map->at, path))) {
-      violation.subject = fmt::format("{}: {}", path, violation.subject);
-      all.push_back(std::move(violation));
-    }
-  }
-  if (!all.empty()) throw tmajit::SpecError(std::move(all));
-}
-
-std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
+std::vector<tmajit::KernelArgument> LaunchBuffers::arguments(
     const std::vector<KernelParameter>& parameters) const {
-  check_tensor_maps(parameters);
-  std::vector<std::vector<std::byte>> result;
+  std::vector<tmajit::KernelArgument> result;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto path = fmt::format("$.parameters[{}]", i);
     const auto& parameter = parameters[i];
     if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
-      result.push_back(scalar_bytes(*scalar));
+      result.emplace_back(
+          tmajit::ValueArgument{.bytes = scalar_bytes(*scalar), .alignment = tmajit::size_of(scalar->type)});
     } else if (const auto* pointer = std::get_if<PointerParameter>(&parameter)) {
-      result.push_back(value_bytes(address(*pointer, path)));
+      result.emplace_back(address(*pointer, path));
     } else if (const auto* map = std::get_if<TensorMapParameter>(&parameter)) {
       const auto at = path + ".tensor_map";
-      result.push_back(value_bytes(device_->maps().encode(tensor_map(*map, at), address(map->at, at))));
+      const auto from = address(map->at, at);
+      result.emplace_back(
+          tmajit::MapArgument{.tensor = from.tensor, .spec = tensor_map(*map, at), .offset = from.offset});
     } else {
-      const auto& fields = std::get<StructParameter>(parameter);
-      const auto offsets = field_offsets(fields);
-      auto& bytes = result.emplace_back(offsets.back());
-      for (std::size_t f = 0; f < fields.fields.size(); ++f) {
-        const auto* const number = std::get_if<ScalarParameter>(&fields.fields[f]);
-        const auto part = number != nullptr
-                              ? scalar_bytes(*number)
-                              : value_bytes(address(std::get<PointerParameter>(fields.fields[f]),
-                                                    fmt::format("{}.struct[{}]", path, f)));
-        std::copy(part.begin(), part.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offsets[f]));
+      result.emplace_back(structure(std::get<StructParameter>(parameter), path));
+    }
+  }
+  return result;
+}
+
+tmajit::ValueArgument LaunchBuffers::structure(const StructParameter& parameter,
+                                               const std::string& path) const {
+  const auto offsets = field_offsets(parameter);
+  tmajit::ValueArgument value{.bytes = std::vector<std::byte>(offsets.back())};
+  for (std::size_t f = 0; f < parameter.fields.size(); ++f) {
+    const auto at = static_cast<std::uint32_t>(offsets[f]);
+    if (const auto* const number = std::get_if<ScalarParameter>(&parameter.fields[f])) {
+      const auto part = scalar_bytes(*number);
+      std::copy(part.begin(), part.end(), value.bytes.begin() + at);
+      value.alignment = std::max(value.alignment, tmajit::size_of(number->type));
+    } else {
+      const auto& pointer = std::get<PointerParameter>(parameter.fields[f]);
+      value.addresses.push_back({at, address(pointer, fmt::format("{}.struct[{}]", path, f))});
+      value.alignment = std::max(value.alignment, std::uint32_t{sizeof(tmajit::DevicePtr)});
+    }
+  }
+  return value;
+}
+
+std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
+    const std::vector<KernelParameter>& parameters) const {
+  const auto all = arguments(parameters);
+  std::vector<tmajit::Violation> violations;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto* const map = std::get_if<tmajit::MapArgument>(&all[i]);
+    if (map == nullptr) continue;
+    for (auto& violation : tmajit::validate(map->spec, place({map->tensor, map->offset}))) {
+      violation.subject = fmt::format("$.parameters[{}].tensor_map: {}", i, violation.subject);
+      violations.push_back(std::move(violation));
+    }
+  }
+  if (!violations.empty()) throw tmajit::SpecError(std::move(violations));
+  std::vector<std::vector<std::byte>> result;
+  for (const auto& argument : all) {
+    if (const auto* const address = std::get_if<tmajit::AddressArgument>(&argument)) {
+      result.push_back(value_bytes(place(*address)));
+    } else if (const auto* const map = std::get_if<tmajit::MapArgument>(&argument)) {
+      result.push_back(value_bytes(device_->maps().encode(map->spec, place({map->tensor, map->offset}))));
+    } else {
+      const auto& value = std::get<tmajit::ValueArgument>(argument);
+      auto& bytes = result.emplace_back(value.bytes);
+      for (const auto& [at, of] : value.addresses) {
+        const auto pointer = place(of);
+        std::memcpy(bytes.data() + at, &pointer, sizeof pointer);
       }
     }
   }
   return result;
+}
+
+tmajit::OwnLaunch LaunchBuffers::own_launch(const LaunchDescription& description) const {
+  tmajit::OwnLaunch launch{
+      .tensors = {}, .arguments = arguments(description.parameters), .shape = shape_of(description)};
+  for (const auto& entry : entries_) launch.tensors.push_back({entry.view, entry.memory.address()});
+  return launch;
 }
 
 }  // namespace jitc

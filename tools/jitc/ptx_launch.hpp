@@ -4,6 +4,7 @@
 #include "npy.hpp"
 
 #include <tmajit/device.hpp>
+#include <tmajit/own_launch.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -24,6 +25,8 @@ struct PtxKernel {
   std::string name;
   std::vector<PtxParameter> parameters;
 };
+
+[[nodiscard]] tmajit::LaunchShape shape_of(const LaunchDescription& launch);
 
 /// Every kernel that the module defines, in order. Throws Error{invalid_argument} that shows the lines that
 /// do not parse, named `file`.
@@ -58,6 +61,8 @@ class LaunchBuffers {
   /// that a tensor map breaks.
   [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(
       const std::vector<KernelParameter>& parameters) const;
+  /// The same launch for Kernel::prepare(); its tensors are the buffers. upload() comes first.
+  [[nodiscard]] tmajit::OwnLaunch own_launch(const LaunchDescription& description) const;
 
  private:
   struct Entry {
@@ -71,8 +76,14 @@ class LaunchBuffers {
   };
 
   [[nodiscard]] const Entry& find(const std::string& name) const;
-  [[nodiscard]] tmajit::DevicePtr address(const PointerParameter& pointer, const std::string& path) const;
-  void check_tensor_maps(const std::vector<KernelParameter>& parameters) const;
+  /// Of buffers by their numbers; throws where the offset is beyond the buffer's end.
+  [[nodiscard]] tmajit::AddressArgument address(const PointerParameter& pointer,
+                                                const std::string& path) const;
+  [[nodiscard]] tmajit::DevicePtr place(const tmajit::AddressArgument& address) const;
+  [[nodiscard]] tmajit::ValueArgument structure(const StructParameter& parameter,
+                                                const std::string& path) const;
+  [[nodiscard]] std::vector<tmajit::KernelArgument> arguments(
+      const std::vector<KernelParameter>& parameters) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<tmajit::Device> device_;

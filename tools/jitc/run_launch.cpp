@@ -18,13 +18,6 @@
 namespace jitc {
 namespace {
 
-tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
-  return {.grid = launch.grid,
-          .block = launch.block,
-          .shared_bytes = launch.shared_bytes,
-          .cluster = launch.cluster};
-}
-
 /// A description with its buffers on a device.
 class DescribedLaunch {
  public:

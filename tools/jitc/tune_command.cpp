@@ -9,6 +9,7 @@
 #include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
+#include "tune_own.hpp"
 #include "usage.hpp"
 
 #include <tmajit/move.hpp>
@@ -39,7 +40,14 @@ struct TuneCommandOptions {
   bool list = false;
   std::string export_to;
   std::string import_from;
+  OwnOptions own;  ///< of a kernel from a file
+  std::vector<std::string> values;
+  std::string save;
 
+  [[nodiscard]] bool is_own() const { return is_own_kernel(problem.word); }
+  [[nodiscard]] TuneOwnOptions of_own() const {
+    return {.file = problem.word, .own = own, .values = values, .save = save, .repeat = repeat};
+  }
   [[nodiscard]] bool measures() const { return all || !problem.word.empty(); }
 };
 
@@ -146,6 +154,11 @@ struct Tuned {
 };
 
 void check_usage(const TuneCommandOptions& options, bool json) {
+  if (options.is_own() &&
+      (options.all || options.list || !options.export_to.empty() || !options.import_from.empty())) {
+    refuse("{} has no choices to keep: --save FILE writes its launch with the fastest constants",
+           options.problem.word);
+  }
   if (options.all && !options.problem.word.empty()) {
     refuse("--all brings operations of its own; give either it or an OPERATION");
   }
@@ -268,9 +281,7 @@ Json tuned_json(const Tuned& tuned) {
           {"left_out", left_out}};
 }
 
-void measure(const TuneCommandOptions& options, Json& report, bool json) {
-  const auto moves = requests(options);
-  static_cast<void>(planned(moves.front()));  // wrong usage is found out before a GPU is looked for
+tmajit::Runtime open_runtime(const TuneCommandOptions& options, bool json) {
   auto chosen = runtime_options(options.compiler);
   const auto gpu = find_named_gpu(options.device, "tuning measures, which the simulated device cannot");
   if (!gpu) {
@@ -281,6 +292,13 @@ void measure(const TuneCommandOptions& options, Json& report, bool json) {
   tmajit::Runtime runtime(std::move(chosen));
   const auto& info = runtime.device()->info();
   if (!json) say("device", "{}, {} SMs", info.name, info.sm_count);
+  return runtime;
+}
+
+void measure(const TuneCommandOptions& options, Json& report, bool json) {
+  const auto moves = requests(options);
+  static_cast<void>(planned(moves.front()));  // wrong usage is found out before a GPU is looked for
+  auto runtime = open_runtime(options, json);
   std::vector<Tuned> all;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const auto problem = planned(moves[i]);  // its turn, since memory is large
@@ -298,7 +316,7 @@ void measure(const TuneCommandOptions& options, Json& report, bool json) {
     }
   }
   if (json) {
-    report["device"] = to_json(info);
+    report["device"] = to_json(runtime.device()->info());
     report["tuned"] = Json::array();
     for (const auto& tuned : all) report["tuned"].push_back(tuned_json(tuned));
     return;
@@ -322,6 +340,12 @@ void list(const TuneCommandOptions& options, Json& report, bool json) {
 int tune(const TuneCommandOptions& options, bool json) {
   check_usage(options, json);
   Json report = Json::object();
+  if (options.is_own()) {
+    check_tune_own(options.of_own());
+    tune_own_kernel(open_runtime(options, json), options.of_own(), report, json);
+    if (json) print_json(report);
+    return 0;
+  }
   if (!options.import_from.empty()) {
     const auto count = import_choices(options.compiler, options.import_from);
     report["imported"] = count;
@@ -348,7 +372,9 @@ void add_tune_command(CLI::App& app, Session& session) {
   OptionGroup group(command);
   OptionGroup tensors(command, tensors_group);
   add_problem_options(command, options->problem);
-  command.get_option("OPERATION")->required(false);
+  auto* const word = command.get_option("OPERATION");
+  word->required(false)->description("A file of CUDA C++, kernel.cu, or an operation: " +
+                                     word->get_description());
   tensors.add_list("--types", options->types, "TYPE[,TYPE…]",
                    "Element types; the operation is tuned for each");
   group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
@@ -364,6 +390,13 @@ void add_tune_command(CLI::App& app, Session& session) {
   choices.add("--import", options->import_from, "FILE",
               "Add the choices of such a file, before what else is done");
   add_compiler_options(command, options->compiler);
+  add_own_options(command, options->own);
+  add_launch_option(command, options->own);
+  OptionGroup own(command, own_group);
+  own.add_list("--values", options->values, "NAME=VALUE,…",
+               "Values of a constant to try, every combination of several; such as stages=2,3,4");
+  own.add("--save", options->save, "FILE",
+          "Write the launch with the fastest constants; may be --launch's file");
   command.footer(
       "Choices are kept by chip and shape class in tuning.json of the cache folder; --export - "
       "writes them\n"
@@ -372,8 +405,13 @@ void add_tune_command(CLI::App& app, Session& session) {
       "  jitc tune permute --shape 64x128x256x512 --axes 0,3,1,2 --types f32,bf16,u8\n"
       "  jitc tune copy --shape 16384x16384 --slice 100:12100,64:12064\n"
       "  jitc tune --all --export h200.json\n"
-      "  jitc tune --import h200.json --list");
-  add_action(command, session, [options](bool json) { return tune(*options, json); });
+      "  jitc tune --import h200.json --list\n"
+      "  jitc tune kernel.cu --launch launch.json --values rows=8,16,32 --values stages=2,3,4 --save "
+      "best.json");
+  add_action(command, session, [options, &command](bool json) {
+    check_own_usage(command, options->problem.word);
+    return tune(*options, json);
+  });
 }
 
 }  // namespace jitc

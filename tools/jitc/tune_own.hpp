@@ -1,0 +1,30 @@
+#pragma once
+
+#include "own_kernel.hpp"
+#include "report.hpp"
+
+#include <tmajit/runtime.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace jitc {
+
+/// What `jitc tune kernel.cu` was asked for.
+struct TuneOwnOptions {
+  std::string file;
+  OwnOptions own;
+  std::vector<std::string> values;  ///< "stages=2,3,4"
+  std::string save;                 ///< file of the launch with the fastest constants, or empty
+  std::uint32_t repeat = 20;
+};
+
+/// Throws Error{invalid_argument} where the options cannot be meant so.
+void check_tune_own(const TuneOwnOptions& options);
+
+/// Times the kernel for every combination of values, reports, and writes the launch that is to be saved.
+/// Throws what tmajit::tune() throws.
+void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& options, Json& report, bool json);
+
+}  // namespace jitc
