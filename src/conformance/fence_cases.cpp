@@ -52,7 +52,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {{
 }
 
 /// One warp writes and raises a flag; another sees it and reads.
-std::string scope_text(const char* scope) {
+std::string scope_text(const char* fence) {
   return fmt::format(R"(
 #include "tmajit/fence.cuh"
 using namespace tmajit;
@@ -61,16 +61,16 @@ extern "C" __global__ void words(u32* out, const u32* in) {{
   u32* const flag = out + 64;
   if (threadIdx.x < 32) {{
     out[threadIdx.x] = in[threadIdx.x] + 1;
-    ptx::fence_{0}();
+    ptx::{0}();
     atomicAdd(flag, 1);
   }} else {{
     while (atomicAdd(flag, 0) != 32) {{}}
-    ptx::fence_{0}();
+    ptx::{0}();
     out[threadIdx.x] = 2 * out[63 - threadIdx.x];
   }}
 }}
 )",
-                     scope);
+                     fence);
 }
 
 constexpr auto groups_text = R"(
@@ -136,9 +136,9 @@ void add_scopes(std::vector<Case>& cases) {
                    .what = "a warp sees what another wrote before it raised a flag",
                    .trials = [](Random& random) {
                      std::vector<Trial> trials;
-                     for (const auto* scope : {"cta", "cluster", "gpu", "sys"}) {
-                       trials.push_back(trial_of({.what = scope,
-                                                  .text = scope_text(scope),
+                     for (const auto* fence : {"fence_cta", "fence_cluster", "fence_gpu", "fence_sys"}) {
+                       trials.push_back(trial_of({.what = fence,
+                                                  .text = scope_text(fence),
                                                   .threads = 64,
                                                   .in = 32,
                                                   .out = 65,
