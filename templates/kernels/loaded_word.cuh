@@ -1,5 +1,6 @@
 // Words of the destination, put together from elements that were loaded one by one.
-//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate().
+//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate(), and where that reads g,
+//@ # Coordinate, coordinates.
 #pragma once
 #include "tmajit/values.cuh"
 
@@ -28,8 +29,14 @@ template <u32... i>
 struct Inputs : Input<i>... {};
 
 //@ if computes
+//@ if reads_g
+// `locate` gives the coordinates of an element of the word.
+template <class Locate, u32... i>
+__device__ __forceinline__ Word word_of(const Inputs<i...>& inputs, const Locate& locate) {
+//@ else
 template <u32... i>
 __device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
+//@ end
   AllValues<at_once, i...> values;
   (packed<typename Source<i>::Element, at_once>(static_cast<const Input<i>&>(inputs).bits)
        .decode(static_cast<SourceValues<i, at_once>&>(values).at),
@@ -37,7 +44,13 @@ __device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
   Value<Destination::Element> out[at_once] = {};
 #pragma unroll
   for (u32 k = 0; k < in_word; ++k) {
+//@ if reads_g
+    Coordinate g[coordinates];
+    locate(g, k);
+    out[k] = result_of(evaluate(g, static_cast<SourceValues<i, at_once>&>(values).at[k]...));
+//@ else
     out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
+//@ end
   }
   Pack<Destination::Element, at_once> pack;
   pack.encode(out);

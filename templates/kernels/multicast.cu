@@ -15,8 +15,8 @@
 // CTAs lie along that dimension, each alone: what repeats is brought by each of them.
 //@ end
 //@ # Facts of the kernel: rank, warps, box, cluster, along, stages, stage_bytes, load_bytes, in_word, alignment, words,
-//@ # Offset, word_index, and those of loaded_word.cuh, with image, part_bytes, loads, shared, box() and place() of each
-//@ # source.
+//@ # Offset, word_index, where evaluate() reads g dimension_of and backwards, and those of loaded_word.cuh, with image,
+//@ # part_bytes, loads, shared, box() and place() of each source.
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/cluster_grid.cuh"
 #include "tmajit/direct_tile.cuh"
@@ -96,6 +96,23 @@ __device__ __forceinline__ void read_all(Inputs<i...>& inputs, const u8* stage, 
   (read<i>(inputs, stage + Source<i>::image + Source<i>::place(index)), ...);
 }
 
+//@ if reads_g
+// The index in each dimension of the user's destination of element k of the word at `index` of the tile at `at`.
+__device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const params::DirectView<rank>& destination,
+                                               const u32 (&at)[rank], const u32 (&index)[rank], u32 k) {
+#pragma unroll
+  for (u32 c = 0; c < coordinates; ++c) {
+    const u32 d = dimension_of().at[c];
+    if (d == rank) {
+      g[c] = 0;  // an extent of 1
+    } else {
+      const u64 element = static_cast<u64>(at[d]) * box().at[d] + index[d] + (d == row ? k : 0);
+      g[c] = static_cast<Coordinate>(backwards().at[c] != 0 ? destination.extent[d] - 1 - element : element);
+    }
+  }
+}
+
+//@ end
 // The CTA's tile, whose place is `at`.
 template <u32... i>
 __device__ __forceinline__ void store_tile(Indices<i...>, const params::DirectView<rank>& destination, const u32 (&at)[rank],
@@ -116,7 +133,12 @@ __device__ __forceinline__ void store_tile(Indices<i...>, const params::DirectVi
     if (!exists) continue;
     Inputs<i...> inputs;
     read_all(inputs, stage, index);
+//@ if reads_g
+    const auto locate = [&](Coordinate (&g)[coordinates], u32 k) { locate_element(g, destination, at, index, k); };
+    const Word word = word_of(inputs, locate);
+//@ else
     const Word word = word_of(inputs);
+//@ end
     const u32 left = part.inside[row] - index[row];
     if (left >= in_word) {
       store_raw<alignment>(part.origin + offset, word);

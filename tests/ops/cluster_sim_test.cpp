@@ -61,6 +61,7 @@ void count_multicast(Counts& counts, const Candidate& candidate, const Problem& 
   ++counts[facts.cluster == 1 ? "alone" : "in clusters"];
   if (problem.nest.shape[facts.along] % facts.cluster != 0) ++counts["with CTAs beyond the end"];
   if (candidate.family->footprint(candidate, problem).tiles_per_cta > 1) ++counts["stages filled again"];
+  if (facts.coordinates > 0) ++counts["coordinates"];
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
     if (!facts.is_shared(s)) ++counts["sources of each CTA's own"];
   }
@@ -84,7 +85,7 @@ void count_exchange(Counts& counts, const Candidate& candidate, const Problem& p
 TEST_CASE("what repeats arrives in every CTA of a cluster, whole and in every stage") {
   Counts counts = run_cases("multicast", 30, 20261211, tests::random_repetition, count_multicast);
   for (const char* kind : {"alone", "in clusters", "with CTAs beyond the end", "stages filled again",
-                           "sources of each CTA's own"}) {
+                           "sources of each CTA's own", "coordinates"}) {
     INFO(kind);
     CHECK(counts[kind] > 0);
   }

@@ -86,7 +86,10 @@ Scalar sum_of(std::span<const Scalar> x, std::span<const std::uint64_t> /*g*/) {
 }
 
 CrossMove cross_move(const reference::ClusterMove& drawn) {
-  CrossMove move{.destination = {drawn.destination}, .sources = {}, .expression = drawn.expression};
+  CrossMove move{.destination = {drawn.destination},
+                 .sources = {},
+                 .expression = drawn.expression,
+                 .function = drawn.function};
   for (const TensorView& source : drawn.sources) move.sources.push_back({source});
   return move;
 }
@@ -108,7 +111,7 @@ void CrossMove::do_on_host(EveryCandidate& move) const {
   if (expression == "x") return reference::cast(move.host(0), move.host(1));
   std::vector<reference::HostView> views;
   for (std::size_t s = 1; s <= sources.size(); ++s) views.push_back(move.host(s));
-  reference::map(move.host(0), views, sum_of);
+  reference::map(move.host(0), views, function ? function : sum_of);
 }
 
 CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {

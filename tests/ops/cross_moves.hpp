@@ -15,6 +15,8 @@ struct CrossMove {
   MoveOperand destination;
   std::vector<MoveOperand> sources;
   std::string expression = {};
+  reference::MoveFunction function =
+      {};  ///< what it computes; empty: the sum of the sources, the first twice
   std::optional<tmajit::Padding> padding = std::nullopt;
 
   [[nodiscard]] std::string text() const;

@@ -1,5 +1,6 @@
 #include "reference/random_cluster_moves.hpp"
 
+#include "reference/move_expressions.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/element_type.hpp>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <string>
+#include <utility>
 
 using namespace tmajit;
 
@@ -39,6 +42,20 @@ TensorView view_of(Random& random, ElementType type, const Shape& shape,
   return TensorView::strided(type, shape, strides);
 }
 
+/// Computes something of the sources, and now and then of coordinates, too.
+void compute(Random& random, std::uint64_t sources, std::uint32_t rank, ClusterMove& move) {
+  MoveExpression expression = random_expression(random, sources, rank);
+  move.expression = expression.text;
+  move.function = expression.function;
+  if (!one_in(random, 3)) return;
+  const std::uint64_t d = between(random, 0, rank - 1);
+  move.expression = "(" + expression.text + ") + (unsigned)g[" + std::to_string(d) + "]";
+  move.function = [of_values = std::move(expression.function), d](std::span<const Scalar> x,
+                                                                  std::span<const std::uint64_t> g) {
+    return add(of_values(x, g), static_cast<std::uint32_t>(g[d]));
+  };
+}
+
 }  // namespace
 
 ClusterMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {
@@ -67,8 +84,7 @@ ClusterMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {
   const ElementType type = one_of(random, types);
   const std::uint64_t alignment = one_in(random, 2) ? bulk_bytes / size_of(type) : 1;
   move.destination = view_of(random, type, shape, order, std::vector<bool>(rank), alignment);
-  if (sources > 1 || one_in(random, 2))
-    move.expression = sources == 1 ? "x + x" : sources == 2 ? "x0 + x1 + x0" : "x0 + x1 + x2 + x0";
+  if (sources > 1 || one_in(random, 2)) compute(random, sources, rank, move);
   for (std::uint64_t s = 0; s < sources; ++s) {
     const ElementType from = move.expression.empty() || one_in(random, 2) ? type : one_of(random, types);
     std::vector<bool> repeats(rank);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "reference/moves.hpp"
+
 #include <tmajit/tensor_view.hpp>
 
 #include <cstdint>
@@ -12,7 +14,8 @@ namespace reference {
 struct ClusterMove {
   tmajit::TensorView destination;
   std::vector<tmajit::TensorView> sources;
-  std::string expression = {};  ///< a sum of the sources (tests/ops/cross_moves.hpp); empty: bits of one
+  std::string expression = {};  ///< empty: bits of one
+  MoveFunction function = {};   ///< what it computes
 };
 
 /// One to three sources of any types, at least one of which repeats along a dimension that is not the last;

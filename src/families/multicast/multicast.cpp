@@ -1,5 +1,6 @@
 #include "families/list.hpp"
 #include "families/multicast/multicast_layout.hpp"
+#include "families/shared/chunks.hpp"
 #include "families/shared/cluster_grid.hpp"
 #include "spec/saturate.hpp"
 
@@ -196,6 +197,14 @@ class Multicast final : public Family {
     parts.facts += number_fact("words", elements_of(facts.box, facts.rank) / facts.in_word, "of a tile");
     parts.facts += "// The first element of word n of a tile.\n";
     parts.facts += index_function("word_index", word_digits(facts), facts.rank);
+    if (facts.coordinates > 0) {
+      parts.facts += coordinate_facts({.coordinates = facts.coordinates,
+                                       .wide_coordinates = facts.wide_coordinates,
+                                       .dimension_of = facts.dimension_of,
+                                       .backwards = facts.backwards});
+      parts.reads.g = true;
+      parts.coordinates = facts.coordinates;
+    }
     std::array<ElementType, max_inputs> from{};
     std::vector<std::string> lines;
     for (std::uint32_t s = 0; s < facts.sources; ++s) {

@@ -116,7 +116,7 @@ MulticastLayout multicast_layout(const MulticastFacts& facts) noexcept {
 
 std::optional<std::uint32_t> multicast_dimension(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 2 || nest.windowed || !is_elementwise(problem)) return std::nullopt;
+  if (nest.rank < 2 || nest.windowed || !goes_element_by_element(problem)) return std::nullopt;
   const std::uint32_t row = nest.rank - 1;
   std::optional<std::uint32_t> best;
   std::uint64_t most = 0;
@@ -151,6 +151,13 @@ std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint3
                        .in_word = word_bytes / widest,
                        .computes = problem.expression.empty() ? 0U : 1U,
                        .sources = problem.sources()};
+  if (problem.reads.g) {
+    const ChunkFacts chunks = chunk_facts(problem);
+    facts.coordinates = chunks.coordinates;
+    facts.wide_coordinates = chunks.wide_coordinates;
+    facts.dimension_of = chunks.dimension_of;
+    facts.backwards = chunks.backwards;
+  }
   const std::uint32_t row = nest.rank - 1;
   facts.alignment = std::min(facts.in_word * problem.element_bytes(0), problem.alignment(0, row));
   for (std::uint32_t s = 0; s < facts.sources; ++s) {

@@ -23,7 +23,11 @@ struct MulticastFacts {
   Flag computes = 0;
   Flag wide_offsets = 0;
   std::uint32_t sources = 1;
-  PerDimension box{};                                  ///< of a CTA's tile: powers of two, 1 along `along`
+  std::uint32_t coordinates = 0;  ///< dimensions of the user's view, if the expression reads them
+  Flag wide_coordinates = 0;      ///< more than 32 bits
+  PerDimension dimension_of{};    ///< the nest's dimension of each coordinate
+  PerDimension backwards{};       ///< 1 where the nest walks it backwards
+  PerDimension box{};             ///< of a CTA's tile: powers of two, 1 along `along`
   std::array<std::uint32_t, max_inputs> source{};      ///< types
   std::array<std::uint32_t, max_inputs> dimensions{};  ///< in which it does not repeat: bit d for dimension d
   std::array<std::uint32_t, max_inputs> unit{};        ///< bytes of an element of its tensor map

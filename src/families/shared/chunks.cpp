@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint64_t least_along = 8;  // chunks of a row that a tile takes, if it has them
 
-std::string coordinate_facts(const ChunkFacts& facts) {
-  const std::uint32_t count = facts.coordinates;
-  std::string out = fmt::format("using Coordinate = {};\n", facts.wide_coordinates != 0 ? "u64" : "u32");
-  out += number_fact("coordinates", count, "of the user's destination");
-  out += extent_fact("dimension_of", std::span(facts.dimension_of).first(count),
-                     "and which of the nest's they are");
-  return out + extent_fact("backwards", std::span(facts.backwards).first(count));
-}
-
 }  // namespace
 
 ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept {
@@ -100,6 +91,15 @@ LaunchTile take_tile(ChunkFacts& facts) noexcept {
 
 TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest) {
   return tile_counts(nest, facts.box, facts.rank, facts.staggered != 0 ? facts.chunk - 1 : 0);
+}
+
+std::string coordinate_facts(const ChunkFacts& facts) {
+  const std::uint32_t count = facts.coordinates;
+  std::string out = fmt::format("using Coordinate = {};\n", facts.wide_coordinates != 0 ? "u64" : "u32");
+  out += number_fact("coordinates", count, "of the user's destination");
+  out += extent_fact("dimension_of", std::span(facts.dimension_of).first(count),
+                     "and which of the nest's they are");
+  return out + extent_fact("backwards", std::span(facts.backwards).first(count));
 }
 
 std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits) {

@@ -61,6 +61,8 @@ template <class Facts>
 /// Tiles in each dimension.
 [[nodiscard]] TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest);
 
+/// What evaluate() needs to be handed coordinates: Coordinate, coordinates, dimension_of, backwards.
+[[nodiscard]] std::string coordinate_facts(const ChunkFacts& facts);
 /// What templates/kernels/chunks.cuh asks for: rank, Offset, chunk, turns, Destination, coordinates and,
 /// where the tile is one of the facts, threads, box and `chunk_index()`, which takes the tile's chunks in
 /// order of `digits`. Elements that nothing is computed from are bits.

@@ -260,13 +260,17 @@ std::string offset_fact(Flag wide_offsets) {
 }
 
 bool is_elementwise(const Problem& problem) noexcept {
+  return !problem.reads.g && goes_element_by_element(problem);
+}
+
+bool goes_element_by_element(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (problem.sources() == 0 || nest.rank == 0 || nest.operand[0].strides[nest.rank - 1] != 1) return false;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     if (problem.element_bytes(i) > sizeof(std::uint64_t)) return false;
   }
   if (problem.expression.empty()) return problem.sources() == 1;
-  if (nest.windowed || problem.reads.g || problem.reads.t || problem.reads.tile_index) return false;
+  if (nest.windowed || problem.reads.t || problem.reads.tile_index) return false;
   return std::none_of(problem.interleaved.begin(), problem.interleaved.begin() + nest.operands,
                       [](bool one) { return one; });
 }

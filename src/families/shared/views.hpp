@@ -83,9 +83,11 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
 
 /// Whether kernels can do it whose threads load elements one by one and store words of the destination: its
-/// last dimension is contiguous, no element has more than 8 bytes, an expression reads nothing but values,
-/// and no source reaches into the destination: elements that a thread loads beside those it needs may be what
-/// another one writes.
+/// last dimension is contiguous, no element has more than 8 bytes, an expression reads nothing but values and
+/// coordinates, and no source reaches into the destination: elements that a thread loads beside those it
+/// needs may be what another one writes.
+[[nodiscard]] bool goes_element_by_element(const Problem& problem) noexcept;
+/// The same where an expression reads no coordinates either.
 [[nodiscard]] bool is_elementwise(const Problem& problem) noexcept;
 
 /// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
