@@ -27,6 +27,7 @@
 #include <tmajit/own_tuning.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/prediction.hpp>
+#include <tmajit/ragged.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>

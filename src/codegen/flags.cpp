@@ -61,7 +61,7 @@ constexpr KnownFlag flags[] = {
     {"contiguous", "the destination's last dimension is contiguous"},
     {"run", "a source's elements lie side by side, or a small step apart"},
     {"repeat", "a source's elements along the row are all the same one"},
-    {"elements", "a source's elements are loaded one by one"},
+    {"elements", "a source's elements, or some tensors', are moved one by one"},
     {"columns", "threads side by side reduce items side by side in what is kept (reduce)"},
     {"flat", "what is reduced is one dimension (reduce)"},
     {"split", "several CTAs share what comes together (reduce)"},

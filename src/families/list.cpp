@@ -24,6 +24,7 @@ std::span<const Family* const> all_families() noexcept {
                               &fill_family(),
                               &stencil_family(),
                               &reduce_family(),
+                              &ragged_family(),
                               &copy_family(),
                               &reduce_into_family(),
                               &map_family(),

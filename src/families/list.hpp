@@ -23,6 +23,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();
 [[nodiscard]] const Family& reduce_family();
+[[nodiscard]] const Family& ragged_family();
 [[nodiscard]] const Family& copy_family();
 [[nodiscard]] const Family& reduce_into_family();
 [[nodiscard]] const Family& map_family();

@@ -1,6 +1,7 @@
 #include "codegen/plans.hpp"
 
 #include <tmajit/plan.hpp>
+#include <tmajit/ragged.hpp>
 
 #include <algorithm>
 #include <array>
@@ -268,6 +269,30 @@ std::vector<NamedMove> broad_moves() {
   };
 }
 
+/// Batches of two tensors.
+static std::vector<NamedPlan> ragged_plans() {
+  const auto batch = [](const std::string& name, const TensorView& one, const TensorView& other,
+                        DevicePtr shift = 0) {
+    const std::vector<Tensor> to{{one, to_address}, {other, to_address + (1 << 20)}};
+    const std::vector<Tensor> from{{one, from_address}, {other, from_address + (1 << 20) + shift}};
+    return NamedPlan{"batch of " + name, plan_ragged(to, from).kernel};
+  };
+  const auto rows = [](ElementType type, std::uint64_t count, std::uint64_t columns) {
+    return TensorView::strided(type, Shape{count, columns}, Strides{64, 1});
+  };
+  using enum ElementType;
+  return {batch("f32 in one piece", TensorView::contiguous(f32, Shape{1000}),
+                TensorView::contiguous(f32, Shape{24})),
+          batch("bytes in one piece", TensorView::contiguous(u8, Shape{999}),
+                TensorView::contiguous(u8, Shape{24})),
+          batch("rows of f16", rows(f16, 100, 56), rows(f16, 7, 32)),
+          batch("rows of f16 with ends", rows(f16, 100, 55), rows(f16, 7, 3)),
+          batch("rows at odd addresses", rows(f32, 100, 56), rows(f32, 7, 32), 4),
+          batch("blocks of bytes",
+                TensorView::strided(u8, Shape{9, 8, 7, 6, 5}, Strides{16384, 2048, 256, 32, 1}),
+                TensorView::strided(u8, Shape{1, 2, 3, 4, 5}, Strides{16384, 2048, 256, 32, 1}))};
+}
+
 std::vector<NamedPlan> broad_plans() {
   std::vector<NamedPlan> plans;
   for (const FamilyInfo& family : tile_families()) {
@@ -289,6 +314,7 @@ std::vector<NamedPlan> broad_plans() {
     }
     add_options(family, plans);
   }
+  for (NamedPlan& named : ragged_plans()) plans.push_back(std::move(named));
   for (const NamedMove& named : broad_moves()) {
     for (KernelPlan& plan : plan_candidates(named.move)) {
       std::string name = named.name + ": " + described(plan);

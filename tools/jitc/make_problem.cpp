@@ -145,8 +145,12 @@ class Builder {
       if (option != nullptr && (options_.*option).empty()) refuse("{} needs {}", word, text);
     }
     const bool has_axis = operation().has_axis;
-    takes_no(!has_axis && !options_.axis.empty(), "--axis", "concat and split do; --axes permutes");
-    takes_no(!has_axis && !options_.parts.empty(), "--parts", "concat and split do");
+    const bool has_parts = has_axis || operation().batches;
+    takes_no(!has_parts && !options_.axis.empty(), "--axis",
+             "concat, split and copy_ragged do; --axes permutes");
+    takes_no(!has_parts && !options_.parts.empty(), "--parts", "concat, split and copy_ragged do");
+    if (operation().batches && options_.axis.empty() != options_.parts.empty())
+      refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", word);
     takes_no(!operation().pads && !options_.pad.empty(), "--pad",
              "only bits of one input can be padded: pad first");
     takes_no(options_.pad.empty() && options_.pad_value != 0, "--pad-value without --pad",
@@ -155,7 +159,7 @@ class Builder {
 
   /// concat's inputs without files.
   [[nodiscard]] bool parts_are_inputs() const {
-    return !has_tile() && operation().word == "concat" && !options_.parts.empty();
+    return !has_tile() && (operation().word == "concat" || operation().batches) && !options_.parts.empty();
   }
 
   /// An expression of coordinates alone needs no input, where the family takes none.
@@ -171,7 +175,7 @@ class Builder {
     const auto read = std::max(computes() ? inputs_of(options_.expression) : 1, least);
     if (parts_are_inputs()) {
       if (!problem_.files.empty())
-        refuse("--parts says how long concat's inputs are, but the files say that already");
+        refuse("--parts says how long {}'s inputs are, but the files say that already", problem_.word);
       count_ = parse_extents(options_.parts, "--parts").size();
     } else if (!problem_.files.empty()) {
       count_ = problem_.files.size();

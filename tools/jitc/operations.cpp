@@ -51,6 +51,13 @@ std::vector<Shape> kept_shape(Tensors inputs, const Arguments& arguments) {
   return {kept};
 }
 
+std::vector<Shape> own_shapes(Tensors inputs, const Arguments& /*arguments*/) {
+  std::vector<Shape> shapes;
+  for (const auto& input : inputs)
+    shapes.emplace_back(extents(input.view).begin(), extents(input.view).end());
+  return shapes;
+}
+
 std::vector<Shape> joined_shape(Tensors inputs, const Arguments& arguments) {
   const auto first = extents(inputs.front().view);
   Shape shape(first.begin(), first.end());
@@ -102,6 +109,12 @@ Operation stencil(Tensors outputs, Tensors inputs, const Arguments& arguments) {
 }
 Operation reduce(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::reduce(outputs.front(), *arguments.reduction, inputs);
+}
+Operation copy_ragged(Tensors outputs, Tensors inputs, const Arguments& /*arguments*/) {
+  std::vector<tmajit::Move> moves;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    moves.push_back({.destination = outputs[i], .sources = {inputs[i]}});
+  return Operation::of(std::move(moves));
 }
 Operation reduce_into(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::reduce_into(outputs.front(), *arguments.combine, inputs.front());
@@ -168,6 +181,11 @@ constexpr std::array table{
                   .reduces = true,
                   .shapes = kept_shape,
                   .make = reduce},
+    OperationWord{.word = "copy_ragged",
+                  .most_inputs = any_number,
+                  .batches = true,
+                  .shapes = own_shapes,
+                  .make = copy_ragged},
     OperationWord{.word = "reduce_into",  // what it needs, --op, tiles of one's own do, too
                   .combines = true,
                   .shapes = common_shape,

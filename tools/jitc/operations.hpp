@@ -47,6 +47,7 @@ struct OperationWord {
   bool has_axis = false;    ///< takes --axis and --parts
   bool reduces = false;     ///< takes --op and --then, and --axes as what it reduces
   bool combines = false;    ///< takes --op; the output holds elements before
+  bool batches = false;     ///< copies each input to an output, all in one launch; takes --axis and --parts
   /// Shapes of the outputs.
   std::vector<Shape> (*shapes)(std::span<const tmajit::Tensor> inputs, const Arguments& arguments) = nullptr;
   tmajit::Operation (*make)(std::span<const tmajit::Tensor> outputs, std::span<const tmajit::Tensor> inputs,

@@ -77,9 +77,10 @@ void add_view_options(CLI::App& command, ProblemOptions& values) {
   group
       .add("--pad-value", values.pad_value, "NUMBER", "What it is filled with, converted to the element type")
       ->capture_default_str();
-  group.add("--axis", values.axis, "N", "The dimension along which concat joins and split cuts");
+  group.add("--axis", values.axis, "N",
+            "The dimension along which concat joins and split cuts, and the tensors of copy_ragged differ");
   group.add("--parts", values.parts, "10,20,30",
-            "Extents along --axis: of split's outputs, of concat's inputs without files");
+            "Extents along --axis: of split's outputs, of concat's and copy_ragged's inputs without files");
 }
 
 void add_stencil_options(CLI::App& command, ProblemOptions& values) {

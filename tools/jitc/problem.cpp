@@ -42,6 +42,12 @@ tmajit::Operation Problem::operation(const Addresses& at) const {
   return request.operation->make(placed(outputs, at.outputs), sources, given);
 }
 
+tmajit::RaggedPlan Problem::batch(const Addresses& at, const tmajit::Chip& chip) const {
+  auto sources = placed(inputs, at.inputs);
+  for (auto& source : sources) source = views.of(source);
+  return tmajit::plan_ragged(placed(outputs, at.outputs), sources, at.table, chip);
+}
+
 tmajit::TileRequest Problem::tile_request(const Addresses& at, const tmajit::Chip& chip) const {
   tmajit::TileRequest result{.family = request.family->name,
                              .sources = placed(inputs, at.inputs),
@@ -88,6 +94,7 @@ Addresses Problem::unplaced() const {
   std::uint64_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) at.inputs.push_back(next += apart);
   for (std::size_t i = 0; i < outputs.size(); ++i) at.outputs.push_back(next += apart);
+  at.table = next + apart;
   return at;
 }
 

@@ -4,6 +4,7 @@
 #include "npy.hpp"
 #include "operations.hpp"
 
+#include <tmajit/ragged.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct Array {
 struct Addresses {
   std::vector<std::uint64_t> inputs;
   std::vector<std::uint64_t> outputs;
+  std::uint64_t table = 0;  ///< of a batch: what its kernel reads
 };
 
 /// What is done with every input before the operation proper, in this order.
@@ -63,6 +65,9 @@ struct Problem {
   /// The same as moves that a plain walk can do. Throws Error{invalid_argument} for what no move does.
   [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
 
+  /// Whether it is one launch for all inputs, and its plan.
+  [[nodiscard]] bool is_batch() const { return !request.has_tile && request.operation->batches; }
+  [[nodiscard]] tmajit::RaggedPlan batch(const Addresses& at, const tmajit::Chip& chip = {}) const;
   /// Whether the outputs' elements are combined with what they hold.
   [[nodiscard]] bool combines() const { return given.combine.has_value(); }
 

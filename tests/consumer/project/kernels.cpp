@@ -31,6 +31,13 @@ void every_operation(Runtime& runtime) {
   expect_error(none, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
   expect_error(none, [&] { reduce(runtime, to, {}, {from}); });
   expect_error(none, [&] { reduce_into(runtime, to, CombineOp::add, from); });
+  expect_error(none, [&] { copy_ragged(runtime, {to}, {from}); });
+  expect_error(none, [&] {
+    const RaggedCopy batch(runtime, {to}, {from});
+    batch();
+    expect(batch.bytes_moved() == batch.plan().bytes_moved() && !batch.kernel().entry().empty(),
+           "a RaggedCopy");
+  });
 }
 
 void every_launch(Runtime& runtime) {

@@ -56,6 +56,7 @@ void plan_moves() {
   for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
 
   ask_of_everything(plan(operations[1]).at(0));
+  expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
   expect(plan(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
   expect(
       combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",

@@ -112,8 +112,9 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 }
 
 const char* name(Kind kind) {
-  constexpr std::array names{"copy",      "permute", "slice", "pad",     "flip",   "concat",      "split",
-                             "broadcast", "cast",    "map",   "stencil", "reduce", "reduce_into", "snapshot"};
+  constexpr std::array names{"copy",    "permute", "slice",       "pad",    "flip",
+                             "concat",  "split",   "broadcast",   "cast",   "map",
+                             "stencil", "reduce",  "reduce_into", "ragged", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

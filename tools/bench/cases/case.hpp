@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   stencil,
   reduce,
   reduce_into,  ///< sums with what the destination holds
+  ragged,       ///< each source to its destination, in one launch
   snapshot      ///< the bytes of each tile in shared memory
 };
 

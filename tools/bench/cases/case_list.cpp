@@ -3,6 +3,7 @@
 
 #include "cluster_cases.hpp"
 #include "planning.hpp"
+#include "ragged_cases.hpp"
 #include "random_cases.hpp"
 #include "stencil_cases.hpp"
 
@@ -486,6 +487,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   add_sizes(list);
   for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : cluster_cases(options.tiny)) list.add(std::move(c));
+  for (Case& c : ragged_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);
   return list.take();
 }

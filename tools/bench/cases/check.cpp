@@ -71,6 +71,7 @@ class Origins {
       case Kind::split:
         for (std::size_t i = 0; i < array; ++i) from[c.axes[0]] += c.destinations[i].shape[c.axes[0]];
         return {place(0, from)};
+      case Kind::ragged: return {place(array, index)};
       case Kind::snapshot: return of_image(index);
       default: break;
     }

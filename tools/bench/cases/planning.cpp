@@ -3,6 +3,7 @@
 #include "case_list.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/ragged.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <algorithm>
@@ -63,6 +64,12 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
     case Kind::map: return operation::map(to[0], c.library_expression(), from);
     case Kind::stencil: return operation::stencil(to[0], c.text, from, c.stencil);
     case Kind::reduce: return operation::reduce(to[0], {.op = c.reduction, .axes = c.axes}, from);
+    case Kind::ragged: {
+      std::vector<tmajit::Move> moves;
+      for (std::size_t i = 0; i < to.size(); ++i)
+        moves.push_back({.destination = to[i], .sources = {from[i]}});
+      return tmajit::Operation::of(std::move(moves));
+    }
     case Kind::reduce_into: return operation::reduce_into(to[0], tmajit::CombineOp::add, from[0]);
     case Kind::flip: {
       Tensor flipped = from[0];
@@ -75,6 +82,11 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
 
 std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination,
                                           tmajit::DevicePtr source, tmajit::PlanOptions options) {
+  if (c.kind == Kind::ragged) {
+    return {tmajit::plan_ragged(tensors(c.destinations, destination), source_tensors(c, source), some_source,
+                                options.chip)
+                .kernel};
+  }
   if (!c.tile) {
     options.family = c.family;
     return tmajit::plan(operation_of(c, destination, source), options);

@@ -1,0 +1,182 @@
+#include "families/list.hpp"
+#include "families/ragged/check_ragged.hpp"
+#include "families/ragged/ragged_layout.hpp"
+#include "kernel/plan_state.hpp"
+#include "spec/limits.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/ragged.hpp>
+#include <tmajit/ragged_batch.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t ctas_per_sm = 6;
+constexpr auto why_text =
+    "All tensors of the batch are moved by one grid: each CTA takes as many tiles, and changes its tensor "
+    "maps where it "
+    "comes to another tensor.";
+
+/// What a `ragged` kernel is specialised for.
+struct RaggedFacts {
+  std::uint32_t rank = 1;
+  std::uint32_t element_bytes = 1;
+  std::uint32_t part_columns = 1;
+  std::uint32_t stages = 1;
+  Flag row_tails = 0;
+  Flag elements = 0;
+  std::array<std::uint32_t, max_map_rank> tile{};
+};
+
+/// The layout of a batch's candidate.
+const RaggedLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const RaggedLayout*>(candidate.layout.get());
+}
+
+RaggedFacts facts_of_layout(const RaggedLayout& layout) {
+  return {.rank = layout.rank,
+          .element_bytes = layout.element_bytes,
+          .part_columns = layout.part_columns,
+          .stages = layout.stages,
+          .row_tails = layout.row_tails ? 1U : 0U,
+          .elements = layout.elements ? 1U : 0U,
+          .tile = layout.tile};
+}
+
+class Ragged final : public Family {
+ public:
+  Ragged()
+      : Family({.name = "ragged",
+                .summary = "moves a batch of tensors of different sizes, through tensor maps that it changes",
+                .operation = {}}) {}
+
+  [[nodiscard]] KernelPlan plan(std::shared_ptr<const RaggedLayout> layout, DevicePtr table,
+                                const Chip& chip) const {
+    // As the rest of the library sees it: so many elements, from the table to the table.
+    Problem problem{.sm_count = chip.sm_count};
+    CanonicalNest& nest = problem.nest;
+    nest.rank = 1;
+    nest.operands = 2;
+    nest.shape[0] = layout->moved;
+    for (std::uint32_t i = 0; i < nest.operands; ++i) {
+      nest.operand[i].strides[0] = 1;
+      problem.type[i] = unsigned_of(layout->element_bytes);
+      problem.address[i] = table;
+    }
+    Candidate one = candidate(facts_of_layout(*layout), nest);
+    one.layout = std::move(layout);
+    return make_kernel_plan(std::move(one), std::move(problem));
+  }
+
+  /// Its problems are batches, of which a planner knows nothing: plan_ragged().
+  void add_candidates(const Problem& /*problem*/, std::vector<Candidate>& /*candidates*/) const override {}
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const RaggedLayout& layout = layout_of(candidate);
+    Footprint footprint{.threads = 32,
+                        .tiles = std::max(layout.tiles, 1U),
+                        .stages = layout.stages,
+                        .dynamic_shared_bytes = layout.shared_bytes(),
+                        .bytes_in_flight = std::uint64_t{layout.stages} * layout.stage_bytes(),
+                        .by_engine = true};
+    std::copy_n(layout.tile.begin(), layout.rank, footprint.box.begin());
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const RaggedLayout& layout = layout_of(candidate);
+    KernelChoice choice{.family = name(), .threads = 32, .stages = layout.stages, .ctas_per_sm = ctas_per_sm};
+    std::copy_n(layout.tile.begin(), layout.rank, choice.tile.begin());
+    return choice;
+  }
+  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
+    return fmt::format("{}, {} stages, {} threads, {} CTAs an SM", tile_text(choice), choice.stages,
+                       choice.threads, choice.ctas_per_sm);
+  }
+  [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
+    return why_text;
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const RaggedLayout& layout = layout_of(candidate);
+    const DevicePtr table = problem.address[0];
+    const params::RaggedBatch batch{
+        .tensors = table, .first = table + layout.first_offset, .count = layout.count, .tiles = layout.tiles};
+    const std::uint32_t at = parameters.add({"params::RaggedBatch"}, "batch", batch);
+    parameters.add_address(at + offsetof(params::RaggedBatch, tensors), 0);
+    parameters.add_address(at + offsetof(params::RaggedBatch, first), 0);
+    parameters.add_map("pattern", 0, layout.pattern(), table);
+    parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
+    const std::uint64_t ctas =
+        std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * ctas_per_sm);
+    shape.grid = grid_of(ctas);
+    shape.scratch_bytes =
+        scratch_zeros + sat_cast<std::uint32_t>(ctas * 2 * layout.stages * sizeof(params::TensorMap));
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const RaggedLayout& layout = layout_of(candidate);
+    SourceParts parts{.why = why_text,
+                      .map_rank = layout.rank,
+                      .element_bytes = layout.element_bytes,
+                      .least_ctas = ctas_per_sm,
+                      .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
+    parts.set("row_tail", layout.row_tails);
+    parts.set("elements", layout.elements);
+    std::string& out = parts.facts;
+    out +=
+        fmt::format("using Element = {};  // for its size\n", bits_type(unsigned_of(layout.element_bytes)));
+    out += number_fact("rank", layout.rank);
+    out += extent_fact("tile", std::span(layout.tile).first(layout.rank), "elements, outermost first");
+    out += number_fact("stages", layout.stages);
+    out += number_fact("parts", layout.parts(), "boxes of a tile, side by side");
+    out += number_fact("part_columns", layout.part_columns, "elements");
+    out += number_fact("part_bytes", layout.part_bytes());
+    out +=
+        number_fact("map_image", layout.map_image(), "offset in shared memory of the maps that are changed");
+    out += number_fact("barriers", layout.barriers(), "offset in shared memory");
+    out += fmt::format(
+        "__device__ constexpr Placement input() {{\n  return {{.offset = 0, .stage_bytes = {0}, .load_bytes "
+        "= {1}, "
+        ".tile_bytes = {1}, .pitch = {2}, .swizzle_mask = 0}};\n}}\n",
+        layout.stage_bytes(), layout.parts() * layout.part_bytes(),
+        layout.part_columns * layout.element_bytes);
+    return parts;
+  }
+};
+
+const Ragged& ragged() {
+  static const Ragged family;
+  return family;
+}
+
+}  // namespace
+
+const Family& ragged_family() {
+  return ragged();
+}
+
+RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
+  if (destinations.size() != sources.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} destinations and {} sources; each destination has one source",
+                            destinations.size(), sources.size()));
+  }
+  Violations violations;
+  check_ragged(destinations, sources, violations);
+  if (violations.count() > 0) throw SpecError(violations.take());
+  auto layout = std::make_shared<RaggedLayout>(ragged_layout(destinations, sources));
+  std::vector<std::byte> bytes = std::move(layout->table);
+  return {ragged().plan(std::move(layout), table, chip), std::move(bytes)};
+}
+
+TMAJIT_END

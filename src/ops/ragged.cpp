@@ -1,0 +1,65 @@
+#include <tmajit/error.hpp>
+#include <tmajit/ragged.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+TMAJIT_BEGIN
+
+struct RaggedCopy::State {
+  Buffer table;
+  KernelPlan plan;
+  Kernel kernel;
+  PreparedLaunch launch;
+};
+
+namespace {
+
+/// The runtime's device. Throws Error{unavailable} if it has none.
+const std::shared_ptr<Device>& device_of(const Runtime& runtime) {
+  if (!runtime.device()) {
+    throw Error(
+        ErrorCode::unavailable,
+        "a batch of copies needs a device, and the runtime has none: pass open_gpu() or make_sim_device() "
+        "as RuntimeOptions::device.");
+  }
+  return runtime.device();
+}
+
+}  // namespace
+
+RaggedCopy::RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources) {
+  const std::shared_ptr<Device>& device = device_of(runtime);
+  const std::size_t bytes = plan_ragged(destinations, sources, 0, runtime.chip()).table.size();
+  Buffer table(device, bytes);
+  const RaggedPlan planned = plan_ragged(destinations, sources, table.address(), runtime.chip());
+  // Launches may be on any stream: the table is there before the first.
+  device->memory().copy_in(table.address(), planned.table, nullptr);
+  device->streams().synchronize(nullptr);
+  Kernel kernel = runtime.kernel(planned.kernel);
+  PreparedLaunch launch = kernel.prepare(planned.kernel);
+  state_ = std::make_shared<const State>(
+      State{std::move(table), planned.kernel, std::move(kernel), std::move(launch)});
+}
+
+void RaggedCopy::operator()(Stream stream) const {
+  state_->launch(stream);
+}
+const KernelPlan& RaggedCopy::plan() const noexcept {
+  return state_->plan;
+}
+const Kernel& RaggedCopy::kernel() const noexcept {
+  return state_->kernel;
+}
+std::uint64_t RaggedCopy::bytes_moved() const noexcept {
+  return state_->plan.bytes_moved();
+}
+
+void copy_ragged(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources, Stream stream) {
+  const RaggedCopy copy(runtime, destinations, sources);
+  copy(stream);
+  runtime.device()->streams().synchronize(stream);
+}
+
+TMAJIT_END

@@ -1,0 +1,189 @@
+/// Batches of copies as plans: dimensions and elements, tiles, the table, what is refused and by what name.
+#include "families/ragged/ragged_layout.hpp"
+#include "families/ragged/ragged_pairs.hpp"
+#include "spec/rules.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/ragged.hpp>
+#include <tmajit/ragged_batch.cuh>
+
+#include <cstring>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+constexpr DevicePtr to_address = 0x7f00'0000'0000;
+constexpr DevicePtr from_address = 0x7e00'0000'0000;
+constexpr DevicePtr apart = 1 << 24;
+
+struct Batch {
+  std::vector<Tensor> destinations;
+  std::vector<Tensor> sources;
+
+  void add(const TensorView& to, const TensorView& from, DevicePtr shift = 0) {
+    const DevicePtr at = apart * destinations.size();
+    destinations.push_back({to, to_address + at + shift});
+    sources.push_back({from, from_address + at});
+  }
+  void add(const TensorView& both) { add(both, both); }
+  [[nodiscard]] RaggedLayout layout() const { return ragged_layout(destinations, sources); }
+  [[nodiscard]] RaggedPlan plan(DevicePtr table = 0) const {
+    return plan_ragged(destinations, sources, table);
+  }
+};
+
+TensorView dense(ElementType type, const Dims& shape) {
+  return TensorView::contiguous(type, shape);
+}
+
+/// The rules that a batch breaks, and of what.
+std::vector<std::string> broken(const Batch& batch) {
+  std::vector<std::string> found;
+  try {
+    static_cast<void>(batch.plan());
+  } catch (const SpecError& error) {
+    CHECK(complete(error.violations()));
+    for (const Violation& violation : error.violations())
+      found.push_back(violation.rule + " of " + violation.subject);
+  }
+  return found;
+}
+
+template <std::uint32_t rank>
+params::RaggedTensor<rank> entry(const RaggedLayout& layout, std::size_t number) {
+  params::RaggedTensor<rank> tensor;
+  std::memcpy(&tensor, layout.table.data() + number * sizeof tensor, sizeof tensor);
+  return tensor;
+}
+
+std::vector<std::uint32_t> firsts(const RaggedLayout& layout) {
+  std::vector<std::uint32_t> first(layout.count + 1);
+  std::memcpy(first.data(), layout.table.data() + layout.first_offset, first.size() * sizeof(std::uint32_t));
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wide elements") {
+  Batch batch;
+  batch.add(dense(ElementType::bf16, {100, 64}));
+  batch.add(dense(ElementType::bf16, {3, 64}));
+  RaggedLayout layout = batch.layout();
+  CHECK(layout.rank == 1);
+  CHECK(layout.element_bytes == 8);
+  CHECK(layout.moved == 103 * 64 / 4);
+  CHECK_FALSE(layout.elements);
+  CHECK_FALSE(layout.row_tails);
+  CHECK(layout.tile[0] == 1024);  // of four boxes
+  CHECK(layout.parts() == 4);
+  CHECK(firsts(layout) == std::vector<std::uint32_t>{0, 2, 3});
+  CHECK(entry<1>(layout, 1).extent[0] == 3 * 64 / 4);
+
+  // Rows that one tensor has further apart keep the dimension in all of them.
+  batch.add(TensorView::strided(ElementType::bf16, {10, 64}, {72, 1}), dense(ElementType::bf16, {10, 64}));
+  layout = batch.layout();
+  CHECK(layout.rank == 2);
+  CHECK(layout.element_bytes == 8);
+  CHECK(entry<2>(layout, 2).destination_step[0] == 144);
+  CHECK(entry<2>(layout, 2).by_engine == 1);
+}
+
+TEST_CASE("ragged: the dimension that is contiguous in most comes last, and single ones go") {
+  Batch batch;
+  for (const std::int64_t n : {5, 50, 500}) {
+    batch.add(TensorView::strided(ElementType::f32, {64, 1, static_cast<std::uint64_t>(n)}, {1, 7, 80}));
+  }
+  const RaggedLayout layout = batch.layout();
+  CHECK(layout.rank == 2);
+  CHECK(entry<2>(layout, 1).extent[0] == 50);
+  CHECK(entry<2>(layout, 1).extent[1] == 32);
+  CHECK(entry<2>(layout, 1).destination_step[0] == 320);
+}
+
+TEST_CASE("ragged: what no tensor map describes goes by threads, and says so alone") {
+  Batch batch;
+  batch.add(dense(ElementType::f32, {100, 64}));
+  batch.add(dense(ElementType::f32, {100, 64}), dense(ElementType::f32, {100, 64}), 4);
+  batch.add(TensorView::strided(ElementType::f32, {3, 8}, {8, 1}),
+            TensorView::strided(ElementType::f32, {3, 8}, {-8, 1}));
+  const RaggedLayout layout = batch.layout();
+  CHECK(layout.elements);
+  CHECK(entry<2>(layout, 0).by_engine == 1);
+  CHECK(entry<2>(layout, 1).by_engine == 0);
+  CHECK(entry<2>(layout, 2).by_engine == 0);
+  CHECK(entry<2>(layout, 2).source_step[0] == std::uint64_t{0} - 32);
+}
+
+TEST_CASE("ragged: rows that end within 16 bytes, empty tensors and empty batches") {
+  Batch batch;
+  batch.add(TensorView::strided(ElementType::u8, {4, 33}, {48, 1}));
+  batch.add(dense(ElementType::u8, {0, 33}));
+  RaggedLayout layout = batch.layout();
+  CHECK(layout.row_tails);
+  CHECK(layout.count == 1);
+  CHECK(layout.element_bytes == 1);
+  CHECK(batch.plan(1 << 20).kernel.bytes_moved() == 2 * 4 * 33);
+
+  layout = Batch{}.layout();
+  CHECK(layout.tiles == 0);
+  CHECK(Batch{}.plan().kernel.launch_shape().grid[0] == 1);
+}
+
+TEST_CASE("ragged: plans are kernels like others, and share them") {
+  Batch batch;
+  for (std::uint64_t n = 1; n < 500; ++n)
+    batch.add(dense(ElementType::f32, {static_cast<std::int64_t>(n), 256}));
+  const RaggedPlan plan = batch.plan(1 << 20);
+  CHECK(plan.kernel.family().name == "ragged");
+  CHECK(plan.kernel.operand_address(0) == 1 << 20);
+  CHECK(plan.kernel.launch_shape().grid[0] == 132 * 6);
+  CHECK(plan.kernel.launch_shape().scratch_bytes > 0);
+  CHECK_THAT(source(plan.kernel).text, ContainsSubstring("tensormap.replace.tile.global_address"));
+  Batch other = batch;
+  other.add(dense(ElementType::f32, {77, 256}));
+  CHECK(other.plan(1 << 20).kernel.key() == plan.kernel.key());
+}
+
+TEST_CASE("ragged: errors name the tensor of the list and the rule") {
+  Batch batch;
+  batch.add(dense(ElementType::f32, {4, 8}));
+  batch.add(dense(ElementType::f32, {4, 8}), dense(ElementType::f32, {4, 9}));
+  CHECK(broken(batch) == std::vector<std::string>{"view.shape of source 1: shape"});
+  batch.sources.pop_back();
+  CHECK_THROWS_MATCHES(batch.plan(), Error,
+                       MessageMatches(ContainsSubstring("2 destinations and 1 sources")));
+
+  batch = {};
+  batch.add(dense(ElementType::f32, {4, 8}));
+  batch.add(dense(ElementType::f32, {32}));
+  batch.add(dense(ElementType::f64, {4, 8}));
+  batch.add(dense(ElementType::f32, {4, 8}), dense(ElementType::f32, {4, 8}), 2);
+  batch.sources[3].address = 0;
+  CHECK(broken(batch) ==
+        std::vector<std::string>{"ragged.rank of destination 1: rank", "ragged.rank of source 1: rank",
+                                 "ragged.type of destination 2: type", "ragged.type of source 2: type",
+                                 "address.alignment of destination 3: address",
+                                 "address.null of source 3: address"});
+
+  batch = {};
+  for (int i = 0; i < 3; ++i) batch.add(dense(ElementType::f32, {4, 8}));
+  batch.sources[2].address = batch.destinations[0].address + 16;
+  CHECK_THROWS_MATCHES(batch.plan(), SpecError,
+                       MessageMatches(ContainsSubstring("destination 0") && ContainsSubstring("source 2")));
+  batch = {};
+  batch.add(TensorView::strided(ElementType::f32, {4, 8}, {0, 1}), dense(ElementType::f32, {4, 8}));
+  CHECK(broken(batch) == std::vector<std::string>{"view.overlap of destination 0: strides"});
+
+  batch = {};
+  batch.add(TensorView::strided(ElementType::f32, {2, 2, 2, 2, 2, 4}, {1600, 400, 160, 40, 16, 1}));
+  CHECK_THROWS_MATCHES(batch.plan(), Error, MessageMatches(ContainsSubstring("at most 5")));
+}
