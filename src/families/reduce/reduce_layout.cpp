@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t warp = 32;
 constexpr std::uint32_t least_side_by_side = 4;  // threads along a row: its sectors are then loaded whole
-constexpr std::uint32_t wanted_side_by_side = 16;
 constexpr std::uint64_t row_of_thread =
     64;  // bytes: of rows so short a thread takes one, and its neighbours the next
 constexpr std::uint64_t line_of_columns = 512;      // bytes that a CTA takes of a row, where it is so long
@@ -109,7 +108,11 @@ class Search {
  public:
   Search(const ReductionLayout& layout, std::uint64_t sms, const ReductionTuning& tuning,
          std::uint32_t item_bytes)
-      : layout_(layout), best_(layout), together_(sms * tuning.ctas_per_sm), item_bytes_(item_bytes) {
+      : layout_(layout),
+        best_(layout),
+        ctas_per_sm_(tuning.ctas_per_sm),
+        together_(sms * tuning.ctas_per_sm),
+        item_bytes_(item_bytes) {
     most_bytes_ = std::max(tuning.bytes_of_thread, item_bytes);
   }
 
@@ -121,7 +124,7 @@ class Search {
     for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
       if (phases > least && phases / 2 >= layout_.reduced) break;
       const std::uint64_t side =
-          std::min<std::uint64_t>(side_by_side(layout_.reduced_steps), wanted_side_by_side);
+          std::min<std::uint64_t>(side_by_side(layout_.reduced_steps), reduction_threads);
       try_turns(std::min(reduction_threads / phases, layout_.kept), phases, 0, doublings(side, phases));
     }
     return best_;
@@ -185,11 +188,13 @@ class Search {
     double all = 0;
     if (parts > 1) {
       cta += part_end;
-      all = part_end + to_meet + static_cast<double>(ceil_div(parts, phases * 8));
+      all = part_end + to_meet + static_cast<double>(ceil_div(parts, phases * 8)) +
+            static_cast<double>(parts * owners * layout_.results()) / met_at_once;
     }
     // The last to begin do so when others have ended; how many an SM has is known when the kernel is
     // compiled.
     all += cta * (waves <= 1 ? 1 : waves + uneven);
+    all += of_cta * waves * static_cast<double>(ctas_per_sm_);
     if (all >= least_) return;
     least_ = all;
     best_.owners = static_cast<std::uint32_t>(owners);
@@ -199,14 +204,17 @@ class Search {
     best_.parts = static_cast<std::uint32_t>(parts);
   }
 
+  static constexpr double met_at_once = 4096;  // results of parts that a CTA reads
+  static constexpr double of_cta = 0.1;        // to launch one
   static constexpr double uneven = 0.25;       // of the last wave
   static constexpr double cta_start = 1.5;     // before its first load, and after its last
-  static constexpr double part_end = 1.5;      // a fence and an atomic; parts are read as late
+  static constexpr double part_end = 2.5;      // a fence and an atomic; parts are read as late
   static constexpr double of_doubling = 0.15;  // more places in memory at once
   static constexpr double of_turn = 1.0 / 32;  // to issue a load
 
   const ReductionLayout& layout_;
   ReductionLayout best_;
+  std::uint32_t ctas_per_sm_;
   std::uint64_t together_;  // CTAs that run at a time
   std::uint32_t item_bytes_;
   std::uint32_t most_bytes_;
