@@ -62,6 +62,9 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
       {"copy", "--shape", "20x48", "--type", "tf32", "--element-strides", "3x1", "--box", "9x16"},
       {"copy", "--shape", "20x48", "--element-strides", "3x1", "--box", "4x16"},  // two rows of four
       {"bulk", "--shape", "3x5x31", "--type", "i32", "--expr", "x"},
+      {"reduce_into", "--op", "add", "--shape", "33x77", "--type", "bf16"},
+      {"reduce_into", "--op", "max", "--shape", "33x77", "--type", "i64", "--box", "8x16"},
+      {"copy_ragged", "--shape", "4x33", "--axis", "0", "--parts", "4,0,70", "--type", "u8"},
       {"transpose", "--axes", "1,0", "--shape", "64x96", "--type", "u16"},
       {"general", "--shape", "7x9x5", "--axes", "1,2,0", "--pad", "1,0,2"},
   }));
@@ -86,6 +89,42 @@ TEST_CASE("an output for every part of a split") {
   auto one = words;
   one.insert(one.end(), {"--out", folder / "d.npy"});
   CHECK_THAT(refusal(simulated(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
+}
+
+TEST_CASE("what an output of reduce_into holds before is a file's, if --into names one") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "<u4", {2}, std::string("\1\0\0\0\6\0\0\0", 8));
+  write_npy(folder / "b.npy", "<u4", {2}, std::string("\3\0\0\0\5\0\0\0", 8));
+  const std::vector<std::string> words{"reduce_into",    "--op",   "xor",           "--in",
+                                       folder / "a.npy", "--into", folder / "b.npy"};
+  auto right = words;
+  right.insert(right.end(), {"--out", folder / "c.npy", "--check"});
+  CHECK(jitc_json(simulated(right)).at("outputs").size() == 1);
+  CHECK(data_of(folder / "c.npy") == std::string("\2\0\0\0\3\0\0\0", 8));
+  auto over = words;
+  over.insert(over.end(), {"--out", folder / "b.npy"});
+  CHECK_THAT(refusal(simulated(over)), ContainsSubstring("b.npy"));
+  write_npy(folder / "d.npy", "<u4", {1}, std::string("\3\0\0\0", 4));
+  CHECK_THAT(
+      refusal(simulated({"reduce_into", "--op", "or", "--in", folder / "a.npy", "--into", folder / "d.npy"})),
+      ContainsSubstring("--into") && ContainsSubstring("has shape 1, but the output 2"));
+  CHECK_THAT(refusal(simulated({"reduce_into", "--shape", "8"})), ContainsSubstring("needs --op"));
+  CHECK_THAT(refusal(simulated({"copy", "--shape", "8", "--into", folder / "d.npy"})),
+             ContainsSubstring("takes no --into"));
+}
+
+TEST_CASE("an output for every tensor of a batch") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {1, 2}, "ab");
+  write_npy(folder / "b.npy", "|u1", {2, 2}, "cdef");
+  CHECK(jitc_json(simulated({"copy_ragged", "--in", folder / "a.npy", "--in", folder / "b.npy", "--out",
+                             folder / "c.npy", "--out", folder / "d.npy"}))
+            .at("outputs")
+            .size() == 2);
+  CHECK(data_of(folder / "c.npy") == "ab");
+  CHECK(data_of(folder / "d.npy") == "cdef");
+  CHECK_THAT(refusal(simulated({"copy_ragged", "--shape", "4x4", "--parts", "1,2"})),
+             ContainsSubstring("takes --axis and --parts together"));
 }
 
 TEST_CASE("a family's name takes a kernel of that family, an option of tiles the caller's tile") {

@@ -52,6 +52,12 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
   for (const auto& output : problem.outputs) {
     outputs_.push_back(allocate(device_, output));
     if (!problem.combines()) continue;
+    if (problem.into) {
+      const auto image =
+          MemoryImage::of(output.memory, output.view, problem.into->data(), problem.into->layout());
+      before_.emplace_back(image.bytes.begin(), image.bytes.end());
+      continue;
+    }
     // What is combined with them has to find numbers there.
     fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
   }

@@ -1,4 +1,5 @@
 #include "memory_image.hpp"
+#include "operand_types.hpp"
 #include "parse.hpp"
 #include "problem.hpp"
 #include "text.hpp"
@@ -15,55 +16,6 @@ namespace {
 using tmajit::ElementType;
 using tmajit::Tensor;
 using tmajit::TensorView;
-
-struct OperandTypes {
-  std::vector<tmajit::ElementType> inputs;
-  tmajit::ElementType output = tmajit::ElementType::f32;
-  bool is_default = false;  ///< the output's, which no option names
-};
-
-/// What --dtype and --out-dtype name.
-struct NamedTypes {
-  std::vector<ElementType> all;
-  std::optional<ElementType> output = {};
-};
-
-NamedTypes read_types(const ProblemOptions& options) {
-  NamedTypes types{.all = parse_types(options.dtypes)};
-  if (!options.out_dtype.empty()) types.output = tmajit::parse_element_type(options.out_dtype);
-  return types;
-}
-
-/// What is named and the files (one an input, or none) say of the types of `count` inputs and the output; f32
-/// where nothing does. Throws Error{invalid_argument} where they contradict each other.
-OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
-  const auto& named = names.all;
-  if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
-    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's first",
-           named.size(), count, count + 1);
-  }
-  OperandTypes types;
-  const bool names_output = named.size() == count + 1;  // before the inputs'
-  for (std::size_t i = 0; i < count; ++i) {
-    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
-                           : files.empty() ? ElementType::f32
-                                           : files[i].type());
-    if (!files.empty()) files[i].check(types.inputs.back());
-  }
-  types.is_default = !names.output && !names_output;
-  if (!names.output) {
-    types.output = names_output           ? named.front()
-                   : types.inputs.empty() ? ElementType::f32
-                                          : types.inputs.front();
-    return types;
-  }
-  types.output = *names.output;
-  if (names_output && named.front() != types.output) {
-    refuse("--out-dtype {}, but --dtype begins with {} for the output", tmajit::name(types.output),
-           tmajit::name(named.front()));
-  }
-  return types;
-}
 
 /// Builds one problem, step by step; each step uses what the ones before found out.
 class Builder {
@@ -101,6 +53,7 @@ class Builder {
     } else {
       make_outputs();
     }
+    if (!options_.into.empty()) read_into();
     keep_booleans();
     return std::move(problem_);
   }
@@ -133,6 +86,7 @@ class Builder {
       if (wrong) refuse("{} takes no {}; {}", word, option, reason);
     };
     takes_no(!reduces() && !combines() && !options_.op.empty(), "--op", "reduce and reduce_into do");
+    takes_no(!combines() && !options_.into.empty(), "--into", "reduce_into does");
     if (combines() && options_.op.empty())
       refuse("{} needs --op, what becomes of the output's and the input's elements: --op add", word);
     takes_no(!reduces() && !options_.then.empty(), "--then", "reduce does");
@@ -370,6 +324,17 @@ class Builder {
     using enum tmajit::ReductionOp;
     if (op == arg_min || op == arg_max) types_.output = ElementType::i64;
     if (op == any || op == all) types_.output = ElementType::u8;
+  }
+
+  /// The file that the output begins with: elements of its type, in its shape.
+  void read_into() {
+    const auto& file = problem_.into.emplace(options_.into);
+    const auto& output = problem_.outputs.front();
+    file.check(output.view.type);
+    if (!std::ranges::equal(file.header().shape, extents(output.view))) {
+      refuse("--into {} has shape {}, but the output {}; both must be the same", file.path().string(),
+             fmt::join(file.header().shape, "x"), fmt::join(extents(output.view), "x"));
+    }
   }
 
   void add_output(ElementType type, std::span<const std::uint64_t> shape, std::string name) {

@@ -54,7 +54,9 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add(
       "--op", values.op, "sum",
       "What reduce does: sum, mean, min, max, any, all, arg_min or arg_max. What reduce_into does with the "
-      "output's elements, which are made up, and the input's: add, min, max, inc, dec, and, or or xor");
+      "output's elements and the input's: add, min, max, inc, dec, and, or or xor");
+  group.add("--into", values.into, "FILE",
+            "What the output of reduce_into holds before, as .npy; default: made-up elements");
   group.add("--then", values.then, "'sqrt(x/n)'",
             "What reduce makes of each result: C over x, the result, and n, the number of elements it is of");
 }

@@ -30,8 +30,9 @@ struct ProblemOptions {
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};  ///< default: as many as the files, or as the expression reads
   std::string expression = {};
-  std::string op = {};    ///< of reduce
-  std::string then = {};  ///< likewise
+  std::filesystem::path into = {};  ///< of reduce_into: what the output holds before
+  std::string op = {};              ///< of reduce and reduce_into
+  std::string then = {};            ///< likewise
 
   // Views.
   std::string slice = {};

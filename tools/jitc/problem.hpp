@@ -54,9 +54,10 @@ struct Problem {
   TileChoice tile;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
-  std::vector<InputArray> files;      ///< one an input, or none
-  bool outputs_are_booleans = false;  ///< of NumPy, as the files are
-  std::vector<std::string> notes;     ///< what was chosen for the user, in words
+  std::vector<InputArray> files;        ///< one an input, or none
+  std::optional<InputArray> into = {};  ///< what the output holds before, if that is a file's
+  bool outputs_are_booleans = false;    ///< of NumPy, as the files are
+  std::vector<std::string> notes;       ///< what was chosen for the user, in words
 
   /// What is to be done where the arrays' memory begins at these addresses: by a planner, or, if
   /// `request.has_tile`, by a kernel with that tile. The second refers to this problem.

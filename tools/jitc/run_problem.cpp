@@ -33,6 +33,7 @@ class OutputFiles {
     }
     std::vector<std::filesystem::path> all(paths.begin(), paths.end());
     for (const auto& input : problem.files) all.push_back(input.path());
+    if (problem.into) all.push_back(problem.into->path());
     require_distinct(std::span(all).first(paths.size()), std::span(all).subspan(paths.size()));
     for (const auto& path : paths) files_.push_back(std::make_unique<OutputArray>(path));
   }

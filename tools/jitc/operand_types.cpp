@@ -1,0 +1,45 @@
+#include "operand_types.hpp"
+
+#include "parse.hpp"
+#include "usage.hpp"
+
+namespace jitc {
+
+using tmajit::ElementType;
+
+NamedTypes read_types(const ProblemOptions& options) {
+  NamedTypes types{.all = parse_types(options.dtypes)};
+  if (!options.out_dtype.empty()) types.output = tmajit::parse_element_type(options.out_dtype);
+  return types;
+}
+
+OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
+  const auto& named = names.all;
+  if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
+    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's first",
+           named.size(), count, count + 1);
+  }
+  OperandTypes types;
+  const bool names_output = named.size() == count + 1;  // before the inputs'
+  for (std::size_t i = 0; i < count; ++i) {
+    types.inputs.push_back(!named.empty()  ? named[named.size() == 1 ? 0 : i + (names_output ? 1 : 0)]
+                           : files.empty() ? ElementType::f32
+                                           : files[i].type());
+    if (!files.empty()) files[i].check(types.inputs.back());
+  }
+  types.is_default = !names.output && !names_output;
+  if (!names.output) {
+    types.output = names_output           ? named.front()
+                   : types.inputs.empty() ? ElementType::f32
+                                          : types.inputs.front();
+    return types;
+  }
+  types.output = *names.output;
+  if (names_output && named.front() != types.output) {
+    refuse("--out-dtype {}, but --dtype begins with {} for the output", tmajit::name(types.output),
+           tmajit::name(named.front()));
+  }
+  return types;
+}
+
+}  // namespace jitc
