@@ -29,6 +29,7 @@ struct FamilyInfo {
   bool neighbours = false;     ///< its expression calls sources with offsets: a stencil's
   bool reduces = false;        ///< does reductions, and nothing else
   bool combines = false;       ///< combines its source with what the destination holds, and does nothing else
+  bool windows = false;        ///< does windows of images, and nothing else
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
 };
 

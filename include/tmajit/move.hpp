@@ -127,6 +127,10 @@ TMAJIT_API void reduce(const Runtime& runtime, const Tensor& destination, const 
                        List<Tensor> sources, Stream stream = nullptr);
 TMAJIT_API void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op,
                             const Tensor& source, Stream stream = nullptr);
+TMAJIT_API void im2col(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+                       const Windows& windows, Stream stream = nullptr);
+TMAJIT_API void convolution(const Runtime& runtime, const Tensor& destination, const Tensor& images,
+                            const Tensor& filter, const Windows& windows = {}, Stream stream = nullptr);
 /// @}
 
 TMAJIT_END

@@ -4,6 +4,7 @@
 #include <tmajit/list.hpp>
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
+#include <tmajit/windows.hpp>
 
 #include <array>
 #include <cstdint>
@@ -70,6 +71,10 @@ struct Move {
   std::optional<Reduction> reduction = std::nullopt;
   /// The destination's elements become what this makes of them and the one source's, of the same type.
   std::optional<CombineOp> combine = std::nullopt;
+  /// Windows of the first source, [images, extents…, channels], and no expression. Of one source its pixels,
+  /// to [images, windows…, taps…, channels]; with a second one, a filter [outputs, taps…, channels], what it
+  /// makes of them, to [images, windows…, outputs].
+  std::optional<Windows> windows = std::nullopt;
 };
 
 /// An operation on tensors, as the moves that do it: a pure value.
@@ -119,6 +124,19 @@ namespace operation {
 /// under way on one destination at once. Both have a contiguous dimension in common; all others, and the
 /// addresses, are multiples of 16 bytes.
 [[nodiscard]] TMAJIT_API Operation reduce_into(const Tensor& destination, CombineOp op, const Tensor& source);
+/// The pixels of each window of images [images, extents…, channels], side by side, 0 outside of an image:
+/// bits, of types of one size. The destination is [images · windows…, taps… · channels], the rows of a matrix
+/// that a filter multiplies, or has those dimensions apart, some or all of them: [images, windows…, taps…,
+/// channels].
+[[nodiscard]] TMAJIT_API Operation im2col(const Tensor& destination, const Tensor& source,
+                                          const Windows& windows);
+/// Forward convolution in f32: each element [images, windows…, outputs] of the destination is the sum over a
+/// window of images [images, extents…, channels] of pixel times filter, which is [outputs, taps…, channels].
+/// Products are added by one fma each, tap by tap in row-major order and in each the channels in order; zeros
+/// around an image take part. The destination may have images and windows put together: [images · windows…,
+/// outputs]. `windows.filter` is the filter tensor's, and may be left empty.
+[[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
+                                               const Tensor& filter, const Windows& windows = {});
 
 }  // namespace operation
 

@@ -38,3 +38,4 @@
 #include <tmajit/tuning.hpp>
 #include <tmajit/validate.hpp>
 #include <tmajit/version.hpp>
+#include <tmajit/windows.hpp>

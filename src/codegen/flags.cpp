@@ -68,7 +68,7 @@ constexpr KnownFlag flags[] = {
     {"wide", "items are counted in 64 bits (reduce)"},
     {"image", "a source comes through an image in shared memory"},
 
-    {"engine", "the copy engine loads the planes of a stencil"},
+    {"engine", "the copy engine loads the planes of a stencil, or windows (im2col, convolution)"},
     {"edges", "threads write what lies beyond an edge of a stencil's source"},
     {"inside", "that is another element of the source"},
     {"constant", "it is a number of the launch"},

@@ -25,6 +25,8 @@ std::span<const Family* const> all_families() noexcept {
                               &stencil_family(),
                               &reduce_family(),
                               &ragged_family(),
+                              &im2col_family(),
+                              &convolution_family(),
                               &copy_family(),
                               &reduce_into_family(),
                               &map_family(),

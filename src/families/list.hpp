@@ -24,6 +24,8 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& stencil_family();
 [[nodiscard]] const Family& reduce_family();
 [[nodiscard]] const Family& ragged_family();
+[[nodiscard]] const Family& im2col_family();
+[[nodiscard]] const Family& convolution_family();
 [[nodiscard]] const Family& copy_family();
 [[nodiscard]] const Family& reduce_into_family();
 [[nodiscard]] const Family& map_family();

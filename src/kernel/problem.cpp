@@ -45,7 +45,9 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
 /// Elements of the last dimension, if they make one wider element in both views; else 1.
 std::uint32_t joinable(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 3 || nest.windowed || !problem.expression.empty() || problem.combine) return 1;
+  if (nest.rank < 3 || nest.windowed || !problem.expression.empty() || problem.combine || problem.windows) {
+    return 1;
+  }
   const std::uint32_t last = nest.rank - 1;
   const std::uint64_t size = problem.element_bytes(0);
   if (nest.shape[last] > vector_bytes / size || !std::has_single_bit(nest.shape[last])) return 1;
@@ -165,7 +167,12 @@ Problem make_problem(const Move& move) {
     stencil.boundary = move.stencil->boundary;
     stencil.value = move.stencil->value;
   }
-  problem.nest = canonical(views, options);
+  if (move.windows) {
+    problem.windows = window_problem(move);
+    problem.nest = window_nest(*problem.windows);
+  } else {
+    problem.nest = canonical(views, options);
+  }
   if (move.combine && !problem.nest.empty()) make_mapped(problem.nest, size_of(views[0].type));
   std::array<std::optional<ByteRange>, max_operands> ranges;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
@@ -209,6 +216,10 @@ std::uint64_t Problem::bytes_written() const noexcept {
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
+  if (windows) {
+    const TensorView& source = operand == 1 ? windows->images : windows->filter;
+    return elements == 0 ? 0 : sat_mul(source.elements(), element_bytes(operand));
+  }
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     std::uint64_t extent = nest.operand[operand].strides[d] == 0 ? 1 : nest.shape[d];
     if (nest.windowed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernel/stencil_calls.hpp"
+#include "kernel/window_problem.hpp"
 #include "spec/canonical.hpp"
 
 #include <tmajit/operation.hpp>
@@ -50,7 +51,9 @@ struct Problem {
   std::optional<ReductionOp> reduction = std::nullopt;  ///< of the dimensions whose destination stride is 0
   std::string then = {};                                ///< what is computed of its result; empty: nothing
   std::optional<CombineOp> combine =
-      std::nullopt;              ///< what becomes of the destination's elements and the source's
+      std::nullopt;  ///< what becomes of the destination's elements and the source's
+  /// Its nest is window_nest(), and addresses are the views': of the elements with all indices 0.
+  std::optional<WindowProblem> windows = std::nullopt;
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:

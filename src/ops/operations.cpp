@@ -1,5 +1,7 @@
 #include "ops/call.hpp"
 #include "ops/views.hpp"
+#include "spec/saturate.hpp"
+#include "spec/windows.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -84,6 +87,44 @@ Operation one_move(Move move, std::span<const Tensor> sources) {
   return operation;
 }
 
+/// Adds windows to what tells calls apart.
+void add_windows(Call& call, const Windows& windows) {
+  for (const Dims* list :
+       {&windows.filter, &windows.strides, &windows.dilations, &windows.before, &windows.after})
+    call.with(std::span<const std::int64_t>(*list));
+}
+
+/// What windows mean on these images.
+WindowGeometry geometry_of(const Windows& windows, const Tensor& images) {
+  const auto from = extents(images.view, "the source");
+  if (from.size() < 3 || from.size() > max_window_dims + 2) {
+    refuse(fmt::format(
+        "the source has {} dimensions; windows are those of images [images, extents…, channels], of 3 "
+        "to {} dimensions",
+        from.size(), max_window_dims + 2));
+  }
+  WindowGeometry geometry;
+  const WindowMistake mistake = read_windows(windows, from.subspan(1, from.size() - 2), geometry);
+  if (!mistake.rule.empty()) {
+    refuse(fmt::format("{} is {}; needed is {}, such as {}", mistake.subject, mistake.found, mistake.need,
+                       mistake.legal));
+  }
+  return geometry;
+}
+
+/// The destination with all of its dimensions apart.
+Tensor apart(const Tensor& destination, const std::vector<std::uint64_t>& shape, std::string_view together) {
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent : shape) elements = sat_mul(elements, extent);
+  if (destination.view.elements() != elements) {
+    refuse(fmt::format(
+        "the destination has shape {}, what is computed {}; legal is that, or one with dimensions of "
+        "it put together, such as {}",
+        fmt::join(shape_of(destination), "x"), fmt::join(shape, "x"), together));
+  }
+  return reshaped(destination, shape);
+}
+
 }  // namespace
 
 Operation Operation::of(std::vector<Move> moves) {
@@ -156,6 +197,48 @@ Operation reduce(const Tensor& destination, const Reduction& what, List<Tensor> 
 Operation reduce_into(const Tensor& destination, CombineOp op, const Tensor& source) {
   Operation operation = copy(destination, source);
   operation.moves.front().combine = op;
+  return operation;
+}
+
+Operation im2col(const Tensor& destination, const Tensor& source, const Windows& windows) {
+  const WindowGeometry geometry = geometry_of(windows, source);
+  const std::vector<std::uint64_t> shape =
+      windows_shape(geometry, source.view.shape[0], source.view.shape[geometry.dims + 1]);
+  Operation operation =
+      one_move({.destination = apart(destination, shape, "[images · windows, taps · channels]"),
+                .sources = {source},
+                .windows = windows},
+               {&source, 1});
+  operation.destinations = {destination};
+  return operation;
+}
+
+Operation convolution(const Tensor& destination, const Tensor& images, const Tensor& filter,
+                      const Windows& windows) {
+  const auto taps = extents(filter.view, "the filter");
+  const std::uint32_t rank = images.view.rank;
+  if (taps.size() != rank || rank < 3) {
+    refuse(fmt::format(
+        "the images have {} dimensions, the filter {}; needed are [images, extents…, channels] and "
+        "[outputs, taps…, channels], of as many",
+        rank, taps.size()));
+  }
+  Windows own = windows;
+  if (own.filter.empty()) own.filter = taps.subspan(1, rank - 2);
+  if (own.filter != Dims(taps.subspan(1, rank - 2)) || taps.back() != images.view.shape[rank - 1]) {
+    refuse(fmt::format(
+        "the filter has shape {}; needed is [outputs, taps…, channels] with the {} channels of the "
+        "images and the taps {}",
+        fmt::join(taps, "x"), images.view.shape[rank - 1], fmt::join(own.filter, "x")));
+  }
+  const WindowGeometry geometry = geometry_of(own, images);
+  const std::vector<std::uint64_t> shape = outputs_shape(geometry, images.view.shape[0], taps.front());
+  const std::array sources{images, filter};
+  Operation operation = one_move({.destination = apart(destination, shape, "[images · windows, outputs]"),
+                                  .sources = {images, filter},
+                                  .windows = own},
+                                 sources);
+  operation.destinations = {destination};
   return operation;
 }
 
@@ -257,6 +340,21 @@ void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op
   Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {
     return operation::reduce_into(destination, op, source);
   });
+}
+
+void im2col(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Windows& windows,
+            Stream stream) {
+  Call call(runtime, 'w', {&destination, 1}, {&source, 1});
+  add_windows(call, windows);
+  call.run(stream, [&] { return operation::im2col(destination, source, windows); });
+}
+
+void convolution(const Runtime& runtime, const Tensor& destination, const Tensor& images,
+                 const Tensor& filter, const Windows& windows, Stream stream) {
+  const std::array sources{images, filter};
+  Call call(runtime, 'v', {&destination, 1}, sources);
+  add_windows(call, windows);
+  call.run(stream, [&] { return operation::convolution(destination, images, filter, windows); });
 }
 
 void map(const Runtime& runtime, const Tensor& destination, std::string_view expression, List<Tensor> sources,

@@ -2,6 +2,7 @@
 
 #include "kernel/stencil_calls.hpp"
 #include "plan/check_reduction.hpp"
+#include "plan/check_windows.hpp"
 #include "spec/combine_rules.hpp"
 #include "spec/memory_rules.hpp"
 
@@ -33,6 +34,8 @@ class MoveRules {
     if (!check_views()) return;
     if (move_.reduction) {
       check_reduction();
+    } else if (move_.windows) {
+      check_windows();
     } else {
       check_sources();
     }
@@ -40,7 +43,7 @@ class MoveRules {
     if (move_.stencil) check_stencil();
     if (move_.combine) check_combine();
     if (move_.padding) check_padding();
-    if (!move_.padding && !move_.reduction) {
+    if (!move_.padding && !move_.reduction && !move_.windows) {
       for (std::size_t k = 0; k < move_.sources.size(); ++k) check_shape(k);
     }
     check_written_once(
@@ -181,6 +184,13 @@ class MoveRules {
     const ReductionMistake found = mistake_of(move_);
     if (found.rule.empty()) return;
     add(found.rule, fmt::format("reduction to {}", destination()), found.found, found.need, found.legal);
+  }
+
+  void check_windows() {
+    WindowMistake mistake = mistake_of_windows(move_);
+    if (mistake.rule.empty()) return;
+    add(mistake.rule, fmt::format("{}, to {}", mistake.subject, destination()), std::move(mistake.found),
+        std::move(mistake.need), std::move(mistake.legal));
   }
 
   void check_shape(std::size_t k) {

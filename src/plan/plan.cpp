@@ -24,6 +24,7 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
   const auto add = [&](const Family& one) {
     if (one.info().neighbours != problem.stencil.has_value()) return;
     if (one.info().combines != problem.combine.has_value()) return;
+    if (one.info().windows != problem.windows.has_value()) return;
     if (one.info().reduces == problem.reduction.has_value()) one.add_candidates(problem, candidates);
   };
   if (!family.empty()) {

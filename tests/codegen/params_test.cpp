@@ -21,6 +21,7 @@
 #include <tmajit_params/tile_grid.cuh>
 #include <tmajit_params/view_pair.cuh>
 #include <tmajit_params/views.cuh>
+#include <tmajit_params/windows.cuh>
 
 namespace params = tmajit::params;
 
@@ -43,6 +44,9 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
   STATIC_CHECK(is_plain<params::DirectView<rank>>);
   STATIC_CHECK(is_plain<params::ClusterGrid<rank>>);
+  STATIC_CHECK(is_plain<params::Windows<rank>>);
+  STATIC_CHECK(is_plain<params::WindowViews<rank>>);
+  STATIC_CHECK(is_plain<params::Convolution<rank>>);
 
   // A host that knows the rank alone writes the head, then source after source.
   using Three = params::Views<rank, 3>;

@@ -59,6 +59,15 @@ Move reduced(const Tensor& destination, std::vector<Tensor> sources, Reduction r
   return {.destination = destination, .sources = std::move(sources), .reduction = std::move(reduction)};
 }
 
+Move windows_of(const Tensor& destination, const Tensor& source, const Windows& windows) {
+  return operation::im2col(destination, source, windows).moves.front();
+}
+
+Move convolved(const Tensor& destination, const Tensor& images, const Tensor& filter,
+               const Windows& windows = {}) {
+  return operation::convolution(destination, images, filter, windows).moves.front();
+}
+
 /// In a name that one line of a file holds.
 std::string described(const KernelPlan& plan) {
   return plan.choice().text();
@@ -261,6 +270,26 @@ std::vector<NamedMove> broad_moves() {
       {"differences of odd rows of bytes, around a constant",
        stencil(to(i32, {512, 333}), from(u8, {512, 333}), "x(0, 1) - x(1, 0)",
                {.boundary = Boundary::constant, .value = 7})},
+
+      // Windows of images.
+      {"windows of 3 x 3",
+       windows_of(to(f16, {32 * 28 * 28, 9 * 64}), from(f16, {32, 56, 56, 64}),
+                  {.filter = {3, 3}, .strides = {2, 2}, .before = {1, 1}, .after = {1, 1}})},
+      {"windows of a line of bytes",
+       windows_of(to(u8, {4, 998, 3, 48}), from(u8, {4, 1000, 48}), {.filter = {3}})},
+      {"windows of 2 x 2 x 2",
+       windows_of(to(f32, {2 * 7 * 7 * 7, 8 * 32}), from(f32, {2, 8, 8, 8, 32}), {.filter = {2, 2, 2}})},
+      {"windows of colours",
+       windows_of(to(u8, {8 * 30 * 30, 27}), from(u8, {8, 32, 32, 3}), {.filter = {3, 3}})},
+
+      {"convolution of 3 x 3",
+       convolved(to(f32, {32, 28, 28, 128}), from(f32, {32, 28, 28, 64}), from(f32, {128, 3, 3, 64}, 1 << 30),
+                 {.before = {1, 1}, .after = {1, 1}})},
+      {"convolution of a line",
+       convolved(to(f32, {4, 96, 20}), from(f32, {4, 100, 8}), from(f32, {20, 5, 8}, 1 << 30))},
+      {"convolution of colours",
+       convolved(to(f32, {8, 112, 112, 64}), from(f32, {8, 224, 224, 3}), from(f32, {64, 7, 7, 3}, 1 << 30),
+                 {.strides = {2, 2}, .before = {3, 3}, .after = {3, 3}})},
 
       // Made up.
       {"a constant", computed(to(f32, {1000, 1024}), {}, "0.5f")},

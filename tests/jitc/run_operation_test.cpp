@@ -187,6 +187,16 @@ TEST_CASE("what makes no sense is one clear error") {
        "--boundary-value without"},
       {{"stencil", "--shape", "4x4", "--expr", "x(0,g[0])"}, "an offset is a whole number"},
       {{"map", "--shape", "4x4", "--expr", "x", "--boundary", "wrap"}, "map takes no --boundary"},
+      {{"im2col", "--shape", "4x4x4"}, "im2col needs --filter"},
+      {{"im2col", "--shape", "4x4", "--filter", "3"}, "images, one to three dimensions"},
+      {{"im2col", "--shape", "4x4x4", "--filter", "3x3"}, "2 numbers for images of 1 dimensions"},
+      {{"im2col", "--shape", "4x4x4", "--filter", "5"}, "no larger than they are"},
+      {{"im2col", "--shape", "4x4x4", "--filter", "3", "--pad", "1", "--pad-value", "1"},
+       "im2col takes no --pad-value"},
+      {{"copy", "--shape", "4x4x4", "--filter", "3"}, "copy takes no --filter"},
+      {{"im2col", "--shape", "4x4x4", "--filter", "3", "--outputs", "3"}, "im2col takes no --outputs"},
+      {{"convolution", "--shape", "4x4x4", "--filter", "3"}, "convolution needs --outputs"},
+      {{"convolution", "--shape", "4x4x4", "--outputs", "3"}, "convolution needs --filter"},
       {{"snapshot", "--shape", "4x16", "--check"}, "--check: snapshot writes tiles"},
       {{"copy", "--plan", "--shape", "4x4"}, "--plan"},
       {{"cast", "--shape", "4x4", "--out-dtype", "f16", "--pad", "1,1"}, "cast takes no --pad"},
@@ -216,6 +226,25 @@ TEST_CASE("a stencil of a file: the edges by --boundary, the dimension by --dims
       jitc_json(simulated({"stencil", "--expr", "x(-1)+x(1)", "--boundary", "wrap", "--dims", "1", "--check",
                            "--in", folder / "a.npy", "--out", folder / "y.npy"})));
   CHECK(data_of(folder / "y.npy") == "\5\4\3\13\12\11");
+}
+
+TEST_CASE("the windows of a file: taps side by side, zeros around the images") {
+  const Folder folder;
+  write_npy(folder / "a.npy", "|u1", {1, 3, 2}, "\1\2\3\4\5\6");
+  static_cast<void>(jitc_json(simulated({"im2col", "--filter", "2", "--window-step", "2", "--pad", "1",
+                                         "--check", "--in", folder / "a.npy", "--out", folder / "y.npy"})));
+  CHECK(data_of(folder / "y.npy") == std::string("\0\0\1\2\3\4\5\6", 8));
+}
+
+TEST_CASE("a convolution of files: the second is the filter") {
+  const Folder folder;
+  const std::string one("\0\0\x80\x3f", 4);
+  const std::string two("\0\0\0\x40", 4);
+  write_npy(folder / "a.npy", "<f4", {1, 3, 1}, one + two + one);
+  write_npy(folder / "f.npy", "<f4", {1, 2, 1}, one + two);
+  static_cast<void>(jitc_json(simulated({"convolution", "--check", "--in", folder / "a.npy", "--in",
+                                         folder / "f.npy", "--out", folder / "y.npy"})));
+  CHECK(data_of(folder / "y.npy") == std::string("\0\0\xa0\x40\0\0\x80\x40", 8));  // 5 and 4
 }
 
 TEST_CASE("arrays of different shapes are joined only along the axis") {

@@ -2,6 +2,7 @@
 #include "operand_types.hpp"
 #include "parse.hpp"
 #include "problem.hpp"
+#include "read_windows.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
@@ -43,6 +44,10 @@ class Builder {
       problem_.given.combine = tmajit::parse_combine(options_.op);
       note("--op", options_.op);
     }
+    if (windows()) {
+      problem_.given.windows = read_windows(options_, operation(), problem_.inputs);
+      problem_.arguments += windows_text(options_, problem_.arguments);
+    }
     if (computes() && !options_.expression.empty()) {
       problem_.given.expression = options_.expression;
       note("--expr", fmt::format("'{}'", options_.expression));
@@ -69,6 +74,8 @@ class Builder {
   [[nodiscard]] bool combines() const {
     return has_tile() ? problem_.request.family->combines : operation().combines;
   }
+  [[nodiscard]] bool windows() const { return !has_tile() && operation().windows; }
+  [[nodiscard]] bool convolves() const { return !has_tile() && operation().convolves; }
   /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
   [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
   [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
@@ -92,6 +99,7 @@ class Builder {
     takes_no(!reduces() && !options_.then.empty(), "--then", "reduce does");
     takes_no(!neighbours() && !options_.boundary.empty(), "--boundary", "stencil does");
     takes_no(!neighbours() && !options_.dims.empty(), "--dims", "stencil does");
+    check_window_options(options_, has_tile() ? nullptr : &operation());
     takes_no(options_.boundary != "constant" && options_.boundary_value != 0,
              "--boundary-value without --boundary constant", "no element has it");
     if (has_tile()) return;
@@ -105,7 +113,7 @@ class Builder {
     takes_no(!has_parts && !options_.parts.empty(), "--parts", "concat, split and copy_ragged do");
     if (operation().batches && options_.axis.empty() != options_.parts.empty())
       refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", word);
-    takes_no(!operation().pads && !options_.pad.empty(), "--pad",
+    takes_no(!operation().pads && !windows() && !options_.pad.empty(), "--pad",
              "only bits of one input can be padded: pad first");
     takes_no(options_.pad.empty() && options_.pad_value != 0, "--pad-value without --pad",
              "nothing is filled");
@@ -121,7 +129,7 @@ class Builder {
     const auto* const family = problem_.request.family;
     const bool may_have_none =
         family == nullptr ? computes() && !neighbours() && !reduces() : family->most_inputs == 0;
-    return may_have_none ? 0 : 1;
+    return may_have_none ? 0 : convolves() ? 2 : 1;
   }
 
   void count_inputs() {
@@ -192,6 +200,7 @@ class Builder {
       return {box.begin(), box.end()};
     }
     auto shape = parse_extents(options_.shape, "--shape");
+    if (convolves() && input == 1) return filter_shape(options_, shape);
     if (parts_are_inputs()) {
       shape[parse_axes(options_.axis, static_cast<std::uint32_t>(shape.size()), "--axis").front()] =
           parse_extents(options_.parts, "--parts")[input];
@@ -201,7 +210,7 @@ class Builder {
 
   [[nodiscard]] Shape shape_of_file(const InputArray& file) const {
     const auto& shape = file.header().shape;
-    if (!options_.shape.empty() && shape != parse_extents(options_.shape, "--shape")) {
+    if (!options_.shape.empty() && !convolves() && shape != parse_extents(options_.shape, "--shape")) {
       refuse("{} has shape {}, but --shape says {}; leave --shape out", file.path().string(),
              fmt::join(shape, "x"), options_.shape);
     }
@@ -358,7 +367,7 @@ class Builder {
     std::vector<Tensor> sources;
     for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view));
     if (operation().has_axis) read_axis(sources.front().view.rank);
-    if (!options_.pad.empty()) read_padding(sources.front().view);
+    if (!options_.pad.empty() && !windows()) read_padding(sources.front().view);
     const auto shapes = operation().shapes(sources, problem_.given);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       add_output(types_.output, shapes[i], shapes.size() == 1 ? "output" : fmt::format("output {}", i));

@@ -5,6 +5,7 @@
 #include "reference/reductions.hpp"
 #include "reference/scalar.hpp"
 #include "reference/stencil.hpp"
+#include "reference/windows.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
@@ -145,6 +146,9 @@ void move_plainly(const Move& move) {
     return reference::stencil(move.destination, expression.value(), move.sources, *move.stencil);
   }
   if (move.combine) return reference::combine(move.destination, *move.combine, move.sources.front());
+  if (move.windows && move.sources.size() > 1)
+    return reference::convolution(move.destination, move.sources[0], move.sources[1], *move.windows);
+  if (move.windows) return reference::im2col(move.destination, move.sources.front(), *move.windows);
   if (move.padding) return pad(move.destination, move.sources.front(), *move.padding);
   if (move.expression.empty()) return copy(move.destination, move.sources.front());
   convert(move.destination, move.sources.front());

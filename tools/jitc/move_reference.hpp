@@ -13,7 +13,7 @@
 namespace jitc {
 
 /// Does a move on the CPU, element by element: the tensors' addresses are host memory. Takes bits, casts,
-/// paddings, combinations, and stencils whose expression is arithmetic alone: those of which
+/// paddings, combinations, windows, and stencils whose expression is arithmetic alone: those of which
 /// can_move_plainly() is true.
 void move_plainly(const tmajit::Move& move);
 [[nodiscard]] bool can_move_plainly(const tmajit::Move& move);

@@ -58,6 +58,25 @@ std::vector<Shape> own_shapes(Tensors inputs, const Arguments& /*arguments*/) {
   return shapes;
 }
 
+std::vector<Shape> windows_shape(Tensors inputs, const Arguments& arguments) {
+  const auto images = extents(inputs.front().view);
+  if (images.size() < 3) {
+    refuse(
+        "the images have shape {}; legal are images, one to three dimensions of an image, and channels: "
+        "8x64x64x16",
+        fmt::join(images, "x"));
+  }
+  const auto pixels = images.subspan(1, images.size() - 2);
+  Shape shape{images.front(), images.back()};
+  for (const auto count : tmajit::window_counts(arguments.windows, pixels)) shape.front() *= count;
+  if (inputs.size() > 1) {
+    shape.back() = inputs[1].view.shape[0];
+    return {shape};
+  }
+  for (const auto taps : arguments.windows.filter) shape.back() *= static_cast<std::uint64_t>(taps);
+  return {shape};
+}
+
 std::vector<Shape> joined_shape(Tensors inputs, const Arguments& arguments) {
   const auto first = extents(inputs.front().view);
   Shape shape(first.begin(), first.end());
@@ -118,6 +137,12 @@ Operation copy_ragged(Tensors outputs, Tensors inputs, const Arguments& /*argume
 }
 Operation reduce_into(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::reduce_into(outputs.front(), *arguments.combine, inputs.front());
+}
+Operation im2col(Tensors outputs, Tensors inputs, const Arguments& arguments) {
+  return tmajit::operation::im2col(outputs.front(), inputs.front(), arguments.windows);
+}
+Operation convolution(Tensors outputs, Tensors inputs, const Arguments& arguments) {
+  return tmajit::operation::convolution(outputs.front(), inputs[0], inputs[1], arguments.windows);
 }
 Operation concat(Tensors outputs, Tensors inputs, const Arguments& arguments) {
   return tmajit::operation::concat(outputs.front(), inputs, arguments.axis);
@@ -190,6 +215,17 @@ constexpr std::array table{
                   .combines = true,
                   .shapes = common_shape,
                   .make = reduce_into},
+    OperationWord{.word = "im2col",
+                  .needs = {{{&Options::filter, "--filter, the taps of a window: --filter 3x3"}}},
+                  .windows = true,
+                  .shapes = windows_shape,
+                  .make = im2col},
+    OperationWord{.word = "convolution",
+                  .most_inputs = 2,
+                  .windows = true,
+                  .convolves = true,
+                  .shapes = windows_shape,
+                  .make = convolution},
 };
 
 /// The family whose kernels do `word` with a tile of the caller's choice, or null.

@@ -27,6 +27,7 @@ struct Arguments {
   Shape parts = {};  ///< extents along `axis` of split's outputs
   std::optional<tmajit::Reduction> reduction = {};
   std::optional<tmajit::CombineOp> combine = {};
+  tmajit::Windows windows = {};
 };
 
 /// An option that an operation cannot do without.
@@ -48,6 +49,9 @@ struct OperationWord {
   bool reduces = false;     ///< takes --op and --then, and --axes as what it reduces
   bool combines = false;    ///< takes --op; the output holds elements before
   bool batches = false;     ///< copies each input to an output, all in one launch; takes --axis and --parts
+  bool windows =
+      false;  ///< takes --filter, --window-step and --dilation, and --pad as what lies around an image
+  bool convolves = false;  ///< has a filter as its second input: takes --outputs
   /// Shapes of the outputs.
   std::vector<Shape> (*shapes)(std::span<const tmajit::Tensor> inputs, const Arguments& arguments) = nullptr;
   tmajit::Operation (*make)(std::span<const tmajit::Tensor> outputs, std::span<const tmajit::Tensor> inputs,

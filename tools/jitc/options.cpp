@@ -95,6 +95,18 @@ void add_stencil_options(CLI::App& command, ProblemOptions& values) {
             "The dimensions that offsets in --expr, as in x(-1,0), are along; default: the last ones");
 }
 
+void add_window_options(CLI::App& command, ProblemOptions& values) {
+  OptionGroup group(command, "Windows");
+  group.add("--filter", values.filter, "3x3",
+            "Taps of im2col's or a convolution's windows in each dimension of the images, which are images x "
+            "extents x "
+            "channels; --pad adds zeros around them");
+  group.add("--window-step", values.step, "2,2", "Pixels from window to window; default: 1");
+  group.add("--dilation", values.dilation, "2,2", "Pixels from tap to tap; default: 1");
+  group.add("--outputs", values.outputs, "N",
+            "Outputs of a convolution's filter, where no file is the filter");
+}
+
 void add_tile_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup tiles(command, "Tiles");
   tiles.add(
@@ -152,6 +164,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
   add_tensor_options(command, values);
   add_view_options(command, values);
   add_stencil_options(command, values);
+  add_window_options(command, values);
   add_tile_options(command, values);
 }
 

@@ -49,6 +49,12 @@ struct ProblemOptions {
   double boundary_value = 0;
   std::string dims = {};
 
+  // Windows.
+  std::string filter = {};
+  std::string step = {};
+  std::string dilation = {};
+  std::optional<std::uint64_t> outputs = {};
+
   // Tiles and pipeline; empty where nothing was said.
   std::string box = {};
   std::string element_strides = {};

@@ -38,6 +38,10 @@ void every_operation(Runtime& runtime) {
     expect(batch.bytes_moved() == batch.plan().bytes_moved() && !batch.kernel().entry().empty(),
            "a RaggedCopy");
   });
+  const Tensor images{TensorView::contiguous(ElementType::f32, {64, 1, 64}), 2 << 20};
+  expect_error(none, [&] { im2col(runtime, to, images, {.filter = {1}}); });
+  const Tensor filter{TensorView::contiguous(ElementType::f32, {64, 1, 64}), 3 << 20};
+  expect_error(none, [&] { convolution(runtime, to, images, filter); });
 }
 
 void every_launch(Runtime& runtime) {

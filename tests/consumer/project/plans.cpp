@@ -50,6 +50,12 @@ void plan_moves() {
       operation::stencil(to, "x(0, 1) - x(-1, 0)", {from}, {.boundary = Boundary::clamp}),
       operation::reduce(matrix(1, 64, 1 << 20), {.op = parse_reduction("mean"), .axes = {1}, .then = "x / n"},
                         {{TensorView::contiguous(ElementType::f32, {1, 128, 64}), 2 << 20}}),
+      operation::im2col(matrix(2 * 6 * 8, 9 * 16, 1 << 20),
+                        {TensorView::contiguous(ElementType::f32, {2, 8, 10, 16}), 2 << 20},
+                        {.filter = {3, 3}}),
+      operation::convolution(matrix(2 * 6 * 8, 32, 1 << 20),
+                             {TensorView::contiguous(ElementType::f32, {2, 8, 10, 16}), 2 << 20},
+                             {TensorView::contiguous(ElementType::f32, {32, 3, 3, 16}), 3 << 20}),
       Operation::of({{.destination = to, .sources = {from}}}),
       operation::reduce_into(to, parse_combine("add"), from),
   };
@@ -57,6 +63,7 @@ void plan_moves() {
 
   ask_of_everything(plan(operations[1]).at(0));
   expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
+  expect(window_counts({.filter = {3, 3}}, {8, 10}) == std::vector<std::uint64_t>{6, 8}, "window_counts()");
   expect(plan(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
   expect(
       combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",

@@ -112,9 +112,9 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 }
 
 const char* name(Kind kind) {
-  constexpr std::array names{"copy",    "permute", "slice",       "pad",    "flip",
-                             "concat",  "split",   "broadcast",   "cast",   "map",
-                             "stencil", "reduce",  "reduce_into", "ragged", "snapshot"};
+  constexpr std::array names{"copy",        "permute",   "slice",  "pad",         "flip",    "concat",
+                             "split",       "broadcast", "cast",   "map",         "stencil", "reduce",
+                             "reduce_into", "ragged",    "im2col", "convolution", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -164,6 +164,11 @@ nlohmann::ordered_json to_json(const Case& c) {
     if (c.stencil.boundary == tmajit::Boundary::constant) json["value"] = c.stencil.value;
     if (!c.stencil.dims.empty()) json["dims"] = c.stencil.dims;
     json["tolerance"] = reference::sum_tolerance(c.destinations.front().type, false);
+  }
+  if (c.kind == Kind::im2col || c.kind == Kind::convolution) {
+    json["filter"] = c.windows.filter;
+    json["strides"] = c.windows.strides;
+    json["padding"] = c.windows.before;
   }
   if (c.kind == Kind::reduce) {
     json["reduction"] = tmajit::name(c.reduction);

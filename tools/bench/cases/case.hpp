@@ -5,6 +5,7 @@
 #include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tile_options.hpp>
+#include <tmajit/windows.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +50,8 @@ enum class Kind : std::uint8_t {
   reduce,
   reduce_into,  ///< sums with what the destination holds
   ragged,       ///< each source to its destination, in one launch
+  im2col,
+  convolution,  ///< of images, the first source, and a filter, the second
   snapshot      ///< the bytes of each tile in shared memory
 };
 
@@ -90,6 +93,7 @@ struct Case {
   std::vector<std::int64_t> before{};   ///< pad
   double value = 0;                     ///< pad
   tmajit::Stencil stencil{};            ///< stencil
+  tmajit::Windows windows{};            ///< im2col and convolution: of images, to rows of a matrix
   tmajit::ReductionOp reduction = tmajit::ReductionOp::sum;  ///< reduce: sum, max or arg_max
   std::string expression{};                                  ///< map and cast: a name of expressions.hpp
   /// stencil: its expression; map: one of the user's own instead, which the host cannot compute.

@@ -6,6 +6,7 @@
 #include "ragged_cases.hpp"
 #include "random_cases.hpp"
 #include "stencil_cases.hpp"
+#include "window_cases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -488,6 +489,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : cluster_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : ragged_cases(options.tiny)) list.add(std::move(c));
+  for (Case& c : window_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);
   return list.take();
 }

@@ -1,5 +1,6 @@
 #include "check.hpp"
 
+#include "check_convolution.hpp"
 #include "check_reduction.hpp"
 #include "expressions.hpp"
 #include "reference/combine.hpp"
@@ -73,6 +74,7 @@ class Origins {
         return {place(0, from)};
       case Kind::ragged: return {place(array, index)};
       case Kind::snapshot: return of_image(index);
+      case Kind::im2col: return of_window(index);
       default: break;
     }
     // One element of each source, those of extent 1 repeated.
@@ -93,6 +95,28 @@ class Origins {
     std::uint64_t at = 0;
     for (std::size_t d = 0; d < array.shape.size(); ++d) at = at * array.shape[d] + lies[d];
     return {array.type, sources_.offsets[source] + at * tmajit::size_of(array.type)};
+  }
+
+  /// Column index[1], of taps and channels, of window index[0].
+  [[nodiscard]] std::vector<Place> of_window(const Shape& index) const {
+    const Shape& images = case_.sources.front().shape;
+    const tmajit::Windows& windows = case_.windows;
+    const auto counts = tmajit::window_counts(windows, std::span(images).subspan(1, images.size() - 2));
+    Shape from(images.size());
+    std::uint64_t window = index[0];
+    from.back() = index[1] % images.back();
+    std::uint64_t tap = index[1] / images.back();
+    for (std::size_t d = counts.size(); d-- > 0;) {
+      const auto taps = static_cast<std::uint64_t>(windows.filter[d]);
+      const auto stride = static_cast<std::uint64_t>(windows.strides.empty() ? 1 : windows.strides[d]);
+      const auto before = static_cast<std::uint64_t>(windows.before.empty() ? 0 : windows.before[d]);
+      from[d + 1] = window % counts[d] * stride + tap % taps - before;  // wraps in front of the image
+      window /= counts[d];
+      tap /= taps;
+      if (from[d + 1] >= images[d + 1]) return {};
+    }
+    from.front() = window;
+    return {place(0, from)};
   }
 
   /// Byte index[1] of tile index[0]; tiles come in row-major order of their position, zeros where they leave
@@ -227,6 +251,7 @@ Shape unflatten(const Shape& shape, std::uint64_t at) {
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream) {
   if (!c.text.empty() && c.kind != Kind::stencil) return {};
+  if (c.kind == Kind::convolution) return check_convolution(c, pattern, device, destination, seed, stream);
   if (c.kind == Kind::reduce) return check_reduction(c, pattern, device, destination, seed, stream);
   const Expectation expectation(c, pattern);
   const Places to = places(c.destinations);

@@ -71,6 +71,8 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
       return tmajit::Operation::of(std::move(moves));
     }
     case Kind::reduce_into: return operation::reduce_into(to[0], tmajit::CombineOp::add, from[0]);
+    case Kind::im2col: return operation::im2col(to[0], from[0], c.windows);
+    case Kind::convolution: return operation::convolution(to[0], from[0], from[1], c.windows);
     case Kind::flip: {
       Tensor flipped = from[0];
       for (const std::uint32_t axis : c.axes) flipped = tmajit::flipped(flipped, axis);

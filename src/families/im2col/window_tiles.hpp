@@ -1,0 +1,37 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <cstdint>
+#include <optional>
+
+TMAJIT_BEGIN
+
+/// What is free to choose of a kernel of windows through the copy engine.
+struct WindowTuning {
+  std::uint32_t box_bytes = 0;
+  std::uint32_t stages = 1;  ///< boxes of a CTA in flight
+};
+
+/// A tile of windows, of which a CTA moves boxes: each has some channels of one tap.
+struct WindowTile {
+  std::uint32_t windows = 1;
+  std::uint32_t channels = 2;  ///< of a box, in words of 8 bytes
+  std::uint32_t stages = 1;
+  std::uint64_t tiles = 1;  ///< of windows
+  std::uint64_t steps = 1;  ///< boxes of a tile
+  std::uint64_t share = 1;  ///< of them, of a CTA
+
+  [[nodiscard]] std::uint32_t box_bytes() const noexcept { return windows * channels * 8; }
+  [[nodiscard]] std::uint64_t shares() const noexcept { return (steps + share - 1) / share; }
+};
+[[nodiscard]] WindowTile window_tile(const Problem& problem, const WindowTuning& tuning);
+
+/// The tensor maps, in words of 8 bytes: images gathered in im2col mode, and [windows, taps, channels]. None
+/// where no map describes a tensor, or an instruction does not reach a window.
+[[nodiscard]] std::optional<TensorMapSpec> images_map(const Problem& problem, const WindowTile& tile);
+[[nodiscard]] std::optional<TensorMapSpec> windows_map(const Problem& problem, const WindowTile& tile);
+
+TMAJIT_END

@@ -1,0 +1,192 @@
+/// Windows as plans: what is refused, which kernels are made.
+#include "plan/violations.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/plan.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using tests::broken_rules, tests::Rules;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+constexpr DevicePtr to_address = 0x7f00'0000'0000;
+constexpr DevicePtr from_address = 0x7e00'0000'0000;
+
+Tensor to(const Shape& shape) {
+  return {TensorView::contiguous(ElementType::f16, shape), to_address};
+}
+Tensor from(const Shape& shape, DevicePtr shift = 0) {
+  return {TensorView::contiguous(ElementType::f16, shape), from_address + shift};
+}
+
+const Windows around{.filter = {3, 3}, .before = {1, 1}, .after = {1, 1}};
+
+KernelPlan planned(const Tensor& destination, const Tensor& source, const Windows& windows) {
+  return plan(operation::im2col(destination, source, windows)).at(0);
+}
+bool by_engine(const KernelPlan& plan) {
+  return plan.choice().stages > 0;
+}
+
+/// The message of what making the operation throws.
+std::string refusal(const Shape& destination, const Shape& images, const Windows& windows) {
+  try {
+    static_cast<void>(operation::im2col(to(destination), from(images), windows));
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("windows: how many there are") {
+  CHECK(window_counts({.filter = {3}}, {10}) == Shape{8});
+  CHECK(window_counts(
+            {.filter = {3, 3}, .strides = {2, 1}, .dilations = {1, 4}, .before = {1, 0}, .after = {1, 2}},
+            {10, 10}) == Shape{5, 4});
+  CHECK(window_counts({.filter = {1, 1, 1}}, {4, 5, 6}) == Shape{4, 5, 6});
+  CHECK_THROWS_AS(window_counts({.filter = {4}}, {3}), Error);
+  CHECK_THROWS_AS(window_counts({.filter = {3}}, {-3}), Error);
+  CHECK_THROWS_AS(window_counts({}, {}), Error);
+}
+
+TEST_CASE("windows: what is refused") {
+  const Shape images{2, 8, 10, 16};
+  const Shape rows{2 * 8 * 10, 9 * 16};
+  CHECK(refusal(rows, images, around).empty());
+  CHECK(refusal({2, 8, 10, 9 * 16}, images, around).empty());
+  CHECK(refusal({2, 8, 10, 3, 3, 16}, images, around).empty());
+  CHECK_THAT(refusal({2, 8, 10, 16}, images, around), ContainsSubstring("what is computed 2x8x10x3x3x16"));
+  CHECK_THAT(refusal(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
+  CHECK_THAT(refusal(rows, images, {.filter = {3}}),
+             ContainsSubstring("1 numbers for images of 2 dimensions"));
+  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .strides = {1}}),
+             ContainsSubstring("windows: strides"));
+  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
+             ContainsSubstring("dilations[1] is 0"));
+  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .before = {-1, 0}}),
+             ContainsSubstring("before[0] is -1"));
+  CHECK_THAT(refusal(rows, images, {.filter = {9, 3}}), ContainsSubstring("8 pixels, 8 with the padding"));
+
+  // A move that somebody has put together.
+  const auto rules = [&](Move move) {
+    return broken_rules([&] { return plan(Operation::of({std::move(move)})); });
+  };
+  const Move legal = operation::im2col(to(rows), from(images), around).moves.front();
+  CHECK(rules(legal).empty());
+  Move wrong = legal;
+  wrong.destination = to(rows);
+  CHECK(rules(wrong) == Rules{"view.shape of windows: shape of the destination, to the destination"});
+  wrong = legal;
+  wrong.expression = "x";
+  CHECK(rules(wrong) == Rules{"windows.alone of windows, to the destination"});
+  wrong = legal;
+  wrong.sources.push_back(legal.sources.front());  // a filter of f16
+  CHECK(rules(wrong) == Rules{"view.type of windows: types, to the destination"});
+  wrong = legal;
+  wrong.windows->filter = {3};
+  CHECK(rules(wrong) == Rules{"windows.rank of windows: filter, to the destination"});
+  wrong = legal;
+  wrong.sources.front() = from({2 * 8 * 10, 16});
+  CHECK(rules(wrong) == Rules{"windows.rank of windows: images, to the destination"});
+  wrong = legal;
+  wrong.sources.front().address = legal.destination.address;
+  CHECK(rules(wrong).size() == 1);
+}
+
+TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the rest") {
+  const Shape rows{2 * 8 * 10, 9 * 16};
+  const Shape images{2, 8, 10, 16};
+  CHECK(by_engine(planned(to(rows), from(images), around)));
+  CHECK(by_engine(planned(to({2, 8, 10, 3, 3, 16}), from(images), around)));
+  CHECK_FALSE(by_engine(planned(to(rows), from(images, 2), around)));
+  CHECK_FALSE(by_engine(planned(to({2 * 8 * 10, 9 * 12}), from({2, 8, 10, 12}), around)));
+  // What an instruction cannot say: strides beyond 8, taps and padding beyond its bits.
+  const Shape line{1, 1000, 8};
+  CHECK(by_engine(planned(to({125, 8}), from(line), {.filter = {1}, .strides = {8}})));
+  CHECK_FALSE(by_engine(planned(to({112, 8}), from(line), {.filter = {1}, .strides = {9}})));
+  const Shape solid{1, 40, 40, 40, 8};
+  CHECK(by_engine(planned(to({16 * 38 * 38, 32}), from({1, 31, 38, 38, 8}),
+                          {.filter = {4, 1, 1}, .dilations = {5, 1, 1}})));
+  CHECK_FALSE(
+      by_engine(planned(to({8 * 40 * 40, 16}), from(solid), {.filter = {2, 1, 1}, .dilations = {32, 1, 1}})));
+  CHECK_FALSE(
+      by_engine(planned(to({57 * 40 * 40, 8}), from(solid), {.filter = {1, 1, 1}, .before = {17, 0, 0}})));
+}
+
+TEST_CASE("windows: kernels are of the family im2col alone, and no other plan is") {
+  const Operation operation = operation::im2col(to({160, 144}), from({2, 8, 10, 16}), around);
+  CHECK(plan(operation).at(0).family().name == "im2col");
+  CHECK_THROWS_AS(plan(operation, {.family = "general"}), Error);
+  CHECK_THROWS_AS(plan(operation::copy(to({8, 8}), from({8, 8})), {.family = "im2col"}), Error);
+  // One kernel serves windows of any size.
+  CHECK(plan(operation).at(0).key() ==
+        planned(to({3 * 20 * 20, 4 * 64}), from({3, 21, 21, 64}), {.filter = {2, 2}}).key());
+  CHECK(plan(operation).at(0).bytes_read() == 2 * 8 * 10 * 16 * 2);
+  CHECK(plan(operation::im2col(to({0, 144}), from({0, 8, 10, 16}), around)).empty());
+}
+
+namespace {
+
+Tensor f32_at(const Shape& shape, DevicePtr address) {
+  return {TensorView::contiguous(ElementType::f32, shape), address};
+}
+Operation convolved(const Shape& destination, const Shape& images, const Shape& filter,
+                    const Windows& windows = {}) {
+  return operation::convolution(f32_at(destination, to_address), f32_at(images, from_address),
+                                f32_at(filter, from_address + (1 << 30)), windows);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions: what is refused") {
+  const auto message = [](const Shape& destination, const Shape& images, const Shape& filter,
+                          const Windows& windows = {}) -> std::string {
+    try {
+      static_cast<void>(convolved(destination, images, filter, windows));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const Shape images{2, 8, 10, 16};
+  const Shape filter{32, 3, 3, 16};
+  CHECK(message({2 * 6 * 8, 32}, images, filter).empty());
+  CHECK(message({2, 6, 8, 32}, images, filter, {.filter = {3, 3}}).empty());
+  CHECK_THAT(message({2, 6, 8, 32}, images, filter, {.filter = {3, 4}}),
+             ContainsSubstring("and the taps 3x4"));
+  CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 3, 8}),
+             ContainsSubstring("the 16 channels of the images"));
+  CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 16}), ContainsSubstring("the filter 3"));
+  CHECK_THAT(message({2, 8, 10, 32}, images, filter), ContainsSubstring("what is computed 2x6x8x32"));
+  CHECK_THAT(message({2, 6, 8, 32}, images, {32, 9, 3, 16}), ContainsSubstring("8 pixels"));
+
+  Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();
+  wrong.sources[1] = f32_at({32, 3, 5, 16}, from_address);
+  CHECK(broken_rules([&] { return plan(Operation::of({wrong})); }) ==
+        Rules{"view.shape of windows: shape of the filter, to the destination"});
+}
+
+TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
+  const auto tile = [](const Operation& operation) { return plan(operation).at(0).choice(); };
+  const KernelChoice large = tile(convolved({64, 56, 56, 256}, {64, 56, 56, 64}, {256, 3, 3, 64}, around));
+  CHECK(large.family == "convolution");
+  CHECK(large.tile[0] == 128);
+  CHECK(large.tile[1] == 128);
+  CHECK(large.stages > 0);
+  CHECK(tile(convolved({64, 56, 56, 64}, {64, 56, 56, 64}, {64, 3, 3, 64}, around)).tile[1] == 64);
+  CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).tile[1] == 32);
+  CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).stages == 0);
+  CHECK_THROWS_AS(plan(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
+}
