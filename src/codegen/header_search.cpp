@@ -79,6 +79,20 @@ std::string replaced(std::string_view body, std::string_view parameter, std::str
   return out;
 }
 
+/// Whether a macro that stands for it can name a header or a part of its path: <cuda/std/tuple>, detail/cuda.
+bool is_part_of_name(std::string_view text) {
+  if (text.starts_with('<') || text.starts_with('"')) return true;
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
+  };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, fits);
+}
+
+/// Macros within macros, and names that one #include may stand for.
+constexpr std::uint32_t most_nested = 8;
+constexpr std::size_t most_names = 64;
+
 }  // namespace
 
 HeaderSearch::HeaderSearch(const SourceHeaders& given, const std::vector<fs::path>& folders)
@@ -113,22 +127,43 @@ void HeaderSearch::define(std::string_view rest) {
   const std::string_view name = take_name(rest);
   const std::string_view parameter = take_brackets(rest);
   rest = trimmed(rest);
-  if (!rest.starts_with('<') && !rest.starts_with('"')) return;
-  macros_.emplace(name, Macro{std::string(parameter), std::string(rest)});
+  if (is_part_of_name(rest)) macros_.emplace(name, Macro{std::string(parameter), std::string(rest)});
 }
 
 void HeaderSearch::include(std::string_view rest, const fs::path& folder) {
   if (rest.starts_with('<') || rest.starts_with('"')) return include_name(rest, folder);
-  const std::string_view macro = take_name(rest);
-  rest = trimmed(rest);
-  const std::string_view argument = take_brackets(rest);
   // Definitions that are met on the way are of other names, or come too late.
-  std::vector<std::string> names;
-  const auto [begin, end] = macros_.equal_range(macro);
-  for (auto at = begin; at != end; ++at) {
-    names.push_back(replaced(at->second.body, at->second.parameter, argument));
+  for (const std::string& name : expanded(rest, 0)) include_name(name, folder);
+}
+
+std::vector<std::string> HeaderSearch::expanded(std::string_view text, std::uint32_t depth) const {
+  std::vector<std::string> all{{}};
+  while (!text.empty()) {
+    const std::string_view word = take_name(text);
+    std::vector<std::string> words;
+    const auto [begin, end] = macros_.equal_range(word);
+    if (begin != end && depth < most_nested) {
+      const std::string_view argument = take_brackets(text);
+      for (auto at = begin; at != end; ++at) {
+        for (std::string& each : expanded(replaced(at->second.body, at->second.parameter, argument), depth + 1))
+          words.push_back(std::move(each));
+      }
+    } else {
+      words.emplace_back(word);
+    }
+    if (word.empty()) {
+      words.back() = text.front();
+      text.remove_prefix(1);
+    }
+    std::vector<std::string> longer;
+    for (const std::string& first : all) {
+      for (const std::string& second : words) {
+        if (longer.size() < most_names) longer.push_back(first + second);
+      }
+    }
+    all = std::move(longer);
   }
-  for (const std::string& name : names) include_name(name, folder);
+  return all;
 }
 
 void HeaderSearch::include_name(std::string_view rest, const fs::path& folder) {

@@ -2,6 +2,7 @@
 
 #include <tmajit/compile.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -11,7 +12,8 @@
 TMAJIT_BEGIN
 
 /// Gathers the headers that a text can include, whatever its preprocessor conditions say. An #include of a
-/// macro is read by every definition of that macro that was met: `#include CUDA_STD_HEADER(tuple)`.
+/// macro is read by every definition of that macro that was met: `#include CUDA_STD_HEADER(tuple)`; macros in
+/// what it stands for likewise: `<ROOT/detail/policy.h>`.
 class HeaderSearch {
  public:
   /// Throws Error{io} for a folder that is none.
@@ -30,13 +32,15 @@ class HeaderSearch {
   };
   struct Macro {
     std::string parameter;  ///< empty: it has none
-    std::string body;       ///< "<cuda/std/header>"
+    std::string body;       ///< "<cuda/std/header>", or a part of such a name: "thrust/system/cuda"
   };
 
   void scan(std::string_view text, const std::filesystem::path& folder);
   void define(std::string_view rest);
   void include(std::string_view rest, const std::filesystem::path& folder);
   void include_name(std::string_view rest, const std::filesystem::path& folder);
+  /// Every text that `text` can stand for, its macros replaced. Ends early where there are very many.
+  [[nodiscard]] std::vector<std::string> expanded(std::string_view text, std::uint32_t depth) const;
   void add(const std::string& name, bool quoted, const std::filesystem::path& folder);
   [[nodiscard]] std::filesystem::path find(const std::string& name, bool quoted,
                                            const std::filesystem::path& folder) const;

@@ -61,6 +61,21 @@ TEST_CASE("headers are found in folders, through headers, conditions and macros"
   CHECK(folder.names("#include <cstdint>\n#include <vector>\n") == Names{"cstdint"});
 }
 
+TEST_CASE("names of headers are put together of macros within macros") {
+  const HeaderFolder folder;
+  folder.write("first.cuh",
+               "#define SYSTEM_OF(x) x\n#define PLACE cuda\n#if 0\n#define PLACE cpp\n#endif\n"
+               "#define ROOT systems/PLACE\n#define HEADER <ROOT/policy.cuh>\n#include HEADER\n");
+  folder.write("systems/cuda/policy.cuh", "");
+  folder.write("systems/cpp/policy.cuh", "");
+  CHECK(folder.names("#include <first.cuh>\n") ==
+        Names{"first.cuh", "systems/cpp/policy.cuh", "systems/cuda/policy.cuh"});
+  // Neither a macro that means itself nor very many of them take long.
+  std::string many = "#define A B\n#define B A\n#include A\n#define N <X/X/X/X/X/X/X/X>\n";
+  for (int i = 0; i < 20; ++i) many += "#define X d" + std::to_string(i) + "\n";
+  CHECK(folder.names(many + "#include N\n").empty());
+}
+
 TEST_CASE("the kernel compiles with what was found, and follows from it alone") {
   const HeaderFolder folder;
   folder.write("deep/b.cuh", "#pragma once\n#include \"../a.cuh\"\ninline constexpr int b = a;\n");
