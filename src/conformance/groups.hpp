@@ -15,6 +15,7 @@ void add_exchanges(std::vector<Case>& cases);
 void add_barriers(std::vector<Case>& cases);
 void add_fences(std::vector<Case>& cases);
 void add_warps(std::vector<Case>& cases);
+void add_conversions(std::vector<Case>& cases);
 void add_map_changes(std::vector<Case>& cases);
 void add_pixels(std::vector<Case>& cases);
 void add_products(std::vector<Case>& cases);

@@ -15,6 +15,7 @@ const std::vector<Case>& all_cases() {
     add_barriers(made);
     add_fences(made);
     add_warps(made);
+    add_conversions(made);
     add_map_changes(made);
     add_pixels(made);
     add_products(made);

@@ -53,6 +53,10 @@ template <SmallFormat format>
   const std::uint32_t sign = std::signbit(value) ? sign_bit : 0;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  if (round == Round::down)
+    round = sign != 0 ? Round::up : Round::zero;
+  else if (round == Round::up && sign != 0)
+    round = Round::zero;
   std::uint32_t bits = format.largest() + 1;
   if (!std::isinf(magnitude)) {
     int exponent = 0;
@@ -133,10 +137,14 @@ template <bool greatest, typename T>
   return (a < b) != greatest ? a : b;
 }
 
-/// Float to integer: rounds, saturates; NaN gives 0.
+/// Float to integer: rounds, saturates. NaN gives 0, but where either type has 64 bits the number with the
+/// highest bit alone (PTX ISA 9.7.9.22, "cvt").
 template <typename To, typename From>
 [[nodiscard]] To to_integer(From value, Round round) {
-  if (value != value) return 0;
+  if (value != value) {
+    if constexpr (sizeof(To) < 8 && sizeof(From) < 8) return 0;
+    return static_cast<To>(std::make_unsigned_t<To>{1} << (8 * sizeof(To) - 1));
+  }
   const From integral = round_integral(value, round);
   // The upper bound rounds up to a power of two where From is short of bits.
   if (integral >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();

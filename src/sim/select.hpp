@@ -27,7 +27,8 @@ using Selectors = std::span<const Selector>;
 extern const Selectors arithmetic_selectors;  ///< select_integer.cpp
 extern const Selectors float_selectors;
 extern const Selectors logic_selectors;
-extern const Selectors move_selectors;  ///< select_convert.cpp
+extern const Selectors move_selectors;
+extern const Selectors convert_selectors;
 extern const Selectors memory_selectors;
 extern const Selectors address_selectors;
 extern const Selectors control_selectors;

@@ -1,7 +1,10 @@
-/// Moves and conversions (PTX ISA 9.7.9, "mov", "cvt").
+/// Conversions (PTX ISA 9.7.9, "cvt"). The cases convert.* of the conformance suite hold every form against
+/// the CPU.
 #include "sim/select.hpp"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -11,87 +14,17 @@ using U32 = std::uint32_t;
 using U16 = std::uint16_t;
 using U64 = std::uint64_t;
 
-// mov between a 64- or 32-bit register and its parts.
-
-template <typename Whole>
-constexpr auto join =
-    [](auto low, auto high) { return static_cast<Whole>(Whole{high} << 4 * sizeof(Whole) | low); };
-template <U32 shift>
-constexpr auto part = [](auto whole) { return whole >> shift; };
-
-Handler moves(ScalarType t) {
-  return with_word(t, []<typename T>(T) { return uniform<keep, T, 1>; });
+/// The NaN of a conversion to f64 or from it keeps its sign and the upper bits of its payload, as on an H200.
+double quiet(double value) {
+  return value != value ? std::bit_cast<double>(std::bit_cast<U64>(value) | U64{1} << 51) : value;
 }
-
-/// mov of 128 bits: two registers of 64, or the halves of one of 128, which are the same thing.
-void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
-  const auto is_pair = [](const Arg& arg) {
-    return arg.kind == Arg::Kind::group && arg.elements.size() == 2;
-  };
-  if (!is_pair(to) || !is_pair(from)) d.unsupported();
-  constexpr Handler move = uniform<keep, U64, 1>;
-  const Slot kept[] = {d.temporary(true), d.temporary(true)};
-  for (std::size_t i = 0; i < 2; ++i) d.emit(move, kept[i], d.read(from.elements[i], ScalarType::b64));
-  for (std::size_t i = 0; i < 2; ++i) d.emit(move, d.write(to.elements[i], ScalarType::b64), kept[i]);
-}
-
-/// mov of several registers into one.
-void emit_join(Decoder& d, ScalarType t, const Arg& to, const std::vector<Arg>& parts) {
-  constexpr Handler join16 = &apply<join<U32>, U32, U16, U16>;
-  constexpr Handler join32 = &apply<join<U64>, U64, U32, U32>;
-  const bool wide = is_wide(t);
-  if (parts.size() == 2) {
-    const ScalarType part = wide ? ScalarType::b32 : ScalarType::b16;
-    const Slot low = d.read(parts[0], part);
-    const Slot high = d.read(parts[1], part);
-    d.emit(wide ? join32 : join16, d.write(to, t), low, high);
-  } else if (parts.size() == 4 && wide) {
-    const Slot half[] = {d.temporary(false), d.temporary(false)};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Slot low = d.read(parts[2 * i], ScalarType::b16);
-      const Slot high = d.read(parts[2 * i + 1], ScalarType::b16);
-      d.emit(join16, half[i], low, high);
-    }
-    d.emit(join32, d.write(to, t), half[0], half[1]);
-  } else {
-    d.unsupported();
-  }
-}
-
-/// mov of one register into several.
-void emit_split(Decoder& d, ScalarType t, const std::vector<Arg>& parts, const Arg& from) {
-  // Copied first: a part may be written to the register that is taken apart.
-  const Slot whole = d.temporary(is_wide(t));
-  d.emit(moves(t), whole, d.read(from, t));
-  constexpr Handler halves_of_64[] = {&apply<part<0>, U32, U64>, &apply<part<32>, U32, U64>};
-  constexpr Handler halves_of_32[] = {&apply<part<0>, U16, U32>, &apply<part<16>, U16, U32>};
-  constexpr Handler quarters_of_64[] = {&apply<part<0>, U16, U64>, &apply<part<16>, U16, U64>,
-                                        &apply<part<32>, U16, U64>, &apply<part<48>, U16, U64>};
-  const Handler* handlers = nullptr;
-  if (parts.size() == 2) handlers = is_wide(t) ? halves_of_64 : halves_of_32;
-  if (parts.size() == 4 && is_wide(t)) handlers = quarters_of_64;
-  if (handlers == nullptr) d.unsupported();
-  const ScalarType part = handlers == halves_of_64 ? ScalarType::b32 : ScalarType::b16;
-  for (const Arg& to : parts) d.emit(*handlers++, d.write(to, part), whole);
-}
-
-void select_mov(Decoder& d) {
-  const ScalarType t = d.type();
-  const Arg& to = d.arg(0);
-  const Arg& from = d.arg(1);
-  if (t == ScalarType::b128) return emit_mov_128(d, to, from);
-  if (from.kind == Arg::Kind::group) return emit_join(d, t, to, from.elements);
-  if (to.kind == Arg::Kind::group) return emit_split(d, t, to.elements, from);
-  d.emit_uniform(t == ScalarType::pred ? &move_predicate : moves(t), t);
+float quiet(float value) {
+  return canonical(value);
 }
 
 template <typename To>
 constexpr auto cast = []<typename From>(From value) -> To {
-  // From f64 to f32 a NaN keeps its sign and the upper bits of its payload, as on an H200.
-  if constexpr (std::is_floating_point_v<To>) {
-    if constexpr (std::is_floating_point_v<From> && sizeof(From) <= sizeof(To))
-      return canonical(static_cast<To>(value));
-  }
+  if constexpr (std::is_same_v<To, From> && std::is_floating_point_v<To>) return quiet(value);
   return static_cast<To>(value);
 };
 /// Integer to integer with .sat.
@@ -105,30 +38,64 @@ template <typename To, Round round>
 constexpr auto to_whole = []<typename From>(From value) { return to_integer<To>(value, round); };
 template <Round round>
 constexpr auto integral =
-    []<typename T>(T value) { return canonical(static_cast<T>(round_integral(value, round))); };
+    []<typename T>(T value) { return quiet(static_cast<T>(round_integral(value, round))); };
+/// .sat of a float result, asked of what it is made of: what lies in between stays in between.
 constexpr auto saturated = []<typename T>(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; };
-constexpr auto flushed = [](float value) { return flush(value); };
+template <bool to_same>
+constexpr auto flushed = [](float value) { return to_same ? quiet(flush(value)) : flush(value); };
+/// .relu likewise; a NaN stays one.
+constexpr auto rectified = [](float value) { return value <= 0 ? 0.0F : value; };
 template <SmallFormat format>
 constexpr auto widen = [](U16 bits) { return decode_small<format>(bits); };
+
+/// A number that rounds to a narrow float as `value` does.
+template <typename From>
+double for_narrow(From value) {
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
+    // Of more than 53 bits the last 12 are one bit that says whether there are any.
+    const bool negative = std::cmp_less(value, 0);
+    U64 magnitude = negative ? U64{0} - static_cast<U64>(value) : static_cast<U64>(value);
+    constexpr U64 last = 0xfff;
+    if (magnitude >> 53 != 0) magnitude = (magnitude & ~last) | ((magnitude & last) != 0 ? last + 1 : 0);
+    return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  } else {
+    return static_cast<double>(value);
+  }
+}
 template <SmallFormat format, bool saturate, Round round>
-constexpr auto encode = []<typename From>(From value) {
-  return encode_small<format>(static_cast<double>(value), saturate, round);
-};
+constexpr auto encode =
+    []<typename From>(From value) { return encode_small<format>(for_narrow(value), saturate, round); };
+template <SmallFormat format>
+constexpr U32 bits_of_format = 1 + format.exponent_bits + format.mantissa_bits;
 template <SmallFormat format, bool saturate, Round round>
 constexpr auto encode_pair = [](float high, float low) {
-  const U32 bits = format.exponent_bits + format.mantissa_bits == 7 ? 8 : 16;
-  return static_cast<U32>(encode<format, saturate, round>(high)) << bits |
+  return static_cast<U32>(encode<format, saturate, round>(high)) << bits_of_format<format> |
          encode<format, saturate, round>(low);
 };
-template <SmallFormat format>
-constexpr auto widen_pair = [](U16 bits) {
-  const auto half = [](U32 b) {
-    return encode_small<f16_format>(static_cast<double>(decode_small<format>(b)), false);
+/// Two halves to two values of 8 bits.
+template <SmallFormat format, bool relu>
+constexpr auto narrow_pair = [](U32 pair) {
+  const auto narrow = [](U32 bits) {
+    const float value = decode_small<f16_format>(bits);
+    return U32{encode<format, true, Round::nearest>(relu ? rectified(value) : value)};
   };
-  return half(bits & 0xff) | static_cast<U32>(half(bits >> 8)) << 16;
+  return static_cast<U16>(narrow(pair & 0xffff) | narrow(pair >> 16) << 8);
 };
-template <bool away>
-constexpr auto rounded_tf32 = [](U32 bits) { return to_tf32(bits, away); };
+/// And back.
+template <SmallFormat format, bool relu>
+constexpr auto widen_pair = [](U16 pair) {
+  const auto half = [](U32 bits) {
+    const float value = decode_small<format>(bits);
+    return U32{encode<f16_format, false, Round::nearest>(relu ? rectified(value) : value)};
+  };
+  return half(pair & 0xff) | half(pair >> 8) << 16;
+};
+template <bool to_zero, bool away, bool saturate>
+constexpr auto rounded_tf32 = [](U32 bits) {
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  const U32 rounded = to_zero && !is_nan ? bits & ~0x1fffU : to_tf32(bits, away);
+  return saturate && (rounded & 0x7fffffff) == 0x7f800000 ? rounded - 0x2000 : rounded;
+};
 
 /// What visit.operator()<Round>() gives for the rounding to an integer that the instruction names; null
 /// without one.
@@ -140,6 +107,7 @@ Handler with_round(const Decoder& d, const Visit& visit) {
   return d.has("rzi") ? visit.template operator()<Round::zero>() : nullptr;
 }
 
+/// Between integers, f32 and f64.
 template <typename To, typename From>
 Handler numeric(const Decoder& d) {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
@@ -149,80 +117,178 @@ Handler numeric(const Decoder& d) {
         with_round(d, []<Round round>() -> Handler { return &apply<to_whole<To, round>, To, From>; });
     return handler != nullptr ? handler : &apply<to_whole<To, Round::zero>, To, From>;
   } else {
-    if constexpr (std::is_same_v<To, From>) {
-      const auto pick = []<Round round>() -> Handler { return uniform<integral<round>, To, 1>; };
-      if (const Handler handler = with_round(d, pick); handler != nullptr) return handler;
-      if (d.has("sat")) return &apply<saturated, To, From>;
-      if constexpr (std::is_same_v<To, float>) {
-        if (d.has("ftz")) return &apply<flushed, float, float>;
-      }
-    } else if (d.has("sat") || d.has("ftz")) {
-      return nullptr;
-    }
     return rounded<&apply<cast<To>, To, From>>(d);
   }
 }
 
-/// From one f32, or a pair of them.
-template <SmallFormat format, bool pair>
-Handler encode_handler(const Decoder& d) {
-  if (d.has("rm") || d.has("rp") || d.has("relu") || d.has("ftz") || d.has("sat")) return nullptr;
+/// What visit.operator()<saturate, Round>() gives for .satfinite and the rounding of the instruction.
+template <typename Visit>
+Handler with_narrowing(const Decoder& d, const Visit& visit) {
   return with_flags(
-      [](auto saturate, auto to_zero) -> Handler {
-        constexpr Round round = to_zero ? Round::zero : Round::nearest;
-        if constexpr (pair) return &apply<encode_pair<format, saturate, round>, U32, float, float>;
-        return &apply<encode<format, saturate, round>, U16, float>;
+      [&](auto saturate) -> Handler {
+        if (d.has("rz")) return visit.template operator()<saturate, Round::zero>();
+        if (d.has("rm")) return visit.template operator()<saturate, Round::down>();
+        if (d.has("rp")) return visit.template operator()<saturate, Round::up>();
+        return visit.template operator()<saturate, Round::nearest>();
       },
-      d.has("satfinite"), d.has("rz"));
+      d.has("satfinite"));
 }
 
+template <SmallFormat format>
+Handler to_half(const Decoder& d, ScalarType from) {
+  return with_number(from, [&]<typename From>(From) {
+    return with_narrowing(d, []<bool saturate, Round round>() -> Handler {
+      return &apply<encode<format, saturate, round>, U16, From>;
+    });
+  });
+}
+template <SmallFormat format>
+Handler to_pair(const Decoder& d) {
+  return with_narrowing(d, []<bool saturate, Round round>() -> Handler {
+    return &apply<encode_pair<format, saturate, round>, U32, float, float>;
+  });
+}
+template <SmallFormat format>
+Handler between_pairs(const Decoder& d, bool narrows) {
+  return with_flags(
+      [narrows](auto relu) -> Handler {
+        return narrows ? &apply<narrow_pair<format, relu>, U16, U32>
+                       : &apply<widen_pair<format, relu>, U32, U16>;
+      },
+      d.has("relu"));
+}
+
+Handler to_tf32_handler(const Decoder& d) {
+  return with_flags(
+      [](auto to_zero, auto away, auto saturate) -> Handler {
+        return &apply<rounded_tf32<to_zero, away, saturate>, U32, U32>;
+      },
+      d.has("rz"), d.has("rna"), d.has("satfinite"));
+}
+
+/// From a type that is no half.
 Handler handler_of(const Decoder& d, ScalarType to, ScalarType from) {
-  if (from == ScalarType::f32) {
-    switch (to) {
-      case ScalarType::f16: return encode_handler<f16_format, false>(d);
-      case ScalarType::bf16: return encode_handler<bf16_format, false>(d);
-      case ScalarType::f16x2: return encode_handler<f16_format, true>(d);
-      case ScalarType::bf16x2: return encode_handler<bf16_format, true>(d);
-      case ScalarType::e4m3x2: return encode_handler<e4m3_format, true>(d);
-      case ScalarType::e5m2x2: return encode_handler<e5m2_format, true>(d);
-      case ScalarType::tf32:
-        return d.has("rna") ? &apply<rounded_tf32<true>, U32, U32> : &apply<rounded_tf32<false>, U32, U32>;
-      default: break;
+  switch (to) {
+    case ScalarType::f16: return to_half<f16_format>(d, from);
+    case ScalarType::bf16: return to_half<bf16_format>(d, from);
+    case ScalarType::tf32: return to_tf32_handler(d);
+    default:
+      return with_number(to, [&]<typename To>(To) {
+        return with_number(from, [&]<typename From>(From) { return numeric<To, From>(d); });
+      });
+  }
+}
+
+/// The handlers that make a value another one after the other, and the types that they leave.
+class Steps {
+ public:
+  Steps(Decoder& d, ScalarType from) : d_(d), type_(from) {}
+
+  void add(Handler handler, ScalarType to) {
+    steps_.push_back({handler, to});
+    type_ = to;
+  }
+  [[nodiscard]] ScalarType type() const { return type_; }
+  [[nodiscard]] bool empty() const { return steps_.empty(); }
+
+  /// From the slot `at` to that of operand 0.
+  void emit(Slot at) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto& [handler, to] = steps_[i];
+      const Slot next = i + 1 < steps_.size() ? d_.temporary(is_wide(to)) : d_.write(0, to);
+      d_.emit(handler, next, std::exchange(at, next));
     }
   }
-  if (to == ScalarType::f16x2) {
-    if (from == ScalarType::e4m3x2) return &apply<widen_pair<e4m3_format>, U32, U16>;
-    if (from == ScalarType::e5m2x2) return &apply<widen_pair<e5m2_format>, U32, U16>;
+  /// From there to a slot of its own; `at` itself if there are no steps.
+  [[nodiscard]] Slot result(Slot at) {
+    for (const auto& [handler, to] : steps_) {
+      const Slot next = d_.temporary(is_wide(to));
+      d_.emit(handler, next, std::exchange(at, next));
+    }
+    return at;
   }
-  if (from == ScalarType::f16 && to == ScalarType::f32) return &apply<widen<f16_format>, float, U16>;
-  if (from == ScalarType::bf16 && to == ScalarType::f32) return &apply<widen<bf16_format>, float, U16>;
-  return with_number(to, [&]<typename To>(To) {
-    return with_number(from, [&]<typename From>(From) { return numeric<To, From>(d); });
-  });
+
+ private:
+  Decoder& d_;
+  ScalarType type_;
+  std::vector<std::pair<Handler, ScalarType>> steps_;
+};
+
+/// Where .sat or .relu bound a float result, its source is bounded: conversions keep the order of numbers,
+/// and zero and one are in every type.
+void add_bounds(const Decoder& d, ScalarType to, Steps& steps) {
+  const ScalarType type = steps.type();
+  if (d.has("sat") && ptx::is_float(to)) {
+    steps.add(with_number(type, []<typename T>(T) -> Handler { return uniform<saturated, T, 1>; }), type);
+  }
+  if (d.has("relu")) steps.add(&apply<rectified, float, float>, type);
+}
+
+void emit_one(Decoder& d, ScalarType to, ScalarType from) {
+  const Slot source = d.read(1, from);
+  Steps steps(d, from);
+  // Halves meet the other types in f32, which holds every one of them.
+  if (from == ScalarType::f16) steps.add(&apply<widen<f16_format>, float, U16>, ScalarType::f32);
+  if (from == ScalarType::bf16) steps.add(&apply<widen<bf16_format>, float, U16>, ScalarType::f32);
+  if (d.has("ftz") && from == ScalarType::f32)
+    steps.add(to == from ? &apply<flushed<true>, float, float> : &apply<flushed<false>, float, float>, from);
+  add_bounds(d, to, steps);
+  if (ptx::is_float(to) && ptx::is_float(steps.type())) {
+    const ScalarType type = steps.type();
+    const Handler whole = with_round(d, [type]<Round round>() -> Handler {
+      return type == ScalarType::f64 ? uniform<integral<round>, double, 1>
+                                     : uniform<integral<round>, float, 1>;
+    });
+    if (whole != nullptr) steps.add(whole, type);
+  }
+  if (steps.empty() || steps.type() != to) steps.add(handler_of(d, to, steps.type()), to);
+  if (d.has("ftz") && to == ScalarType::f32 && from != ScalarType::f32)
+    steps.add(&apply<flushed<false>, float, float>, to);
+  steps.emit(source);
+}
+
+/// Two values of f32 to one register.
+void emit_pair(Decoder& d, ScalarType to) {
+  Handler handler = nullptr;
+  switch (to) {
+    case ScalarType::f16x2: handler = to_pair<f16_format>(d); break;
+    case ScalarType::bf16x2: handler = to_pair<bf16_format>(d); break;
+    case ScalarType::e4m3x2: handler = to_pair<e4m3_format>(d); break;
+    case ScalarType::e5m2x2: handler = to_pair<e5m2_format>(d); break;
+    default: d.unsupported();
+  }
+  const auto source = [&](std::size_t i) {
+    Steps steps(d, ScalarType::f32);
+    add_bounds(d, to, steps);
+    return steps.result(d.read(i, ScalarType::f32));
+  };
+  const Slot high = source(1);
+  const Slot low = source(2);
+  d.emit(handler, d.write(0, to), high, low);
 }
 
 void select_cvt(Decoder& d) {
   const auto types = d.in().types();
-  if (types.size() != 2) d.unsupported();
+  if (types.size() != 2 || d.has("rs")) d.unsupported();
   const ScalarType to = types[0];
   const ScalarType from = types[1];
-  const Slot a = d.read(1, from);
-  const Slot b = d.args().size() > 2 ? d.read(2, from) : 0;
-  // Halves meet the other types in f32, which holds every one of them.
-  if (is_half(from) && !is_half_pair(from) && to != ScalarType::f32) {
-    const Slot middle = d.temporary(false);
-    d.emit(handler_of(d, ScalarType::f32, from), middle, a);
-    d.emit(handler_of(d, to, ScalarType::f32), d.write(0, to), middle);
-  } else {
-    d.emit(handler_of(d, to, from), d.write(0, to), a, b);
+  if (d.args().size() == 3) return emit_pair(d, to);
+  const bool narrows = is_half_pair(from);
+  const ScalarType narrow = narrows ? to : from;
+  if (narrow == ScalarType::e4m3x2 || narrow == ScalarType::e5m2x2) {
+    if ((narrows ? from : to) != ScalarType::f16x2) d.unsupported();
+    const Handler handler = narrow == ScalarType::e4m3x2 ? between_pairs<e4m3_format>(d, narrows)
+                                                         : between_pairs<e5m2_format>(d, narrows);
+    return d.emit(handler, d.write(0, to), d.read(1, from));
   }
+  emit_one(d, to, from);
 }
 
-constexpr Selector table[] = {{Opcode::mov, &select_mov}, {Opcode::cvt, &select_cvt}};
+constexpr Selector table[] = {{Opcode::cvt, &select_cvt}};
 
 }  // namespace
 
-constinit const Selectors move_selectors = table;
+constinit const Selectors convert_selectors = table;
 
 }  // namespace sim
 TMAJIT_END

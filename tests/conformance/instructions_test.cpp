@@ -143,6 +143,7 @@ TEST_CASE("no instruction of the device headers is missing in the table") {
 TEST_CASE("the instructions that a case of the suite names are in the table") {
   const auto rows = table();
   for (const Case& each : all_cases()) {
+    if (each.name.starts_with("convert.")) continue;  // the table is of protocols
     for (const std::string& instruction : each.instructions) {
       INFO(each.name << ": " << instruction);
       CHECK(std::ranges::any_of(rows,

@@ -112,6 +112,12 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(3e9F)) == 0x7fffffff);
   CHECK(r("cvt.rzi.u32.f32 %r9, %f1;", bits(-3.0F)) == 0);
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", 0x7fc00000) == 0);
+  // The highest bit alone where either type has 64 bits (PTX ISA 9.7.9.22).
+  CHECK(rd("cvt.rzi.s64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
+  CHECK(rd("cvt.rzi.u64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
+  CHECK(rd("cvt.rni.u64.f64 %rd9, %fd1;", 0x7ff8000000000000) == 1ULL << 63);
+  CHECK(r("cvt.rzi.s32.f64 %r9, %fd1;", 0x7ff8000000000000) == 0x80000000);
+  CHECK(r("cvt.rzi.u32.f64 %r9, %fd1;", 0xfff8000000000000) == 0x80000000);
   CHECK(r("cvt.rni.s32.f32 %r9, %f1;", bits(2.5F)) == 2);
   CHECK(r("cvt.rpi.s32.f32 %r9, %f1;", bits(2.1F)) == 3);
   CHECK(r("cvt.rmi.f32.f32 %f4, %f1;\nmov.b32 %r9, %f4;", bits(-2.1F)) == bits(-3.0F));

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "reference/conversion.hpp"
+#include "reference/random.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+/// One form of `cvt`, of one number or of two that share a register.
+struct CvtForm {
+  reference::Conversion how;
+  bool packed = false;  ///< two results in a register; of f32 two sources, of others one register with both
+
+  /// "cvt.rzi.ftz.s32.f32"
+  [[nodiscard]] std::string name() const;
+  /// The statement `…` in which `value`, 64 bits, becomes what the instruction leaves in a register.
+  [[nodiscard]] std::string statement() const;
+  /// What then stands in `value`. Of two results the second source is in the low half.
+  [[nodiscard]] std::uint64_t result(std::uint64_t value) const;
+};
+
+/// Types that conversions end in, and whether they are packed.
+struct CvtTarget {
+  tmajit::ElementType type{};
+  bool packed = false;
+
+  /// "s32", "f16x2"
+  [[nodiscard]] std::string name() const;
+};
+[[nodiscard]] std::vector<CvtTarget> cvt_targets();
+/// Every form of sm_90 that leaves this type.
+[[nodiscard]] std::vector<CvtForm> cvt_forms(const CvtTarget& target);
+
+/// `count` numbers of a type to convert: limits of every type and their neighbours, halves, zeros,
+/// subnormals, infinities, NaNs, any bits. What lies beyond the type's bits is anything.
+[[nodiscard]] std::vector<std::uint64_t> cvt_values(reference::Random& random, tmajit::ElementType type,
+                                                    std::size_t count);
+
+}  // namespace conformance
