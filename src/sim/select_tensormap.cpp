@@ -89,6 +89,17 @@ void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   }
 }
 
+/// The map that 128 zeros stand for: compilers begin with them, and then give every field its value. A copy
+/// of a map that still lacks one is refused like any other that breaks a rule.
+std::optional<TensorMap> blank_map(const std::byte* bytes) {
+  if (!std::all_of(bytes, bytes + map_bytes, [](std::byte each) { return each == std::byte{}; }))
+    return std::nullopt;
+  TensorMap blank;
+  blank.spec.type = element_types[0];
+  blank.spec.rank = 1;
+  return blank;
+}
+
 /// accesses[aux]: the map; a: the new value; b: the ordinal; c: the field.
 void replace(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -103,9 +114,11 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
                 "a tensor map in shared or global memory");
     if (!check_shadow(warp, lane, at, map_bytes, false)) return;
     std::optional<TensorMap> map = cta.launch.tensor_maps.decode(at.memory);
+    if (!map) map = blank_map(at.memory);
     if (!map) {
       warp.fail(lane, "tensormap.invalid",
-                fmt::format("tensormap.replace at {:#x}, where no tensor map of this device is", address));
+                fmt::format("tensormap.replace at {:#x}, where no tensor map of this device is", address),
+                "a map that the host encoded, or 128 zeros");
     }
     if (map->spec.mode != MapMode::tiled) {
       warp.fail(lane, "tensormap.mode",

@@ -8,20 +8,22 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Whether all lanes that take part are here; else these wait for the others.
-bool converged(Warp& warp, Mask mask, Mask members) {
-  if (!warp.gather(mask, members)) return false;
-  if (warp.cta->races) warp.cta->races->meet(warp, mask);
-  return true;
-}
+void warp_sync(Warp& warp, const MicroOp& op, Mask mask);
 
-Mask members_of(const Warp& warp, Slot slot, Mask mask) {
-  return get<std::uint32_t>(warp.registers + slot, first_lane(mask));
+/// Lanes with different masks of members are of different meetings, as tiles of a warp are. Calls
+/// visit(lanes) for each meeting whose members are all here; the lanes of others wait for theirs.
+template <class Visit>
+void for_each_meeting(Warp& warp, Slot members, Mask mask, const Visit& visit) {
+  const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + members, lane); };
+  for_alike(mask, named, [&](std::uint32_t all, Mask lanes_here) {
+    if (!warp.gather(lanes_here, all)) return;
+    if (warp.cta->races) warp.cta->races->meet(warp, lanes_here);
+    visit(lanes_here);
+  });
 }
 
 /// Lanes may meet at different bar.warp.sync instructions.
-void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
-  const Mask members = members_of(warp, op.a, mask);
+void meet_at_any_sync(Warp& warp, Mask members, Mask mask) {
   Mask missing = members & warp.live & ~mask;
   for (const Group& group : warp.groups) {
     if (group.wait.kind == Wait::Kind::warp && warp.program->code[group.pc].handler == &warp_sync)
@@ -42,34 +44,40 @@ void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
   warp.update_join();
 }
 
+void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + op.a, lane); };
+  for_alike(mask, named, [&](std::uint32_t members, Mask same) { meet_at_any_sync(warp, members, same); });
+}
+
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 /// a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the predicate.
 template <Shuffle mode>
 void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& extra = warp.program->accesses[op.aux].values;
-  if (!converged(warp, mask, members_of(warp, extra[0], mask))) return;
-  std::byte* const r = warp.registers;
-  std::uint32_t values[lanes];
-  Mask inside = 0;
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t b = get<std::uint32_t>(r + op.b, lane) & 31;
-    const auto control = get<std::uint32_t>(r + op.c, lane);
-    const std::uint32_t segment = control >> 8 & 31;
-    const std::uint32_t clamp = control & 31;
-    const std::uint32_t least = lane & segment;
-    const std::uint32_t bound = least | (clamp & ~segment);
-    std::uint32_t from = least | (b & ~segment);
-    if constexpr (mode == Shuffle::up) from = lane - b;
-    if constexpr (mode == Shuffle::down) from = lane + b;
-    if constexpr (mode == Shuffle::bfly) from = lane ^ b;
-    const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
-    if (!in) from = lane;
-    inside |= static_cast<Mask>(in) << lane;
-    values[lane] = get<std::uint32_t>(r + op.a, from);
+  for_each_meeting(warp, extra[0], mask, [&](Mask met) {
+    std::byte* const r = warp.registers;
+    std::uint32_t values[lanes];
+    Mask inside = 0;
+    for_lanes(met, [&](std::uint32_t lane) {
+      const std::uint32_t b = get<std::uint32_t>(r + op.b, lane) & 31;
+      const auto control = get<std::uint32_t>(r + op.c, lane);
+      const std::uint32_t segment = control >> 8 & 31;
+      const std::uint32_t clamp = control & 31;
+      const std::uint32_t least = lane & segment;
+      const std::uint32_t bound = least | (clamp & ~segment);
+      std::uint32_t from = least | (b & ~segment);
+      if constexpr (mode == Shuffle::up) from = lane - b;
+      if constexpr (mode == Shuffle::down) from = lane + b;
+      if constexpr (mode == Shuffle::bfly) from = lane ^ b;
+      const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
+      if (!in) from = lane;
+      inside |= static_cast<Mask>(in) << lane;
+      values[lane] = get<std::uint32_t>(r + op.a, from);
+    });
+    for_lanes(met, [&](std::uint32_t lane) { put(r + op.d, lane, values[lane]); });
+    write_mask(warp, extra[1], met, inside);
   });
-  for_lanes(mask, [&](std::uint32_t lane) { put(r + op.d, lane, values[lane]); });
-  write_mask(warp, extra[1], mask, inside);
 }
 
 enum class Vote : std::uint8_t { all, any, uni, ballot };
@@ -77,25 +85,26 @@ enum class Vote : std::uint8_t { all, any, uni, ballot };
 /// a: predicate, b: members.
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
-  const Mask members = members_of(warp, op.b, mask);
-  if (!converged(warp, mask, members)) return;
-  const Mask said = read_mask(warp, op.a) & mask;
-  if constexpr (mode == Vote::ballot) {
-    for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, said); });
-  } else {
-    const bool result = mode == Vote::all   ? said == mask
-                        : mode == Vote::any ? said != 0
-                                            : said == mask || said == 0;
-    write_mask(warp, op.d, mask, result ? all_lanes : 0U);
-  }
+  for_each_meeting(warp, op.b, mask, [&](Mask met) {
+    const Mask said = read_mask(warp, op.a) & met;
+    if constexpr (mode == Vote::ballot) {
+      for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, said); });
+    } else {
+      const bool result = mode == Vote::all   ? said == met
+                          : mode == Vote::any ? said != 0
+                                              : said == met || said == 0;
+      write_mask(warp, op.d, met, result ? all_lanes : 0U);
+    }
+  });
 }
 
 /// The lowest lane is elected; aux: the predicate.
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask, members_of(warp, op.a, mask))) return;
-  const auto leader = first_lane(mask);
-  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, leader); });
-  write_mask(warp, op.aux, mask, 1U << leader);
+  for_each_meeting(warp, op.a, mask, [&](Mask met) {
+    const auto leader = first_lane(met);
+    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, leader); });
+    write_mask(warp, op.aux, met, 1U << leader);
+  });
 }
 
 void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
@@ -105,34 +114,37 @@ void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
 /// match.any: lanes with the same value.
 template <typename T>
 void match_any(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask, members_of(warp, op.b, mask))) return;
   const auto value = [&](std::uint32_t lane) { return get<T>(warp.registers + op.a, lane); };
-  for_alike(mask, value, [&](T, Mask same) {
-    for_lanes(same, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same); });
+  for_each_meeting(warp, op.b, mask, [&](Mask met) {
+    for_alike(met, value, [&](T, Mask same) {
+      for_lanes(same, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same); });
+    });
   });
 }
 
 /// match.all: all lanes, if they have the same value, or none; aux is the predicate that says so, or 0.
 template <typename T>
 void match_all(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask, members_of(warp, op.b, mask))) return;
-  const T first = get<T>(warp.registers + op.a, first_lane(mask));
-  bool same = true;
-  for_lanes(mask, [&](std::uint32_t lane) { same = same && get<T>(warp.registers + op.a, lane) == first; });
-  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same ? mask : 0U); });
-  if (op.aux != 0) write_mask(warp, op.aux, mask, same ? all_lanes : 0U);
+  for_each_meeting(warp, op.b, mask, [&](Mask met) {
+    const T first = get<T>(warp.registers + op.a, first_lane(met));
+    bool same = true;
+    for_lanes(met, [&](std::uint32_t lane) { same = same && get<T>(warp.registers + op.a, lane) == first; });
+    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same ? met : 0U); });
+    if (op.aux != 0) write_mask(warp, op.aux, met, same ? all_lanes : 0U);
+  });
 }
 
 /// a: value, b: members, c: the operation.
 template <typename T>
 void reduce(Warp& warp, const MicroOp& op, Mask mask) {
-  if (!converged(warp, mask, members_of(warp, op.b, mask))) return;
-  std::optional<T> total;
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const T value = get<T>(warp.registers + op.a, lane);
-    total = total ? combine(static_cast<Atomic>(op.c), *total, value, T{}) : value;
+  for_each_meeting(warp, op.b, mask, [&](Mask met) {
+    std::optional<T> total;
+    for_lanes(met, [&](std::uint32_t lane) {
+      const T value = get<T>(warp.registers + op.a, lane);
+      total = total ? combine(static_cast<Atomic>(op.c), *total, value, T{}) : value;
+    });
+    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, *total); });
   });
-  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, *total); });
 }
 
 void select_shfl(Decoder& d) {

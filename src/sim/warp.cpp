@@ -54,9 +54,16 @@ bool Warp::choose() {
   const auto meets = [](const Group& group) {
     return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
   };
+  // Two that wait, each for others, are of different meetings at one instruction: together they would only
+  // wait again.
+  const auto strangers = [](const Group& a, const Group& b) {
+    return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp && (a.wait.what & b.mask) == 0 &&
+           (b.wait.what & a.mask) == 0;
+  };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size(); --j > i;) {
       if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
+      if (strangers(groups[i], groups[j])) continue;
       groups[i].mask |= groups[j].mask;
       groups[i].wait = {};
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));

@@ -62,6 +62,38 @@ extern "C" __global__ void k(int* out) {
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
 }
 
+TEST_CASE("tiles of a warp meet among themselves, at one instruction or at several") {
+  const std::string source = R"(
+extern "C" __global__ void k(int* out) {
+  int t = threadIdx.x, tile = t / 8;
+  unsigned mine = 0xffu << tile * 8;
+  int sum = __reduce_add_sync(mine, t);
+  unsigned votes = __ballot_sync(mine, t % 8 < tile);
+  unsigned same = __match_any_sync(mine, t % 2);
+  int first = __shfl_sync(mine, t, 3, 8);
+  int agree = __all_sync(mine, tile == 2);
+  unsigned leader;
+  asm volatile("{.reg .pred p; elect.sync %0|p, %1;}" : "=r"(leader) : "r"(mine));
+  bool right = sum == tile * 64 + 28 && votes == ((1u << tile) - 1) << tile * 8 &&
+               same == 0x55u << tile * 8 + t % 2 && first == tile * 8 + 3 && agree == (tile == 2) && leader == tile * 8;
+  // Lanes of one tile come here by two ways, and each tile at a time of its own.
+  int more = 0;
+  for (int i = 0; i < tile; ++i) {
+    if (t % 3 == 0) more += __reduce_add_sync(__activemask() & mine, 1);
+    __syncwarp(mine);
+    more += __shfl_xor_sync(mine, 1, 1, 8);
+  }
+  int multiples = 0;
+  for (int i = tile * 8; i < tile * 8 + 8; ++i) multiples += i % 3 == 0;
+  right = right && more == tile * (1 + (t % 3 == 0 ? multiples : 0));
+  out[t] = right;
+})";
+  const auto outcome = run_cuda(source, 32, false, {.mode = any_mode(), .seed = GENERATE(1, 2, 3)});
+  INFO(outcome.text);
+  REQUIRE(outcome.reports.empty());
+  for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
+}
+
 TEST_CASE("arrivals without completion, and the count of a state") {
   const std::string source = R"(
 extern "C" __global__ void k(int* out) {
