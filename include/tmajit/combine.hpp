@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 /// What the copy engine makes of an element in global memory and the one that it brings there: the PTX ISA's
 /// "cp.reduce.async.bulk.tensor".
 enum class CombineOp : std::uint8_t {
-  add,      ///< integers wrap; f32 flushes subnormal operands and sums to zero, f16 and bf16 keep them
+  add,      ///< integers wrap; subnormals are kept, but that threads flush those of f32
   min,      ///< the lesser; a number wins over NaN
   max,      ///< the greater, likewise
   inc,      ///< 0 where the old element is at least the new one, else the old one plus 1

@@ -185,7 +185,7 @@ inline constexpr Rule rules[] = {
     {"reduce.type", "A bulk reduction has an operation that the engine does not have for its type.",
      "add of u32, s32, u64, f32, f16, bf16 (f64 without a tensor map); min and max of integers, f16 and "
      "bf16; "
-     "inc and dec of u32; and, or, xor of 32 and 64 bits",
+     "inc and dec of u32; and, or, xor of 32 and 64 bits (through a map of u64, not of i64)",
      "use another operation, or reduce with threads", "PTX ISA: cp.reduce.async.bulk"},
     {"setmaxnreg.total", "Warps wait for registers that the other warps of the CTA do not give back.",
      "no more registers for all warps together than the CTA was launched with",

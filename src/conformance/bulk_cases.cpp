@@ -224,7 +224,7 @@ void add_bulk_copies(std::vector<Case>& cases) {
                              Values::numbers, 16));
   for (const auto& [name, what, values] :
        {std::tuple{"are rounded", "to nearest, ties to even", Values::rounded},
-        std::tuple{"of subnormals", "f32 flushes them, f16, bf16 and f64 do not", Values::subnormals},
+        std::tuple{"of subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"of zeros", "-0 + -0 is -0", Values::zeros},
         std::tuple{"of infinities", "and sums that overflow", Values::infinities},
         std::tuple{"of NaNs", "the NaN is 0x7fff or 0x7fffffff, in f64 the first that there is",

@@ -74,27 +74,21 @@ void combine_small(const SmallFloat& format, EngineReduction operation, std::byt
   std::memcpy(element, &result, sizeof result);
 }
 
-float flushed(float value) {
-  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value;
-}
-
 void add_floats(std::byte* element, const std::byte* operand) {
-  const float sum = flushed(flushed(read<float>(element)) + flushed(read<float>(operand)));
+  const float sum = read<float>(element) + read<float>(operand);
   const std::uint32_t bits = std::isnan(sum) ? 0x7fff'ffffU : std::bit_cast<std::uint32_t>(sum);
   std::memcpy(element, &bits, sizeof bits);
 }
 
-/// Of two NaNs the one that is there stays, made quiet.
+/// A NaN comes out as it is, the operand's if both are one. Compared and copied as bits: a double in a
+/// register may become quiet.
 void add_doubles(std::byte* element, const std::byte* operand) {
-  constexpr std::uint64_t quiet = 1ULL << 51;
-  const double sum = read<double>(element) + read<double>(operand);
-  std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
-  if (std::isnan(read<double>(element))) {
-    bits = read<std::uint64_t>(element) | quiet;
-  } else if (std::isnan(read<double>(operand))) {
-    bits = read<std::uint64_t>(operand) | quiet;
+  if (std::isnan(read<double>(operand))) {
+    std::memcpy(element, operand, sizeof(double));
+  } else if (!std::isnan(read<double>(element))) {
+    const double sum = read<double>(element) + read<double>(operand);
+    std::memcpy(element, &sum, sizeof sum);
   }
-  std::memcpy(element, &bits, sizeof bits);
 }
 
 }  // namespace
@@ -117,7 +111,9 @@ bool engine_reduces(EngineReduction operation, ElementType type, ReductionTarget
     case EngineReduction::max: return word || half || (!peer && wide);
     case EngineReduction::inc:
     case EngineReduction::dec: return type == ElementType::u32;
-    default: return word || (!peer && wide);
+    default:
+      return word || (!peer && type == ElementType::u64) ||
+             (target == ReductionTarget::global && type == ElementType::i64);
   }
 }
 

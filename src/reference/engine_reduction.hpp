@@ -20,13 +20,14 @@ inline constexpr std::array all_engine_reductions{
 /// What it reduces into: a tensor, by its map; global memory; shared memory of a peer in the cluster.
 enum class ReductionTarget : std::uint8_t { tensor, global, peer };
 /// Whether the ISA's tables have it. Of bit-wise operations they have .b32 and .b64, which here are the
-/// integers of that size.
+/// integers of that size; through maps of i64 they are illegal on an H200 (docs/tma.md).
 [[nodiscard]] bool engine_reduces(EngineReduction operation, tmajit::ElementType type,
                                   ReductionTarget target) noexcept;
 
-/// Combines the element at `element` with the one at `operand`. Sums of f32 flush subnormals, those of f16
-/// and bf16 keep them and are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 the first
-/// that there is; in min and max a NaN loses against a number, and −0 is below +0.
+/// Combines the element at `element` with the one at `operand`. Sums keep subnormals, and those of f16
+/// and bf16 are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 the operand's, or that which is
+/// there, bit by bit: read off an H200 (docs/tma.md). In min and max a NaN loses against a number, and −0 is
+/// below +0.
 void combine(EngineReduction operation, tmajit::ElementType type, std::byte* element,
              const std::byte* operand);
 

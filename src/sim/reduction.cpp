@@ -1,6 +1,7 @@
 #include "sim/reduction.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 TMAJIT_BEGIN
@@ -32,12 +33,19 @@ struct Plain {
   }
 };
 
-/// The engine's sum of f32 has no subnormal operands and results.
-struct Flushed {
-  using Word = std::uint32_t;
+/// Sums in f32 keep subnormals. Of NaNs in f64 the operand's comes out before that which is there, not a bit
+/// of either changed, signalling ones too (docs/tma.md).
+template <typename T>
+struct Sum {
+  using Word = typename Plain<T>::Word;
   static Word combine(Atomic, Word old, Word operand) {
-    const float sum = flush(std::bit_cast<float>(old)) + flush(std::bit_cast<float>(operand));
-    return std::bit_cast<Word>(canonical(flush(sum)));
+    const T a = std::bit_cast<T>(old);
+    const T b = std::bit_cast<T>(operand);
+    if constexpr (sizeof(T) == 8) {
+      if (std::isnan(b)) return operand;
+      if (std::isnan(a)) return old;
+    }
+    return std::bit_cast<Word>(canonical(a + b));
   }
 };
 
@@ -65,7 +73,7 @@ constexpr std::uint32_t counts = bit(Atomic::inc) | bit(Atomic::dec);
 constexpr std::uint32_t logic = bit(Atomic::and_) | bit(Atomic::or_) | bit(Atomic::xor_);
 
 /// The ISA's tables. Its bit-wise operations are those of .b32 and .b64, and its examples have them of .s32,
-/// too; a tensor map has no other types of that size.
+/// too; of tensor maps those of u64 have them, and on an H200 those of s64 are illegal (docs/tma.md).
 struct Row {
   ScalarType type;
   void (*apply)(std::byte*, const std::byte*, std::uint32_t, Atomic);
@@ -81,11 +89,11 @@ constexpr Row rows[] = {
     {ScalarType::s32, &apply<Plain<std::int32_t>>, add | extremes | logic, add | extremes | logic,
      add | extremes | logic},
     {ScalarType::u64, &apply<Plain<std::uint64_t>>, add | extremes | logic, add, add | extremes | logic},
-    {ScalarType::s64, &apply<Plain<std::int64_t>>, extremes | logic, 0, extremes | logic},
+    {ScalarType::s64, &apply<Plain<std::int64_t>>, extremes | logic, 0, extremes},
     {ScalarType::f16, &apply<Small<f16_format>>, add | extremes, 0, add | extremes},
     {ScalarType::bf16, &apply<Small<bf16_format>>, add | extremes, 0, add | extremes},
-    {ScalarType::f32, &apply<Flushed>, add, 0, add},
-    {ScalarType::f64, &apply<Plain<double>>, add, 0, 0},
+    {ScalarType::f32, &apply<Sum<float>>, add, 0, add},
+    {ScalarType::f64, &apply<Sum<double>>, add, 0, 0},
 };
 
 /// The type of a tensor's elements in the engine's arithmetic; .pred for one that it has none of.

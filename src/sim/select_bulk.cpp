@@ -217,9 +217,13 @@ void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
 
 /// What a reduction does to the elements of its map's type.
 Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& operands, const Copy& copy) {
-  const std::optional<Reduction> reduction = reduction_of(operands.reduction.what, copy.map.spec.type);
+  const Atomic what = operands.reduction.what;
+  const ElementType type = copy.map.spec.type;
+  const std::optional<Reduction> reduction = reduction_of(what, type);
   if (!reduction) {
-    warp.fail(lane, "reduce.type", fmt::format("a reduction into a tensor of {}", name(copy.map.spec.type)));
+    const bool signed_bits = type == ElementType::i64 && reduction_of(what, ElementType::u64);
+    warp.fail(lane, "reduce.type", fmt::format("a reduction into a tensor of {}", name(type)),
+              signed_bits ? "a map of u64, whose sums and bit-wise operations give the same bits" : "");
   }
   return *reduction;
 }

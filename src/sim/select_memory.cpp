@@ -344,10 +344,23 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// red of f16, bf16 and, in global memory, f32, whose sums have no subnormal operands and results: as the
-/// copy engine's. b: the type.
-template <typename Word>
-void reduce(Warp& warp, const MicroOp& op, Mask mask) {
+/// red of f32 in global memory, whose sums have no subnormal operands and results (PTX ISA, "red"), other
+/// than those of the copy engine.
+void reduce_flushed(Warp& warp, const MicroOp& op, Mask mask) {
+  change_memory(warp, op, mask, sizeof(float), [&](std::uint32_t lane, const Target& target) {
+    const float value = flush(get<float>(warp.registers + op.a, lane));
+    auto* const word = reinterpret_cast<std::uint32_t*>(target.memory);
+    std::uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    std::uint32_t sum = 0;
+    do {
+      sum = std::bit_cast<std::uint32_t>(canonical(flush(flush(std::bit_cast<float>(old)) + value)));
+    } while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  });
+}
+
+/// red of f16 and bf16: as the copy engine's. b: the type.
+void reduce_halves(Warp& warp, const MicroOp& op, Mask mask) {
+  using Word = std::uint16_t;
   const auto what = static_cast<Atomic>(op.c);
   const auto apply = reduction_of(what, static_cast<ScalarType>(op.b), ReductionTo::global)->apply;
   change_memory(warp, op, mask, sizeof(Word), [&](std::uint32_t lane, const Target& target) {
@@ -359,8 +372,8 @@ void reduce(Warp& warp, const MicroOp& op, Mask mask) {
 /// The same for those types; null for others.
 Handler reduce_of(Decoder& d, ScalarType t, Atomic what) {
   if (d.in().opcode != Opcode::red || what != Atomic::add) return nullptr;
-  if (t == ScalarType::f16 || t == ScalarType::bf16) return &reduce<std::uint16_t>;
-  return t == ScalarType::f32 && d.space() == Space::global ? &reduce<std::uint32_t> : nullptr;
+  if (t == ScalarType::f16 || t == ScalarType::bf16) return &reduce_halves;
+  return t == ScalarType::f32 && d.space() == Space::global ? &reduce_flushed : nullptr;
 }
 
 void select_ld_st(Decoder& d) {

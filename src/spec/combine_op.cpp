@@ -17,8 +17,8 @@ std::optional<ElementType> added_as(ElementType type) noexcept {
     case f32:
     case f16:
     case bf16: return type;
-    case i64: return u64;      // the same bits
-    case f32_ftz: return f32;  // which flushes subnormals, too
+    case i64: return u64;  // the same bits
+    case f32_ftz: return f32;
     default: return std::nullopt;
   }
 }

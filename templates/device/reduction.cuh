@@ -43,7 +43,8 @@ __device__ constexpr bool engine_reduces() {
   } else if constexpr (op == Reduction::inc || op == Reduction::dec) {
     return type == Type::u32;
   } else {
-    return whole || (!shared && (type == Type::u64 || type == Type::s64));
+    // Through a map of i64 they are an illegal instruction (docs/tma.md): its bits are those of a map of u64.
+    return whole || (!shared && type == Type::u64) || (target == ReductionTarget::global && type == Type::s64);
   }
 }
 
@@ -104,8 +105,8 @@ template <Reduction op, class T, u32 rank>
 __device__ __forceinline__ void tensor_reduce(const TensorMap& map, const Coordinates<rank>& at, u32 source) {
   static_assert(engine_reduces<op, T, ReductionTarget::tensor>(),
                 "the copy engine does not reduce elements of this type so through a tensor map: it adds u32, i32, u64, float, f16 "
-                "and bf16; takes min and max of u32, i32, u64, i64, f16 and bf16; inc and dec of u32; and, or, xor of integers of "
-                "four and eight bytes");
+                "and bf16; takes min and max of u32, i32, u64, i64, f16 and bf16; inc and dec of u32; and, or, xor of u32, i32 "
+                "and u64");
 //@ each op of add min max inc dec
   if constexpr (op == Reduction::$op) ptx::tensor_reduce_$op(map, at, source);
 //@ end

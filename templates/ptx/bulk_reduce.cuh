@@ -1,7 +1,7 @@
 // Elements that the copy engine adds or otherwise combines into other memory.  PTX ISA, "cp.reduce.async.bulk".  PTX 8.0, sm_90.
 //@ # Both addresses and the number of bytes are multiples of 16. Each element is combined atomically, unordered with
-//@ # all others. What inc and dec do: bulk_tensor_reduce.cuh. add of f16 and bf16 keeps subnormals (.noftz, which PTX
-//@ # demands); add of f32 flushes them.
+//@ # all others. What inc and dec do: bulk_tensor_reduce.cuh. add keeps subnormals, of f16 and bf16 by .noftz, which PTX
+//@ # demands; of NaNs in f64 the source's comes out, else that which is there, bit by bit (docs/tma.md).
 //@ #
 //@ # bulk_reduce_* combine into global memory, at GPU scope, and complete in a bulk group; bulk_reduce_shared_* into
 //@ # the shared memory of another CTA of the cluster, at cluster scope, whose `barrier` receives complete_tx of

@@ -1,10 +1,10 @@
 // Tiles that the copy engine adds or otherwise combines into global memory.  PTX ISA, "cp.reduce.async.bulk.tensor".  PTX 8.0, sm_90.
 //@ # The map says the elements' type:
-//@ #   add           u32 i32 u64 f32 f16 bf16; f32 flushes subnormals
+//@ #   add           u32 i32 u64 f32 f16 bf16; subnormals are kept
 //@ #   min, max      u32 i32 u64 i64 f16 bf16
 //@ #   inc, dec      u32: inc gives 0 where the old value is at least the new one, else one more; dec the new one where the old
 //@ #                 value is 0 or more than it, else one less
-//@ #   and, or, xor  any of four or eight bytes
+//@ #   and, or, xor  u32 i32 u64, for any of four or eight bytes: i64 is illegal
 //@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates and addresses are those of
 //@ # tensor_store, and so is what completes. What lies out of bounds is not touched.
 #pragma once

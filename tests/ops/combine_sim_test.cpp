@@ -78,11 +78,11 @@ TEST_CASE("reduce_into: rows' ends by threads are what the engine makes of the r
   CHECK(combined(ElementType::f64, CombineOp::bit_xor, std::vector<double>(3, 1.5),
                  std::vector<double>(3, 1.5)) == std::vector<double>(3, 0.0));
 
+  // The engine keeps subnormals; the thread that adds what is behind the last whole 16 bytes flushes them.
   const float tiny = std::numeric_limits<float>::denorm_min();
-  for (const float sum :
-       combined(ElementType::f32, CombineOp::add, std::vector<float>(5, tiny), std::vector<float>(5, tiny))) {
-    CHECK(sum == 0);
-  }
+  const std::vector<float> five(5, tiny);
+  CHECK(combined(ElementType::f32, CombineOp::add, five, five) ==
+        std::vector<float>{2 * tiny, 2 * tiny, 2 * tiny, 2 * tiny, 0});
   // bf16: 0x7fc0 is NaN, 0x3f80 is 1, 0x8000 is -0; 1 is a subnormal number.
   using Bits = std::vector<std::uint16_t>;
   constexpr auto bf16 = ElementType::bf16;

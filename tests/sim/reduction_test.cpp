@@ -95,7 +95,7 @@ TEST_CASE("bulk reductions of every operation and type into global memory, by fo
   CHECK(outcome.words[30] == each.result);
 }
 
-TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32") {
+TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32, which are kept") {
   // 1.0 is {0, 0x3ff00000} in two words: every second word of 1.0 and 1.0 makes 2.0.
   const std::string pairs =
       "and.b32 %r8, %r1, 1;\nsetp.eq.u32 %p2, %r8, 1;\nselp.b32 %r7, 0x3ff00000, 0, %p2;\n";
@@ -106,8 +106,15 @@ TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32") {
   const Outcome doubles = run(body, {.grid = 1, .cluster = 1, .words = ones});
   expect_clean(doubles);
   CHECK(doubles.words[1] == 0x40000000);
-  CHECK(reduce("add.f32", "0x00000001", 0x80000001, 1).words[0] == 0);
-  CHECK(reduce("add.f32", "0x80000001", 0x80000000, 1).words[0] == 0x80000000);
+  CHECK(reduce("add.f32", "0x00000001", 0x00000001, 1).words[0] == 2);
+  CHECK(reduce("add.f32", "0x80000001", 0x80000000, 1).words[0] == 0x80000001);
+}
+
+TEST_CASE("of NaNs in a bulk sum of f64 the source's comes out, not a bit of it changed") {
+  // Each of both words of an element is the number given: signalling NaNs, and -5.5e-44, a number.
+  CHECK(reduce("add.f64", "0x7ff01234", 0xfff0abcd, 1).words[0] == 0x7ff01234);
+  CHECK(reduce("add.f64", "0xb7000000", 0xfff0abcd, 1).words[0] == 0xfff0abcd);
+  CHECK(reduce("add.f64", "0x7ff01234", 0xb7000000, 1).words[0] == 0x7ff01234);
 }
 
 TEST_CASE("what the engine has no reduction for is refused at its line") {
@@ -144,7 +151,10 @@ TEST_CASE("a tensor reduction that its map's type does not have") {
   expect_only(of(ElementType::f64, "add"), "reduce.type");
   expect_only(of(ElementType::i32, "inc"), "reduce.type");
   expect_only(of(ElementType::i64, "add"), "reduce.type");
+  expect_only(of(ElementType::i64, "xor"), "reduce.type");
+  CHECK_THAT(of(ElementType::i64, "or").reports.at(0).expected, ContainsSubstring("a map of u64"));
   expect_clean(of(ElementType::i64, "min"));
+  expect_clean(of(ElementType::u64, "xor"));
 }
 
 TEST_CASE("mistakes around a bulk reduction have the names of those around a bulk store") {
