@@ -38,7 +38,8 @@ struct BoxElement {
 
 /// Which element of a box lies where in shared memory, as the copy engine lays it out (PTX ISA, "Tensors";
 /// what that leaves open: docs/tma.md). With an interleaved layout the box's innermost dimension counts
-/// slices of 16 or 32 bytes, and the tile has one more dimension, the elements of a slice.
+/// slices of 16 or 32 bytes, and the tile has one more dimension, the elements of a slice; of dimension 1 it
+/// has one index, whatever the box says.
 class TMAJIT_API BoxLayout {
  public:
   /// A box of 1 to 5 dimensions, row-major. Throws SpecError with every rule that a tensor map with this box

@@ -124,7 +124,8 @@ struct TileLayout {
 /// Error{invalid_argument} for a negative number, or one above 2^32 - 1.
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle);
 /// The layout of the tile that `spec` loads: ceil(box / element stride) elements a dimension, or a row a
-/// pixel.
+/// pixel. Of an interleaved layout a tile has one index of dimension 1, whatever the box says: read off an
+/// H200 (docs/tma.md).
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(const TensorMapSpec& spec) noexcept;
 
 TMAJIT_END

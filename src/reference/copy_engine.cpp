@@ -57,6 +57,8 @@ Tile tile_of(const TensorMapSpec& map) {
     for (std::uint32_t d = 0; d < map.rank; ++d) {
       const auto stride = element_stride(map, d);
       tile.extents[d] = (map.box[d] + stride - 1) / stride;
+      // Read off an H200 (docs/tma.md): one index of the slices of channels.
+      if (d == 1 && map.interleave != Interleave::none) tile.extents[d] = 1;
       if (!innermost(map, d)) tile.rows *= tile.extents[d];
     }
   }

@@ -95,6 +95,7 @@ class Tile {
     const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
     width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
     for (std::uint32_t d = 0; d < inner; ++d) {
+      if (interleaved && d == slices) continue;  // not walked, whatever the box says (docs/tma.md)
       steps_[d] = map_.element_strides[d];
       ends_[d] = origin_[d] + map_.box[d];
       rows_ *= count(d, map_.element_strides[d]);
@@ -114,6 +115,9 @@ class Tile {
       ends_[first + i] = static_cast<std::int64_t>(map_.shape[first + i]) + map_.pixel_box.upper[i];
     }
   }
+
+  /// The dimension of an interleaved layout's slices of channels.
+  static constexpr std::uint32_t slices = 1;
 
   const TensorMapSpec& map_;
   const MapPlace& origin_;

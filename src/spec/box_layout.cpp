@@ -1,6 +1,7 @@
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
+#include "spec/tile_extent.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/error.hpp>
@@ -61,10 +62,7 @@ BoxLayout::BoxLayout(const TensorMapSpec& map)
     extents_ = {map.pixel_box.pixels, map.pixel_box.channels};
     rank_ = interleaved ? 1 : 2;  // a slice of each pixel
   } else {
-    for (std::uint32_t d = 0; d < map.rank; ++d) {
-      // Without interleave the copy engine ignores the innermost stride; the validator takes only 1.
-      extents_[d] = sat_cast<std::uint32_t>(ceil_div(map.box[d], map.element_strides[d]));
-    }
+    for (std::uint32_t d = 0; d < map.rank; ++d) extents_[d] = tile_extent(map, d);
   }
   if (interleaved) extents_[rank_++] = inner_unit(type_, interleave_) / size_of(type_);
   for (const auto extent : extents().first(rank_ - 1)) rows_ *= extent;

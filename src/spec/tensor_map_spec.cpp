@@ -2,6 +2,7 @@
 #include "spec/enum_names.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
+#include "spec/tile_extent.hpp"
 
 #include <tmajit/tensor_map_spec.hpp>
 
@@ -98,11 +99,7 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
   const bool interleaved = spec.interleave != Interleave::none;
   std::array<std::uint32_t, max_map_rank> tile{spec.pixel_box.pixels,
                                                interleaved ? 1 : spec.pixel_box.channels};
-  for (std::uint32_t d = 0; d < rank && !pixels; ++d) {
-    // Without interleave the copy engine has no stride for the innermost dimension and ignores it.
-    const bool ignored = d + 1 == rank && !interleaved;
-    tile[d] = ignored ? spec.box[d] : sat_cast<std::uint32_t>(ceil_div(spec.box[d], spec.element_strides[d]));
-  }
+  for (std::uint32_t d = 0; d < rank && !pixels; ++d) tile[d] = tile_extent(spec, d);
   if (!interleaved) return dense_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
   // Slices lie one after the other, whatever the swizzle.
   auto layout = layout_of(std::span(tile).first(rank), inner_unit(spec.type, spec.interleave), 0);

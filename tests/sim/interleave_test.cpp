@@ -1,0 +1,51 @@
+/// Tiles of interleaved layouts, of which a copy moves one index of the slices of channels. Random ones:
+/// src/conformance.
+#include "sim/text_kernel.hpp"
+
+#include <string>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using namespace tests::text;
+
+namespace {
+
+/// The first half of the words as 2 images of 4 x 16 slices of four words, by boxes of 2 x 3 x 4 slices.
+TensorMapSpec slices() {
+  return {.type = ElementType::u32,
+          .rank = 3,
+          .interleave = Interleave::b16,
+          .shape = {2, 4, 16},
+          .strides = {1024, 256, 16},
+          .box = {2, 3, 4},
+          .element_strides = {1, 1, 1}};
+}
+
+/// One warp waits for `bytes` of a load at slice 1 of row 1, and writes 32 words of it behind the word 512.
+Outcome load(const std::string& bytes) {
+  const std::string body =
+      registers +
+      "ld.param.u64 %rd5, [p1];\nmov.u32 %r8, 1;\nmov.u32 %r9, 1;\nmov.u32 %r10, 0;\n@!%p1 bra A;\n"
+      "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], " +
+      bytes +
+      ";\ncp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r5+1024], "
+      "[%rd5, {%r8, %r9, %r10}], [%r5];\n"
+      "A:\nbar.sync 0;\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
+      "shl.b32 %r12, %r1, 2;\nadd.u32 %r13, %r12, %r5;\nld.shared.u32 %r14, [%r13+1024];\n"
+      "cvt.u64.u32 %rd6, %r12;\nadd.u64 %rd3, %rd1, %rd6;\nst.global.u32 [%rd3+2048], %r14;\nret;";
+  return run(body, {.grid = 1, .cluster = 1, .options = {.mode = any_mode()}, .maps = {slices()}});
+}
+
+}  // namespace
+
+TEST_CASE("an interleaved tile has one index of the slices of channels, whatever its box says") {
+  const Outcome outcome = load("128");
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == i / 16 * 256 + 64 + 4 + i % 16);
+}
+
+TEST_CASE("the bytes of an interleaved tile's whole box are waited for in vain") {
+  expect_first(load("384"), "deadlock");
+}
