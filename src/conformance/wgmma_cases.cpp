@@ -63,7 +63,8 @@ struct Multiplication {
   bool a_from_registers = false;
   bool a_along_m = false;
   bool b_along_n = false;
-  std::uint32_t shift = 0;  ///< of the tiles, from the swizzle's period, in 128 bytes
+  std::uint32_t shift = 0;       ///< of the tiles, from the swizzle's period, in 128 bytes
+  bool has_base_offset = false;  ///< their descriptors say so; both K-major
 };
 
 /// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.
@@ -101,6 +102,7 @@ constexpr u32 m = {5}, n = {6}, k = {7};
 constexpr u32 a_columns = {8}, b_columns = {9};  // of a box
 constexpr u32 a_boxes = {10} / a_columns, b_boxes = {11} / b_columns;
 constexpr u32 shift = {15};
+constexpr u64 base_offset = static_cast<u64>({16}) << 49;  // of descriptors
 
 extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const u32* a_rows, const __grid_constant__ TensorMap a_map,
                                                             const __grid_constant__ TensorMap b_map) {{
@@ -127,10 +129,10 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
     for (u32 i = 0; i < 4; ++i)
       operand[i] = a_rows[(16 * warp + lane / 4 + 8 * (i % 2)) * (8 * steps) + 8 * step + lane % 4 + 4 * (i / 2)];
 #else
-    const MatrixDescriptor operand = TileA::descriptor(a, step);
+    const MatrixDescriptor operand{{TileA::descriptor(a, step).bits | base_offset}};
 #endif
     ptx::wgmma_fence();
-    ptx::{13}{14}(d, operand, TileB::descriptor(b, step), step > 0);
+    ptx::{13}{14}(d, operand, MatrixDescriptor{{TileB::descriptor(b, step).bits | base_offset}}, step > 0);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
   }}
@@ -141,7 +143,8 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
       c.product.header, c.product.a.word, c.product.result, tile(c.product.a, m, c.a_along_m),
       tile(c.product.b, n, c.b_along_n), m, n, k, box(c, c.product.a, m, c.a_along_m)[1],
       box(c, c.product.b, n, c.b_along_n)[1], c.a_along_m ? m : k, c.b_along_n ? n : k,
-      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift);
+      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift,
+      c.has_base_offset ? c.shift % 8 : 0);
 }
 
 /// A matrix of `side` rows along K, of numbers 0 to 4: which of the codes each element is.
@@ -192,6 +195,22 @@ std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, cons
   return out;
 }
 
+/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins with
+/// the tile, that of the engine, which has written the tile, where addresses are multiples of the period.
+Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& matrix) {
+  if (!c.has_base_offset) return matrix;
+  const std::uint32_t span = span_bytes(c.swizzle);
+  const std::uint32_t chunks = span / 16;
+  const std::uint32_t per = 16 / size_of(operand.element);
+  Matrix read(matrix.size());
+  for (std::uint32_t at = 0; at < matrix.size(); ++at) {
+    const std::uint32_t line = at / k * span / 128;  // of 128 bytes, from the tile's first on
+    const std::uint32_t other = (line ^ (line + c.shift)) & (chunks - 1);
+    read[at] = matrix[at ^ other * per];
+  }
+  return read;
+}
+
 Trial trial_of(const Multiplication& c, Random& random) {
   const Matrix a = random_matrix(random, m);
   const Matrix b = random_matrix(random, n);
@@ -205,12 +224,13 @@ Trial trial_of(const Multiplication& c, Random& random) {
   const auto shared_bytes =
       static_cast<std::uint32_t>(2048 + 128 * c.shift + (m + n) * k * size_of(c.product.a.element));
   return {
-      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off", c.product.function, name(c.swizzle),
+      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off{}", c.product.function, name(c.swizzle),
                           c.a_from_registers ? ", A from registers" : "", c.a_along_m ? ", A along M" : "",
-                          c.b_along_n ? ", B along N" : "", 128 * c.shift),
+                          c.b_along_n ? ", B along N" : "", 128 * c.shift,
+                          c.has_base_offset ? ", as their descriptors say" : ""),
       .kernel = kernel_of(text_of(c), "multiply"),
       .memories = {{"product", ElementType::u32, std::vector<std::byte>(std::size_t{m} * n * 4),
-                    product_of(c, a, b)},
+                    product_of(c, as_read(c, c.product.a, a), as_read(c, c.product.b, b))},
                    memory("A", image(c.product.a, a, m, c.a_along_m)),
                    memory("B", image(c.product.b, b, n, c.b_along_n))},
       .arguments = {AddressArgument{0}, AddressArgument{1}, MapArgument{1, map(c.product.a, m, c.a_along_m)},
@@ -236,11 +256,13 @@ std::vector<Trial> trials_of(const Product& product, Random& random) {
 }
 
 /// Tiles that begin at each of the places, but the first, from one period of their swizzle to the next.
-std::vector<Trial> shifted(Random& random) {
+std::vector<Trial> shifted(Random& random, bool has_base_offset) {
   std::vector<Trial> trials;
   for (const Swizzle swizzle : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
     for (std::uint32_t shift = 1; shift < span_bytes(swizzle) / 16; ++shift) {
-      trials.push_back(trial_of({.product = products[0], .swizzle = swizzle, .shift = shift}, random));
+      trials.push_back(trial_of(
+          {.product = products[0], .swizzle = swizzle, .shift = shift, .has_base_offset = has_base_offset},
+          random));
     }
   }
   return trials;
@@ -260,7 +282,12 @@ void add_products(std::vector<Case>& cases) {
   cases.push_back({.name = "settle: matrix tiles off the swizzle's period",
                    .instructions = instructions,
                    .what = "descriptors of base offset 0 read them as the engine writes them",
-                   .trials = [](Random& random) { return shifted(random); },
+                   .trials = [](Random& random) { return shifted(random, false); },
+                   .reports = {"copy.swizzle-base"}});
+  cases.push_back({.name = "settle: matrix tiles with a base offset",
+                   .instructions = instructions,
+                   .what = "with a base offset of the address's bits 7 to 9 the pattern begins with the tile",
+                   .trials = [](Random& random) { return shifted(random, true); },
                    .reports = {"copy.swizzle-base"}});
 }
 

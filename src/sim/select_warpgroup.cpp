@@ -133,11 +133,6 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                   std::uint32_t count, std::uint32_t bytes) {
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(warp.live);
-  if (matrix.base != 0) {
-    warp.fail(lane, "wgmma.descriptor",
-              fmt::format("a matrix descriptor with the base offset {}, which the simulator does not model",
-                          matrix.base));
-  }
   std::uint8_t any = 0;
   bool written = true;
   std::uint32_t unpublished = 0;

@@ -52,7 +52,8 @@ MatrixDescriptor::MatrixDescriptor(std::uint64_t bits) noexcept {
 }
 
 std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const noexcept {
-  return address ^ ((address >> 7) & (row_bytes / 16 - 1)) << 4;
+  // The base offset moves where the pattern begins: read off an H200 (docs/tma.md).
+  return address ^ (((address >> 7) - base) & (row_bytes / 16 - 1)) << 4;
 }
 
 std::uint32_t MatrixDescriptor::by_rows(std::uint32_t row, std::uint32_t chunk) const noexcept {

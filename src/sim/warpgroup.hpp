@@ -17,7 +17,7 @@ struct MatrixDescriptor {
   std::uint32_t start = 0;       ///< shared address
   std::uint32_t leading = 0;     ///< bytes
   std::uint32_t stride = 0;      ///< bytes
-  std::uint32_t base = 0;        ///< of the swizzle's pattern; 0 where it begins at its period
+  std::uint32_t base = 0;        ///< of the swizzle's pattern, in 128 bytes; 0 where it begins at its period
   std::uint32_t row_bytes = 16;  ///< of the pattern: 16 (not swizzled), 32, 64, 128
 
   /// Shared address of 16 bytes of the matrix: chunk `chunk` along K of row `row`, where it is stored row by

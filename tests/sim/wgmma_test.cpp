@@ -31,6 +31,7 @@ struct Case {
   int a_scale = 1;
   int b_scale = 1;
   bool keeps_d = true;
+  std::uint32_t base = 0;  ///< offset of both descriptors
 };
 
 std::uint32_t bytes_of(const std::string& type) {
@@ -66,16 +67,16 @@ std::uint32_t place(const Case& c, std::uint32_t bytes, bool by_columns, std::ui
              ? chunk * 256 + k / 8 * 128 + k % 8 * 16 + in_chunk
              : chunk / (w / 16) * (16 * w) + chunk % (w / 16) * 16 + k % 8 * w + k / 8 * (8 * w) + in_chunk;
   }
-  return w == 16 ? at : at ^ ((at >> 7) & (w / 16 - 1)) << 4;
+  return w == 16 ? at : at ^ (((at >> 7) - c.base) & (w / 16 - 1)) << 4;
 }
 
-/// The upper bits of a descriptor: offsets and swizzle.
+/// The upper bits of a descriptor: offsets, base offset and swizzle.
 std::uint64_t descriptor(const Case& c, bool by_columns) {
   const std::uint64_t w = c.width;
   const std::uint64_t leading = w == 16 ? 128 : by_columns ? 16 * w : 16;
   const std::uint64_t stride = w == 16 ? 256 : 8 * w;
   const std::uint64_t mode = w == 16 ? 0 : w == 128 ? 1 : w == 64 ? 2 : 3;
-  return mode << 62 | stride >> 4 << 32 | leading >> 4 << 16;
+  return mode << 62 | std::uint64_t{c.base} << 49 | stride >> 4 << 32 | leading >> 4 << 16;
 }
 
 struct Matrices {
@@ -260,6 +261,11 @@ TEST_CASE("wgmma of every swizzle and major-ness") {
     check({.a = "tf32", .b = "tf32", .n = 8, .width = width});
     check({.a = "s8", .b = "s8", .d = "s32", .n = 48, .width = width});
   }
+}
+
+TEST_CASE("a base offset of descriptors says where the swizzle's pattern begins") {
+  for (const std::uint32_t width : {32U, 64U, 128U})
+    for (std::uint32_t base = 1; base < width / 16; ++base) check({.n = 16, .width = width, .base = base});
 }
 
 TEST_CASE("wgmma of several sizes, scales, and without its accumulators") {
