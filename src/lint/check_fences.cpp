@@ -1,6 +1,6 @@
 #include "lint/checks.hpp"
 
-#include <tuple>
+#include <map>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -9,6 +9,9 @@ namespace lint {
 namespace {
 
 using Kind = Event::Kind;
+
+/// Writes and reads that are compared, each with each.
+constexpr std::size_t most_pairs = 10'000'000;
 
 /// Whether the event neither fences nor synchronises nor copies: writes around it can be followed together.
 bool is_plain(const Event& event) {
@@ -38,51 +41,52 @@ class FenceCheck final : public PathCheck {
       : PathCheck(kernel, findings), of_(writes) {}
 
   void run() {
-    if (!collect()) return;
-    explore(*this, of_.rule);
-    // Reported is what only all paths together show.
-    for (const auto& [group, read, write] : alone_) {
-      if (by_many_.count(group) == 0) continue;
-      findings_.add(
-          kernel_.events[read].instruction, "store.missing-barrier",
-          fmt::format("one thread's bulk store that can follow the stores of many threads to shared "
-                      "memory at {} without a barrier",
-                      kernel_.line_of(kernel_.events[write].instruction)));
-    }
+    if (collect()) explore(*this, of_.rule);
   }
+
+  [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
+    const Event& event = kernel_.events[index];
+    if (!remembers) return group_of_[index] != none;
+    return event.kind == Kind::call || event.kind == Kind::sync || of_.fences(event) || is_reader_[index];
+  }
+  [[nodiscard]] bool asks_threads() const override { return true; }
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
     if (state.memory == 0) {
       next.push_back(state);
       if (group_of_[index] != none) {
-        if (!kernel_.conditions.one_thread(state.facts)) by_many_.insert(group_of_[index]);
-        next.push_back(in(group_of_[index], Phase::unfenced, state.facts));
+        const std::uint32_t group = group_of_[index];
+        const bool by_many = of_.by_many && !kernel_.conditions.one_thread(state.facts);
+        next.push_back(in({class_of_[group], by_many, Phase::unfenced}, group, state.facts));
       }
       return;
     }
-    const auto group = static_cast<std::uint32_t>(state.memory / phases - 1);
-    const auto phase = static_cast<Phase>(state.memory % phases);
+    const Followed followed = unpack(state.memory);
+    const auto go_on = [&](Phase phase, const Facts& facts) {
+      next.push_back(in({followed.same_readers, followed.by_many, phase}, state.origin, facts));
+      next.back().several = state.several;
+    };
+    const Phase phase = followed.phase;
     if (event.kind == Kind::call) return;
     if (of_.fences(event)) {
-      if (phase == Phase::unfenced && of_.by_many) next.push_back(in(group, Phase::fenced, state.facts));
+      if (phase == Phase::unfenced && of_.by_many) go_on(Phase::fenced, state.facts);
       if (phase != Phase::other_thread) return;
     }
     if (event.kind == Kind::sync) {
       if (phase == Phase::fenced || phase == Phase::other_thread) return;
-      next.push_back(in(group, Phase::other_thread, kernel_.conditions.of_others(state.facts)));
-      next.push_back(in(group, Phase::met, state.facts));
+      go_on(Phase::other_thread, kernel_.conditions.of_others(state.facts));
+      go_on(Phase::met, state.facts);
       return;
     }
-    if (of_.reads(event)) {
-      if (const auto write = read_from(group, event)) {
+    if (is_reader_[index]) {
+      if (const auto write = read_from(state.origin, event)) {
         if (phase != Phase::fenced) {
-          report(kernel_.events[*write], event);
+          report(state, kernel_.events[*write], event);
           return;
         }
-        // Whether others write, too, is known when all paths have been seen.
         if (kernel_.conditions.one_thread(state.facts)) {
-          alone_.emplace(group, index, *write);
+          if (followed.by_many) report_alone(state, kernel_.events[*write], event);
           return;
         }
       }
@@ -99,34 +103,80 @@ class FenceCheck final : public PathCheck {
   };
   static constexpr std::uint64_t phases = 4;
   static constexpr std::uint32_t none = ~0U;
+  /// A write on its way: groups that the same copies read are alike to all that follows.
+  struct Followed {
+    std::uint32_t same_readers = 0;
+    bool by_many = false;
+    Phase phase = Phase::unfenced;
+  };
 
-  void report(const Event& write, const Event& read) {
-    findings_.add(
-        (of_.by_many ? read : write).instruction, of_.rule,
-        fmt::format(fmt::runtime(of_.found), kernel_.line_of((of_.by_many ? write : read).instruction)));
+  static PathState in(const Followed& followed, std::uint32_t group, const Facts& facts) {
+    const std::uint64_t kind = (followed.same_readers + 1ULL) * 2 + (followed.by_many ? 1 : 0);
+    return {kind * phases + static_cast<std::uint64_t>(followed.phase), group, false, facts};
+  }
+  static Followed unpack(std::uint64_t memory) {
+    return {static_cast<std::uint32_t>(memory / phases / 2 - 1), memory / phases % 2 != 0,
+            static_cast<Phase>(memory % phases)};
+  }
+
+  void report_alone(const PathState& state, const Event& write, const Event& read) {
+    findings_.add(read.instruction, "store.missing-barrier",
+                  fmt::format("one thread's bulk store that can follow the stores of many threads to shared "
+                              "memory at {} without a barrier",
+                              writes_at(state, write)));
+  }
+
+  void report(const PathState& state, const Event& write, const Event& read) {
+    findings_.add((of_.by_many ? read : write).instruction, of_.rule,
+                  fmt::format(fmt::runtime(of_.found),
+                              of_.by_many ? writes_at(state, write) : kernel_.line_of(read.instruction)));
+  }
+  /// "line 12", or "line 12 or others like it", whose ways have met.
+  [[nodiscard]] std::string writes_at(const PathState& state, const Event& write) const {
+    return kernel_.line_of(write.instruction) + (state.several ? " or others like it" : "");
   }
 
   /// Whether there is anything to follow.
   bool collect() {
     group_of_.assign(kernel_.events.size(), none);
-    bool any_reader = false;
+    is_reader_.assign(kernel_.events.size(), false);
+    std::vector<std::uint32_t> readers;
+    std::vector<std::uint32_t> begins;
+    std::size_t writes = 0;
     for (std::uint32_t e = 0; e < kernel_.events.size(); ++e) {
-      any_reader |= of_.reads(kernel_.events[e]);
+      if (of_.reads(kernel_.events[e])) readers.push_back(e);
       if (!of_.writes(kernel_.events[e])) continue;
+      ++writes;
       // Writes with nothing in between are followed together.
       if (!groups_.empty() && adjacent(groups_.back().back(), e)) {
         groups_.back().push_back(e);
       } else {
-        group_of_[e] = static_cast<std::uint32_t>(groups_.size());
+        begins.push_back(e);
         groups_.push_back({e});
       }
     }
-    return any_reader && !groups_.empty();
+    if (readers.size() * writes > most_pairs) {
+      findings_.unfinished(of_.rule);
+      return false;
+    }
+    // Only what somebody reads is followed.
+    std::map<std::vector<std::uint32_t>, std::uint32_t> classes;
+    class_of_.assign(groups_.size(), none);
+    for (std::uint32_t group = 0; group < groups_.size(); ++group) {
+      std::vector<std::uint32_t> its;
+      for (const std::uint32_t reader : readers) {
+        if (read_from(group, kernel_.events[reader])) its.push_back(reader);
+      }
+      if (its.empty()) continue;
+      for (const std::uint32_t reader : its) is_reader_[reader] = true;
+      // A write that is itself reported must not stand for others.
+      if (!of_.by_many) its.push_back(none - 1 - group);
+      class_of_[group] = classes.try_emplace(its, static_cast<std::uint32_t>(classes.size())).first->second;
+      group_of_[begins[group]] = group;
+    }
+    return !classes.empty();
   }
 
-  static PathState in(std::uint32_t group, Phase phase, const Facts& facts) {
-    return {(group + 1ULL) * phases + static_cast<std::uint64_t>(phase), facts};
-  }
   [[nodiscard]] bool adjacent(std::uint32_t before, std::uint32_t event) const {
     const Event& a = kernel_.events[before];
     const Event& b = kernel_.events[event];
@@ -147,9 +197,8 @@ class FenceCheck final : public PathCheck {
   const Writes& of_;
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t> group_of_;  ///< of the first event of each group
-  std::set<std::uint32_t> by_many_;      ///< groups that more than one thread may write
-  /// Copies that one thread issues after writes and no barrier: group, copy, write.
-  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> alone_;
+  std::vector<std::uint32_t> class_of_;  ///< of a group that is read: those with the same readers
+  std::vector<bool> is_reader_;          ///< copies that read a group
 };
 
 constexpr Writes stores{

@@ -14,31 +14,54 @@ using Kind = Event::Kind;
 /// that the thread may not end, nor write where the store reads.
 class GroupCheck final : public PathCheck {
  public:
-  using PathCheck::PathCheck;
+  GroupCheck(const Kernel& kernel, Findings& findings) : PathCheck(kernel, findings) {
+    for (std::uint32_t e = 0; e < kernel.events.size(); ++e) {
+      if (kernel.events[e].kind == Kind::bulk_store) stores_.push_back(e);
+    }
+  }
+
+  [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
+    const Event& event = kernel_.events[index];
+    if (!remembers) return event.kind == Kind::bulk_store;
+    switch (event.kind) {
+      case Kind::commit:
+      case Kind::wait_group:
+      case Kind::call: return true;
+      case Kind::write:
+        if (!event.is_shared) return false;
+        [[fallthrough]];
+      case Kind::bulk_load:
+        // Of very many stores, some may be at its address.
+        return stores_.size() > most_compared ||
+               std::ranges::any_of(stores_, [&](std::uint32_t store) { return overwrites(event, store); });
+      default: return false;
+    }
+  }
+  [[nodiscard]] bool ends_matter() const override { return true; }
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
     if (state.memory == 0) {
       next.push_back(state);
-      if (event.kind == Kind::bulk_store) next.push_back({pack({index}), state.facts});
+      if (event.kind == Kind::bulk_store) next.push_back({pack({index}), index, false, state.facts});
       return;
     }
     Followed followed = unpack(state.memory);
     switch (event.kind) {
       case Kind::commit:
         followed.age = std::min(followed.age + 1, oldest);
-        next.push_back({pack(followed), state.facts});
+        next.push_back({pack(followed), state.origin, false, state.facts});
         return;
       case Kind::wait_group:
         if (followed.age > event.groups || followed.age == oldest) return;
         break;
       case Kind::call: return;
       case Kind::bulk_load:
-        if (!followed.stale && overwrites(event, followed))
+        if (!followed.stale && overwrites(event, followed.store))
           return report_reuse(event, followed, "load.before-store-read");
         break;
       case Kind::write:
-        if (!followed.stale && event.is_shared && overwrites(event, followed))
+        if (!followed.stale && event.is_shared && overwrites(event, followed.store))
           return report_reuse(event, followed, "shared.overwritten-before-store-read");
         break;
       default: break;
@@ -56,7 +79,6 @@ class GroupCheck final : public PathCheck {
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
-    if (state.memory == 0) return true;
     // Around the loop, what names the store's address names another.
     Followed followed = unpack(state.memory);
     followed.stale |= kernel_.values.before(kernel_.events[followed.store].shared, rank).known < 32;
@@ -72,6 +94,7 @@ class GroupCheck final : public PathCheck {
     bool stale = false;  ///< its address is no longer known
   };
   static constexpr std::uint32_t oldest = 7;  ///< or older
+  static constexpr std::size_t most_compared = 256;
 
   static std::uint64_t pack(const Followed& followed) {
     return ((followed.store + 1ULL) * (oldest + 1) + followed.age) * 2 + (followed.stale ? 1 : 0);
@@ -82,8 +105,8 @@ class GroupCheck final : public PathCheck {
   }
 
   /// Whether the event surely writes a byte that the store reads.
-  [[nodiscard]] bool overwrites(const Event& event, const Followed& followed) const {
-    const Event& store = kernel_.events[followed.store];
+  [[nodiscard]] bool overwrites(const Event& event, std::uint32_t index) const {
+    const Event& store = kernel_.events[index];
     const auto distance = Values::difference32(event.shared, store.shared);
     if (!distance) return false;
     const std::uint64_t read = std::max<std::uint64_t>(store.bytes.number().value_or(1), 1);
@@ -98,6 +121,8 @@ class GroupCheck final : public PathCheck {
                   fmt::format("shared memory is written again while the bulk store at {} may still read it",
                               kernel_.line_of(kernel_.events[followed.store].instruction)));
   }
+
+  std::vector<std::uint32_t> stores_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -44,25 +45,57 @@ bool is_own(const Kernel& kernel, const Event& event) {
   return variable != nullptr && variable->space == ptx::StateSpace::shared;
 }
 
-/// The first event of that kind which may be on the event's mbarrier, or null.
-const Event* first_on(const Kernel& kernel, const Event& event, Kind kind) {
-  const auto found = std::ranges::find_if(kernel.events, [&](const Event& other) {
-    return other.kind == kind && kernel.may_overlap(event.barrier, 8, other.barrier, 8);
-  });
-  return found == kernel.events.end() ? nullptr : &*found;
-}
+/// Events of one kind by their mbarriers.
+class Events {
+ public:
+  Events(const Kernel& kernel, Kind kind) : kernel_(kernel) {
+    std::set<std::vector<std::uint64_t>> known;
+    for (const Event& event : kernel.events) {
+      if (event.kind != kind) continue;
+      std::vector<std::uint64_t> key;
+      Values::append(key, event.barrier);
+      if (known.insert(std::move(key)).second) firsts_.push_back(&event);
+    }
+  }
+
+  /// The first that may be on the event's mbarrier, or null.
+  [[nodiscard]] const Event* on_barrier_of(const Event& event) const {
+    const auto found = std::ranges::find_if(firsts_, [&](const Event* other) {
+      return kernel_.may_overlap(event.barrier, 8, other->barrier, 8);
+    });
+    return found == firsts_.end() ? nullptr : *found;
+  }
+  /// Whether to ask this of every event takes too long.
+  [[nodiscard]] bool too_many() const { return firsts_.size() * kernel_.events.size() > 10'000'000; }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<const Event*> firsts_;  ///< of each address of an mbarrier
+};
 
 /// Follows each thread to its first barrier: until then it may use no mbarrier but one of its own making.
 class InitOrder final : public PathCheck {
  public:
-  using PathCheck::PathCheck;
+  InitOrder(const Kernel& kernel, Findings& findings)
+      : PathCheck(kernel, findings), inits_(kernel, Kind::init) {}
+
+  void run() {
+    if (inits_.too_many()) return findings_.unfinished("mbarrier.uninitialised");
+    explore(*this, "mbarrier.uninitialised");
+  }
+
+  [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
+    const Event& event = kernel_.events[index];
+    if (remembers) return false;
+    return event.kind == Kind::init || event.kind == Kind::sync || event.kind == Kind::call ||
+           (uses_barrier(event) && is_own(kernel_, event));
+  }
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
     // A path ends at an init, at a barrier (others may have initialised before it), and at a call.
     if (event.kind == Kind::init || event.kind == Kind::sync || event.kind == Kind::call) return;
-    const bool uses_own = uses_barrier(event) && is_own(kernel_, event);
-    if (const Event* init = uses_own ? first_on(kernel_, event, Kind::init) : nullptr) {
+    if (const Event* init = inits_.on_barrier_of(event)) {
       findings_.add(
           event.instruction, "mbarrier.uninitialised",
           fmt::format("a thread can come here without a barrier, before another has initialised the "
@@ -72,6 +105,9 @@ class InitOrder final : public PathCheck {
     }
     next.push_back(state);
   }
+
+ private:
+  Events inits_;
 };
 
 /// Follows an expect_tx and takes the bytes of the loads on its mbarrier off what it expects, until the next
@@ -81,12 +117,27 @@ class BytesCheck final : public PathCheck {
  public:
   using PathCheck::PathCheck;
 
+  [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
+    switch (kernel_.events[index].kind) {
+      case Kind::expect:
+      case Kind::arrive_expect: return true;
+      case Kind::call:
+      case Kind::remote_copy:
+      case Kind::bulk_load:
+      case Kind::invalidate:
+      case Kind::wait: return remembers;
+      default: return false;
+    }
+  }
+  [[nodiscard]] bool ends_matter() const override { return true; }
+
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
     const bool expects = event.kind == Kind::expect || event.kind == Kind::arrive_expect;
     if (state.memory == 0) {
       next.push_back(state);
-      if (expects && event.barrier.known >= 32) next.push_back({remember(index, event.bytes), state.facts});
+      if (expects && event.barrier.known >= 32)
+        next.push_back({remember(index, event.bytes), index, false, state.facts});
       return;
     }
     const Open open = opened_[state.memory - 1];
@@ -108,7 +159,7 @@ class BytesCheck final : public PathCheck {
           // More than was expected: no further load can make up for it.
           if (!rest.exact() || (number && static_cast<std::int32_t>(*number) < 0))
             return close({open.expect, rest});
-          next.push_back({remember(open.expect, rest), state.facts});
+          next.push_back({remember(open.expect, rest), open.expect, false, state.facts});
           return;
         }
         break;
@@ -136,7 +187,6 @@ class BytesCheck final : public PathCheck {
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
-    if (state.memory == 0) return true;
     const Open& open = opened_[state.memory - 1];
     // Around the loop the address or the rest would be another.
     const auto stays = [&](const Value& value) {
@@ -149,13 +199,15 @@ class BytesCheck final : public PathCheck {
   }
 
   void report() {
+    std::vector<const Event*> uncovered;
+    for (const Event& event : kernel_.events) {
+      if (event.kind == Kind::bulk_load && covered_.count(index_of(event)) == 0) uncovered.push_back(&event);
+    }
     for (const auto& [expect, outcome] : outcomes_) {
       if (outcome.matched || outcome.uncertain || !outcome.rest) continue;
       const Event& event = kernel_.events[expect];
-      const bool elsewhere = std::ranges::any_of(kernel_.events, [&](const Event& load) {
-        return load.kind == Kind::bulk_load && may_overlap(load, event) &&
-               covered_.count(index_of(load)) == 0;
-      });
+      const bool elsewhere =
+          std::ranges::any_of(uncovered, [&](const Event* load) { return may_overlap(*load, event); });
       if (elsewhere) continue;
       const std::int64_t rest = *outcome.rest;
       std::string loads;
@@ -225,13 +277,16 @@ class BytesCheck final : public PathCheck {
 
 void check_mbarriers(const Kernel& kernel, Findings& findings) {
   const bool calls = kernel.has(Kind::call);
+  const Events inits(kernel, Kind::init);
+  const Events waits(kernel, Kind::wait);
+  if (inits.too_many() || waits.too_many()) return findings.unfinished("mbarrier.never-waited");
   for (const Event& event : kernel.events) {
     check_counts(event, findings);
     if (calls || !uses_barrier(event) || !is_own(kernel, event)) continue;
-    if (first_on(kernel, event, Kind::init) == nullptr) {
+    if (inits.on_barrier_of(event) == nullptr) {
       findings.add(event.instruction, "mbarrier.uninitialised",
                    "an mbarrier that this kernel initialises nowhere");
-    } else if (event.kind == Kind::bulk_load && first_on(kernel, event, Kind::wait) == nullptr) {
+    } else if (event.kind == Kind::bulk_load && waits.on_barrier_of(event) == nullptr) {
       findings.add(event.instruction, "mbarrier.never-waited",
                    "a load that completes on an mbarrier that this kernel waits for nowhere");
     }
@@ -239,9 +294,7 @@ void check_mbarriers(const Kernel& kernel, Findings& findings) {
 }
 
 void check_init_order(const Kernel& kernel, Findings& findings) {
-  if (!kernel.has(Kind::init)) return;
-  InitOrder check(kernel, findings);
-  explore(check, "mbarrier.uninitialised");
+  if (kernel.has(Kind::init)) InitOrder(kernel, findings).run();
 }
 
 void check_expected_bytes(const Kernel& kernel, Findings& findings) {

@@ -29,21 +29,31 @@ class Findings {
 /// What a check remembers along a path, and the facts that the path has learned.
 struct PathState {
   std::uint64_t memory = 0;
+  std::uint32_t origin = 0;  ///< an event that the memory came of
+  bool several = false;      ///< of others, too, which the check treats alike
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };
 
-/// A check of paths: an automaton over events.
+/// A check of paths: an automaton over events. What it reports must be certain of one path alone: not all
+/// paths are followed where there are too many.
 class PathCheck {
  public:
   PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
   virtual ~PathCheck() = default;
+  /// Whether step() does anything but go on as before: in some state that remembers something, or in one of
+  /// memory 0.
+  [[nodiscard]] virtual bool concerns(std::uint32_t event, bool remembers) const = 0;
   /// The event happens in `state`: appends every state that the path may go on with; none ends it.
   virtual void step(std::uint32_t event, const PathState& state, std::vector<PathState>& next) = 0;
   /// The thread ends at `instruction`, or one past the last.
   virtual void end(std::uint32_t /*instruction*/, const PathState& /*state*/) {}
-  /// The path goes back to a block of that rank; false ends it.
+  /// Whether end() does something in a state that remembers something.
+  [[nodiscard]] virtual bool ends_matter() const { return false; }
+  /// The path, which remembers something, goes back to a block of that rank; false ends it.
   virtual bool retreat(PathState& /*state*/, std::int32_t /*rank*/) { return true; }
+  /// Whether step() asks which threads there are: facts of them are then kept to the end.
+  [[nodiscard]] virtual bool asks_threads() const { return false; }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
   [[nodiscard]] Findings& findings() const noexcept { return findings_; }
@@ -55,7 +65,7 @@ class PathCheck {
 
 /// Follows all ways of a thread through the kernel that its branches allow as far as they are understood: a
 /// way knows what it has been told of conditions that are asked more than once, and does not contradict
-/// itself. False if there were too many, which counts as `rule` unfinished: nothing is certain of those left.
+/// itself. False if there were too many to follow them all, which counts as `rule` unfinished.
 bool explore(PathCheck& check, check::RuleId rule);
 
 /// Alignment of what ld, st, copies and mbarriers address; sizes, ranks, coordinates of copies.

@@ -10,60 +10,72 @@ namespace {
 
 // The first number of a key keeps kinds of nodes apart; it is ~0 for what the propagation names by a
 // SymbolKey.
-enum : std::uint64_t { key_opaque, key_both, key_equal, key_less };
+enum : std::uint64_t { key_opaque, key_both, key_member, key_deep };
 
 /// Deeper formulas become opaque: nobody tests them twice.
 constexpr std::uint32_t most_depth = 8;
 
-std::int64_t as_signed(std::uint64_t bits, std::uint32_t width) {
-  const std::uint32_t shift = 64 - width;
-  return static_cast<std::int64_t>(bits << shift) >> shift;
-}
-
-void put(Facts& facts, AtomId atom, bool truth) {
-  const std::uint32_t fact = atom * 2 + (truth ? 1 : 0);
-  const auto at = std::lower_bound(facts.begin(), facts.end(), atom * 2);
-  if (at != facts.end() && *at / 2 == atom) {
-    *at = fact;
-  } else {
-    facts.insert(at, fact);
-  }
+const Fact* find(const Facts& facts, SubjectId subject) {
+  const auto* const at = std::ranges::lower_bound(facts, subject, {}, &Fact::subject);
+  return at != facts.end() && at->subject == subject ? at : nullptr;
 }
 
 }  // namespace
 
-Formula Conditions::atom(const std::vector<std::uint64_t>& key, const std::function<Atom()>& make) {
-  const auto [found, fresh] = names_.try_emplace(key, static_cast<Formula>(nodes_.size() * 2));
+SubjectId Conditions::subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make) {
+  const auto [found, fresh] = subject_names_.try_emplace(key, static_cast<SubjectId>(subjects_.size()));
   if (fresh) {
-    nodes_.push_back({true, static_cast<AtomId>(atoms_.size()), always, always, 0});
-    atoms_.push_back(make());
+    Subject made = make();
+    const SetId domain = sets_.intern(made.domain);
+    subjects_.push_back({std::move(made), domain});
   }
   return found->second;
 }
 
+Formula Conditions::flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make) {
+  return member(subject(key, make), sets_.intern({{1, 1}}));
+}
+
 Formula Conditions::opaque(std::uint32_t place, std::int32_t home) {
-  return atom({key_opaque, place}, [home] { return Atom{home, true, false, 0}; });
+  return flag({key_opaque, place}, [home] { return Subject{.home = home, .per_thread = true}; });
+}
+
+Formula Conditions::member(SubjectId subject, SetId set) {
+  const SetId domain = subjects_[subject].domain;
+  set = sets_.both(set, domain);
+  if (set == NumberSets::empty) return never;
+  if (set == domain) return always;
+  // A set and its complement share a node.
+  const bool negate = sets_[set].front().first == sets_[domain].front().first;
+  if (negate) set = sets_.without(domain, set);
+  const auto [found, fresh] =
+      names_.try_emplace({key_member, subject, set}, static_cast<Formula>(nodes_.size() * 2));
+  if (fresh) nodes_.push_back({.is_member = true, .subject = subject, .set = set});
+  return negate ? negation(found->second) : found->second;
+}
+
+std::optional<Fact> Conditions::as_member(Formula formula) const {
+  const Node& node = nodes_[formula / 2];
+  if (!node.is_member) return std::nullopt;
+  if ((formula & 1) == 0) return Fact{node.subject, node.set};
+  return Fact{node.subject, sets_.without(subjects_[node.subject].domain, node.set)};
 }
 
 Formula Conditions::conjunction(Formula a, Formula b) {
   if (a > b) std::swap(a, b);
   if (a == never || a == negation(b)) return never;
   if (a == always || a == b) return b;
+  const auto x = as_member(a);
+  const auto y = as_member(b);
+  if (x && y && x->subject == y->subject) return member(x->subject, sets_.both(x->set, y->set));
   const std::uint32_t depth = std::max(nodes_[a / 2].depth, nodes_[b / 2].depth) + 1;
-  const std::vector<std::uint64_t> key{key_both, a, b};
   if (depth > most_depth) {
-    return atom(key, [&] { return Atom{std::max(home(a), home(b)), true, false, 0}; });
+    return flag({key_deep, a, b},
+                [&] { return Subject{.home = std::max(home(a), home(b)), .per_thread = true}; });
   }
-  const auto [found, fresh] = names_.try_emplace(key, static_cast<Formula>(nodes_.size() * 2));
-  if (fresh) nodes_.push_back({false, 0, a, b, depth});
+  const auto [found, fresh] = names_.try_emplace({key_both, a, b}, static_cast<Formula>(nodes_.size() * 2));
+  if (fresh) nodes_.push_back({.left = a, .right = b, .depth = depth});
   return found->second;
-}
-
-Atom Conditions::compared(const Value& a, const Value& b) const {
-  Symbol both;
-  values_.inherit(both, a);
-  values_.inherit(both, b);
-  return {both.home, both.per_thread, false, 0};
 }
 
 Value Conditions::indicator(Formula formula, std::uint32_t width) {
@@ -74,9 +86,10 @@ Value Conditions::indicator(Formula formula, std::uint32_t width) {
   const SymbolId id = values_.named({key_indicator, positive}, [&] {
     Symbol symbol;
     symbol.indicates = positive;
-    for_each_atom(positive, [&](AtomId each) {
-      symbol.home = std::max(symbol.home, atoms_[each].home);
-      symbol.per_thread |= atoms_[each].per_thread;
+    symbol.most = 1;
+    for_each_subject(positive, [&](SubjectId each) {
+      symbol.home = std::max(symbol.home, subjects_[each].is.home);
+      symbol.per_thread |= subjects_[each].is.per_thread;
     });
     return symbol;
   });
@@ -84,133 +97,138 @@ Value Conditions::indicator(Formula formula, std::uint32_t width) {
   return formula == positive ? value : values_.subtract(Values::constant(1, width), value);
 }
 
-std::optional<Formula> Conditions::by_cases(const Value& d, const std::function<bool(std::uint64_t)>& holds) {
-  if (!d.exact() || d.terms.size() != 1) return std::nullopt;
-  const auto& formula = values_.symbol(d.terms[0].symbol).indicates;
+std::optional<Formula> Conditions::indicated(const Value& value) const {
+  if (const auto number = value.number(); number && *number <= 1) return *number == 1 ? always : never;
+  if (!value.exact() || value.terms.size() != 1) return std::nullopt;
+  const auto& formula = values_.symbol(value.terms[0].symbol).indicates;
   if (!formula) return std::nullopt;
-  const bool if_true = holds((d.constant + d.terms[0].factor) & low_bits(d.width));
-  const bool if_false = holds(d.constant);
-  if (if_true == if_false) return if_true ? always : never;
-  return if_true ? *formula : negation(*formula);
+  if (value.constant == 0 && value.terms[0].factor == 1) return *formula;
+  if (value.constant == 1 && value.terms[0].factor == low_bits(value.width)) return negation(*formula);
+  return std::nullopt;
 }
 
-Formula Conditions::equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home) {
-  Value d = values_.subtract(a, b);
-  if (const auto number = d.number()) return *number == 0 ? always : never;
-  if (const Residue r = values_.residue(d); r.remainder != 0) return never;
-  if (const auto n = b.number(); n && *n > a.most) return never;
-  if (!d.exact()) return opaque(place, home);
-  if (const auto formula = by_cases(d, [](std::uint64_t number) { return number == 0; })) return *formula;
-  // a == b and b == a are the same: the first factor is made the smaller of the two.
-  const Value other = values_.subtract(b, a);
-  if (other.terms.front().factor < d.terms.front().factor) d = other;
-  std::vector<std::uint64_t> key{key_equal};
-  Values::append(key, d);
-  return atom(key, [&] {
-    Atom made = compared(a, b);
-    made.one_thread = d.terms.size() == 1 && d.terms.front().factor == 1 &&
-                      values_.symbol(d.terms.front().symbol).thread_index;
-    return made;
-  });
+std::optional<Value> Conditions::chosen(Formula formula, const Value& a, const Value& b) {
+  if (formula == always) return a;
+  if (formula == never) return b;
+  const auto difference = values_.subtract(a, b).number();
+  if (!difference) return std::nullopt;
+  Value value = values_.add(b, values_.multiply(indicator(formula, a.width), *difference));
+  value.most = std::max(a.most, b.most);
+  return value;
 }
 
-Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
-                         std::int32_t home) {
-  const auto x = a.number();
-  const auto y = b.number();
-  const auto is_less = [&](std::uint64_t p, std::uint64_t q) {
-    return is_signed ? as_signed(p, a.width) < as_signed(q, a.width) : p < q;
-  };
-  if (x && y) return is_less(*x, *y) ? always : never;
-  if (!is_signed && y && *y > a.most) return always;
-  if (!is_signed && y && *y == 0) return never;
-  // Unsigned a < 1 is a == 0.
-  if (!is_signed && y && *y == 1) return equal(a, values_.constant(0, a.width), place, home);
-  if (!a.exact() || !b.exact()) return opaque(place, home);
-  if (y) {
-    if (const auto formula = by_cases(a, [&](std::uint64_t number) { return is_less(number, *y); }))
-      return *formula;
-  }
-  if (x) {
-    if (const auto formula = by_cases(b, [&](std::uint64_t number) { return is_less(*x, number); }))
-      return *formula;
-  }
-  std::vector<std::uint64_t> key{key_less, is_signed ? 1ULL : 0ULL};
-  Values::append(key, a);
-  Values::append(key, b);
-  return atom(key, [&] { return compared(a, b); });
-}
-
-void Conditions::for_each_atom(Formula formula, const std::function<void(AtomId)>& visit) const {
+void Conditions::for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const {
   const Node& node = nodes_[formula / 2];
-  if (node.is_atom) {
-    visit(node.atom);
+  if (node.is_member) {
+    visit(node.subject);
   } else if (formula / 2 != 0) {
-    for_each_atom(node.left, visit);
-    for_each_atom(node.right, visit);
+    for_each_subject(node.left, visit);
+    for_each_subject(node.right, visit);
   }
-}
-
-void Conditions::count_test(Formula formula) {
-  for_each_atom(formula, [&](AtomId id) { ++atoms_[id].tests; });
 }
 
 std::int32_t Conditions::home(Formula formula) const {
   std::int32_t latest = Symbol::invariant;
-  for_each_atom(formula, [&](AtomId id) { latest = std::max(latest, atoms_[id].home); });
+  for_each_subject(formula, [&](SubjectId id) { latest = std::max(latest, subjects_[id].is.home); });
   return latest;
+}
+
+SetId Conditions::known(SubjectId subject, const Facts& facts) const {
+  const Fact* const fact = find(facts, subject);
+  return fact != nullptr ? fact->set : subjects_[subject].domain;
 }
 
 std::optional<bool> Conditions::decide(Formula formula, const Facts& facts) const {
   const Node& node = nodes_[formula / 2];
   const bool negated = (formula & 1) != 0;
   if (formula / 2 == 0) return !negated;
-  if (node.is_atom) {
-    const auto at = std::lower_bound(facts.begin(), facts.end(), node.atom * 2);
-    if (at == facts.end() || *at / 2 != node.atom) return std::nullopt;
-    return ((*at & 1) != 0) != negated;
+  if (node.is_member) {
+    const Fact* const fact = find(facts, node.subject);
+    if (fact == nullptr) return std::nullopt;
+    const SetId both = sets_.both(fact->set, node.set);
+    if (both == fact->set) return !negated;
+    return both == NumberSets::empty ? std::optional(negated) : std::nullopt;
   }
   const auto left = decide(node.left, facts);
+  if (left == false) return negated;
   const auto right = decide(node.right, facts);
-  if ((left && !*left) || (right && !*right)) return negated;
-  if (left && right) return !negated;
-  return std::nullopt;
+  if (right == false) return negated;
+  return left && right ? std::optional(!negated) : std::nullopt;
 }
 
-void Conditions::assume(Formula formula, bool truth, Facts& facts) const {
+bool Conditions::assume(Formula formula, bool truth, Facts& facts) const {
   const Node& node = nodes_[formula / 2];
   if ((formula & 1) != 0) truth = !truth;
-  if (formula / 2 == 0) return;
-  if (node.is_atom) {
-    const Atom& atom = atoms_[node.atom];
-    if (atom.tests > 1 || atom.one_thread) put(facts, node.atom, truth);
-  } else if (truth) {
-    assume(node.left, true, facts);
-    assume(node.right, true, facts);
-  } else if (decide(node.left, facts) == true) {
-    assume(node.right, false, facts);
-  } else if (decide(node.right, facts) == true) {
-    assume(node.left, false, facts);
+  if (formula / 2 == 0) return truth;
+  if (node.is_member) {
+    auto* const at = std::ranges::lower_bound(facts, node.subject, {}, &Fact::subject);
+    const bool is_there = at != facts.end() && at->subject == node.subject;
+    const SetId before = is_there ? at->set : subjects_[node.subject].domain;
+    const SetId now = truth ? sets_.both(before, node.set) : sets_.without(before, node.set);
+    if (is_there) {
+      at->set = now;
+    } else {
+      facts.insert(at, {node.subject, now});
+    }
+    return now != NumberSets::empty;
   }
+  if (truth) return assume(node.left, true, facts) && assume(node.right, true, facts);
+  if (decide(node.left, facts) == true) return assume(node.right, false, facts);
+  return decide(node.right, facts) != true || assume(node.left, false, facts);
 }
 
 void Conditions::forget(Facts& facts, std::int32_t rank) const {
-  llvm::erase_if(facts, [&](std::uint32_t fact) { return atoms_[fact / 2].home >= rank; });
+  llvm::erase_if(facts, [&](const Fact& fact) { return subjects_[fact.subject].is.home >= rank; });
 }
 
 bool Conditions::one_thread(const Facts& facts) const {
-  return llvm::any_of(facts,
-                      [&](std::uint32_t fact) { return (fact & 1) != 0 && atoms_[fact / 2].one_thread; });
+  return llvm::any_of(facts, [&](const Fact& fact) {
+    const Subject& subject = subjects_[fact.subject].is;
+    if (!sets_.is_single(fact.set)) return false;
+    return subject.thread_index || (subject.one_thread && sets_[fact.set].front().first == 1);
+  });
 }
 
 Facts Conditions::of_others(const Facts& facts) const {
   Facts others;
-  for (const std::uint32_t fact : facts) {
-    const Atom& atom = atoms_[fact / 2];
-    if (!atom.per_thread) others.push_back(fact);
-    if (atom.one_thread && (fact & 1) != 0) others.push_back(fact - 1);
+  for (const Fact& fact : facts) {
+    const Known& known = subjects_[fact.subject];
+    if (!known.is.per_thread) others.push_back(fact);
+    const bool excludes =
+        known.is.thread_index || (known.is.one_thread && sets_[fact.set].front().first == 1);
+    if (excludes && sets_.is_single(fact.set))
+      others.push_back({fact.subject, sets_.without(known.domain, fact.set)});
   }
   return others;
+}
+
+bool Conditions::covers(const Facts& wide, const Facts& narrow) const {
+  if (wide.size() > narrow.size()) return false;
+  const auto* at = narrow.begin();
+  for (const Fact& fact : wide) {
+    while (at != narrow.end() && at->subject < fact.subject) ++at;
+    if (at == narrow.end() || at->subject != fact.subject) return false;
+    if (!sets_.includes(fact.set, at->set)) return false;
+  }
+  return true;
+}
+
+bool Conditions::widen(Facts& facts, const Facts& others) const {
+  Fact* differs = nullptr;
+  SetId wider = 0;
+  auto* at = facts.begin();
+  for (const Fact& other : others) {
+    while (at != facts.end() && at->subject < other.subject) ++at;
+    if (at == facts.end() || at->subject != other.subject) return false;
+    if (sets_.includes(other.set, at->set)) continue;
+    if (differs != nullptr) return false;
+    differs = &*at;
+    wider = sets_.either(other.set, at->set);
+  }
+  if (differs == nullptr || differs->set == wider) return false;
+  differs->set = wider;
+  if (wider == subjects_[differs->subject].domain) facts.erase(differs);
+  return true;
 }
 
 }  // namespace lint

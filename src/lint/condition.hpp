@@ -1,6 +1,11 @@
 #pragma once
 
-/// Predicates as formulas over comparisons, and what a path knows of them.
+/// Predicates as formulas over what is asked of numbers, and what a path knows of these.
+///
+/// A comparison says of a number, its subject, that it belongs to a set: of %tid.x that it is in [0, 31], of
+/// n − 1 that it is in [0, 2^31). What a path knows is one set a subject. So one comparison decides another
+/// where its subject's set lies inside the other's set or outside, whatever words the two are written in.
+#include "lint/number_set.hpp"
 #include "lint/value.hpp"
 
 #include <functional>
@@ -8,14 +13,15 @@
 TMAJIT_BEGIN
 namespace lint {
 
-using AtomId = std::uint32_t;
+using SubjectId = std::uint32_t;
 
-/// A comparison or another yes or no that a kernel branches on.
-struct Atom {
+/// A number, or a yes or no (1 or 0), that a kernel branches on.
+struct Subject {
   std::int32_t home = Symbol::invariant;  ///< as of a Symbol
-  bool per_thread = false;                ///< threads of a CTA may answer differently
-  bool one_thread = false;                ///< true in no more than one thread: %tid.x == 0, elect.sync
-  std::uint32_t tests = 0;                ///< how many guards ask it
+  bool per_thread = false;                ///< threads of a CTA may have different ones
+  bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
+  bool thread_index = false;              ///< %tid.x: no two threads have the same
+  NumberSet domain = {{0, 1}};            ///< what it can be at all
 };
 
 /// A formula: twice the index of a node, plus 1 if it is negated. 0 is true, 1 is false.
@@ -26,63 +32,112 @@ inline constexpr Formula never = 1;
   return formula ^ 1U;
 }
 
-/// Atoms with their answers, sorted: twice the atom, plus 1 for yes.
-using Facts = llvm::SmallVector<std::uint32_t, 4>;
+/// What is known of a subject: it belongs to the set.
+struct Fact {
+  SubjectId subject = 0;
+  SetId set = 0;
+  friend auto operator<=>(const Fact&, const Fact&) = default;
+};
+/// Sorted by subject; what has no fact is not known.
+using Facts = llvm::SmallVector<Fact, 4>;
 
 class Conditions {
  public:
   explicit Conditions(Values& values) : values_(values) { nodes_.push_back({}); }
 
-  /// The atom that `key` names, made as `make` says if there is none.
-  Formula atom(const std::vector<std::uint64_t>& key, const std::function<Atom()>& make);
+  /// The yes or no that `key` names, made as `make` says if there is none.
+  Formula flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
   /// A yes or no of which nothing is known but the place that makes it.
   Formula opaque(std::uint32_t place, std::int32_t home);
   [[nodiscard]] Formula conjunction(Formula a, Formula b);
   [[nodiscard]] Formula disjunction(Formula a, Formula b) {
     return negation(conjunction(negation(a), negation(b)));
   }
+  /// One of the two holds, not both.
+  [[nodiscard]] Formula exclusive(Formula a, Formula b) {
+    return disjunction(conjunction(a, negation(b)), conjunction(negation(a), b));
+  }
   /// 1 where the formula holds, else 0.
   [[nodiscard]] Value indicator(Formula formula, std::uint32_t width);
-  /// a == b, a < b. Opaque, as of `place` and `home`, where the values are not known well enough.
+  /// The formula of which the value is the indicator.
+  [[nodiscard]] std::optional<Formula> indicated(const Value& value) const;
+  /// a where the formula holds, else b: exactly, if they differ by a number.
+  [[nodiscard]] std::optional<Value> chosen(Formula formula, const Value& a, const Value& b);
+  /// a == b, a < b. Opaque, as of `place` and `home`, where the values are not known well enough. A
+  /// difference of two numbers that are compared is taken not to overflow, as compilers take it.
   [[nodiscard]] Formula equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home);
   [[nodiscard]] Formula less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
                              std::int32_t home);
 
-  [[nodiscard]] const Atom& atom(AtomId id) const { return atoms_[id]; }
-  /// Calls `visit` with every atom of the formula.
-  void for_each_atom(Formula formula, const std::function<void(AtomId)>& visit) const;
-  void count_test(Formula formula);
+  [[nodiscard]] std::size_t subjects() const noexcept { return subjects_.size(); }
+  [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].is; }
+  /// Calls `visit` with every subject of the formula.
+  void for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const;
+  /// The latest home of the formula's subjects.
+  [[nodiscard]] std::int32_t home(Formula formula) const;
 
   /// Whether the formula holds, if the facts say.
   [[nodiscard]] std::optional<bool> decide(Formula formula, const Facts& facts) const;
-  /// Adds what follows from the formula being `truth`, as far as it can matter to a later test.
-  void assume(Formula formula, bool truth, Facts& facts) const;
-  /// Drops the facts of atoms that are made anew at `rank` or after it.
+  /// Adds what follows from the formula being `truth`; false if the facts contradict it.
+  [[nodiscard]] bool assume(Formula formula, bool truth, Facts& facts) const;
+  /// Drops the facts of subjects that are made anew at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;
   /// Whether the facts leave only one thread.
   [[nodiscard]] bool one_thread(const Facts& facts) const;
+  /// Whether that is all that the subject's fact can be kept for.
+  [[nodiscard]] bool tells_threads(SubjectId id) const {
+    return subjects_[id].is.one_thread || subjects_[id].is.thread_index;
+  }
   /// The same facts for any other thread of the CTA.
   [[nodiscard]] Facts of_others(const Facts& facts) const;
-  /// The latest home of the formula's atoms.
-  [[nodiscard]] std::int32_t home(Formula formula) const;
+
+  /// Whether whatever fits `narrow` fits `wide`.
+  [[nodiscard]] bool covers(const Facts& wide, const Facts& narrow) const;
+  /// Makes `facts` fit more, where `others` fit all that it then fits besides: they say the same but of one
+  /// subject. Whether that was so.
+  bool widen(Facts& facts, const Facts& others) const;
+  /// Whether more sets have been made than a function may make.
+  [[nodiscard]] bool too_many() const noexcept { return sets_.too_many(); }
 
  private:
-  /// Node 0 is true; others are an atom, or both of two formulas.
+  /// Node 0 is true; others say that a subject belongs to a set, or both of two formulas.
   struct Node {
-    bool is_atom = false;
-    AtomId atom = 0;
+    bool is_member = false;
+    SubjectId subject = 0;
+    SetId set = 0;
     Formula left = always;
     Formula right = always;
     std::uint32_t depth = 0;
   };
-  Atom compared(const Value& a, const Value& b) const;
-  /// What `holds` says of a − b, where that is one number if a formula holds and another if not.
-  std::optional<Formula> by_cases(const Value& d, const std::function<bool(std::uint64_t)>& holds);
+  struct Known {
+    Subject is;
+    SetId domain = 0;
+  };
+  /// How the numbers of a form are read: as they are, or as a difference of signed or unsigned numbers.
+  enum class Reading : std::uint8_t { plain, difference_signed, difference_unsigned };
+
+  SubjectId subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
+  Formula member(SubjectId subject, SetId set);
+  /// Whether the value, which is exact, belongs to the set.
+  Formula member(const Value& a, const NumberSet& set);
+  Formula reduced_member(const Value& a, const NumberSet& set);
+  /// Whether the value's form, without its constant, belongs to the set. The set of −form is asked instead
+  /// where that is the form's other name.
+  Formula form_member(const Value& form, const NumberSet& set, Reading reading);
+  /// For each number of what both values follow from: whether `holds`.
+  std::optional<Formula> by_numbers(const Value& a, const Value& b,
+                                    const std::function<bool(std::uint64_t, std::uint64_t)>& holds);
+  /// The set of a member node, if the formula is one.
+  [[nodiscard]] std::optional<Fact> as_member(Formula formula) const;
+  [[nodiscard]] SetId known(SubjectId subject, const Facts& facts) const;
 
   Values& values_;
   std::vector<Node> nodes_;
-  std::vector<Atom> atoms_;
-  std::map<std::vector<std::uint64_t>, Formula> names_;
+  std::vector<Known> subjects_;
+  std::unordered_map<std::vector<std::uint64_t>, Formula, KeyHash> names_;
+  std::unordered_map<std::vector<std::uint64_t>, SubjectId, KeyHash> subject_names_;
+  /// A path's sets come of those of the formulas; what it asks is remembered.
+  mutable NumberSets sets_;
 };
 
 }  // namespace lint

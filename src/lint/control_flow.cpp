@@ -41,6 +41,8 @@ ControlFlow::ControlFlow(const ptx::FlatFunction& function) {
   connect(function);
   sort();
   find_dominators();
+  number_dominators();
+  find_rejoins();
 }
 
 void ControlFlow::split(const ptx::FlatFunction& function) {
@@ -65,6 +67,8 @@ void ControlFlow::split(const ptx::FlatFunction& function) {
 
 void ControlFlow::connect(const ptx::FlatFunction& function) {
   predecessors_.resize(blocks_.size());
+  ends_.assign(blocks_.size(), false);
+  ends_.back() = true;
   for (std::uint32_t b = 0; b + 1 < blocks_.size(); ++b) {
     Block& block = blocks_[b];
     const auto add = [&](Edge edge) {
@@ -77,6 +81,7 @@ void ControlFlow::connect(const ptx::FlatFunction& function) {
       add({b + 1, false, true});
       continue;
     }
+    ends_[b] = ends_thread(last->instruction->opcode);
     const bool guarded = last->instruction->guard.has_value();
     if (!ends_thread(last->instruction->opcode)) {
       for (const std::uint32_t target : targets_of(function, *last)) add({block_of_[target], guarded, true});
@@ -123,7 +128,8 @@ void ControlFlow::find_dominators() {
     for (const std::uint32_t block : order_) {
       if (block == 0) continue;
       std::uint32_t found = unreachable;
-      for (const std::uint32_t before : predecessors_[block]) {
+      // The latest first: many ways to one block, as to an early exit's, then meet within a step each.
+      for (const std::uint32_t before : llvm::reverse(predecessors_[block])) {
         if (rank_[before] == unreachable || dominator_[before] == unreachable) continue;
         found = found == unreachable ? before : meet(found, before);
       }
@@ -134,9 +140,85 @@ void ControlFlow::find_dominators() {
   }
 }
 
-bool ControlFlow::dominates(std::uint32_t a, std::uint32_t b) const {
-  while (rank_[b] > rank_[a]) b = dominator_[b];
-  return a == b;
+void ControlFlow::number_dominators() {
+  // In the order of ranks a block comes after its dominator: subtrees' sizes add up backwards, and their
+  // places follow forwards.
+  std::vector<std::uint32_t> size(blocks_.size(), 0);
+  for (auto block = order_.rbegin(); block != order_.rend(); ++block) {
+    ++size[*block];
+    if (*block != 0) size[dominator_[*block]] += size[*block];
+  }
+  entered_.assign(blocks_.size(), 0);
+  left_.assign(blocks_.size(), 0);
+  std::vector<std::uint32_t> next(blocks_.size(), 0);
+  for (const std::uint32_t block : order_) {
+    if (block != 0) {
+      std::uint32_t& place = next[dominator_[block]];
+      entered_[block] = place;
+      place += size[block];
+    }
+    next[block] = entered_[block] + 1;
+    left_[block] = entered_[block] + size[block];
+  }
+}
+
+// The same backwards: from an end that all ends of the thread lead to.
+void ControlFlow::find_rejoins() {
+  const auto count = static_cast<std::uint32_t>(blocks_.size());
+  std::vector<std::uint32_t> ends;
+  for (const std::uint32_t block : order_) {
+    if (ends_[block]) ends.push_back(block);
+  }
+  const auto before = [&](std::uint32_t block) -> const std::vector<std::uint32_t>& {
+    return block == count ? ends : predecessors_[block];
+  };
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> place(count + 1, unreachable);
+  std::vector<bool> seen(count + 1, false);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{count, 0}};
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next == before(block).size()) {
+      order.push_back(block);
+      stack.pop_back();
+      continue;
+    }
+    const std::uint32_t target = before(block)[next++];
+    if (seen[target] || rank_[target] == unreachable) continue;
+    seen[target] = true;
+    stack.emplace_back(target, 0);
+  }
+  std::reverse(order.begin(), order.end());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  rejoins_.assign(count + 1, unreachable);
+  rejoins_[count] = count;
+  const auto meet = [&](std::uint32_t a, std::uint32_t b) {
+    while (a != b) {
+      while (place[a] > place[b]) a = rejoins_[a];
+      while (place[b] > place[a]) b = rejoins_[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::uint32_t block : order) {
+      if (block == count) continue;
+      std::uint32_t found = ends_[block] ? count : unreachable;
+      for (const Edge& edge : llvm::reverse(blocks_[block].edges)) {
+        const std::uint32_t next = edge.target;
+        if (place[next] == unreachable || rejoins_[next] == unreachable) continue;
+        found = found == unreachable ? next : meet(found, next);
+      }
+      if (rejoins_[block] == found) continue;
+      rejoins_[block] = found;
+      changed = true;
+    }
+  }
+  rejoins_.pop_back();
+  // Who can go on for ever meets nobody.
+  for (std::uint32_t& block : rejoins_) {
+    if (block == count) block = unreachable;
+  }
 }
 
 }  // namespace lint

@@ -44,7 +44,14 @@ class ControlFlow {
   /// Whether the edge goes back (or nowhere forth) in order(): every cycle has one, into its first block.
   [[nodiscard]] bool retreats(std::uint32_t from, std::uint32_t to) const { return rank_[to] <= rank_[from]; }
   /// Whether every path from the entry to block `b` passes `a`. Both must be reachable.
-  [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const {
+    return entered_[a] <= entered_[b] && left_[b] <= left_[a];
+  }
+  /// The first block that all ways from the block's end pass, or `unreachable` where there is none: ways that
+  /// end in different places, or nowhere.
+  [[nodiscard]] std::uint32_t rejoins(std::uint32_t block) const { return rejoins_[block]; }
+  /// Whether a thread can end at the block's end.
+  [[nodiscard]] bool ends(std::uint32_t block) const { return ends_[block]; }
   [[nodiscard]] const std::vector<std::uint32_t>& predecessors(std::uint32_t block) const {
     return predecessors_[block];
   }
@@ -54,6 +61,8 @@ class ControlFlow {
   void connect(const ptx::FlatFunction& function);
   void sort();
   void find_dominators();
+  void number_dominators();
+  void find_rejoins();
 
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> block_of_;
@@ -61,6 +70,11 @@ class ControlFlow {
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> rank_;
   std::vector<std::uint32_t> dominator_;  ///< the immediate one
+  // When a walk of the tree of dominators comes to a block and when it leaves it.
+  std::vector<std::uint32_t> entered_;
+  std::vector<std::uint32_t> left_;
+  std::vector<std::uint32_t> rejoins_;
+  std::vector<bool> ends_;
 };
 
 }  // namespace lint

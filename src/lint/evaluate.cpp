@@ -136,7 +136,9 @@ class Evaluator {
         const auto y = b.number();
         const bool is_known = y && *y != 0 && is_unsigned;
         if (x && is_known) return Values::constant(is_div ? *x / *y : *x % *y, bits);
-        Value result = Values::of(pure({&a, &b}), bits);
+        const SymbolId symbol = pure({&a, &b});
+        if (is_known) define(symbol, is_div ? Definition::Kind::quotient : Definition::Kind::remainder, a, b);
+        Value result = Values::of(symbol, bits);
         if (is_known) result.most = is_div ? a.most / *y : std::min(a.most, *y - 1);
         return result;
       }
@@ -148,6 +150,8 @@ class Evaluator {
         const Value mask = read(4, 32);
         const std::uint64_t mode = in_.has("idx") ? 0 : in_.has("bfly") ? 1 : in_.has("up") ? 2 : 3;
         const SymbolId symbol = pure(key_pure, detail() << 8 | mode, {&a, &lane, &clamp, &mask});
+        // The warp's number is the same in all its lanes, which are 32 consecutive %tid.x.
+        if (is_warp_number(a)) define(symbol, Definition::Kind::same, a);
         return Values::of(symbol, bits, 1, a.most);
       }
       case Opcode::bfe: {
@@ -160,6 +164,23 @@ class Evaluator {
       case Opcode::abs: return Values::of(pure({&a}), width_);
       default: return opaque();
     }
+  }
+
+  void define(SymbolId symbol, Definition::Kind kind, const Value& a,
+              const Value& b = Values::constant(1, 32)) {
+    values_.define(symbol, {kind, a, b});
+  }
+  /// Whether the value follows from %tid.x / 32 alone.
+  [[nodiscard]] bool is_warp_number(const Value& a) const {
+    return a.exact() && !a.terms.empty() && llvm::all_of(a.terms, [&](const Term& term) {
+             const Definition* const is = values_.definition(term.symbol);
+             if (is == nullptr || is->kind != Definition::Kind::quotient ||
+                 is->b.number().value_or(0) % 32 != 0)
+               return false;
+             const Value& from = is->a;
+             return from.constant == 0 && from.terms.size() == 1 && from.terms[0].factor == 1 &&
+                    values_.symbol(from.terms[0].symbol).thread_index;
+           });
   }
 
   /// Tells operations of one kind apart.
@@ -195,13 +216,19 @@ class Evaluator {
     const auto by = amount.number();
     const auto number = a.number();
     if (by && *by == 0) return a;
+    // What is not negative is shifted in the same way by both.
+    is_unsigned = is_unsigned || (a.most >> (bits - 1)) == 0;
     if (by && number && is_unsigned) return Values::constant(*by >= bits ? 0 : *number >> *by, bits);
-    Value result = Values::of(pure({&a, &amount}), bits);
-    if (!by || *by >= bits) return result;
+    if (!by || *by >= bits) return Values::of(pure({&a, &amount}), bits);
     // What is surely zero below the shifted bits stays an alignment above them.
     const std::uint32_t alignment = values_.alignment(a);
-    if (alignment > *by && alignment < bits)
-      result = Values::of(result.terms.front().symbol, bits, 1ULL << (alignment - *by));
+    Value result;
+    if (alignment > *by && alignment < bits) {
+      result = Values::of(pure({&a, &amount}), bits, 1ULL << (alignment - *by));
+    } else {
+      result = is_unsigned ? Values::of(quotient(a, static_cast<std::uint32_t>(*by)), bits)
+                           : Values::of(pure({&a, &amount}), bits);
+    }
     if (is_unsigned) result.most = a.most >> *by;
     return result;
   }
@@ -211,7 +238,15 @@ class Evaluator {
     const Residue residue = values_.residue(a);
     if (residue.bits >= n)
       return values_.subtract(a, Values::constant(residue.remainder & low_bits(n), a.width));
-    return Values::of(pure(key_floor, n, {&a}), a.width, 1ULL << n, a.most);
+    return Values::of(quotient(a, n), a.width, 1ULL << n, a.most);
+  }
+
+  /// The symbol of a / 2^n, unsigned.
+  SymbolId quotient(const Value& a, std::uint32_t n) {
+    const SymbolId symbol =
+        pure(key_floor, n, {&a}, {.most = values_.largest(a).value_or(low_bits(a.width)) >> n});
+    define(symbol, Definition::Kind::quotient, a, Values::constant(1ULL << n, a.width));
+    return symbol;
   }
 
   Value bitwise(Opcode opcode, const Value& a, const Value& b) {
@@ -257,10 +292,30 @@ class Evaluator {
     }
     const std::uint64_t low = apply(p.remainder, q.remainder) & low_bits(sure);
     if (sure >= bits) return Values::constant(low, bits);
-    Value result = Values::of(pure(key_bits, detail(), {&a, &b}), bits, 1ULL << sure);
+    if (const auto formula = of_flags(opcode, a, b)) return state_.conditions().indicator(*formula, bits);
+    const SymbolId symbol = pure(key_bits, detail(), {&a, &b});
+    if (sure == 0) {
+      define(symbol,
+             opcode == Opcode::and_  ? Definition::Kind::both
+             : opcode == Opcode::or_ ? Definition::Kind::any
+                                     : Definition::Kind::either,
+             a, b);
+    }
+    Value result = Values::of(symbol, bits, 1ULL << sure);
     result = values_.add(result, Values::constant(sure == 0 ? 0 : low, bits));
     if (opcode == Opcode::and_) result.most = std::min(a.most, b.most);
     return result;
+  }
+
+  /// and, or, xor of numbers that are 1 where formulas hold.
+  std::optional<Formula> of_flags(Opcode opcode, const Value& a, const Value& b) {
+    Conditions& conditions = state_.conditions();
+    const auto x = conditions.indicated(a);
+    const auto y = conditions.indicated(b);
+    if (!x || !y) return std::nullopt;
+    return opcode == Opcode::and_  ? conditions.conjunction(*x, *y)
+           : opcode == Opcode::or_ ? conditions.disjunction(*x, *y)
+                                   : conditions.exclusive(*x, *y);
   }
 
   /// bfi: where b lies below the inserted bits and these reach the top, b + (a << position).
@@ -280,15 +335,8 @@ class Evaluator {
   }
 
   Value either(const Value& a, const Value& b, Formula condition) {
-    if (condition == always) return a;
-    if (condition == never) return b;
     // b, plus the difference where the condition holds: exact, so that later tests of it are understood.
-    if (const auto difference = values_.subtract(a, b).number()) {
-      Value result =
-          values_.add(b, values_.multiply(state_.conditions().indicator(condition, a.width), *difference));
-      result.most = std::max(a.most, b.most);
-      return result;
-    }
+    if (auto exact = state_.conditions().chosen(condition, a, b)) return *exact;
     const SymbolId rest = pure(key_either, condition, {&a, &b},
                                {.home = state_.conditions().home(condition), .per_thread = true});
     return either_of(a, b, rest);
@@ -347,6 +395,7 @@ class Evaluator {
       case Opcode::not_: return negation(predicate(1));
       case Opcode::and_: return state_.conditions().conjunction(predicate(1), predicate(2));
       case Opcode::or_: return state_.conditions().disjunction(predicate(1), predicate(2));
+      case Opcode::xor_: return state_.conditions().exclusive(predicate(1), predicate(2));
       case Opcode::elect: return elected();
       default: return state_.opaque(2 + std::min(element_, 5U));
     }
@@ -361,6 +410,7 @@ class Evaluator {
     const Formula other = predicate(3);
     if (in_.has("and")) return state_.conditions().conjunction(plain, other);
     if (in_.has("or")) return state_.conditions().disjunction(plain, other);
+    if (in_.has("xor")) return state_.conditions().exclusive(plain, other);
     return state_.opaque(2);
   }
 
@@ -391,10 +441,10 @@ class Evaluator {
     if (!mask.exact()) return state_.opaque(3);
     std::vector<std::uint64_t> key{~0ULL, key_elect};
     Values::append(key, mask);
-    return state_.conditions().atom(key, [&] {
+    return state_.conditions().flag(key, [&] {
       Symbol symbol;
       values_.inherit(symbol, mask);
-      return Atom{symbol.home, true, true, 0};
+      return Subject{.home = symbol.home, .per_thread = true, .one_thread = true};
     });
   }
 

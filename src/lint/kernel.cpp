@@ -1,7 +1,6 @@
 #include "lint/kernel.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/STLExtras.h>
@@ -14,9 +13,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::StateSpace;
 using Kind = Event::Kind;
-
-/// More conditions and blocks than this make too many paths in any case.
-constexpr std::size_t most_asked = 4'000'000;
 
 bool is_shared_space(StateSpace space) {
   return space == StateSpace::shared || space == StateSpace::shared_cta ||
@@ -199,9 +195,11 @@ class Collector {
 
 }  // namespace
 
-Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const LintOptions& its_options)
+Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const LintOptions& its_options,
+               Allowance& its_allowance)
     : module(its_module),
       options(its_options),
+      allowance(its_allowance),
       function(std::move(flat)),
       flow(function),
       conditions(values) {
@@ -216,33 +214,6 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
     first_event.push_back(next);
   }
   first_event.push_back(static_cast<std::uint32_t>(events.size()));
-  for (const Formula guard : guards) conditions.count_test(guard);
-  find_asked();
-}
-
-void Kernel::find_asked() {
-  std::unordered_map<AtomId, std::vector<std::uint32_t>> askers;
-  for (std::uint32_t i = 0; i < guards.size(); ++i) {
-    conditions.for_each_atom(guards[i], [&](AtomId atom) {
-      if (conditions.atom(atom).tests > 1) askers[atom].push_back(flow.block_of(i));
-    });
-  }
-  if (askers.size() * flow.blocks().size() > most_asked) return;
-  asked_.resize(flow.blocks().size());
-  for (auto& [atom, blocks] : askers) {
-    while (!blocks.empty()) {
-      const std::uint32_t block = blocks.back();
-      blocks.pop_back();
-      if (asked_[block].test_and_set(atom)) llvm::append_range(blocks, flow.predecessors(block));
-    }
-  }
-}
-
-void Kernel::trim(std::uint32_t block, Facts& facts) const {
-  if (asked_.empty()) return;
-  llvm::erase_if(facts, [&](std::uint32_t fact) {
-    return !asked_[block].test(fact / 2) && !conditions.atom(fact / 2).one_thread;
-  });
 }
 
 std::string Kernel::line_of(std::uint32_t index) const {

@@ -6,8 +6,6 @@
 
 #include <tmajit/lint.hpp>
 
-#include <llvm/ADT/SparseBitVector.h>
-
 TMAJIT_BEGIN
 namespace lint {
 
@@ -50,13 +48,20 @@ struct Event {
   const MapFacts* map = nullptr;            ///< null if the map is not known
 };
 
+/// What the checks of a module may still look at; what has run out stays at 0.
+struct Allowance {
+  /// Events and edges, each in one state: half a second or so.
+  std::uint64_t steps = 8'000'000;
+};
+
 struct Kernel {
-  Kernel(const ptx::Module& module, ptx::FlatFunction flat, const LintOptions& options);
+  Kernel(const ptx::Module& module, ptx::FlatFunction flat, const LintOptions& options, Allowance& allowance);
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
   const ptx::Module& module;
   const LintOptions& options;
+  Allowance& allowance;
   ptx::FlatFunction function;
   ControlFlow flow;
   Values values;
@@ -75,12 +80,6 @@ struct Kernel {
   /// for any number.
   [[nodiscard]] bool may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b,
                                  std::uint64_t b_bytes) const;
-  /// Drops the facts that no block from `block` on asks for: a path need not know them.
-  void trim(std::uint32_t block, Facts& facts) const;
-
- private:
-  void find_asked();
-  std::vector<llvm::SparseBitVector<>> asked_;  ///< atoms asked in a block or after it; empty if too many
 };
 
 }  // namespace lint

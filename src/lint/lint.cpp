@@ -40,15 +40,15 @@ void add_diagnostics(const std::vector<ptx::Diagnostic>& diagnostics, check::Rul
   }
 }
 
-void lint_function(const ptx::Module& module, const ptx::Function& function, const LintOptions& options,
-                   LintResult& result) {
+void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
+                   const LintOptions& options, Allowance& allowance, LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
-  ptx::ResolveResult resolved = resolve(module, function);
+  ptx::ResolveResult resolved = resolve(names, function);
   if (!resolved) {
     add_diagnostics(resolved.diagnostics, "name", function.name, result);
     return;
   }
-  const Kernel kernel(module, std::move(*resolved.function), options);
+  const Kernel kernel(module, std::move(*resolved.function), options, allowance);
   Findings findings(kernel, result);
   check_target(kernel, findings);
   check_accesses(kernel, findings);
@@ -97,10 +97,12 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   if (!parsed) {
     lint::add_diagnostics(parsed.diagnostics, "syntax", "", result);
   } else {
+    lint::Allowance allowance;
+    const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
       const auto* function = std::get_if<ptx::Function>(&directive);
       if (function != nullptr && function->body)
-        lint::lint_function(*parsed.module, *function, options, result);
+        lint::lint_function(*parsed.module, names, *function, options, allowance, result);
     }
   }
   std::ranges::stable_sort(result.findings, {},

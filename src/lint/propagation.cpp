@@ -1,7 +1,5 @@
 #include "lint/propagation.hpp"
 
-#include "ptx/forms.hpp"
-
 #include <algorithm>
 
 TMAJIT_BEGIN
@@ -11,42 +9,10 @@ namespace {
 /// After so many passes what still changes is taken as unknown.
 constexpr std::uint32_t patient_passes = 6;
 constexpr std::uint32_t most_passes = 12;
-/// Contents kept at the ends of blocks.
-constexpr std::size_t most_contents = 2'000'000;
-
-std::uint32_t names_in(const ptx::Operand& operand) {
-  std::uint32_t names =
-      operand.kind == ptx::Operand::Kind::symbol || operand.kind == ptx::Operand::Kind::negated ? 1 : 0;
-  for (const ptx::Operand& element : operand.elements) names += names_in(element);
-  return names;
-}
-
-llvm::SmallVector<BoundOperand, 6> bind_all(const std::vector<ptx::Operand>& operands, std::uint32_t first) {
-  llvm::SmallVector<BoundOperand, 6> bound;
-  for (const ptx::Operand& operand : operands) {
-    bound.push_back({&operand, first});
-    first += names_in(operand);
-  }
-  return bound;
-}
+/// Contents kept at the ends of blocks, of 100 bytes each.
+constexpr std::size_t most_contents = 1'000'000;
 
 }  // namespace
-
-llvm::SmallVector<BoundOperand, 6> bound_operands(const ptx::FlatInstruction& flat) {
-  return bind_all(flat.instruction->operands, flat.instruction->guard ? 1 : 0);
-}
-
-llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole) {
-  return bind_all(whole.operand->elements, whole.binding);
-}
-
-bool writes_first(const ptx::Instruction& instruction) {
-  if (instruction.operands.empty()) return false;
-  if (instruction.opcode == ptx::Opcode::wmma) return !instruction.has("store");
-  if (instruction.opcode == ptx::Opcode::call)
-    return instruction.operands[0].kind == ptx::Operand::Kind::tuple;
-  return ptx::writes_first_operand(instruction.opcode);
-}
 
 Propagation::Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
                          Conditions& conditions)
@@ -89,8 +55,9 @@ void Propagation::find_slots() {
       if (from == to ? by > i : !flow_.dominates(from, to)) need_slot(reg->index);
     }
   }
-  give_up_slots_ = register_of_.size() * flow_.blocks().size() > most_contents;
   current_.resize(register_of_.size());
+  give_up_slots_ =
+      !live_.find(function_, flow_, slot_of_, register_of_.size()) || live_.size() > most_contents;
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
   left_.assign(flow_.blocks().size(), false);
 }
@@ -110,10 +77,17 @@ bool Propagation::pass() {
   for (const std::uint32_t block : flow_.order()) {
     enter(block);
     for (std::uint32_t i = flow_.blocks()[block].first; i < flow_.blocks()[block].last; ++i) execute(i);
-    if (give_up_slots_ || (left_[block] && leaving_[block] == current_)) continue;
-    leaving_[block] = current_;
+    if (give_up_slots_) continue;
+    std::vector<Content>& leaving = leaving_[block];
+    const auto slots = live_.out(block);
+    changed_ = changed_ || !left_[block];
     left_[block] = true;
-    changed_ = true;
+    leaving.resize(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (leaving[i] == current_[slots[i]]) continue;
+      leaving[i] = current_[slots[i]];
+      changed_ = true;
+    }
   }
   return changed_;
 }
@@ -131,8 +105,17 @@ void Propagation::visit(const std::function<void(std::uint32_t)>& each) {
 
 void Propagation::enter(std::uint32_t block) {
   home_ = static_cast<std::int32_t>(flow_.rank(block));
-  for (std::uint32_t slot = 0; slot < current_.size(); ++slot)
-    current_[slot] = give_up_slots_ ? forgotten(block, slot) : merge(block, slot);
+  if (give_up_slots_) {
+    for (std::uint32_t slot = 0; slot < current_.size(); ++slot) current_[slot] = forgotten(block, slot);
+  } else {
+    // What nobody reads before it is written again may hold what it likes.
+    for (const std::uint32_t slot : live_.in(block)) current_[slot] = merge(block, slot);
+  }
+}
+
+const Content& Propagation::left_by(std::uint32_t block, std::uint32_t slot) const {
+  const auto slots = live_.out(block);
+  return leaving_[block][std::ranges::lower_bound(slots, slot) - slots.begin()];
 }
 
 Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
@@ -149,7 +132,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot) {
   bool first = true;
   for (const std::uint32_t from : flow_.predecessors(block)) {
     if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
-    Content content = leaving_[from][slot];
+    Content content = left_by(from, slot);
     if (flow_.retreats(from, block)) {
       if (content.value) content.value = values_.before(*content.value, home_);
       if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_atom(key);
@@ -163,7 +146,8 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot) {
 }
 
 Formula Propagation::joined_atom(const JoinKey& key) {
-  return conditions_.atom({~0ULL, key[0], key[1], key[2]}, [&] { return Atom{home_, true, false, 0}; });
+  return conditions_.flag({~0ULL, key[0], key[1], key[2]},
+                          [&] { return Subject{.home = home_, .per_thread = true}; });
 }
 
 Content Propagation::join(const Content& a, const Content& b, const JoinKey& key) {
@@ -199,13 +183,25 @@ void Propagation::execute(std::uint32_t instruction) {
 
 void Propagation::write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content) {
   if (guard == never) return;
-  if (guard != always) content = join(this->content(reg), content, {key_guarded, place_, element});
+  if (guard != always) content = chosen(guard, content, this->content(reg), {key_guarded, place_, element});
   if (slot_of_[reg] != single) {
     current_[slot_of_[reg]] = std::move(content);
   } else if (single_[reg] != content) {
     single_[reg] = std::move(content);
     changed_ = true;
   }
+}
+
+Content Propagation::chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key) {
+  Content result = join(b, a, key);
+  if (a.formula && b.formula && *a.formula != *b.formula) {
+    result.formula = conditions_.disjunction(conditions_.conjunction(formula, *a.formula),
+                                             conditions_.conjunction(negation(formula), *b.formula));
+  }
+  if (a.value && b.value) {
+    if (auto value = conditions_.chosen(formula, *a.value, *b.value)) result.value = std::move(*value);
+  }
+  return result;
 }
 
 Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, std::uint32_t width) {
@@ -233,12 +229,13 @@ Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, st
     const bool shared_by_cta = name == "%ctaid" || name == "%nctaid" || name == "%ntid" ||
                                name == "%nwarpid" || name.find("cluster") != std::string::npos ||
                                name.find("smem") != std::string::npos;
+    const std::uint64_t most = is_tid ? 1023 : name == "%laneid" ? 31 : name == "%ntid" ? 1024 : ~0ULL;
     const SymbolId id = values_.named(key, [&] {
       return Symbol{.home = same_always ? Symbol::invariant : home_,
                     .per_thread = !shared_by_cta,
-                    .thread_index = is_tid && operand.component == "x"};
+                    .thread_index = is_tid && operand.component == "x",
+                    .most = most};
     });
-    const std::uint64_t most = is_tid ? 1023 : name == "%laneid" ? 31 : name == "%ntid" ? 1024 : ~0ULL;
     value = Values::of(id, width, 1, most);
   }
   if (operand.offset == 0) return value;

@@ -7,42 +7,14 @@
 /// for what they do not. Going back along a loop, symbols that the loop makes anew are forgotten.
 #include "lint/condition.hpp"
 #include "lint/control_flow.hpp"
+#include "lint/liveness.hpp"
+#include "lint/operands.hpp"
 
 #include <array>
 #include <functional>
 
 TMAJIT_BEGIN
 namespace lint {
-
-/// An operand and where its names begin among the instruction's bindings.
-struct BoundOperand {
-  const ptx::Operand* operand = nullptr;
-  std::uint32_t binding = 0;
-};
-
-[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_operands(const ptx::FlatInstruction& flat);
-/// The parts of a vector, pair, tuple or address.
-[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole);
-
-/// Whether the instruction writes its first operand.
-[[nodiscard]] bool writes_first(const ptx::Instruction& instruction);
-
-/// Calls visit(register, element) for every register that the instruction writes: `element` counts them.
-template <class Visit>
-void for_each_written(const ptx::FlatInstruction& flat, const Visit& visit) {
-  if (!writes_first(*flat.instruction)) return;
-  const BoundOperand written = bound_operands(flat)[0];
-  std::uint32_t element = 0;
-  const auto take = [&](BoundOperand each) {
-    if (each.operand->kind == ptx::Operand::Kind::symbol) {
-      if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[each.binding]))
-        visit(reg->index, element);
-    }
-    ++element;
-  };
-  if (written.operand->elements.empty()) return take(written);
-  for (const BoundOperand& each : bound_elements(written)) take(each);
-}
 
 /// A register's content: a value, or a formula if it is a predicate; nothing if no path has set it.
 struct Content {
@@ -88,12 +60,16 @@ class Propagation {
   /// The slots at the entry of a block, from what its predecessors leave.
   void enter(std::uint32_t block);
   Content merge(std::uint32_t block, std::uint32_t slot);
+  /// What a block leaves in a slot that is live at its end.
+  [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
   /// What is kept of a slot once there are too many of them.
   Content forgotten(std::uint32_t block, std::uint32_t slot);
   Content join(const Content& a, const Content& b, const JoinKey& key);
   Value join(const Value& a, const Value& b, const JoinKey& key);
   void execute(std::uint32_t instruction);
   void write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content);
+  /// `a` where the formula holds, else `b`.
+  Content chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key);
   Formula joined_atom(const JoinKey& key);
   [[nodiscard]] const Content& content(std::uint32_t reg) const {
     return slot_of_[reg] == single ? single_[reg] : current_[slot_of_[reg]];
@@ -108,7 +84,8 @@ class Propagation {
   std::vector<std::uint32_t> register_of_;  ///< of a slot
   std::vector<Content> single_;
   std::vector<Content> current_;
-  std::vector<std::vector<Content>> leaving_;  ///< slots at the end of each block
+  Liveness live_;                              ///< of slots
+  std::vector<std::vector<Content>> leaving_;  ///< at the end of each block, of live_.out()
   std::vector<bool> left_;                     ///< blocks that a pass has come through
   bool give_up_slots_ = false;                 ///< too many: their registers are unknown
   bool changed_ = false;

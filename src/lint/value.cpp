@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Support/MathExtras.h>
 
 TMAJIT_BEGIN
 namespace lint {
@@ -123,9 +124,25 @@ Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
   Value value = a;
   value.width = static_cast<std::uint8_t>(width);
   value.known = std::min(a.known, value.width);
+  // A form that never wraps is the same number in a wider register.
+  if (width > a.width && a.exact()) {
+    if (const auto most = largest(a); most && *most <= low_bits(a.width - (sign ? 1 : 0)))
+      value.known = value.width;
+  }
   if (sign && width > a.width && (a.most >> (a.width - 1)) != 0) value.most = ~0ULL;
   if (width < a.width && a.most > low_bits(width)) value.most = ~0ULL;
   return reduced(std::move(value));
+}
+
+std::optional<std::uint64_t> Values::largest(const Value& a) const {
+  std::uint64_t most = a.constant;
+  bool wraps = !a.exact();
+  for (const Term& term : a.terms) {
+    bool overflows = false;
+    most = llvm::SaturatingMultiplyAdd(term.factor, symbols_[term.symbol].most, most, &overflows);
+    wraps |= overflows;
+  }
+  return !wraps && most <= low_bits(a.width) ? std::optional(most) : std::nullopt;
 }
 
 Residue Values::residue(const Value& a) const {

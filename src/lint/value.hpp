@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
+#include <llvm/ADT/Hashing.h>
 #include <llvm/ADT/SmallVector.h>
 
 TMAJIT_BEGIN
@@ -31,6 +33,7 @@ struct Symbol {
   /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
   std::optional<std::uint32_t> indicates = std::nullopt;
   bool several_variables = false;  ///< that, and those of others
+  std::uint64_t most = ~0ULL;      ///< it is no more than this, whatever ways lead to it
 };
 
 /// The first number of the key that names a symbol: what makes it.
@@ -68,6 +71,21 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
+/// What a symbol is in terms of others, where a condition may ask for it.
+struct Definition {
+  enum class Kind : std::uint8_t {
+    quotient,   ///< a / b, unsigned
+    remainder,  ///< a mod b, unsigned
+    both,       ///< a and b, bit by bit
+    any,        ///< a or b
+    either,     ///< a xor b
+    same,       ///< a of a lane that has the same a
+  };
+  Kind kind = Kind::same;
+  Value a;
+  Value b = {};
+};
+
 /// A residue: value ≡ remainder modulo 2^bits.
 struct Residue {
   std::uint8_t bits = 0;
@@ -77,6 +95,12 @@ struct Residue {
 [[nodiscard]] constexpr std::uint64_t low_bits(std::uint32_t bits) noexcept {
   return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
 }
+
+struct KeyHash {
+  std::size_t operator()(const std::vector<std::uint64_t>& key) const {
+    return llvm::hash_combine_range(key.begin(), key.end());
+  }
+};
 
 /// The symbols of one function and the arithmetic on values over them.
 class Values {
@@ -103,6 +127,17 @@ class Values {
   [[nodiscard]] Value multiply(const Value& a, std::uint64_t factor) const;
   /// The low `width` bits, or all of it in a wider register with zeros before (`sign`: copies of its sign).
   [[nodiscard]] Value convert(const Value& a, std::uint32_t width, bool sign) const;
+
+  /// Says what a symbol is; more than a few definitions inside one another are not kept.
+  void define(SymbolId symbol, Definition definition);
+  /// Null if the symbol is not defined by others.
+  [[nodiscard]] const Definition* definition(SymbolId symbol) const;
+  /// The most that the form can be, whatever its symbols are within their own bounds; nothing if it may wrap.
+  [[nodiscard]] std::optional<std::uint64_t> largest(const Value& a) const;
+  /// The symbol from which alone the value follows, if that has no more than 1024 numbers.
+  [[nodiscard]] std::optional<SymbolId> base(const Value& a) const;
+  /// The value where its base is `number`.
+  [[nodiscard]] std::uint64_t at(const Value& a, std::uint64_t number) const;
 
   /// What is certain of the low bits, symbols' own alignment used.
   [[nodiscard]] Residue residue(const Value& a) const;
@@ -135,8 +170,17 @@ class Values {
  private:
   static Value reduced(Value value);
 
+  /// A definition, the base of what it defines, and how many lie inside one another.
+  struct Defined {
+    Definition is;
+    std::optional<SymbolId> base;
+    std::uint32_t depth = 0;
+  };
+  [[nodiscard]] std::optional<SymbolId> base(SymbolId symbol) const;
+
   std::vector<Symbol> symbols_;
-  std::map<std::vector<std::uint64_t>, SymbolId> names_;
+  std::unordered_map<std::vector<std::uint64_t>, SymbolId, KeyHash> names_;
+  std::unordered_map<SymbolId, Defined> definitions_;
   std::map<const ptx::Variable*, SymbolId> variables_;
 };
 

@@ -26,24 +26,62 @@ constexpr llvm::StringLiteral special_registers =
     "reserved_smem_offset_cap|reserved_smem_offset_0|reserved_smem_offset_1|total_smem_size|"
     "aggr_smem_size|dynamic_smem_size|current_graph_exec|";
 
-/// What a name stands for: `binding`, or registers of a declaration such as `%r<6>`, which are made when an
-/// instruction names them.
-struct Meaning {
-  Binding binding;
-  const RegisterDeclaration* registers = nullptr;
-  std::optional<std::uint32_t> count = std::nullopt;
+}  // namespace
+
+struct ModuleNames::Found {
+  /// What a name stands for: `binding`, or registers of a declaration such as `%r<6>`, which are made when an
+  /// instruction names them.
+  struct Meaning {
+    Binding binding;
+    const RegisterDeclaration* registers = nullptr;
+    std::optional<std::uint32_t> count = std::nullopt;
+  };
+
+  struct Scope {
+    llvm::StringMap<Meaning> names;
+    const Scope* outer = nullptr;
+  };
+
+  Scope scope;
+  std::map<std::uint64_t, std::string_view> files;
 };
 
-struct Scope {
-  llvm::StringMap<Meaning> names;
-  const Scope* outer = nullptr;
-};
+ModuleNames::ModuleNames(const Module& module) {
+  auto found = std::make_shared<Found>();
+  llvm::StringMap<Found::Meaning>& names = found->scope.names;
+  llvm::StringMap<const Function*> functions;
+  for (const Directive& directive : module.directives) {
+    // A function may be declared, then defined: the definition is what a name means.
+    if (const auto* each = std::get_if<Function>(&directive)) {
+      const Function*& known = functions[each->name];
+      if (known == nullptr || !known->body) known = each;
+      names[each->name].binding = known;
+    }
+    if (const auto* each = std::get_if<Variable>(&directive)) names[each->name].binding = each;
+    if (const auto* each = std::get_if<File>(&directive)) {
+      const std::string_view path = each->name;
+      found->files[each->index] = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+    }
+  }
+  for (const Directive& directive : module.directives) {
+    const auto* each = std::get_if<Alias>(&directive);
+    if (each == nullptr) continue;
+    if (const auto target = functions.find(each->target); target != functions.end())
+      names[each->name].binding = target->second;
+  }
+  found_ = std::move(found);
+}
+
+namespace {
+
+using Meaning = ModuleNames::Found::Meaning;
+using Scope = ModuleNames::Found::Scope;
 
 class Resolver {
  public:
-  Resolver(const Module& module, const Function& function) : function_(function) {
+  Resolver(const ModuleNames::Found& module, const Function& function)
+      : function_(function), module_(module.scope), files_(module.files) {
     flat_.function = &function;
-    declare_module(module);
   }
 
   ResolveResult run() {
@@ -60,22 +98,6 @@ class Resolver {
   }
 
  private:
-  void declare_module(const Module& module) {
-    for (const Directive& directive : module.directives) {
-      // A function may be declared, then defined: the definition is what a name means.
-      if (const auto* each = std::get_if<Function>(&directive))
-        module_.names[each->name].binding = module.find(each->name);
-      if (const auto* each = std::get_if<Variable>(&directive)) module_.names[each->name].binding = each;
-      if (const auto* each = std::get_if<File>(&directive)) {
-        const std::string_view path = each->name;
-        files_[each->index] = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-      }
-      if (const auto* each = std::get_if<Alias>(&directive)) {
-        if (const Function* target = module.find(each->target)) module_.names[each->name].binding = target;
-      }
-    }
-  }
-
   void error(Location location, std::string message) {
     diagnostics_.push_back({location, std::move(message)});
   }
@@ -225,10 +247,10 @@ class Resolver {
 
   const Function& function_;
   FlatFunction flat_;
-  Scope module_;
+  const Scope& module_;
   using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
   std::map<Place, Place> outermost_;           ///< of the places that were marked
-  std::map<std::uint64_t, std::string_view> files_;
+  const std::map<std::uint64_t, std::string_view>& files_;
   SourceLine source_;
   std::uint32_t next_index_ = 0;
   std::map<const Label*, std::uint32_t> label_index_;
@@ -238,9 +260,13 @@ class Resolver {
 
 }  // namespace
 
-ResolveResult resolve(const Module& module, const Function& function) {
+ResolveResult resolve(const ModuleNames& names, const Function& function) {
   if (!function.body) return {std::nullopt, {{function.location, quoted(function.name) + " has no body"}}};
-  return Resolver(module, function).run();
+  return Resolver(names.found(), function).run();
+}
+
+ResolveResult resolve(const Module& module, const Function& function) {
+  return resolve(ModuleNames(module), function);
 }
 
 bool is_special_register(std::string_view text) noexcept {

@@ -5,6 +5,7 @@
 #include "ptx/parser.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <variant>
 
@@ -72,6 +73,20 @@ struct ResolveResult {
   explicit operator bool() const noexcept { return function.has_value(); }
 };
 
+/// What the names of a module stand for, found once for all its functions. The module must outlive it.
+class ModuleNames {
+ public:
+  explicit ModuleNames(const Module& module);
+  struct Found;
+  [[nodiscard]] const Found& found() const noexcept { return *found_; }
+
+ private:
+  std::shared_ptr<const Found> found_;
+};
+
+/// Binds the names of `function`, a function of the module of `names`; both must outlive the result. A
+/// function without a body is an error.
+[[nodiscard]] ResolveResult resolve(const ModuleNames& names, const Function& function);
 /// Binds the names of `function`, a function of `module`; both must outlive the result. A function without a
 /// body is an error.
 [[nodiscard]] ResolveResult resolve(const Module& module, const Function& function);

@@ -1,0 +1,182 @@
+/// Comparisons of values as sets that numbers belong to.
+#include "lint/condition.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+// The first number of a key of a subject; ~0 is for what the propagation names by a SymbolKey, and what
+// stands in condition.cpp comes before.
+enum : std::uint64_t { key_member_of = 8, key_form, key_base, key_less };
+
+std::int64_t as_signed(std::uint64_t bits, std::uint32_t width) {
+  const std::uint32_t shift = 64 - width;
+  return static_cast<std::int64_t>(bits << shift) >> shift;
+}
+
+bool belongs(std::uint64_t number, const NumberSet& set) {
+  return std::ranges::any_of(
+      set, [&](const Range& range) { return range.first <= number && number <= range.last; });
+}
+
+/// The numbers of a width that are no less than `least` and no more than `most`.
+NumberSet between(std::uint64_t least, std::uint64_t most, bool is_signed, std::uint32_t width) {
+  if (!is_signed) {
+    if (least > most) return {};
+    return {{least, most}};
+  }
+  const std::int64_t first = as_signed(least, width);
+  const std::int64_t last = as_signed(most, width);
+  if (first > last) return {};
+  if (first < 0 && last >= 0) return in_order({{least, low_bits(width)}, {0, most}});
+  return {{least, most}};
+}
+
+}  // namespace
+
+std::optional<Formula> Conditions::by_numbers(
+    const Value& a, const Value& b, const std::function<bool(std::uint64_t, std::uint64_t)>& holds) {
+  const auto base = values_.base(a.terms.empty() ? b : a);
+  if (!base || (!b.terms.empty() && values_.base(b) != base)) return std::nullopt;
+  const Symbol& symbol = values_.symbol(*base);
+  NumberSet set;
+  for (std::uint64_t number = 0; number <= symbol.most; ++number) {
+    if (holds(values_.at(a, number), values_.at(b, number))) set.push_back({number, number});
+  }
+  const SubjectId id = subject({key_base, *base}, [&] {
+    return Subject{.home = symbol.home,
+                   .per_thread = symbol.per_thread,
+                   .thread_index = symbol.thread_index,
+                   .domain = {{0, symbol.most}}};
+  });
+  return member(id, sets_.intern(in_order(std::move(set))));
+}
+
+Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading reading) {
+  Value positive = form;
+  const NumberSet* numbers = &set;
+  NumberSet turned;
+  if (form.terms.front().factor > low_bits(form.width) / 2) {
+    positive = values_.subtract(Values::constant(0, form.width), form);
+    turned = negated(set, form.width);
+    numbers = &turned;
+  }
+  // A number that never wraps is the same in registers of any width.
+  const auto largest = reading == Reading::plain ? values_.largest(positive) : std::nullopt;
+  if (largest) positive.width = positive.known = 64;
+  std::vector<std::uint64_t> key{key_form, static_cast<std::uint64_t>(reading)};
+  Values::append(key, positive);
+  const SubjectId id = subject(key, [&] {
+    Symbol all;
+    values_.inherit(all, positive);
+    const std::uint64_t most = largest ? *largest : low_bits(form.width);
+    return Subject{.home = all.home, .per_thread = all.per_thread, .domain = {{0, most}}};
+  });
+  return member(id, sets_.intern(*numbers));
+}
+
+Formula Conditions::reduced_member(const Value& a, const NumberSet& set) {
+  if (const auto formula = by_numbers(a, Values::constant(0, a.width),
+                                      [&](std::uint64_t x, std::uint64_t) { return belongs(x, set); }))
+    return *formula;
+  const NumberSet numbers = shifted(set, ~a.constant + 1, a.width);
+  const Definition* const is =
+      a.terms.size() == 1 && a.terms[0].factor == 1 ? values_.definition(a.terms[0].symbol) : nullptr;
+  if (is != nullptr && is->kind == Definition::Kind::same && is->a.width == a.width)
+    return member(is->a, numbers);
+  if (is != nullptr && is->kind == Definition::Kind::quotient && is->a.width == a.width) {
+    // What is rounded down to these numbers.
+    const std::uint64_t by = *is->b.number();
+    const std::uint64_t most = low_bits(a.width);
+    NumberSet divided;
+    for (const Range& range : intersection(numbers, {{0, most / by}})) {
+      const std::uint64_t last = range.last == most / by ? most : range.last * by + (by - 1);
+      divided.push_back({range.first * by, last});
+    }
+    return member(is->a, in_order(std::move(divided)));
+  }
+  Value form = a;
+  form.constant = 0;
+  return form_member(form, numbers, a.terms.size() == 1 ? Reading::plain : Reading::difference_signed);
+}
+
+Formula Conditions::member(const Value& a, const NumberSet& set) {
+  if (const auto number = a.number()) return belongs(*number, set) ? always : never;
+  const NumberSet possible = {{0, a.most}};
+  const NumberSet both = intersection(set, possible);
+  if (both.empty()) return never;
+  if (both == possible) return always;
+  if (a.terms.size() == 1) {
+    if (const auto& formula = values_.symbol(a.terms[0].symbol).indicates) {
+      const bool if_true = belongs((a.constant + a.terms[0].factor) & low_bits(a.width), set);
+      const bool if_false = belongs(a.constant, set);
+      if (if_true == if_false) return if_true ? always : never;
+      return if_true ? *formula : negation(*formula);
+    }
+  }
+  std::vector<std::uint64_t> key{key_member_of};
+  Values::append(key, a);
+  for (const Range& range : set) key.insert(key.end(), {range.first, range.last});
+  if (const auto found = names_.find(key); found != names_.end()) return found->second;
+  const Formula formula = reduced_member(a, set);
+  names_.emplace(std::move(key), formula);
+  return formula;
+}
+
+Formula Conditions::equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home) {
+  const Value d = values_.subtract(a, b);
+  if (const auto number = d.number()) return *number == 0 ? always : never;
+  if (const Residue r = values_.residue(d); r.remainder != 0) return never;
+  if (const auto n = b.number(); n && *n > a.most) return never;
+  if (!d.exact()) return opaque(place, home);
+  if (const auto n = b.number()) return member(a, {{*n, *n}});
+  if (const auto n = a.number()) return member(b, {{*n, *n}});
+  return member(d, {{0, 0}});
+}
+
+Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
+                         std::int32_t home) {
+  const auto x = a.number();
+  const auto y = b.number();
+  const std::uint32_t width = a.width;
+  const std::uint64_t least = is_signed ? 1ULL << (width - 1) : 0;
+  const std::uint64_t most = is_signed ? least - 1 : low_bits(width);
+  const auto is_less = [&](std::uint64_t p, std::uint64_t q) {
+    return is_signed ? as_signed(p, width) < as_signed(q, width) : p < q;
+  };
+  if (x && y) return is_less(*x, *y) ? always : never;
+  if ((y && *y == least) || (x && *x == most)) return never;
+  if (!is_signed && y && *y > a.most) return always;
+  if (!a.exact() || !b.exact()) return opaque(place, home);
+  if (y) return member(a, between(least, (*y - 1) & low_bits(width), is_signed, width));
+  if (x) return member(b, between((*x + 1) & low_bits(width), most, is_signed, width));
+  std::vector<std::uint64_t> key{key_less, is_signed ? 1ULL : 0ULL};
+  Values::append(key, a);
+  Values::append(key, b);
+  if (const auto found = names_.find(key); found != names_.end()) return found->second;
+  Value d = values_.subtract(a, b);
+  Formula formula = never;
+  if (const auto by_base = by_numbers(a, b, is_less)) {
+    formula = *by_base;
+  } else if (d.terms.empty()) {
+    formula = flag(key, [&] {
+      Symbol both;
+      values_.inherit(both, a);
+      return Subject{.home = both.home, .per_thread = both.per_thread};
+    });
+  } else {
+    // constant + form < 0.
+    const std::uint64_t smallest = 1ULL << (width - 1);
+    const std::uint64_t bound = ~d.constant & low_bits(width);
+    d.constant = 0;
+    formula = form_member(d, between(smallest, bound, true, width),
+                          is_signed ? Reading::difference_signed : Reading::difference_unsigned);
+  }
+  names_.emplace(std::move(key), formula);
+  return formula;
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,72 @@
+/// Symbols that follow from others, and what that makes of values.
+#include "lint/value.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+/// Deeper definitions are forgotten: each is evaluated for every number of its base.
+constexpr std::uint32_t most_depth = 4;
+/// Of a base that has more numbers, not all are looked at.
+constexpr std::uint64_t most_numbers = 1023;
+
+}  // namespace
+
+void Values::define(SymbolId symbol, Definition definition) {
+  if (definitions_.count(symbol) != 0) return;
+  std::uint32_t depth = 1;
+  for (const Value* value : {&definition.a, &definition.b}) {
+    if (!value->exact()) return;
+    for (const Term& term : value->terms) {
+      if (const auto found = definitions_.find(term.symbol); found != definitions_.end())
+        depth = std::max(depth, found->second.depth + 1);
+    }
+  }
+  if (depth > most_depth) return;
+  std::optional<SymbolId> only = base(definition.a);
+  if (!definition.b.terms.empty() && base(definition.b) != only) only.reset();
+  definitions_.emplace(symbol, Defined{std::move(definition), only, depth});
+}
+
+const Definition* Values::definition(SymbolId symbol) const {
+  const auto found = definitions_.find(symbol);
+  return found == definitions_.end() ? nullptr : &found->second.is;
+}
+
+std::optional<SymbolId> Values::base(SymbolId symbol) const {
+  if (const auto found = definitions_.find(symbol); found != definitions_.end()) return found->second.base;
+  return symbols_[symbol].most <= most_numbers ? std::optional(symbol) : std::nullopt;
+}
+
+std::optional<SymbolId> Values::base(const Value& a) const {
+  if (!a.exact() || a.terms.empty()) return std::nullopt;
+  const auto first = base(a.terms.front().symbol);
+  const bool one = std::ranges::all_of(a.terms, [&](const Term& term) { return base(term.symbol) == first; });
+  return one ? first : std::nullopt;
+}
+
+std::uint64_t Values::at(const Value& a, std::uint64_t number) const {
+  std::uint64_t sum = a.constant;
+  for (const Term& term : a.terms) {
+    std::uint64_t each = number;
+    if (const Definition* const is = definition(term.symbol)) {
+      const std::uint64_t x = at(is->a, number);
+      const std::uint64_t y = at(is->b, number);
+      switch (is->kind) {
+        case Definition::Kind::quotient: each = x / y; break;
+        case Definition::Kind::remainder: each = x % y; break;
+        case Definition::Kind::both: each = x & y; break;
+        case Definition::Kind::any: each = x | y; break;
+        case Definition::Kind::either: each = x ^ y; break;
+        case Definition::Kind::same: each = x; break;
+      }
+    }
+    sum += term.factor * each;
+  }
+  return sum & low_bits(a.width);
+}
+
+}  // namespace lint
+TMAJIT_END

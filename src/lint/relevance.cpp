@@ -1,0 +1,145 @@
+#include "lint/relevance.hpp"
+
+#include "lint/checks.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/STLExtras.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+constexpr std::int32_t no_loop = std::numeric_limits<std::int32_t>::max();
+/// Blocks between a branch and where its ways meet that are looked at.
+constexpr std::size_t most_between = 64;
+
+}  // namespace
+
+Relevance::Relevance(const PathCheck& check, bool remembers, const Relevance* later)
+    : kernel_(check.kernel()), remembers_(remembers), asks_threads_(check.asks_threads()) {
+  find_events(check);
+  find_deciding(check);
+  find_askers();
+  find_loops();
+  if (later == nullptr) return;
+  for (SubjectId id = 0; id < last_asker_.size(); ++id)
+    last_asker_[id] = std::max(last_asker_[id], later->last_asker_[id]);
+}
+
+void Relevance::find_events(const PathCheck& check) {
+  const std::size_t blocks = kernel_.flow.blocks().size();
+  concerns_.assign(kernel_.events.size(), false);
+  has_event_.assign(blocks, false);
+  reaches_.assign(blocks, false);
+  std::vector<std::uint32_t> open;
+  for (const std::uint32_t block : kernel_.flow.order()) {
+    for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
+      concerns_[e] = check.concerns(e, remembers_);
+      has_event_[block] = has_event_[block] || concerns_[e];
+    }
+    if (has_event_[block] || (remembers_ && check.ends_matter() && kernel_.flow.ends(block)))
+      open.push_back(block);
+  }
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (reaches_[block]) continue;
+    reaches_[block] = true;
+    llvm::append_range(open, kernel_.flow.predecessors(block));
+  }
+}
+
+void Relevance::find_deciding(const PathCheck& check) {
+  const bool ends_matter = remembers_ && check.ends_matter();
+  decides_.assign(kernel_.flow.blocks().size(), false);
+  for (const std::uint32_t block : kernel_.flow.order()) {
+    if (reaches_[block] && kernel_.flow.blocks()[block].edges.size() > 1)
+      decides_[block] = may_matter(block, ends_matter);
+    // A guarded exit ends the thread or does not.
+    if (kernel_.flow.ends(block)) decides_[block] = true;
+  }
+}
+
+bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
+  const std::uint32_t meet = kernel_.flow.rejoins(block);
+  llvm::SmallVector<std::uint32_t, 16> open{block};
+  llvm::SmallDenseSet<std::uint32_t, 16> seen;
+  while (!open.empty()) {
+    const std::uint32_t from = open.pop_back_val();
+    for (const Edge& edge : kernel_.flow.blocks()[from].edges) {
+      // A turn of a loop makes numbers anew, and what was remembered of them.
+      if (kernel_.flow.retreats(from, edge.target)) return true;
+      if (edge.target == meet || !seen.insert(edge.target).second) continue;
+      if (has_event_[edge.target] || (ends_matter && kernel_.flow.ends(edge.target))) return true;
+      if (seen.size() > most_between) return true;
+      open.push_back(edge.target);
+    }
+  }
+  return false;
+}
+
+void Relevance::find_askers() {
+  last_asker_.assign(kernel_.conditions.subjects(), -1);
+  const auto ask = [&](Formula guard, std::uint32_t block) {
+    const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(block));
+    kernel_.conditions.for_each_subject(
+        guard, [&](SubjectId id) { last_asker_[id] = std::max(last_asker_[id], rank); });
+  };
+  for (const std::uint32_t block : kernel_.flow.order()) {
+    for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
+      if (concerns_[e]) ask(kernel_.events[e].guard, block);
+    }
+    if (decides_[block]) ask(kernel_.guards[kernel_.flow.blocks()[block].last - 1], block);
+  }
+}
+
+void Relevance::find_loops() {
+  const auto& order = kernel_.flow.order();
+  const std::size_t count = order.size();
+  // At the rank where an edge goes back from: the least and the greatest rank that one goes back to.
+  std::vector<std::int32_t> least(count, no_loop);
+  std::vector<std::vector<std::uint32_t>> heads(count);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    for (const Edge& edge : kernel_.flow.blocks()[order[rank]].edges) {
+      const std::uint32_t to = kernel_.flow.rank(edge.target);
+      if (to > rank) continue;
+      least[rank] = std::min(least[rank], static_cast<std::int32_t>(to));
+      heads[rank].push_back(to);
+    }
+  }
+  outermost_.assign(count, no_loop);
+  innermost_.assign(count, -1);
+  std::int32_t outermost = no_loop;
+  std::vector<std::uint32_t> open;  // heads of loops that end at the rank or after it
+  for (std::uint32_t rank = static_cast<std::uint32_t>(count); rank-- > 0;) {
+    outermost = std::min(outermost, least[rank]);
+    for (const std::uint32_t head : heads[rank]) {
+      open.push_back(head);
+      std::ranges::push_heap(open);
+    }
+    while (!open.empty() && open.front() > rank) {
+      std::ranges::pop_heap(open);
+      open.pop_back();
+    }
+    if (outermost <= static_cast<std::int32_t>(rank)) outermost_[rank] = outermost;
+    if (!open.empty()) innermost_[rank] = static_cast<std::int32_t>(open.front());
+  }
+}
+
+void Relevance::trim(std::uint32_t block, Facts& facts) const {
+  const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(block));
+  llvm::erase_if(facts, [&](const Fact& fact) {
+    const std::int32_t last = last_asker_[fact.subject];
+    if (last >= rank) return false;
+    // Round a loop, if the loop does not make it anew.
+    if (last >= outermost_[rank] && kernel_.conditions.subject(fact.subject).home < innermost_[rank])
+      return false;
+    return !asks_threads_ || !kernel_.conditions.tells_threads(fact.subject);
+  });
+}
+
+}  // namespace lint
+TMAJIT_END

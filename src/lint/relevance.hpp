@@ -1,0 +1,52 @@
+#pragma once
+
+/// What a check of paths need not look at: events that change nothing for it, conditions that nobody asks
+/// again, and blocks from which nothing that it looks for is reached.
+#include "lint/kernel.hpp"
+
+TMAJIT_BEGIN
+namespace lint {
+
+class PathCheck;
+
+/// For the states of a check that remember something, or for those that do not.
+class Relevance {
+ public:
+  /// Of states that remember something.
+  explicit Relevance(const PathCheck& check) : Relevance(check, true, nullptr) {}
+  /// Of states that do not; what they know is of use to those that they become.
+  Relevance(const PathCheck& check, const Relevance& later) : Relevance(check, false, &later) {}
+
+  [[nodiscard]] bool concerns(std::uint32_t event) const { return concerns_[event]; }
+  /// Whether anything that concerns the check can follow from the block's begin.
+  [[nodiscard]] bool reaches_event(std::uint32_t block) const { return reaches_[block]; }
+  /// Whether it matters which way a path takes from the block's end: the ways meet again, and nothing that
+  /// concerns the check is before that.
+  [[nodiscard]] bool decides(std::uint32_t block) const { return decides_[block]; }
+  /// Drops what no guard asks for that can follow from the block's begin.
+  void trim(std::uint32_t block, Facts& facts) const;
+
+ private:
+  Relevance(const PathCheck& check, bool remembers, const Relevance* later);
+  void find_events(const PathCheck& check);
+  void find_deciding(const PathCheck& check);
+  [[nodiscard]] bool may_matter(std::uint32_t block, bool ends_matter) const;
+  void find_askers();
+  void find_loops();
+
+  const Kernel& kernel_;
+  bool remembers_;
+  bool asks_threads_;
+  std::vector<bool> concerns_;  ///< by event
+  std::vector<bool> has_event_;
+  std::vector<bool> reaches_;
+  std::vector<bool> decides_;
+  /// The highest rank of a block that asks for a subject; −1 if none does.
+  std::vector<std::int32_t> last_asker_;
+  // Of the loops round a rank, as far as ranks show them: where the outermost and the innermost begin.
+  std::vector<std::int32_t> outermost_;
+  std::vector<std::int32_t> innermost_;
+};
+
+}  // namespace lint
+TMAJIT_END

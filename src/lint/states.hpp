@@ -1,0 +1,44 @@
+#pragma once
+
+/// States of a path in as few words as say the same.
+#include "lint/checks.hpp"
+
+#include <map>
+
+TMAJIT_BEGIN
+namespace lint {
+
+/// States that a path can be in at one place.
+///
+/// A state whose facts follow from those of another with the same memory is left out: what it does the other
+/// does, too. What a state knows of a subject it forgets where another does the rest: of "p and q" and "not
+/// p" the first becomes "q". So ways that meet with the same memory are few, and all together they stand for
+/// the same ways as before: nothing is lost that a finding needs to be certain.
+class States {
+ public:
+  explicit States(const Conditions& conditions) : conditions_(conditions) {}
+
+  enum class Outcome { known, added, too_many };
+  Outcome add(PathState state);
+  /// Calls visit(state) for each, and forgets them.
+  template <class Visit>
+  void take(const Visit& visit) {
+    for (auto& [memory, states] : by_memory_) {
+      for (PathState& state : states) visit(std::move(state));
+    }
+    by_memory_.clear();
+  }
+  [[nodiscard]] bool empty() const { return by_memory_.empty(); }
+
+ private:
+  /// More with the same memory are not kept: looking for one that covers another takes time.
+  static constexpr std::size_t most_alike = 48;
+  /// Nor what knows more than this.
+  static constexpr std::size_t most_facts = 64;
+
+  const Conditions& conditions_;
+  std::map<std::uint64_t, llvm::SmallVector<PathState, 1>> by_memory_;
+};
+
+}  // namespace lint
+TMAJIT_END
