@@ -103,7 +103,7 @@ void add_pixels(std::vector<Case>& cases) {
                    .trials = slices});
   store("", "pixels of images of one to three dimensions", {});
   store(".strides", "of traversals by 1 to 4 pixels", {.strides = true});
-  store(".corners", "bounding boxes that begin inside of the image, or end outside", {.corners = true});
+  store(".corners", "bounding boxes that begin inside of the image, and end there", {.corners = true});
   store(".channels", "channels that begin and end outside of the tensor's", {.channels = true});
   store(".images", "images behind the last", {.images = true});
   store(".swizzles", "pixels as long as the swizzle's span, and shorter", {.swizzles = true});

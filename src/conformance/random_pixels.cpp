@@ -56,11 +56,12 @@ void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features)
 /// Corners in a dimension of the image that leave a place there.
 void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, std::uint32_t i) {
   TensorMapSpec& map = c.map;
-  const bool inside = c.way != TileCopy::Way::load && !features.outside;
+  const bool store = c.way != TileCopy::Way::load;
   const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
-  const bool apart = features.corners || features.outside;
-  const std::int64_t lower = apart ? signed_between(random, inside ? 0 : -4, 3) : inside ? 0 : -1;
-  const std::int64_t upper = apart ? signed_between(random, -5, 4) : -1;
+  // A store is illegal where the bounding box ends behind the image (docs/tma.md).
+  const std::int64_t most = store ? std::min<std::int64_t>(3, extent - 1) : 3;
+  const std::int64_t lower = features.corners ? signed_between(random, store ? 0 : -4, most) : store ? 0 : -1;
+  const std::int64_t upper = features.corners ? signed_between(random, -5, store ? 0 : 4) : -1;
   map.pixel_box.lower[i] = static_cast<std::int32_t>(lower);
   map.pixel_box.upper[i] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
 }

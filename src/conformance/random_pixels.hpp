@@ -14,11 +14,11 @@ struct PixelFeatures {
   bool moved = false;     ///< maps
   bool strides = false;   ///< traversal
   bool between = false;   ///< corners that begin between places of the traversal
-  bool corners = false;   ///< bounding boxes that begin inside of the image, or end outside
-  bool offsets = false;   ///< of loads
-  bool types = false;     ///< every element type, and NaN as the fill
+  bool corners =
+      false;  ///< bounding boxes that begin inside of the image; of loads also outside, and end there
+  bool offsets = false;  ///< of loads
+  bool types = false;    ///< every element type, and NaN as the fill
   bool swizzles = false;
-  bool outside = false;  ///< stores from places outside of the image
   bool interleaved = false;
   bool hints = false;
 };

@@ -93,6 +93,21 @@ TEST_CASE("a corner outside of the bounding box, and offsets that a map's rank d
                     ContainsSubstring("0 offsets for 4 coordinates"));
 }
 
+TEST_CASE("a store of pixels through a map whose bounding box ends behind the image") {
+  const std::string store =
+      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rd5, {%r8, %r9, %r10, %r11}], "
+      "[%r5+1024];\n";
+  const std::string sum =
+      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group "
+      "[%rd5, {%r8, %r9, %r10, %r11}], [%r5+1024];\n";
+  TensorMapSpec map = images();
+  map.pixel_box.lower = {0, 0};
+  map.pixel_box.upper = {-1, 1};
+  const Outcome outcome = pixels({.copy = GENERATE_COPY(store, sum), .w = "0"}, map);
+  expect_first(outcome, "im2col.store-corner");
+  CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring("upper corner is 1 in dimension 1"));
+}
+
 TEST_CASE("an instruction of the other mode than its map's") {
   expect_first(
       pixels({.copy = "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
