@@ -266,7 +266,8 @@ inline constexpr Rule rules[] = {
      "CUDA Driver API: cuTensorMapEncodeTiled; PTX ISA: tensormap.replace"},
     {"tensormap.field",
      "A field of a tensor map is replaced by a value, or at an ordinal, that it cannot have.",
-     "ordinals 0 to 4 (strides: 0 to 3); rank - 1 from 0 to 4; the values of the ISA's table",
+     "ordinals 0 to 4 (strides: 0 to 3); rank - 1 from 0 to 4; the values of the ISA's table; a map of tf32 "
+     "stays one",
      "see the table of new_val: the rank is one less than it is, element types are not the driver's",
      "PTX ISA: tensormap.replace"},
     {"tensormap.in-use", "A tensor map changes while a copy that uses it is in flight.",

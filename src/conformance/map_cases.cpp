@@ -175,6 +175,10 @@ std::vector<std::uint64_t> numbers_of(const TensorMapSpec& map, std::uint32_t fi
   return to;
 }
 
+bool is_tf32(ElementType type) {
+  return type == ElementType::tf32 || type == ElementType::tf32_ftz;
+}
+
 /// A map that differs from `map` in one field, and may not be legal.
 TensorMapSpec before(Random& random, TensorMapSpec map, Field field) {
   const std::uint32_t inner = map.rank - 1U;
@@ -301,6 +305,8 @@ std::vector<Trial> changes(Random& random, Field field) {
       change.before = before(random, map, field);
     }
     if (field != address && change.before == map) continue;
+    // A map that was of tf32 stays so (docs/tma.md).
+    if (is_tf32(change.before.type) && !is_tf32(map.type)) continue;
     if (validate(change.before).empty()) trials.push_back(trial_of(change, random));
   }
   return trials;

@@ -66,6 +66,19 @@ void set_field(TensorMap& map, Field field, std::uint32_t ord, std::uint64_t val
   }
 }
 
+bool is_tf32(ElementType type) {
+  return type == ElementType::tf32 || type == ElementType::tf32_ftz;
+}
+
+/// On an H200 a map that was of tf32 goes on rounding under another type, and the copy is illegal where that
+/// is not f32 (docs/tma.md).
+void check_type(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
+  if (!is_tf32(from) || is_tf32(to)) return;
+  warp.fail(lane, "tensormap.field",
+            fmt::format("tensormap.replace makes a tensor map of {} one of {}", name(from), name(to)),
+            "tf32 or tf32_ftz, or a map that the driver encoded with another type");
+}
+
 /// An access of all bytes of a map by one lane.
 void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
@@ -131,6 +144,7 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
                 fmt::format("tensormap.replace gives .{} the value {}", field_names[op.c], value),
                 fmt::format("0 to {}", values_of(field) - 1));
     }
+    if (field == Field::elemtype) check_type(warp, lane, map->spec.type, element_types[value]);
     set_field(*map, field, op.b, value);
     check_shadow(warp, lane, at, map_bytes, true);
     const EncodedTensorMap changed =

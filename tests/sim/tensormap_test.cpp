@@ -123,6 +123,13 @@ TEST_CASE("a field's value and ordinal that there are not") {
   CHECK_THROWS_WITH(change({.change = replaced("box_dim 5", "1")}), ContainsSubstring("ordinal"));
 }
 
+TEST_CASE("a map that was of tf32 cannot become one of another type") {
+  TensorMapSpec spec = rows_of(16);
+  spec.type = ElementType::tf32;
+  expect_only(change({.change = replaced("elemtype", "7")}, spec), "tensormap.field");
+  expect_clean(change({.change = replaced("elemtype", "12")}, spec));
+}
+
 TEST_CASE("a changed map that is used without its fences") {
   const std::string address = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10");
   expect_only(change({.change = address, .acquired = ""}), "tensormap.not-acquired");
