@@ -112,8 +112,12 @@ void add_pixels(std::vector<Case>& cases) {
   store(".interleave", "slices of 16 and of 32 bytes", {.interleaved = true});
   store(".interleave-all", "with all of the above", all_features(true));
   cases.push_back(pixels("pixels.reduce", Way::reduce, "sums of u32", {.hints = true}));
+  cases.push_back(pixels("pixels.reduce.operations", Way::reduce,
+                         "every operation, of every type that it has", {.types = true, .operations = true}));
   cases.push_back(
-      pixels("pixels.reduce.all", Way::reduce, "sums of u32, with all of the above", all_features(false)));
+      pixels("pixels.reduce.all", Way::reduce, "sums, with all of the above", all_features(false)));
+  cases.push_back(pixels("pixels.reduce.interleave", Way::reduce, "slices of 16 and of 32 bytes",
+                         {.types = true, .operations = true, .interleaved = true}));
 }
 
 }  // namespace conformance

@@ -66,6 +66,16 @@ void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, 
   map.pixel_box.upper[i] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
 }
 
+/// What a reduction computes, and of which elements: a sum of u32, unless `features` have more.
+void choose_operation(Random& random, TileCopy& c, const PixelFeatures& features) {
+  c.map.type = ElementType::u32;
+  if (features.operations) c.operation = one_of(random, reference::all_engine_reductions);
+  if (!features.types) return;
+  do {
+    c.map.type = one_of(random, all_element_types);
+  } while (!reference::engine_reduces(c.operation, c.map.type, reference::ReductionTarget::tensor));
+}
+
 void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
   TensorMapSpec& map = c.map;
   constexpr std::array<std::uint64_t, 3> most_extents{40, 9, 5};
@@ -119,8 +129,11 @@ TileCopy random_pixels(Random& random, TileCopy::Way way, const PixelFeatures& f
                .map = {.rank = static_cast<std::uint8_t>(between(random, 3, max_map_rank)),
                        .mode = MapMode::im2col}};
     TensorMapSpec& map = c.map;
-    map.type =
-        way != TileCopy::Way::reduce && features.types ? one_of(random, all_element_types) : ElementType::u32;
+    if (way == TileCopy::Way::reduce) {
+      choose_operation(random, c, features);
+    } else {
+      map.type = features.types ? one_of(random, all_element_types) : ElementType::u32;
+    }
     if (features.swizzles) map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
     map.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
     if (can_fill_nan(map.type) && one_in(random, 3)) map.oob_fill = OobFill::nan;
