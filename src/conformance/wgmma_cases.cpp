@@ -63,8 +63,8 @@ struct Multiplication {
   bool a_from_registers = false;
   bool a_along_m = false;
   bool b_along_n = false;
-  std::uint32_t shift = 0;       ///< of the tiles, from the swizzle's period, in 128 bytes
-  bool has_base_offset = false;  ///< their descriptors say so; both K-major
+  std::uint32_t shift = 0;        ///< of the tiles, from the swizzle's period, in 128 bytes
+  std::uint32_t base_offset = 0;  ///< of their descriptors, in 128 bytes; both K-major
 };
 
 /// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.
@@ -143,8 +143,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
       c.product.header, c.product.a.word, c.product.result, tile(c.product.a, m, c.a_along_m),
       tile(c.product.b, n, c.b_along_n), m, n, k, box(c, c.product.a, m, c.a_along_m)[1],
       box(c, c.product.b, n, c.b_along_n)[1], c.a_along_m ? m : k, c.b_along_n ? n : k,
-      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift,
-      c.has_base_offset ? c.shift % 8 : 0);
+      c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift, c.base_offset);
 }
 
 /// A matrix of `side` rows along K, of numbers 0 to 4: which of the codes each element is.
@@ -195,17 +194,17 @@ std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, cons
   return out;
 }
 
-/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins with
-/// the tile, that of the engine, which has written the tile, where addresses are multiples of the period.
+/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins so far
+/// behind the period at which that of the engine begins, which has written the tile.
 Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& matrix) {
-  if (!c.has_base_offset) return matrix;
+  if (c.base_offset == 0) return matrix;
   const std::uint32_t span = span_bytes(c.swizzle);
   const std::uint32_t chunks = span / 16;
   const std::uint32_t per = 16 / size_of(operand.element);
   Matrix read(matrix.size());
   for (std::uint32_t at = 0; at < matrix.size(); ++at) {
-    const std::uint32_t line = at / k * span / 128;  // of 128 bytes, from the tile's first on
-    const std::uint32_t other = (line ^ (line + c.shift)) & (chunks - 1);
+    const std::uint32_t line = c.shift + at / k * span / 128;  // of 128 bytes, from the period's first on
+    const std::uint32_t other = (line ^ (line - c.base_offset)) & (chunks - 1);
     read[at] = matrix[at ^ other * per];
   }
   return read;
@@ -224,10 +223,10 @@ Trial trial_of(const Multiplication& c, Random& random) {
   const auto shared_bytes =
       static_cast<std::uint32_t>(2048 + 128 * c.shift + (m + n) * k * size_of(c.product.a.element));
   return {
-      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off{}", c.product.function, name(c.swizzle),
-                          c.a_from_registers ? ", A from registers" : "", c.a_along_m ? ", A along M" : "",
-                          c.b_along_n ? ", B along N" : "", 128 * c.shift,
-                          c.has_base_offset ? ", as their descriptors say" : ""),
+      .what = fmt::format("{}, swizzle {}{}{}{}, tiles {} bytes off, base offset {}", c.product.function,
+                          name(c.swizzle), c.a_from_registers ? ", A from registers" : "",
+                          c.a_along_m ? ", A along M" : "", c.b_along_n ? ", B along N" : "", 128 * c.shift,
+                          c.base_offset),
       .kernel = kernel_of(text_of(c), "multiply"),
       .memories = {{"product", ElementType::u32, std::vector<std::byte>(std::size_t{m} * n * 4),
                     product_of(c, as_read(c, c.product.a, a), as_read(c, c.product.b, b))},
@@ -255,14 +254,17 @@ std::vector<Trial> trials_of(const Product& product, Random& random) {
   return trials;
 }
 
-/// Tiles that begin at each of the places, but the first, from one period of their swizzle to the next.
-std::vector<Trial> shifted(Random& random, bool has_base_offset) {
+/// Tiles that begin at each of the places, but the first, from one period of their swizzle to the next; or
+/// descriptors that say so; or both.
+std::vector<Trial> shifted(Random& random, bool tiles, bool descriptors) {
   std::vector<Trial> trials;
   for (const Swizzle swizzle : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {
     for (std::uint32_t shift = 1; shift < span_bytes(swizzle) / 16; ++shift) {
-      trials.push_back(trial_of(
-          {.product = products[0], .swizzle = swizzle, .shift = shift, .has_base_offset = has_base_offset},
-          random));
+      trials.push_back(trial_of({.product = products[0],
+                                 .swizzle = swizzle,
+                                 .shift = tiles ? shift : 0,
+                                 .base_offset = descriptors ? shift : 0},
+                                random));
     }
   }
   return trials;
@@ -282,12 +284,16 @@ void add_products(std::vector<Case>& cases) {
   cases.push_back({.name = "settle: matrix tiles off the swizzle's period",
                    .instructions = instructions,
                    .what = "descriptors of base offset 0 read them as the engine writes them",
-                   .trials = [](Random& random) { return shifted(random, false); },
+                   .trials = [](Random& random) { return shifted(random, true, false); },
                    .reports = {"copy.swizzle-base"}});
+  cases.push_back({.name = "settle: base offsets of tiles at the swizzle's period",
+                   .instructions = instructions,
+                   .what = "the pattern begins so many lines of 128 bytes behind the period",
+                   .trials = [](Random& random) { return shifted(random, false, true); }});
   cases.push_back({.name = "settle: matrix tiles with a base offset",
                    .instructions = instructions,
                    .what = "with a base offset of the address's bits 7 to 9 the pattern begins with the tile",
-                   .trials = [](Random& random) { return shifted(random, true); },
+                   .trials = [](Random& random) { return shifted(random, true, true); },
                    .reports = {"copy.swizzle-base"}});
 }
 
