@@ -13,12 +13,13 @@ TMAJIT_BEGIN
 
 /// What a kernel may rely on of a tensor map that it takes as a parameter.
 struct MapFacts {
-  std::string parameter;            ///< its name in the PTX, or its number, from 0
-  std::uint64_t box_bytes = 0;      ///< that a load adds to its mbarrier; 0 if not known
-  std::uint32_t rank = 0;           ///< 0 if not known
-  std::uint32_t element_bytes = 0;  ///< 0 if not known, or if it does not matter (interleaved maps)
-  std::uint32_t alignment = 128;    ///< bytes, of the tile in shared memory: 128, or the swizzle's period
-  std::optional<MapMode> mode{};    ///< nothing if not known
+  std::string parameter;              ///< its name in the PTX, or its number, from 0
+  std::uint64_t box_bytes = 0;        ///< that a load adds to its mbarrier; 0 if not known
+  std::uint32_t rank = 0;             ///< 0 if not known
+  std::uint32_t element_bytes = 0;    ///< 0 if not known, or if it does not matter (interleaved maps)
+  std::uint32_t alignment = 128;      ///< bytes, of the tile in shared memory: 128, or the swizzle's period
+  std::optional<MapMode> mode{};      ///< nothing if not known
+  std::optional<ElementType> type{};  ///< of the elements that reductions combine; nothing if not known
 };
 
 /// The facts of a map that is encoded from `spec`.

@@ -1,5 +1,7 @@
 #include "lint/checks.hpp"
 
+#include <tmajit/combine.hpp>
+
 #include <bit>
 
 #include <spdlog/fmt/fmt.h>
@@ -117,6 +119,7 @@ struct Check {
     if (map.rank != 0 && rank != map.rank)
       return add("tensormap.rank",
                  fmt::format("an instruction of {} dimensions on a map of {}", rank, map.rank));
+    if (event.reduction && map.type) reduction(*event.reduction, *map.type);
     if (map.element_bytes == 0 || rank == 0) return;
     const Value inner = kernel.values.multiply(event.coordinates.front(), map.element_bytes);
     if (!off(inner, 16)) return;
@@ -124,6 +127,16 @@ struct Check {
     add("copy.inner-coordinate",
         fmt::format("an innermost coordinate of {}-byte elements that is {} bytes off a multiple of {}",
                     map.element_bytes, more, multiple));
+  }
+
+  void reduction(CombineOp op, ElementType type) const {
+    // The engine takes f32_ftz for f32.
+    const ElementType reduced = type == ElementType::f32_ftz ? ElementType::f32 : type;
+    const auto as = combined_as(op, reduced);
+    // Of i32 the engine has all that it has of u32 but for the counts.
+    if (as && (*as == reduced || reduced == ElementType::i32)) return;
+    add("reduce.type", fmt::format("a reduction by {} into a tensor of {}", name(op), name(type)),
+        as ? fmt::format("a map of {}, whose bits come out the same", name(*as)) : "");
   }
 
   void coordinates() const {

@@ -67,8 +67,11 @@ class Collector {
         event_.shared = address(0);
         event_.barrier = address(2);
         return is(Kind::bulk_load);
-      case Opcode::cp_async_bulk_tensor_store:
       case Opcode::cp_reduce_async_bulk_tensor:
+        for (const CombineOp op : all_combine_ops)
+          if (in.has(name(op))) event_.reduction = op;
+        [[fallthrough]];
+      case Opcode::cp_async_bulk_tensor_store:
         tensor(in, 0, 2);
         event_.shared = address(1);
         return is(Kind::bulk_store);

@@ -4,6 +4,7 @@
 /// their operands.
 #include "lint/propagation.hpp"
 
+#include <tmajit/combine.hpp>
 #include <tmajit/lint.hpp>
 
 TMAJIT_BEGIN
@@ -46,6 +47,7 @@ struct Event {
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
   llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, likewise
   const MapFacts* map = nullptr;            ///< null if the map is not known
+  std::optional<CombineOp> reduction{};     ///< of a bulk_store of a tensor that is one
 };
 
 /// What the checks of a module may still look at; what has run out stays at 0.

@@ -88,7 +88,8 @@ MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec) {
           .rank = spec.rank,
           .element_bytes = spec.interleave == Interleave::none ? size_of(spec.type) : 0,
           .alignment = layout.alignment,
-          .mode = spec.mode};
+          .mode = spec.mode,
+          .type = spec.type};
 }
 
 LintResult lint_ptx(std::string_view text, const LintOptions& options) {

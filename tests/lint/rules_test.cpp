@@ -320,6 +320,27 @@ TEST_CASE("offsets and modes of copies of pixels") {
   CHECK(found("3d.L2.global.im2col [%rd0, {0, 0, 0}], {0}", MapMode::tiled) == Rules{"tensormap.mode"});
 }
 
+TEST_CASE("a reduction that the type of its map does not have") {
+  const auto found = [](ElementType type, const std::string& operation) {
+    MapFacts facts{.parameter = "0"};
+    facts.type = type;
+    return lint_ptx(entry(registers + "cp.reduce.async.bulk.tensor.2d.global.shared::cta." + operation +
+                              ".tile.bulk_group [%rd0, {0, 0}], [%r1];\n" + commit + drain + "ret;",
+                          parameters),
+                    {.maps = {facts}});
+  };
+  using enum ElementType;
+  for (const ElementType type : {u32, i32, u64, f32, f32_ftz, f16, bf16})
+    CHECK(rules(found(type, "add")).empty());
+  for (const ElementType type : {u32, i32, u64}) CHECK(rules(found(type, "xor")).empty());
+  for (const ElementType type : {i32, i64, bf16}) CHECK(rules(found(type, "max")).empty());
+  CHECK(rules(found(f32, "min")) == Rules{"reduce.type"});
+  CHECK(rules(found(f32, "and")) == Rules{"reduce.type"});
+  CHECK(rules(found(i32, "dec")) == Rules{"reduce.type"});
+  CHECK(rules(found(u8, "add")) == Rules{"reduce.type"});
+  CHECK(found(i64, "or").findings.at(0).expected == "a map of u64, whose bits come out the same");
+}
+
 TEST_CASE("what calls do is not seen, and nothing is reported of it") {
   const std::string function =
       ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
