@@ -54,6 +54,23 @@ std::optional<Formula> Conditions::by_numbers(
   return member(id, sets_.intern(in_order(std::move(set))));
 }
 
+std::vector<std::uint64_t> Conditions::form_key(Value positive, Reading reading) const {
+  // A number that never wraps is the same in registers of any width.
+  if (reading == Reading::plain && values_.largest(positive)) positive.width = positive.known = 64;
+  std::vector<std::uint64_t> key{key_form, static_cast<std::uint64_t>(reading)};
+  Values::append(key, positive);
+  return key;
+}
+
+std::optional<SubjectId> Conditions::asked_subject(const Value& value) const {
+  if (!value.exact() || value.terms.size() != 1) return std::nullopt;
+  Value form = value;
+  form.constant = 0;
+  if (form.terms.front().factor > low_bits(form.width) / 2) return std::nullopt;
+  const auto found = subject_names_.find(form_key(std::move(form), Reading::plain));
+  return found == subject_names_.end() ? std::nullopt : std::optional(found->second);
+}
+
 Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading reading) {
   Value positive = form;
   const NumberSet* numbers = &set;
@@ -63,11 +80,8 @@ Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading
     turned = negated(set, form.width);
     numbers = &turned;
   }
-  // A number that never wraps is the same in registers of any width.
   const auto largest = reading == Reading::plain ? values_.largest(positive) : std::nullopt;
-  if (largest) positive.width = positive.known = 64;
-  std::vector<std::uint64_t> key{key_form, static_cast<std::uint64_t>(reading)};
-  Values::append(key, positive);
+  const std::vector<std::uint64_t> key = form_key(positive, reading);
   const SubjectId id = subject(key, [&] {
     Symbol all;
     values_.inherit(all, positive);

@@ -33,7 +33,9 @@ SubjectId Conditions::subject(const std::vector<std::uint64_t>& key, const std::
 }
 
 Formula Conditions::flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make) {
-  return member(subject(key, make), sets_.intern({{1, 1}}));
+  const SubjectId id = subject(key, make);
+  subjects_[id].is_flag = true;
+  return member(id, sets_.intern({{1, 1}}));
 }
 
 Formula Conditions::opaque(std::uint32_t place, std::int32_t home) {
@@ -133,9 +135,68 @@ std::int32_t Conditions::home(Formula formula) const {
   return latest;
 }
 
-SetId Conditions::known(SubjectId subject, const Facts& facts) const {
-  const Fact* const fact = find(facts, subject);
-  return fact != nullptr ? fact->set : subjects_[subject].domain;
+std::optional<SetId> Conditions::known(Formula formula, const Facts& facts) const {
+  const auto answer = decide(formula, facts);
+  return answer ? std::optional(sets_.intern({{*answer ? 1U : 0U, *answer ? 1U : 0U}})) : std::nullopt;
+}
+
+std::optional<SetId> Conditions::known(const Value& value, const Facts& facts) const {
+  if (const auto number = value.number()) return sets_.intern({{*number, *number}});
+  if (!value.exact() || value.terms.size() != 1) return std::nullopt;
+  const Term& term = value.terms.front();
+  if (const auto& formula = values_.symbol(term.symbol).indicates) {
+    const auto answer = decide(*formula, facts);
+    const std::uint64_t one = (value.constant + term.factor) & low_bits(value.width);
+    if (answer) return sets_.intern({{*answer ? one : value.constant, *answer ? one : value.constant}});
+    return sets_.intern(in_order({{one, one}, {value.constant, value.constant}}));
+  }
+  const auto subject = asked_subject(value);
+  const Fact* const fact = subject ? find(facts, *subject) : nullptr;
+  if (fact == nullptr) return std::nullopt;
+  return sets_.intern(shifted(sets_[fact->set], value.constant, value.width));
+}
+
+std::optional<SetId> Conditions::after_turn(SetId set, std::uint32_t width) const {
+  // Counting is taken not to overflow.
+  const NumberSet counted = {{1, low_bits(width) / 2}};
+  const NumberSet now = intersection(sets_[set], {{0, low_bits(width) / 2}});
+  return !now.empty() && now.front().first >= 1 ? std::optional(sets_.intern(counted)) : std::nullopt;
+}
+
+void Conditions::arrive(SubjectId subject, SetId set, Facts& facts) const {
+  const SetId domain = subjects_[subject].domain;
+  const SetId now = sets_.both(set, domain);
+  if (now == domain || now == NumberSets::empty) return;
+  auto* const at = std::ranges::lower_bound(facts, subject, {}, &Fact::subject);
+  if (at != facts.end() && at->subject == subject) {
+    at->set = now;
+  } else {
+    facts.insert(at, {subject, now});
+  }
+}
+
+llvm::SmallVector<Facts, 2> Conditions::assume_each(Formula formula, bool truth, const Facts& facts) const {
+  // More ways than this out of one "or" are not told apart.
+  constexpr std::size_t most_ways = 4;
+  const Node& node = nodes_[formula / 2];
+  const bool holds = truth != ((formula & 1) != 0);
+  llvm::SmallVector<Facts, 2> ways;
+  const auto plainly = [&] {
+    ways.assign(1, facts);
+    if (!assume(formula, truth, ways.front())) ways.clear();
+  };
+  if (formula / 2 == 0 || node.is_member) {
+    plainly();
+  } else if (holds) {
+    for (const Facts& each : assume_each(node.left, true, facts))
+      for (Facts& both : assume_each(node.right, true, each)) ways.push_back(std::move(both));
+  } else {
+    ways = assume_each(node.left, false, facts);
+    for (const Facts& each : assume_each(node.left, true, facts))
+      for (Facts& both : assume_each(node.right, false, each)) ways.push_back(std::move(both));
+  }
+  if (ways.size() > most_ways) plainly();
+  return ways;
 }
 
 std::optional<bool> Conditions::decide(Formula formula, const Facts& facts) const {

@@ -71,6 +71,14 @@ class Conditions {
 
   [[nodiscard]] std::size_t subjects() const noexcept { return subjects_.size(); }
   [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].is; }
+  /// Whether the formula is one yes or no by itself; its subject.
+  [[nodiscard]] bool is_flag(Formula formula) const {
+    return formula % 2 == 0 && nodes_[formula / 2].is_member &&
+           subjects_[nodes_[formula / 2].subject].is_flag;
+  }
+  [[nodiscard]] SubjectId flag_subject(Formula flag) const { return nodes_[flag / 2].subject; }
+  /// What comparisons ask for the value's form without its constant, if any does and it has one symbol.
+  [[nodiscard]] std::optional<SubjectId> asked_subject(const Value& value) const;
   /// Calls `visit` with every subject of the formula.
   void for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const;
   /// The latest home of the formula's subjects.
@@ -80,6 +88,17 @@ class Conditions {
   [[nodiscard]] std::optional<bool> decide(Formula formula, const Facts& facts) const;
   /// Adds what follows from the formula being `truth`; false if the facts contradict it.
   [[nodiscard]] bool assume(Formula formula, bool truth, Facts& facts) const;
+  /// Facts that together fit what fits `facts` and makes the formula `truth`.
+  [[nodiscard]] llvm::SmallVector<Facts, 2> assume_each(Formula formula, bool truth,
+                                                        const Facts& facts) const;
+  /// Says anew what a subject is.
+  void arrive(SubjectId subject, SetId set, Facts& facts) const;
+  /// What the facts know of the formula (as 1 or 0), or of the number; nothing if they know nothing.
+  [[nodiscard]] std::optional<SetId> known(Formula formula, const Facts& facts) const;
+  [[nodiscard]] std::optional<SetId> known(const Value& value, const Facts& facts) const;
+  /// What to keep of a set that a turn of a loop brings to the next: a number that counts is above 0 or is
+  /// not known, or a path would have as many states as the loop has turns. Nothing if nothing is kept.
+  [[nodiscard]] std::optional<SetId> after_turn(SetId set, std::uint32_t width) const;
   /// Drops the facts of subjects that are made anew at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;
   /// Whether the facts leave only one thread.
@@ -112,6 +131,7 @@ class Conditions {
   struct Known {
     Subject is;
     SetId domain = 0;
+    bool is_flag = false;
   };
   /// How the numbers of a form are read: as they are, or as a difference of signed or unsigned numbers.
   enum class Reading : std::uint8_t { plain, difference_signed, difference_unsigned };
@@ -124,12 +144,13 @@ class Conditions {
   /// Whether the value's form, without its constant, belongs to the set. The set of −form is asked instead
   /// where that is the form's other name.
   Formula form_member(const Value& form, const NumberSet& set, Reading reading);
+  /// The key of the subject that a form is by itself.
+  [[nodiscard]] std::vector<std::uint64_t> form_key(Value positive, Reading reading) const;
   /// For each number of what both values follow from: whether `holds`.
   std::optional<Formula> by_numbers(const Value& a, const Value& b,
                                     const std::function<bool(std::uint64_t, std::uint64_t)>& holds);
   /// The set of a member node, if the formula is one.
   [[nodiscard]] std::optional<Fact> as_member(Formula formula) const;
-  [[nodiscard]] SetId known(SubjectId subject, const Facts& facts) const;
 
   Values& values_;
   std::vector<Node> nodes_;

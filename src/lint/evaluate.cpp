@@ -219,6 +219,7 @@ class Evaluator {
     // What is not negative is shifted in the same way by both.
     is_unsigned = is_unsigned || (a.most >> (bits - 1)) == 0;
     if (by && number && is_unsigned) return Values::constant(*by >= bits ? 0 : *number >> *by, bits);
+    if (by && is_unsigned && *by < bits && a.most >> *by == 0) return Values::constant(0, bits);
     if (!by || *by >= bits) return Values::of(pure({&a, &amount}), bits);
     // What is surely zero below the shifted bits stays an alignment above them.
     const std::uint32_t alignment = values_.alignment(a);

@@ -210,6 +210,11 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
   Propagation propagation(function, flow, values, conditions);
   Collector collector(*this, propagation);
   propagation.visit([&](std::uint32_t index) { collector.take(index); });
+  arrivals.resize(flow.blocks().size());
+  propagation.for_each_arrival(
+      [&](std::uint32_t block, std::uint32_t from, SubjectId subject, Content content) {
+        arrivals[block].push_back({from, subject, std::move(content)});
+      });
   std::ranges::sort(events, {}, &Event::instruction);
   std::uint32_t next = 0;
   for (const Block& block : flow.blocks()) {

@@ -50,6 +50,13 @@ struct Event {
   std::optional<CombineOp> reduction{};     ///< of a bulk_store of a tensor that is one
 };
 
+/// What a register holds, where ways meet, of those that come from one block: a comparison asks for it later.
+struct Arrival {
+  std::uint32_t from = 0;  ///< a block
+  SubjectId subject = 0;   ///< what the register is asked for from there on
+  Content content;         ///< of which it becomes what this is at the end of `from`
+};
+
 /// What the checks of a module may still look at; what has run out stays at 0.
 struct Allowance {
   /// Events and edges, each in one state: half a second or so.
@@ -68,9 +75,10 @@ struct Kernel {
   ControlFlow flow;
   Values values;
   Conditions conditions;
-  std::vector<Event> events;               ///< of reachable instructions, in the order of the text
-  std::vector<std::uint32_t> first_event;  ///< of each block; one more at the end
-  std::vector<Formula> guards;             ///< of branches and events; always true for others
+  std::vector<Event> events;                   ///< of reachable instructions, in the order of the text
+  std::vector<std::uint32_t> first_event;      ///< of each block; one more at the end
+  std::vector<Formula> guards;                 ///< of branches and events; always true for others
+  std::vector<std::vector<Arrival>> arrivals;  ///< at each block
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;

@@ -91,22 +91,36 @@ class Explorer {
         continue;
       }
       const std::size_t before = next_.size();
+      bool goes_on = true;
       PathState taken = state;
-      if (happens == true || kernel_.conditions.assume(guard, true, taken.facts))
+      const auto step = [&](const Facts& facts) {
+        const std::size_t first = next_.size();
+        taken.facts = facts;
         check_.step(event, taken, next_);
+        goes_on = goes_on && next_.size() == first + 1 && next_.back() == taken;
+      };
+      if (happens == true) {
+        step(state.facts);
+      } else {
+        for (const Facts& facts : kernel_.conditions.assume_each(guard, true, state.facts)) step(facts);
+      }
       // What has just been remembered may ask for less.
       for (std::size_t i = before; i < next_.size(); ++i) {
         if (state.memory == 0 && next_[i].memory != 0) remembering_.trim(block, next_[i].facts);
       }
-      const bool goes_on = next_.size() == before + 1 && next_.back() == taken;
       if (happens == true) {
         changed = changed || !goes_on;
       } else if (goes_on) {
         // Nothing depends on whether it happens.
-        next_.back() = std::move(state);
+        next_.resize(before);
+        next_.push_back(std::move(state));
       } else {
         changed = true;
-        if (kernel_.conditions.assume(guard, false, state.facts)) next_.push_back(std::move(state));
+        taken = state;
+        for (Facts& facts : kernel_.conditions.assume_each(guard, false, state.facts)) {
+          taken.facts = std::move(facts);
+          next_.push_back(taken);
+        }
       }
     }
     states.swap(next_);
@@ -138,17 +152,42 @@ class Explorer {
         check_.end(block.last - 1, state);
     }
     for (const Edge& edge : block.edges) {
-      const bool asks = edge.conditional && decides;
-      if (asks && passes && *passes != edge.when) continue;
-      PathState next = state;
-      if (asks && !kernel_.conditions.assume(guard, edge.when, next.facts)) continue;
-      if (kernel_.flow.retreats(from, edge.target)) {
-        const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(edge.target));
-        kernel_.conditions.forget(next.facts, rank);
-        if (next.memory != 0 && !check_.retreat(next, rank)) continue;
+      if (!edge.conditional || !decides) {
+        follow(from, edge.target, state);
+        continue;
       }
-      arrive(edge.target, std::move(next));
+      if (passes && *passes != edge.when) continue;
+      PathState next = state;
+      for (Facts& facts : kernel_.conditions.assume_each(guard, edge.when, state.facts)) {
+        next.facts = std::move(facts);
+        follow(from, edge.target, next);
+      }
     }
+  }
+
+  void follow(std::uint32_t from, std::uint32_t to, PathState state) {
+    const bool retreats = kernel_.flow.retreats(from, to);
+    llvm::SmallVector<Fact, 4> arriving;
+    for (const Arrival& arrival : kernel_.arrivals[to]) {
+      if (arrival.from != from || !of(state).asks(arrival.subject)) continue;
+      const Content& content = arrival.content;
+      std::optional<SetId> known;
+      if (content.formula) {
+        known = kernel_.conditions.known(*content.formula, state.facts);
+      } else if (content.value) {
+        known = kernel_.conditions.known(*content.value, state.facts);
+        if (known && retreats && !content.value->number())
+          known = kernel_.conditions.after_turn(*known, content.value->width);
+      }
+      if (known) arriving.push_back({arrival.subject, *known});
+    }
+    if (retreats) {
+      const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(to));
+      kernel_.conditions.forget(state.facts, rank);
+      if (state.memory != 0 && !check_.retreat(state, rank)) return;
+    }
+    for (const Fact& fact : arriving) kernel_.conditions.arrive(fact.subject, fact.set, state.facts);
+    arrive(to, std::move(state));
   }
 
   const Kernel& kernel_;

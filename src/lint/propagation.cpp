@@ -59,6 +59,7 @@ void Propagation::find_slots() {
   give_up_slots_ =
       !live_.find(function_, flow_, slot_of_, register_of_.size()) || live_.size() > most_contents;
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
+  entering_.resize(leaving_.size());
   left_.assign(flow_.blocks().size(), false);
 }
 
@@ -109,8 +110,21 @@ void Propagation::enter(std::uint32_t block) {
     for (std::uint32_t slot = 0; slot < current_.size(); ++slot) current_[slot] = forgotten(block, slot);
   } else {
     // What nobody reads before it is written again may hold what it likes.
-    for (const std::uint32_t slot : live_.in(block)) current_[slot] = merge(block, slot);
+    const auto slots = live_.in(block);
+    std::vector<Content>& entering = entering_[block];
+    const bool is_known = entering.size() == slots.size();
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      current_[slots[i]] = merge(block, slots[i], is_known ? &entering[i] : nullptr);
+    if (!begins_loop(block)) return;
+    entering.resize(slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) entering[i] = current_[slots[i]];
   }
+}
+
+bool Propagation::begins_loop(std::uint32_t block) const {
+  return std::ranges::any_of(flow_.predecessors(block), [&](std::uint32_t from) {
+    return flow_.rank(from) != ControlFlow::unreachable && flow_.retreats(from, block);
+  });
 }
 
 const Content& Propagation::left_by(std::uint32_t block, std::uint32_t slot) const {
@@ -126,7 +140,7 @@ Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
   return content;
 }
 
-Content Propagation::merge(std::uint32_t block, std::uint32_t slot) {
+Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Content* before) {
   const JoinKey key{key_merge, block, slot};
   Content merged;
   bool first = true;
@@ -134,7 +148,14 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot) {
     if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
     Content content = left_by(from, slot);
     if (flow_.retreats(from, block)) {
-      if (content.value) content.value = values_.before(*content.value, home_);
+      // What the loop leaves as it was adds nothing to what came into the loop.
+      if (before != nullptr && content == *before && !first) continue;
+      if (content.value) {
+        const auto flag = conditions_.indicated(*content.value);
+        content.value = flag && conditions_.home(*flag) >= home_
+                            ? conditions_.indicator(joined_atom(key), content.value->width)
+                            : values_.before(*content.value, home_);
+      }
       if (content.formula && conditions_.home(*content.formula) >= home_) content.formula = joined_atom(key);
     }
     merged = first ? std::move(content) : join(merged, content, key);
@@ -157,8 +178,42 @@ Content Propagation::join(const Content& a, const Content& b, const JoinKey& key
   return joined;
 }
 
+std::optional<Value> Propagation::joined_flags(const Value& a, const Value& b, const JoinKey& key) {
+  if (!conditions_.indicated(a) || !conditions_.indicated(b)) return std::nullopt;
+  return conditions_.indicator(joined_atom(key), a.width);
+}
+
+void Propagation::for_each_arrival(const VisitArrival& visit) {
+  if (give_up_slots_) return;
+  for (const std::uint32_t block : flow_.order()) {
+    if (flow_.predecessors(block).size() < 2) continue;
+    home_ = static_cast<std::int32_t>(flow_.rank(block));
+    const auto slots = live_.in(block);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::uint32_t slot = slots[i];
+      const Content merged = merge(block, slot, entering_[block].empty() ? nullptr : &entering_[block][i]);
+      const auto formula = merged.value ? conditions_.indicated(*merged.value) : merged.formula;
+      const bool is_flag = formula && conditions_.is_flag(*formula);
+      const auto subject = is_flag        ? std::optional(conditions_.flag_subject(*formula))
+                           : merged.value ? conditions_.asked_subject(*merged.value)
+                                          : std::nullopt;
+      if (!subject || conditions_.subject(*subject).home != home_) continue;
+      for (const std::uint32_t from : flow_.predecessors(block)) {
+        if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
+        Content content = left_by(from, slot);
+        if (is_flag && content.value) content = {std::nullopt, conditions_.indicated(*content.value)};
+        if (!is_flag && content.value)
+          content.value =
+              values_.subtract(*content.value, Values::constant(merged.value->constant, merged.value->width));
+        visit(block, from, *subject, std::move(content));
+      }
+    }
+  }
+}
+
 Value Propagation::join(const Value& a, const Value& b, const JoinKey& key) {
   if (Values::same(a, b) && a.most == b.most) return a;
+  if (auto flags = joined_flags(a, b, key)) return *flags;
   Value common = settle_ ? Values::unknown(a.width) : values_.common(a, b);
   const std::uint64_t most = settle_ || a.most != b.most ? low_bits(a.width) : a.most;
   const SymbolId rest =

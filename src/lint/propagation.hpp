@@ -31,6 +31,13 @@ class Propagation {
   /// Walks every reachable instruction in order(); the registers are then as before that instruction.
   void visit(const std::function<void(std::uint32_t instruction)>& each);
 
+  using VisitArrival =
+      std::function<void(std::uint32_t block, std::uint32_t from, SubjectId subject, Content content)>;
+  /// Calls `visit` for every edge to `block` and register there of which its ways do not agree and for which
+  /// a comparison asks, with what the register holds at the end of `from`: the formula, or the number less
+  /// the merged form's constant, that the subject then is.
+  void for_each_arrival(const VisitArrival& visit);
+
   [[nodiscard]] const ptx::FlatFunction& function() const noexcept { return function_; }
   [[nodiscard]] Values& values() const noexcept { return values_; }
   [[nodiscard]] Conditions& conditions() const noexcept { return conditions_; }
@@ -59,7 +66,9 @@ class Propagation {
   bool pass();
   /// The slots at the entry of a block, from what its predecessors leave.
   void enter(std::uint32_t block);
-  Content merge(std::uint32_t block, std::uint32_t slot);
+  /// `before` is what the last pass made of it, if any did.
+  Content merge(std::uint32_t block, std::uint32_t slot, const Content* before);
+  [[nodiscard]] bool begins_loop(std::uint32_t block) const;
   /// What a block leaves in a slot that is live at its end.
   [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
   /// What is kept of a slot once there are too many of them.
@@ -71,6 +80,8 @@ class Propagation {
   /// `a` where the formula holds, else `b`.
   Content chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key);
   Formula joined_atom(const JoinKey& key);
+  /// Of two numbers that are 0 or 1 by formulas: whether the one that is held is 1.
+  std::optional<Value> joined_flags(const Value& a, const Value& b, const JoinKey& key);
   [[nodiscard]] const Content& content(std::uint32_t reg) const {
     return slot_of_[reg] == single ? single_[reg] : current_[slot_of_[reg]];
   }
@@ -84,10 +95,11 @@ class Propagation {
   std::vector<std::uint32_t> register_of_;  ///< of a slot
   std::vector<Content> single_;
   std::vector<Content> current_;
-  Liveness live_;                              ///< of slots
-  std::vector<std::vector<Content>> leaving_;  ///< at the end of each block, of live_.out()
-  std::vector<bool> left_;                     ///< blocks that a pass has come through
-  bool give_up_slots_ = false;                 ///< too many: their registers are unknown
+  Liveness live_;                               ///< of slots
+  std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
+  std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
+  std::vector<bool> left_;                      ///< blocks that a pass has come through
+  bool give_up_slots_ = false;                  ///< too many: their registers are unknown
   bool changed_ = false;
   bool settle_ = false;  ///< what still differs is taken as unknown, so that the passes end
   std::uint32_t place_ = 0;

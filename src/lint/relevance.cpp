@@ -21,12 +21,27 @@ constexpr std::size_t most_between = 64;
 Relevance::Relevance(const PathCheck& check, bool remembers, const Relevance* later)
     : kernel_(check.kernel()), remembers_(remembers), asks_threads_(check.asks_threads()) {
   find_events(check);
-  find_deciding(check);
-  find_askers();
+  if (later != nullptr) {
+    last_asker_ = later->last_asker_;
+  } else {
+    last_asker_.assign(kernel_.conditions.subjects(), -1);
+  }
+  find_asked(check);
   find_loops();
-  if (later == nullptr) return;
-  for (SubjectId id = 0; id < last_asker_.size(); ++id)
-    last_asker_[id] = std::max(last_asker_[id], later->last_asker_[id]);
+}
+
+void Relevance::find_asked(const PathCheck& check) {
+  has_arrival_.assign(kernel_.flow.blocks().size(), false);
+  for (bool changed = true; changed;) {
+    const std::vector<std::int32_t> before = last_asker_;
+    for (const std::uint32_t block : kernel_.flow.order()) {
+      has_arrival_[block] = llvm::any_of(kernel_.arrivals[block],
+                                         [&](const Arrival& arrival) { return asks(arrival.subject); });
+    }
+    find_deciding(check);
+    find_askers();
+    changed = before != last_asker_;
+  }
 }
 
 void Relevance::find_events(const PathCheck& check) {
@@ -71,7 +86,7 @@ bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
     const std::uint32_t from = open.pop_back_val();
     for (const Edge& edge : kernel_.flow.blocks()[from].edges) {
       // A turn of a loop makes numbers anew, and what was remembered of them.
-      if (kernel_.flow.retreats(from, edge.target)) return true;
+      if (kernel_.flow.retreats(from, edge.target) || has_arrival_[edge.target]) return true;
       if (edge.target == meet || !seen.insert(edge.target).second) continue;
       if (has_event_[edge.target] || (ends_matter && kernel_.flow.ends(edge.target))) return true;
       if (seen.size() > most_between) return true;
@@ -82,17 +97,29 @@ bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
 }
 
 void Relevance::find_askers() {
-  last_asker_.assign(kernel_.conditions.subjects(), -1);
+  const auto ask_subject = [&](SubjectId id, std::uint32_t block) {
+    last_asker_[id] = std::max(last_asker_[id], static_cast<std::int32_t>(kernel_.flow.rank(block)));
+  };
   const auto ask = [&](Formula guard, std::uint32_t block) {
-    const auto rank = static_cast<std::int32_t>(kernel_.flow.rank(block));
-    kernel_.conditions.for_each_subject(
-        guard, [&](SubjectId id) { last_asker_[id] = std::max(last_asker_[id], rank); });
+    kernel_.conditions.for_each_subject(guard, [&](SubjectId id) { ask_subject(id, block); });
   };
   for (const std::uint32_t block : kernel_.flow.order()) {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
       if (concerns_[e]) ask(kernel_.events[e].guard, block);
     }
-    if (decides_[block]) ask(kernel_.guards[kernel_.flow.blocks()[block].last - 1], block);
+    const Block& its = kernel_.flow.blocks()[block];
+    if (decides_[block] && its.first != its.last) ask(kernel_.guards[its.last - 1], block);
+    // What arrives is asked for where it comes from.
+    for (const Arrival& arrival : kernel_.arrivals[block]) {
+      if (!asks(arrival.subject)) continue;
+      if (arrival.content.formula) ask(*arrival.content.formula, arrival.from);
+      if (!arrival.content.value) continue;
+      if (const auto source = kernel_.conditions.asked_subject(*arrival.content.value))
+        ask_subject(*source, arrival.from);
+      for (const Term& term : arrival.content.value->terms) {
+        if (const auto& formula = kernel_.values.symbol(term.symbol).indicates) ask(*formula, arrival.from);
+      }
+    }
   }
 }
 

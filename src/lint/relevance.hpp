@@ -23,12 +23,16 @@ class Relevance {
   /// Whether it matters which way a path takes from the block's end: the ways meet again, and nothing that
   /// concerns the check is before that.
   [[nodiscard]] bool decides(std::uint32_t block) const { return decides_[block]; }
+  /// Whether a guard asks for the subject.
+  [[nodiscard]] bool asks(SubjectId subject) const { return last_asker_[subject] >= 0; }
   /// Drops what no guard asks for that can follow from the block's begin.
   void trim(std::uint32_t block, Facts& facts) const;
 
  private:
   Relevance(const PathCheck& check, bool remembers, const Relevance* later);
   void find_events(const PathCheck& check);
+  /// Marks branches and askers until no arrival is asked for that was not.
+  void find_asked(const PathCheck& check);
   void find_deciding(const PathCheck& check);
   [[nodiscard]] bool may_matter(std::uint32_t block, bool ends_matter) const;
   void find_askers();
@@ -41,6 +45,7 @@ class Relevance {
   std::vector<bool> has_event_;
   std::vector<bool> reaches_;
   std::vector<bool> decides_;
+  std::vector<bool> has_arrival_;  ///< of which a guard asks, by block
   /// The highest rank of a block that asks for a subject; −1 if none does.
   std::vector<std::int32_t> last_asker_;
   // Of the loops round a rank, as far as ranks show them: where the outermost and the innermost begin.

@@ -46,6 +46,15 @@ Module example(const std::string& file, const std::string& entry, std::vector<Ma
   return module;
 }
 
+Module idioms(bool mutants) {
+  return {compile(source({.text = read(TMAJIT_LINT_DATA "/idioms.cu"),
+                          .file = "idioms.cu",
+                          .entry = "one_of_a_warp",
+                          .constants = {{"mutant", mutants}}}))
+              .ptx,
+          {}};
+}
+
 std::string entry(const std::string& body, const std::string& parameters, const std::string& before) {
   return ".version 9.0\n.target sm_90a\n.address_size 64\n" + before + "\n.visible .entry k(" + parameters +
          ")\n{\n" + body + "\n}\n";

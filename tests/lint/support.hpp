@@ -25,6 +25,8 @@ Module example(const std::string& file, const std::string& entry, std::vector<tm
                std::vector<tmajit::KernelConstant> constants = {});
 /// out = a + b in libcu++'s words; data/pipeline.ptx, of data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.
 Module pipeline();
+/// The kernels of data/idioms.cu, or the mutant of each.
+Module idioms(bool mutants);
 /// A module of one entry, `k`, with these statements, for sm_90a.
 std::string entry(const std::string& body, const std::string& parameters = {},
                   const std::string& before = {});
