@@ -25,6 +25,9 @@ struct LaunchShape {
   /// 0: none. The first `scratch_zeros` of it are zeros, and the kernel leaves them so. Launches of one graph
   /// that one stream added share it: two graphs that were instantiated of it must not run at once.
   std::uint32_t scratch_bytes = 0;
+  /// All CTAs are on the chip at once, so that they may meet at a barrier of the grid
+  /// (CU_LAUNCH_ATTRIBUTE_COOPERATIVE). A launch of more than it holds fails.
+  bool cooperative = false;
 };
 
 /// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch of it keeps what it

@@ -145,7 +145,8 @@ std::vector<std::string> HeaderSearch::expanded(std::string_view text, std::uint
     if (begin != end && depth < most_nested) {
       const std::string_view argument = take_brackets(text);
       for (auto at = begin; at != end; ++at) {
-        for (std::string& each : expanded(replaced(at->second.body, at->second.parameter, argument), depth + 1))
+        for (std::string& each :
+             expanded(replaced(at->second.body, at->second.parameter, argument), depth + 1))
           words.push_back(std::move(each));
       }
     } else {

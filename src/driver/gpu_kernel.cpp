@@ -167,14 +167,18 @@ void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> paramet
   config.blockDimZ = shape.block[2];
   config.sharedMemBytes = shape.shared_bytes;
   config.hStream = stream;
-  CUlaunchAttribute cluster;
+  CUlaunchAttribute attributes[2];
+  config.attrs = attributes;
   // Without the attribute a kernel keeps the cluster it was compiled for.
   if (shape.cluster != LaunchShape{}.cluster) {
-    cluster = {};
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++] = {};
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+  }
+  if (shape.cooperative) {
+    CUlaunchAttribute& cooperative = attributes[config.numAttrs++] = {};
+    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    cooperative.value.cooperative = 1;
   }
   // The driver only reads the array; its signature predates const.
   const CUresult result =

@@ -11,9 +11,9 @@ std::size_t LaunchImage::bytes_for(const ParameterBlock& parameters) noexcept {
       .end;
 }
 
-LaunchImage::LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape, const Target& target)
-    : kernel_(&target.kernel),
-      encoder_(&target.maps),
+LaunchImage::LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape,
+                         const LoadedKernel& kernel)
+    : kernel_(&kernel),
       shape_(shape),
       parameter_bytes_(static_cast<std::uint16_t>(parameters.bytes().size())),
       parameters_(parameters.entries().size() & 63),
@@ -29,12 +29,12 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   static_assert(max_bytes >= sizeof(LaunchImage) + ParameterBlock::max_bytes +
                                  ParameterBlock::max_patches * sizeof(Patch) +
                                  ParameterBlock::max_parameters * sizeof(std::uint16_t) + 8 +
-                                 max_operands * (sizeof(Map) + sizeof(TensorMapSpec)));
-  auto& image = *new (memory) LaunchImage(parameters, shape, target);
+                                 sizeof(DeviceMaps*) + max_operands * (sizeof(Map) + sizeof(TensorMapSpec)));
+  auto& image = *new (memory) LaunchImage(parameters, shape, target.kernel);
   const Layout layout = image.layout();
   auto* const begin = static_cast<std::byte*>(memory);
   std::byte* const bytes = begin + layout.bytes;
-  std::ranges::fill(std::span(bytes, begin + layout.spec), std::byte{0});
+  std::ranges::fill(std::span(bytes, begin + layout.encoder), std::byte{0});
   std::ranges::copy(parameters.bytes(), bytes);
 
   auto* patch = reinterpret_cast<Patch*>(begin + layout.patch);
@@ -50,6 +50,8 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   for (const ParameterBlock::Entry& entry : parameters.entries()) {
     *offset++ = static_cast<std::uint16_t>(entry.offset);
   }
+  if (DeviceMaps* const encoder = &target.maps; !parameters.maps().empty())
+    std::memcpy(begin + layout.encoder, &encoder, sizeof encoder);
   auto* map = reinterpret_cast<Map*>(begin + layout.map);
   auto* spec = reinterpret_cast<TensorMapSpec*>(begin + layout.spec);
   for (const ParameterBlock::Map& one : parameters.maps()) {
@@ -64,8 +66,9 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
 }
 
 void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
-  encoder_->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
-                        address);
+  (*at<DeviceMaps*>(layout().encoder))
+      ->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
+                    address);
 }
 
 TMAJIT_END

@@ -131,17 +131,19 @@ class alignas(8) LaunchImage {
           map(patch + patches * sizeof(Patch)),
           pointer(map + map_count * sizeof(Map)),
           bytes((pointer + parameters * sizeof(std::uint16_t) + 7) / 8 * 8),
-          spec(bytes + (parameter_bytes + chunk - 1) / chunk * chunk),
+          encoder(bytes + (parameter_bytes + chunk - 1) / chunk * chunk),
+          spec(encoder + (map_count == 0 ? 0 : sizeof(DeviceMaps*))),
           end(spec + map_count * sizeof(TensorMapSpec)) {}
     std::size_t patch;
     std::size_t map;
     std::size_t pointer;  ///< the offset of each parameter in `bytes`
     std::size_t bytes;    ///< of the parameters, to a whole chunk
+    std::size_t encoder;  ///< of the maps, if there are any
     std::size_t spec;     ///< of each map
     std::size_t end;
   };
 
-  LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape, const Target& target);
+  LaunchImage(const ParameterBlock& parameters, const LaunchShape& shape, const LoadedKernel& kernel);
   [[nodiscard]] Layout layout() const noexcept { return {parameters_, patches_, maps_, parameter_bytes_}; }
   template <class T>
   [[nodiscard]] const T* at(std::size_t offset) const noexcept {
@@ -151,7 +153,6 @@ class alignas(8) LaunchImage {
   void place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const;
 
   const LoadedKernel* kernel_;
-  DeviceMaps* encoder_;
   LaunchShape shape_;
   std::uint16_t parameter_bytes_;
   // So short that all of this is one line of the caches.

@@ -198,8 +198,10 @@ class Cluster {
  public:
   explicit Cluster(Launch& launch);
 
-  /// Runs one cluster from its first to its last instruction, on the calling thread.
-  void run(std::uint64_t number);
+  /// Makes everything as the cluster of that number finds it.
+  void begin(std::uint64_t number);
+  /// A turn of every CTA, on the calling thread. False once all threads have exited, or the launch stops.
+  [[nodiscard]] bool step();
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ctas_.size()); }
   [[nodiscard]] Cta& cta(std::uint32_t rank) noexcept { return *ctas_[rank]; }
@@ -216,6 +218,7 @@ class Cluster {
 
  private:
   [[nodiscard]] std::uint64_t changes() const noexcept;
+  void play_round();
   [[nodiscard]] bool turn(std::uint64_t round);
   [[nodiscard]] bool deliver();
   [[nodiscard]] bool release_held();
@@ -230,6 +233,8 @@ class Cluster {
   ClusterBarrier barrier_;
   bool ascending_ = true;
   std::uint64_t changes_at_time_out_ = ~0ULL;
+  std::uint64_t round_ = 0;
+  std::uint64_t busy_ = 0;  ///< rounds in which something changed, since the last delivery
 };
 
 // Addresses of a memory instruction, lane by lane, checked and resolved to host memory.

@@ -62,6 +62,11 @@ constexpr SpecialRegister special_registers[] = {
     {"%aggr_smem_size", scalar, [](At at, std::size_t) { return at.cta.shared_bytes() + shared_base; }},
     {"%cluster_ctarank", scalar, [](At at, std::size_t) { return at.cta.rank; }},
     {"%cluster_nctarank", scalar, [](At at, std::size_t) { return at.cta.cluster.size(); }},
+    // What cooperative groups take for the address of the grid's workspace: its upper and its lower half.
+    {"%envreg1", scalar,
+     [](At at, std::size_t) { return static_cast<std::uint32_t>(at.cta.launch.grid_workspace >> 32); }},
+    {"%envreg2", scalar,
+     [](At at, std::size_t) { return static_cast<std::uint32_t>(at.cta.launch.grid_workspace); }},
     {"%is_explicit_cluster", predicate,
      [](At at, std::size_t) { return at.cta.launch.explicit_cluster ? 1U : 0U; }},
 };

@@ -95,6 +95,31 @@ class GlobalMemory {
   std::map<std::uint64_t, Region> regions_;
 };
 
+/// A launch's own memory, where nothing else is.
+class OwnMemory {
+ public:
+  /// The first `zeros` bytes of it are zeros.
+  OwnMemory(GlobalMemory& memory, std::uint64_t bytes, std::uint64_t zeros)
+      : memory_(memory), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
+    std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
+  }
+  ~OwnMemory() { memory_.free(address_); }
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] bool leaves_zeros() const {
+    const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
+    return std::all_of(first.get(), first.get() + zeros_,
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  }
+
+ private:
+  GlobalMemory& memory_;
+  std::uint64_t zeros_;
+  std::uint64_t address_;
+};
+
 /// What launches and devices share; kernels may outlive neither.
 struct State {
   explicit State(const SimOptions& all) : options(all), memory(all.memory_bytes) {}
@@ -107,7 +132,11 @@ struct State {
   std::vector<Report> pending;  ///< of launches since the last synchronize()
   std::uint64_t thread_instructions = 0;
 
-  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters) {
+  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters,
+           std::uint64_t ctas_at_once) {
+    // Cooperative groups keep a size and the grid's barrier in it.
+    std::optional<OwnMemory> workspace;
+    if (shape.cooperative) workspace.emplace(memory, 8, 8);
     if (parameters.size() != program.parameters.size()) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("kernel \"{}\" takes {} parameters, the launch gives {}", program.entry,
@@ -115,6 +144,8 @@ struct State {
     }
     Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
     launch.number = maps.begin_launch();
+    launch.ctas_at_once = ctas_at_once;
+    if (workspace) launch.grid_workspace = workspace->address();
     launch.cluster = program.cluster.value_or(shape.cluster);
     launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;
     launch.parameters.resize(program.parameter_bytes);
@@ -133,32 +164,6 @@ struct State {
       pending.push_back(std::move(report));
     }
   }
-};
-
-/// A launch's own memory, where nothing else is.
-class OwnScratch {
- public:
-  OwnScratch(GlobalMemory& memory, std::uint64_t bytes)
-      : memory_(memory),
-        zeros_(std::min<std::uint64_t>(bytes, scratch_zeros)),
-        address_(memory.allocate(bytes)) {
-    std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
-  }
-  ~OwnScratch() { memory_.free(address_); }
-  OwnScratch(const OwnScratch&) = delete;
-  OwnScratch& operator=(const OwnScratch&) = delete;
-
-  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
-  [[nodiscard]] bool leaves_zeros() const {
-    const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
-    return std::all_of(first.get(), first.get() + zeros_,
-                       [](std::byte byte) { return byte == std::byte{0}; });
-  }
-
- private:
-  GlobalMemory& memory_;
-  std::uint64_t zeros_;
-  std::uint64_t address_;
 };
 
 class SimKernel final : public LoadedKernel {
@@ -188,12 +193,19 @@ class SimKernel final : public LoadedKernel {
                          program_.static_shared_bytes + shape.shared_bytes, max_shared_bytes));
     }
     if (const std::string why = why_no_cluster(shape); !why.empty()) refuse(why);
-    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters);
-    const OwnScratch scratch(state_->memory, shape.scratch_bytes);
+    const std::uint64_t at_once =
+        std::uint64_t{ctas_per_sm(static_cast<std::uint32_t>(threads), shape.shared_bytes)} *
+        state_->options.sm_count;
+    if (shape.cooperative && volume(shape.grid) > at_once) {
+      refuse(fmt::format("a cooperative launch of {} CTAs, of which {} are on the chip at once",
+                         volume(shape.grid), at_once));
+    }
+    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters, at_once);
+    const OwnMemory scratch(state_->memory, shape.scratch_bytes, scratch_zeros);
     std::vector<void*> all(parameters.begin(), parameters.end());
     std::uint64_t address = scratch.address();
     if (!all.empty()) all.back() = &address;
-    state_->run(program_, shape, all);
+    state_->run(program_, shape, all, at_once);
     if (!scratch.leaves_zeros()) refuse("it has left scratch memory that others take for zeros");
   }
 

@@ -3,12 +3,8 @@
 #include "sim/cta.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <exception>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -27,21 +23,6 @@ constexpr std::array<char, 16> magic{"tmajit sim map"};
 
 std::uint64_t checksum(std::uint64_t index) {
   return (index + 1) * 0x9e3779b97f4a7c15ULL ^ 0x746d616a6974ULL;
-}
-
-/// Tells `tell` now and then how far the launch is, until it goes out of scope.
-std::jthread watch(const Launch& launch, std::uint64_t ctas) {
-  const auto& tell = launch.options.progress;
-  if (!tell) return {};
-  return std::jthread([&launch, &tell, ctas](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; })) {
-      if (stop.stop_requested()) return;
-      tell({launch.thread_instructions, launch.ctas_done, ctas});
-    }
-  });
 }
 
 /// After so many rounds of turns, held accesses and copies happen although other threads still run: threads
@@ -131,8 +112,9 @@ std::uint64_t Cluster::changes() const noexcept {
                          [](std::uint64_t sum, const auto& cta) { return sum + cta->changes; });
 }
 
-void Cluster::run(std::uint64_t number) {
+void Cluster::begin(std::uint64_t number) {
   barrier_ = {};
+  busy_ = round_ = 0;
   changes_at_time_out_ = ~0ULL;
   // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.
   const Triple first = launch_.ctaid(number, 0);
@@ -146,22 +128,30 @@ void Cluster::run(std::uint64_t number) {
   }
   if (!ascending_) std::ranges::reverse(order_);
   if (races_) races_->start(static_cast<std::uint32_t>(number));
-  try {
-    std::uint64_t busy = 0;
-    for (std::uint64_t round = 0; live_threads() > 0 && !launch_.stopped; ++round) {
-      const std::uint64_t before = changes();
-      const bool ran = turn(round);
-      // The copy engine and held accesses act as late as they may: when the warps only wait or spin.
-      if (changes() != before && ++busy < patience) continue;
-      busy = 0;
-      const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
-      if ((held_first && release_held()) || deliver() || release_held() || changes() != before) continue;
-      if (!ran && !time_out() && live_threads() > 0) report_deadlock();
+}
+
+bool Cluster::step() {
+  if (live_threads() > 0 && !launch_.stopped) {
+    try {
+      play_round();
+      return true;
+    } catch (const Stop&) {
+      launch_.stopped = true;
     }
-  } catch (const Stop&) {
-    launch_.stopped = true;
   }
   for (auto& cta : ctas_) cta->stop();
+  return false;
+}
+
+void Cluster::play_round() {
+  const std::uint64_t before = changes();
+  const bool ran = turn(round_++);
+  // The copy engine and held accesses act as late as they may: when the warps only wait or spin.
+  if (changes() != before && ++busy_ < patience) return;
+  busy_ = 0;
+  const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
+  if ((held_first && release_held()) || deliver() || release_held() || changes() != before) return;
+  if (!ran && !time_out() && live_threads() > 0) report_deadlock();
 }
 
 bool Cluster::turn(std::uint64_t round) {
@@ -260,36 +250,6 @@ void Cluster::report_deadlock() {
     if (first == nullptr) first = cta.get();
   }
   first->report_deadlock(std::move(found));
-}
-
-void run(Launch& launch, std::uint32_t threads) {
-  const auto& extent = launch.cluster;
-  const std::uint64_t clusters = volume(launch.shape.grid) / volume(extent);
-  std::optional<LaunchOrder> order;
-  if (launch.options.races) launch.order = &order.emplace(launch.regions);
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      Cluster cluster(launch);
-      while (!launch.stopped) {
-        const std::uint64_t n = launch.next_cluster++;
-        if (n >= clusters) break;
-        cluster.run(n);
-        launch.ctas_done += cluster.size();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      launch.stopped = true;
-    }
-  };
-  const std::jthread watcher = watch(launch, clusters * volume(extent));
-  std::vector<std::jthread> workers;
-  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(threads, clusters); ++i) workers.emplace_back(work);
-  work();
-  workers.clear();
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace sim

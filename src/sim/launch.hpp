@@ -97,6 +97,8 @@ struct Launch {
   std::mutex print_mutex{};
   std::uint64_t number = 0;  ///< that the tensor maps it changes have
   MapChanges map_changes{};
+  std::uint64_t ctas_at_once = 1;    ///< that the chip holds
+  std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
 
   /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
@@ -111,7 +113,7 @@ struct Launch {
   void print(const std::string& text);
 };
 
-/// Runs every cluster on `threads` host threads.
+/// Runs every cluster on `threads` host threads (workers.cpp).
 void run(Launch& launch, std::uint32_t threads);
 
 }  // namespace sim

@@ -9,7 +9,7 @@ namespace tests::text {
 using namespace tmajit;
 
 Outcome run(const std::string& body, Shape shape, const std::string& before) {
-  shape.options.threads = 1;
+  if (shape.options.threads == 0) shape.options.threads = 1;
   const auto sim = make_sim_device(shape.options);
   const auto count = static_cast<std::uint32_t>(1 + shape.maps.size());
   const auto kernel =
@@ -34,7 +34,8 @@ Outcome run(const std::string& body, Shape shape, const std::string& before) {
   kernel->launch({.grid = {shape.grid, 1, 1},
                   .block = {shape.block, 1, 1},
                   .shared_bytes = shape.shared_bytes,
-                  .cluster = {shape.cluster, 1, 1}},
+                  .cluster = {shape.cluster, 1, 1},
+                  .cooperative = shape.cooperative},
                  parameters, nullptr);
   sim->memory().copy_out(std::as_writable_bytes(std::span(words)), buffer.address(), nullptr);
   return {words, sim->reports()};

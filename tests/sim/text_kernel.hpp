@@ -19,6 +19,7 @@ struct Shape {
   tmajit::SimOptions options{};
   std::uint32_t shared_bytes = 4096;
   std::vector<tmajit::TensorMapSpec> maps{};  ///< of the words; each lies in global memory
+  bool cooperative = false;
   std::vector<std::uint32_t> words{};         ///< in place of 1024 words, word i holding i
 };
 

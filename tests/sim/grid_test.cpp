@@ -1,0 +1,71 @@
+/// CTAs that wait for others of the grid: by words that they write, and at a barrier of the whole grid.
+#include "sim/text_kernel.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Thread 0 of every CTA counts itself at word 0, and goes on once all have.
+std::string meet_by_count() {
+  return registers +
+         "@!%p1 bra MET;\nmov.u32 %r10, %nctaid.x;\natom.acq_rel.gpu.global.add.u32 %r11, [%rd1], 1;\n"
+         "AGAIN:\nld.acquire.gpu.global.u32 %r11, [%rd1];\nsetp.lt.u32 %p2, %r11, %r10;\n@%p2 bra AGAIN;\n"
+         "MET:\nbar.sync 0;\n";
+}
+
+Shape grid_of(std::uint32_t ctas, SimOptions::Mode mode, std::uint32_t host_threads) {
+  return {.grid = ctas,
+          .cluster = 1,
+          .block = 32,
+          .options = {.mode = mode, .threads = host_threads},
+          .words = std::vector<std::uint32_t>(256)};
+}
+
+}  // namespace
+
+TEST_CASE("CTAs that spin for later ones find them running") {
+  const auto mode = any_mode();
+  const std::uint32_t host_threads = GENERATE(1U, 2U);
+  // After they have met, each adds the number that they have come to.
+  const Outcome outcome = run(meet_by_count() +
+                                  "ld.relaxed.gpu.global.u32 %r12, [%rd1];\nmul.wide.u32 %rd2, %r4, 4;\n"
+                                  "add.u64 %rd3, %rd1, %rd2;\n@%p1 st.global.u32 [%rd3+64], %r12;\nret;",
+                              grid_of(37, mode, host_threads));
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 37; ++i) CHECK(outcome.words[16 + i] == 37);
+}
+
+TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's barrier") {
+  Shape shape = grid_of(64, SimOptions::Mode::late, 1);
+  shape.cooperative = true;
+  const std::string workspace =
+      "mov.u32 %r13, %envreg1;\nmov.u32 %r14, %envreg2;\nmov.b64 %rd5, {%r14, %r13};\n";
+  const Outcome outcome = run(meet_by_count() + workspace +
+                                  "@%p1 red.relaxed.gpu.global.add.u32 [%rd5+4], 1;\n"
+                                  "@%p1 ld.relaxed.gpu.global.u32 %r15, [%rd5];\n"
+                                  "@%p1 st.global.u32 [%rd1+64], %r15;\nret;",
+                              shape);
+  // All store the same zero.
+  CHECK(outcome.words[0] == 64);
+  CHECK(outcome.words[16] == 0);
+
+  shape.grid = 8 * 32 + 1;
+  CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("256 are on the chip at once"));
+}
+
+TEST_CASE("without a cooperative launch there is no workspace") {
+  const Outcome outcome =
+      run(registers +
+              "mov.u32 %r13, %envreg1;\nmov.u32 %r14, %envreg2;\nor.b32 %r13, %r13, %r14;\n"
+              "@%p1 st.global.u32 [%rd1], %r13;\nret;",
+          grid_of(1, SimOptions::Mode::late, 1));
+  expect_clean(outcome);
+  CHECK(outcome.words[0] == 0);
+}
