@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What compilers and libraries of today make for sm_90a, linted and run: a table of each kernel.
+
+tools/foreign.sh fetches what this needs and calls it. The exit code is 0 if every kernel was parsed, had no finding that is
+not known to be true, and gave the right numbers; 1 if not; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import pathlib
+import sys
+
+import cuda_cases
+import cutlass_cases
+import triton_cases
+from case import Tools
+from run_case import Row, run_case
+
+HEADINGS = ("kernel", "PTX lines", "entries", "parsed", "findings", "known", "lint s", "MiB", "run", "run s")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    if row.parsed == "-":
+        return (row.name, "-", "-", "not made", "-", "-", "-", "-", "-", "-")
+    return (
+        row.name,
+        str(row.lines),
+        str(row.entries),
+        row.parsed,
+        str(row.findings),
+        str(row.known),
+        f"{row.lint_seconds:.2f}",
+        f"{row.lint_mib:.0f}",
+        row.run,
+        f"{row.run_seconds:.2f}" if row.run != "-" else "-",
+    )
+
+
+def _markdown(rows: list[Row]) -> str:
+    lines = ["| " + " | ".join(HEADINGS) + " |", "| --- " + "| ---: " * (len(HEADINGS) - 1) + "|"]
+    lines += ["| " + " | ".join((f"`{cells[0]}`", *cells[1:])) + " |" for cells in map(_cells, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jitc", type=pathlib.Path, required=True, help="the program that is tested")
+    parser.add_argument("--site", type=pathlib.Path, required=True, help="folder of unpacked wheels")
+    parser.add_argument("--nvcc", type=pathlib.Path, help="without it the kernels with host code are left out")
+    parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for PTX, launch files and arrays")
+    parser.add_argument("--group", action="append", choices=("cuda", "triton", "cutlass"), help="only these groups")
+    parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'cuda.cub_*'")
+    parser.add_argument("--list", action="store_true", help="the kernels' names, and nothing else")
+    parser.add_argument("--markdown", type=pathlib.Path, help="also write the table to this file")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = _options()
+    everything = [*cuda_cases.cases(), *triton_cases.cases(), *cutlass_cases.cases()]
+    chosen = [
+        case
+        for case in everything
+        if (not options.group or case.group in options.group)
+        and (not options.only or any(fnmatch.fnmatch(case.name, each) for each in options.only))
+    ]
+    if not chosen:
+        print("no kernel has such a name; --list shows them", file=sys.stderr)
+        return 2
+    if options.list:
+        print("\n".join(case.name for case in chosen))
+        return 0
+    tools = Tools(options.jitc.resolve(), options.site.resolve(), options.nvcc, tuple(options.headers))
+    rows = []
+    width = max(len(case.name) for case in chosen)
+    print(f"{HEADINGS[0]:<{width}}" + "".join(f"{each:>10}" for each in HEADINGS[1:]))
+    for case in chosen:
+        row = run_case(case, tools, (options.work / case.name).resolve())
+        rows.append(row)
+        cells = _cells(row)
+        print(f"{cells[0]:<{width}}" + "".join(f"{each:>10}" for each in cells[1:]), flush=True)
+        for note in row.notes:
+            print(f"  {note}", flush=True)
+    if options.markdown:
+        options.markdown.write_text(_markdown(rows))
+    bad = [row for row in rows if not row.good]
+    print(f"{len(rows) - len(bad)} of {len(rows)} kernels are parsed, clean and right")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Makes a case's PTX, lints it, runs it on the simulated device, and compares what it gives."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import threading
+import time
+
+import numpy
+
+from case import Case, CannotMake, Tools
+
+# What lint and runs may take: the issue of a checker in somebody's CI is that it ends.
+LINT_SECONDS, LINT_BYTES = 30, 2 << 30
+RUN_SECONDS, RUN_BYTES = 300, 4 << 30
+DTYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
+
+
+@dataclasses.dataclass
+class Row:
+    """A line of the table."""
+
+    name: str
+    lines: int = 0  # of PTX
+    entries: int = 0
+    parsed: str = "-"
+    findings: int = 0  # that are not among the known ones
+    known: int = 0
+    lint_seconds: float = 0.0
+    lint_mib: float = 0.0
+    run: str = "-"  # "right", "wrong", "reports", "-" where nothing is run
+    run_seconds: float = 0.0
+    notes: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return self.parsed == "yes" and self.findings == 0 and self.run in ("right", "-")
+
+
+def _limited(command: list, seconds: int, size: int, folder: pathlib.Path):
+    """Its exit code, output, errors, seconds and largest size in MiB; exit code None after `seconds`."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+    start = time.monotonic()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen([str(each) for each in command], stdout=out, stderr=err, preexec_fn=limit, cwd=folder)
+        timer = threading.Timer(seconds, process.kill)
+        timer.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        taken = time.monotonic() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        code = None if taken >= seconds and process.returncode < 0 else process.returncode
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read())
+    if code is None:
+        texts[1] = f"took over {seconds} s"
+    return code, texts[0], texts[1], taken, usage.ru_maxrss / 1024
+
+
+def _lint(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
+    command = [tools.jitc, "lint", ptx, "--json"]
+    code, out, err, row.lint_seconds, row.lint_mib = _limited(command, LINT_SECONDS, LINT_BYTES, ptx.parent)
+    try:
+        result = json.loads(out)
+    except ValueError:
+        row.parsed = "no"
+        row.notes.append(f"lint ended with {code}: {err.strip()[-200:]}")
+        return
+    row.entries = len(result.get("kernels", []))
+    findings = result.get("findings", [])
+    unknown = [each for each in findings if each["rule"] in ("syntax", "name")]
+    row.parsed = "no" if unknown else "yes"
+    for finding in findings:
+        if finding["rule"] in case.known:
+            row.known += 1
+            continue
+        row.findings += 1
+        if row.findings <= 3:
+            row.notes.append(f"{finding['rule']} at line {finding.get('ptx_line', 0)}: {finding['found']}"[:240])
+    if result.get("unfinished"):
+        row.notes.append(f"{len(result['unfinished'])} checks unfinished")
+
+
+def _described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
+    """Writes the description and its files; returns the launch and the description's path."""
+    launch = case.launch()
+    description = json.loads(json.dumps(launch.description))
+    if (folder / "shared_bytes").exists():
+        description["shared_bytes"] = int((folder / "shared_bytes").read_text())
+    for name, array in launch.inputs.items():
+        numpy.save(folder / f"{name}.npy", array)
+        description["buffers"][name]["in"] = f"{name}.npy"
+    for name, array in launch.expected.items():
+        buffer = description["buffers"][name]
+        buffer["out"] = f"{name}.out.npy"
+        if name not in launch.inputs:
+            dtype = DTYPES.get(array.dtype.name, array.dtype.name.replace("uint", "u").replace("float", "f"))
+            buffer.update({"dtype": dtype, "shape": list(array.shape)})
+    path = folder / "launch.json"
+    path.write_text(json.dumps(description, indent=1))
+    return launch, path
+
+
+def _difference(got: numpy.ndarray, want: numpy.ndarray, tolerance: float) -> str:
+    """Empty if they agree."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"has {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
+    if tolerance == 0.0:
+        wrong = ~((got == want) | ((got != got) & (want != want)))
+    else:
+        largest = numpy.abs(want.astype(numpy.float64)).max()
+        wrong = ~(numpy.abs(got.astype(numpy.float64) - want.astype(numpy.float64)) <= tolerance * largest)
+    if not wrong.any():
+        return ""
+    at = tuple(int(each[0]) for each in numpy.nonzero(wrong))
+    return f"{int(wrong.sum())} of {wrong.size} are wrong, first [{','.join(map(str, at))}]: {got[at]}, not {want[at]}"
+
+
+def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
+    folder = ptx.parent
+    launch, description = _described(case, ptx, folder)
+    command = [tools.jitc, "run", "--ptx", ptx, "--launch", description, "--json"]
+    code, out, err, row.run_seconds, _ = _limited(command, RUN_SECONDS, RUN_BYTES, folder)
+    if code != 0:
+        row.run = "reports"
+        try:
+            result = json.loads(out)
+            reports = result.get("run", {}).get("simulation", {}).get("reports", [])
+            words = [f"{each['rule']} at line {each.get('ptx_line', 0)}: {each.get('found', '')}" for each in reports[:3]]
+            row.notes += [each[:240] for each in words or [str(result.get("error", code))[:240]]]
+        except ValueError:
+            row.notes.append(f"jitc run ended with {code}: {err.strip()[-200:]}")
+        return
+    wrong = []
+    for name, want in launch.expected.items():
+        words = _difference(numpy.load(folder / f"{name}.out.npy"), want, launch.tolerance)
+        if words:
+            wrong.append(f"{name}: {words}")
+    row.run = "wrong" if wrong else "right"
+    row.notes += wrong
+
+
+def run_case(case: Case, tools: Tools, folder: pathlib.Path) -> Row:
+    folder.mkdir(parents=True, exist_ok=True)
+    row = Row(case.name)
+    try:
+        ptx = case.make(tools, folder)
+    except CannotMake as reason:
+        row.notes.append(f"not made: {reason}")
+        return row
+    row.lines = ptx.read_text(errors="replace").count("\n")
+    _lint(case, ptx, tools, row)
+    if case.launch is not None and row.parsed == "yes":
+        _run(case, ptx, tools, row)
+    return row

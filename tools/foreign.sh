@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, CUTLASS and CuTe,
+# CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
+# theirs is kept in the project. docs/check.md shows the table.
+#
+#   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
+#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass)
+#   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
+#   tools/foreign.sh --markdown FILE      the table, for a document
+#
+# The exit code is 0 if every kernel is parsed, has no finding but true ones, and gives the right numbers; else 1.
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$ROOT/tools/lib/packages.sh"
+. "$ROOT/tools/lib/cuda.sh"
+
+for word in "$@"; do
+  case $word in
+    -h | --help)
+      sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+  esac
+done
+
+folder=$ROOT/build/foreign
+site=$folder/site
+mkdir -p "$site"
+
+# wheels NAME TEXT PACKAGE…: fetches and unpacks the packages once.
+wheels() {
+  local name=$1 text=$2
+  shift 2
+  [[ -e $folder/$name.done ]] && return 0
+  step "foreign-$name" "$text" unpack_packages "$folder/$name" "$@" || return 1
+  : >"$folder/$name.done"
+}
+unpack_packages() {
+  local wheels=$1
+  shift
+  rm -rf "$wheels"
+  python3 -m pip download --no-deps --only-binary=:all: --disable-pip-version-check -d "$wheels" "$@" || return 1
+  local wheel
+  for wheel in "$wheels"/*.whl; do python3 -m zipfile -e "$wheel" "$site" || return 1; done
+  rm -rf "$wheels"
+  # Python's zipfile forgets which files are programs.
+  find "$site" -path '*/bin/*' -type f -exec chmod +x {} +
+}
+
+wanted() { # whether a group is among those that the arguments choose
+  local group='' word
+  for word in "$@"; do
+    [[ $word == "$chosen" ]] && return 0
+    [[ $word == --group* || $word == --only* ]] && group=given
+  done
+  [[ -z $group || " $* " == *"--only"* ]]
+}
+
+heading "Packages"
+python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+find_cuda
+[[ -n $CUDA_ROOT ]] || die "CUDA's headers are not here; ./tools/setup.sh fetches them"
+wheels numpy "fetch NumPy" numpy || die "NumPy cannot be fetched, and nothing can be compared without it"
+headers=$CUDA_ROOT/include/cccl
+if [[ ! -d $headers/cub ]]; then
+  wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || warn "CCCL's headers cannot be fetched"
+  headers=$site/nvidia/cu13/include/cccl
+fi
+chosen=triton
+if wanted "$@"; then wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"; fi
+chosen=cutlass
+nvcc=()
+if wanted "$@"; then
+  wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
+    'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
+  [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
+fi
+
+jitc=${TMAJIT_JITC:-$ROOT/build/release/bin/jitc}
+[[ -x $jitc ]] || die "$jitc is not built; ./tools/demo.sh builds it, or set TMAJIT_JITC"
+heading "Kernels of others"
+PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
+  python3 "$ROOT/tests/foreign/corpus.py" --jitc "$jitc" --site "$site" --work "$folder/kernels" "${nvcc[@]}" \
+  --headers "$headers" "$@"
