@@ -20,6 +20,7 @@ struct MapFacts {
   std::uint32_t alignment = 128;      ///< bytes, of the tile in shared memory: 128, or the swizzle's period
   std::optional<MapMode> mode{};      ///< nothing if not known
   std::optional<ElementType> type{};  ///< of the elements that reductions combine; nothing if not known
+  std::uint64_t offset = 0;           ///< bytes from the parameter's beginning: of a map in a struct
 };
 
 /// The facts of a map that is encoded from `spec`.

@@ -28,22 +28,31 @@ struct MapArgument {
   std::int64_t offset = 0;  ///< bytes, from Tensor::address
 };
 
-/// A number or a struct by value, which may hold addresses: their eight bytes are overwritten.
+/// A number or a struct by value, which may hold addresses and tensor maps: their 8 and 128 bytes are
+/// overwritten.
 struct ValueArgument {
   struct Address {
-    std::uint32_t at = 0;  ///< bytes from the beginning of the value
+    std::uint32_t at = 0;  ///< bytes from the beginning of the value, a multiple of 8
     AddressArgument address;
   };
+  struct Map {
+    std::uint32_t at = 0;  ///< bytes from the beginning of the value, a multiple of 64
+    MapArgument map;
+  };
   std::vector<std::byte> bytes;
-  std::uint32_t alignment = 1;
+  std::uint32_t alignment = 1;  ///< at least 64 of a value with tensor maps (cuda.h, CUtensorMap)
   std::vector<Address> addresses = {};
+  std::vector<Map> maps = {};
 
   /// The bytes of `value`, whose type is laid out for the device as for the host.
   template <class T>
-  [[nodiscard]] static ValueArgument of(const T& value, List<Address> addresses = {}) {
+  [[nodiscard]] static ValueArgument of(const T& value, List<Address> addresses = {}, List<Map> maps = {}) {
     static_assert(std::is_trivially_copyable_v<T>, "a kernel takes the bytes of a value");
     const auto bytes = std::as_bytes(std::span(&value, 1));
-    return {{bytes.begin(), bytes.end()}, alignof(T), {addresses.begin(), addresses.end()}};
+    return {{bytes.begin(), bytes.end()},
+            alignof(T),
+            {addresses.begin(), addresses.end()},
+            {maps.begin(), maps.end()}};
   }
 };
 

@@ -56,11 +56,10 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   auto* spec = reinterpret_cast<TensorMapSpec*>(begin + layout.spec);
   for (const ParameterBlock::Map& one : parameters.maps()) {
     const Part& part = operands[one.operand];
-    const std::uint32_t at = parameters.entries()[one.entry].offset;
-    *map++ = {one.address - part.as_planned, one.address, at, part.tensor};
+    *map++ = {one.address - part.as_planned, one.address, one.offset, part.tensor};
     *spec++ = one.spec;
     const EncodedTensorMap encoded = target.maps.encode(one.spec, one.address);
-    std::ranges::copy(encoded.opaque, bytes + at);
+    std::ranges::copy(encoded.opaque, bytes + one.offset);
   }
   return image;
 }

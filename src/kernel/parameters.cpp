@@ -38,11 +38,17 @@ void ParameterBlock::add_address(std::uint32_t offset, std::uint32_t operand) {
 
 void ParameterBlock::add_map(std::string_view name, std::uint32_t operand, const TensorMapSpec& spec,
                              DevicePtr address) {
-  maps_.push_back({.entry = static_cast<std::uint32_t>(entries_.size()),
+  const std::uint32_t offset = add({"params::TensorMap"}, name, EncodedTensorMap{});
+  add_map_inside(offset, operand, spec, address);
+}
+
+void ParameterBlock::add_map_inside(std::uint32_t offset, std::uint32_t operand, const TensorMapSpec& spec,
+                                    DevicePtr address) {
+  maps_.push_back({.entry = static_cast<std::uint32_t>(entries_.size() - 1),
+                   .offset = offset,
                    .operand = operand,
                    .address = address,
                    .spec = spec});
-  add({"params::TensorMap"}, name, EncodedTensorMap{});
 }
 
 TMAJIT_END

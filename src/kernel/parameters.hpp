@@ -45,7 +45,8 @@ class ParameterBlock {
   };
   /// A tensor map, which the device that launches encodes into the block.
   struct Map {
-    std::uint32_t entry = 0;  ///< of entries()
+    std::uint32_t entry = 0;   ///< of entries()
+    std::uint32_t offset = 0;  ///< in the block
     std::uint32_t operand = 0;
     DevicePtr address = 0;
     TensorMapSpec spec;
@@ -58,6 +59,9 @@ class ParameterBlock {
 
   /// The tensor map of an operand at `address`.
   void add_map(std::string_view name, std::uint32_t operand, const TensorMapSpec& spec, DevicePtr address);
+  /// The same in the value that was added last, `offset` bytes from the block's beginning.
+  void add_map_inside(std::uint32_t offset, std::uint32_t operand, const TensorMapSpec& spec,
+                      DevicePtr address);
   /// A plain struct or number. Returns its offset in the block, for add_address().
   template <class T>
   std::uint32_t add(ParameterType type, std::string_view name, const T& value) {

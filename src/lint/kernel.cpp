@@ -160,15 +160,15 @@ class Collector {
   }
 
   const MapFacts* map_at(const Value& address) {
-    if (!address.exact() || address.constant != 0 || address.terms.size() != 1 ||
-        address.terms[0].factor != 1)
-      return nullptr;
+    if (!address.exact() || address.terms.size() != 1 || address.terms[0].factor != 1) return nullptr;
     const ptx::Variable* parameter = kernel_.values.symbol(address.terms[0].symbol).variable;
     const auto& parameters = kernel_.function.function->parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (&parameters[i] != parameter) continue;
       for (const MapFacts& facts : kernel_.options.maps) {
-        if (facts.parameter == parameters[i].name || facts.parameter == std::to_string(i)) return &facts;
+        if (static_cast<std::uint64_t>(address.constant) == facts.offset &&
+            (facts.parameter == parameters[i].name || facts.parameter == std::to_string(i)))
+          return &facts;
       }
     }
     return nullptr;

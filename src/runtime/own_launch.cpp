@@ -22,6 +22,9 @@ template <class... Values>
   throw Error(ErrorCode::invalid_argument, fmt::format(message, std::forward<Values>(values)...));
 }
 
+/// Of a CUtensorMap in a struct (cuda.h).
+constexpr std::uint32_t map_alignment = 64;
+
 std::size_t size_of(const KernelArgument& argument) {
   if (const auto* value = std::get_if<ValueArgument>(&argument)) return value->bytes.size();
   return std::holds_alternative<MapArgument>(argument) ? sizeof(EncodedTensorMap) : sizeof(DevicePtr);
@@ -71,7 +74,11 @@ class Binding {
       end = round_up(end, alignment) + size_of(argument);
       if (std::holds_alternative<MapArgument>(argument)) ++maps;
       if (std::holds_alternative<AddressArgument>(argument)) ++addresses;
-      if (value != nullptr) addresses += value->addresses.size();
+      if (value != nullptr) {
+        addresses += value->addresses.size();
+        maps += value->maps.size();
+        require_aligned(*value);
+      }
     }
     const auto require = [&](std::string_view what, std::size_t count, std::size_t most) {
       if (count > most)
@@ -82,6 +89,12 @@ class Binding {
     require("bytes of arguments", end, ParameterBlock::max_bytes);
     require("addresses", addresses, ParameterBlock::max_patches);
     require("tensor maps", maps, max_operands);
+  }
+
+  void require_aligned(const ValueArgument& value) const {
+    if (value.maps.empty() || value.alignment % map_alignment == 0) return;
+    refuse("a value of '{}' with tensor maps is aligned to {} bytes; 64 or 128 are legal", kernel_.entry,
+           value.alignment);
   }
 
   void require_fit() const {
@@ -104,13 +117,19 @@ class Binding {
 
   void require_maps() {
     std::vector<Violation> all;
-    for (number_ = 0; number_ < launch_.arguments.size(); ++number_) {
-      const auto* const map = std::get_if<MapArgument>(&launch_.arguments[number_]);
-      if (map == nullptr) continue;
-      for (Violation& violation : validate(map->spec, address({map->tensor, map->offset}))) {
-        violation.subject = fmt::format("argument {}: {}", number_, violation.subject);
+    const auto add_violations = [&](const MapArgument& map, const std::string& place) {
+      for (Violation& violation : validate(map.spec, address({map.tensor, map.offset}))) {
+        violation.subject = fmt::format("argument {}{}: {}", number_, place, violation.subject);
         all.push_back(std::move(violation));
       }
+    };
+    for (number_ = 0; number_ < launch_.arguments.size(); ++number_) {
+      const KernelArgument& argument = launch_.arguments[number_];
+      if (const auto* const map = std::get_if<MapArgument>(&argument)) add_violations(*map, "");
+      const auto* const value = std::get_if<ValueArgument>(&argument);
+      if (value == nullptr) continue;
+      for (const ValueArgument::Map& one : value->maps)
+        add_violations(one.map, fmt::format(", byte {}", one.at));
     }
     if (!all.empty()) throw SpecError(std::move(all));
   }
@@ -133,10 +152,20 @@ class Binding {
       }
       std::memcpy(bytes.data() + one.at, &value, sizeof value);
     }
+    for (const ValueArgument::Map& one : argument.maps) {
+      if (one.at + sizeof(EncodedTensorMap) > bytes.size() || one.at % map_alignment != 0) {
+        refuse(
+            "argument {} of '{}', a value of {} bytes, holds no tensor map at byte {}: a multiple of 64 with "
+            "128 bytes inside it is needed",
+            number_, kernel_.entry, bytes.size(), one.at);
+      }
+    }
     const std::uint32_t offset = block_.add_bytes({}, {}, bytes, argument.alignment);
     for (const ValueArgument::Address& one : argument.addresses) {
       block_.add_address(offset + one.at, one.address.tensor);
     }
+    for (const auto& [at, map] : argument.maps)
+      block_.add_map_inside(offset + at, map.tensor, map.spec, address({map.tensor, map.offset}));
   }
 
   const OwnLaunch& launch_;

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace jitc;
@@ -188,6 +189,13 @@ TEST_CASE("every mistake in a launch description is named with its path") {
       {with_parameter(R"({"buffer": "b", "offset": -4})"), "$.parameters[0].offset: -4; ", "whole number"},
       {with_parameter(R"({"struct": []})"), "$.parameters[0].struct: []; ", "has fields"},
       {with_parameter(R"({"struct": [{"struct": []}]})"), "$.parameters[0].struct[0]: ", "a field one"},
+      {with_parameter(R"({"struct": [{"tensor_map": {"buffer": "b", "box": [4]}, "at": 32}]})"),
+       "$.parameters[0].struct[0].at: 32; ", "a tensor map lies at a multiple of 64 bytes"},
+      {with_parameter(R"({"struct": [{"type": "u32", "value": 1}, {"type": "u8", "value": 1, "at": 3}]})"),
+       "$.parameters[0].struct[1].at: 3; ", "4"},
+      {with_parameter(R"({"struct": [{"type": "u32", "value": 1, "at": 8}], "bytes": 11})"),
+       "$.parameters[0].bytes: 11; ", "12"},
+      {with_parameter(R"({"type": "u32", "value": 1, "at": 8})"), "$.parameters[0]", "at"},
       {with_parameter(R"({"tensor_map": 1})"), "$.parameters[0].tensor_map: 1; ", "an object"},
       {with_parameter(R"({"tensor_map": {"box": [4]}})"),
        "$.parameters[0].tensor_map: ", "\"buffer\" is missing"},
@@ -214,4 +222,30 @@ TEST_CASE("every mistake in a launch description is named with its path") {
     INFO(mistake.text);
     CHECK_THAT(refusal(mistake.text), StartsWith(mistake.path) && ContainsSubstring(mistake.says));
   }
+}
+
+TEST_CASE("a struct has tensor maps, and fields where they say") {
+  const auto text = R"({"grid": 1, "block": 32, "note": "for people",
+    "buffers": {"b": {"dtype": "f32", "shape": [16, 32], "note": "also"}},
+    "parameters": [{"struct": [
+      {"type": "u8", "value": 1},
+      {"tensor_map": {"buffer": "b", "box": [8, 32]}, "note": "of x"},
+      {"buffer": "b", "at": 320},
+      {"type": "u16", "value": [1, 2]}]},
+      {"struct": [{"type": "u32", "value": 7, "at": 4}], "bytes": 256}]})";
+  const LaunchDescription launch = parse_launch(text);
+  const auto& structure = std::get<StructParameter>(launch.parameters[0]);
+  CHECK(field_offsets(structure) == std::vector<std::uint64_t>{0, 64, 320, 328, 384});
+  CHECK(alignment_of(structure) == 64);
+  CHECK(bytes_of(launch.parameters[0]) == 384);
+  CHECK(bytes_of(launch.parameters[1]) == 256);
+  CHECK(parse_launch(to_json(launch).dump()) == launch);
+}
+
+TEST_CASE("what is still to be filled in is listed") {
+  const auto unfilled = R"({"grid": "? CTAs", "block": 32, "note": "? not this one",
+    "buffers": {"b": {"dtype": "f32", "shape": ["?", 4]}}})";
+  CHECK_THROWS_MATCHES(parse_launch(unfilled), tmajit::Error,
+                       Catch::Matchers::Message("2 values are still to be filled in, where a \"?\" stands: "
+                                                "$.buffers.b.shape[0]; $.grid (CTAs)"));
 }

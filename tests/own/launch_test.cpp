@@ -7,6 +7,8 @@
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -194,4 +196,67 @@ TEST_CASE("every rule that the maps of a launch break is named") {
     for (const Violation& violation : error.violations())
       CHECK(violation.subject.starts_with("argument 0: "));
   }
+}
+
+TEST_CASE("a struct by value may hold tensor maps, which move as others do") {
+  Bench bench;
+  struct alignas(64) Inside {
+    float factor;
+    alignas(64) std::array<std::byte, 128> x;
+    float* y;
+  };
+  std::string text = scale;
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("struct Factors { float factor; const float* bias; };",
+          "struct alignas(64) Factors { float factor; alignas(64) TensorMap map; float* y; };");
+  replace("const __grid_constant__ TensorMap x, T* y, Factors factors",
+          "const __grid_constant__ Factors factors");
+  replace("tile), x,", "tile), factors.map,");
+  replace("y[blockIdx.x", "factors.y[blockIdx.x");
+  replace(" + *factors.bias", "");
+  const Kernel kernel = bench.runtime.kernel(
+      source({.text = text, .file = "inside.cu", .entry = "scale<rows, float>", .constants = {{"rows", 8}}}));
+  OwnLaunch launch = bench.launch();
+  launch.tensors.pop_back();
+  const MapArgument map = std::get<MapArgument>(launch.arguments[0]);
+  const auto value = ValueArgument::of(Inside{2, {}, nullptr}, {{offsetof(Inside, y), {1}}}, {{64, map}});
+  launch.arguments = {value};
+  const std::vector<float> x = counted();
+  bench.set(bench.x, x);
+  PreparedLaunch prepared = kernel.prepare(launch);
+  prepared();
+  CHECK(bench.get(bench.y) == expected(x, 0));
+  const Buffer other(bench.device, elements * sizeof(float));
+  const std::vector<float> reversed(x.rbegin(), x.rend());
+  bench.set(other, reversed);
+  prepared.rebind({other.address(), bench.y.address()});
+  prepared();
+  CHECK(bench.get(bench.y) == expected(reversed, 0));
+
+  MapFacts facts = map_facts("0", map.spec);
+  facts.offset = 64;
+  CHECK(lint_ptx(kernel.artifact().ptx, {.name = "inside", .maps = {facts}}).report.empty());
+  facts.box_bytes /= 2;
+  CHECK(lint_ptx(kernel.artifact().ptx, {.name = "inside", .maps = {facts}}).findings.size() == 1);
+
+  const auto refusal = [&](const ValueArgument& wrong) {
+    launch.arguments = {wrong};
+    try {
+      (void)kernel.prepare(launch);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  ValueArgument odd = value;
+  odd.maps[0].at = 32;
+  CHECK_THAT(refusal(odd), ContainsSubstring("holds no tensor map at byte 32: a multiple of 64"));
+  odd = value;
+  odd.alignment = 16;
+  CHECK_THAT(refusal(odd), ContainsSubstring("with tensor maps is aligned to 16 bytes; 64 or 128 are legal"));
+  odd = value;
+  odd.maps[0].map.spec.box[0] = 1000;
+  CHECK_THAT(refusal(odd), ContainsSubstring("argument 0, byte 64: "));
 }

@@ -1,8 +1,7 @@
 #include "launch_description.hpp"
 
 #include "json_node.hpp"
-#include "spec/suggestion.hpp"
-#include "text.hpp"
+#include "launch_nodes.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -22,28 +21,6 @@ constexpr std::uint64_t u32_most = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t u64_most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t most_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 40U;
-/// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
-constexpr std::size_t most_parameter_bytes = 32'764;
-
-/// Runs one of the library's parse functions; what it refuses is refused at the node's path.
-template <class Parse>
-auto read_name(const JsonNode& node, const Parse& parse) {
-  const auto& text = node.string();
-  try {
-    return parse(text);
-  } catch (const tmajit::Error& error) {
-    node.fail("{}", error.what());
-  }
-}
-
-template <class Parse, class Value>
-void read_optional(const JsonNode& node, std::string_view key, const Parse& parse, Value& value) {
-  if (const auto found = node.find(key)) value = read_name(*found, parse);
-}
-
-ElementType read_type(const JsonNode& node) {
-  return read_name(node, [](const std::string& text) { return tmajit::parse_element_type(text); });
-}
 
 KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
   try {
@@ -57,42 +34,6 @@ KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
 std::string read_text(const JsonNode& node, std::string_view what) {
   if (node.string().empty()) node.refuse("the name of a {} is needed", what);
   return node.string();
-}
-
-/// One number a dimension, of which there are `least_entries` to as many as a view has.
-template <class Number>
-std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, std::uint64_t least,
-                              std::uint64_t most) {
-  const auto elements = node.elements();
-  if (elements.size() < least_entries || elements.size() > tmajit::max_view_rank) {
-    node.refuse("{} to {} numbers are needed, outermost dimension first", least_entries,
-                tmajit::max_view_rank);
-  }
-  std::vector<Number> numbers;
-  numbers.reserve(elements.size());
-  for (const auto& element : elements) numbers.push_back(static_cast<Number>(element.integer(least, most)));
-  return numbers;
-}
-
-/// The corners are any numbers, as those of a box: validate() names every rule that they break.
-PixelBoxDescription read_pixel_box(const JsonNode& node) {
-  node.expect_keys({"lower", "upper", "channels", "pixels"});
-  PixelBoxDescription box;
-  const auto read_corner = [&](std::string_view key, std::vector<std::int32_t>& corner) {
-    const auto list = node.at(key);
-    const auto elements = list.elements();
-    if (elements.empty() || elements.size() > tmajit::max_view_rank)
-      list.refuse("a number for each dimension of an image is needed, outermost first");
-    for (const auto& element : elements)
-      corner.push_back(static_cast<std::int32_t>(element.number(ElementType::i32)));
-  };
-  read_corner("lower", box.lower);
-  read_corner("upper", box.upper);
-  if (box.upper.size() != box.lower.size())
-    node.at("upper").fail("{} numbers; lower has {}", box.upper.size(), box.lower.size());
-  box.channels = static_cast<std::uint32_t>(node.at("channels").integer(0, u32_most));
-  box.pixels = static_cast<std::uint32_t>(node.at("pixels").integer(0, u32_most));
-  return box;
 }
 
 /// x, y, z: a number, or a list of 1 to 3; what is left out is 1.
@@ -138,7 +79,7 @@ std::uint64_t count_elements(const JsonNode& node, const std::vector<std::uint64
 }
 
 BufferDescription read_buffer(const JsonNode& node) {
-  node.expect_keys({"in", "out", "dtype", "shape", "values", "fill"});
+  node.expect_keys({"in", "out", "dtype", "shape", "values", "fill", "note"});
   BufferDescription buffer;
   buffer.name = node.key();
   if (const auto in = node.find("in")) buffer.in = read_text(*in, ".npy file");
@@ -199,107 +140,6 @@ Counts whole_numbers(const std::vector<KernelConstant>& constants) {
   return counts;
 }
 
-class ParameterReader {
- public:
-  explicit ParameterReader(const std::vector<BufferDescription>& buffers) : buffers_(buffers) {}
-
-  [[nodiscard]] KernelParameter read(const JsonNode& node) const {
-    if (node.has("tensor_map")) {
-      node.expect_keys({"tensor_map"});
-      return read_map(node.at("tensor_map"));
-    }
-    if (node.has("struct")) {
-      node.expect_keys({"struct"});
-      StructParameter result;
-      const auto list = node.at("struct");
-      for (const auto& field : list.elements()) result.fields.push_back(read_field(field));
-      if (result.fields.empty()) list.refuse("a struct has fields");
-      return result;
-    }
-    return std::visit([](auto field) -> KernelParameter { return field; }, read_field(node));
-  }
-
- private:
-  [[nodiscard]] StructParameter::Field read_field(const JsonNode& node) const {
-    if (node.has("buffer")) {
-      node.expect_keys({"buffer", "offset"});
-      return read_pointer(node);
-    }
-    if (!node.has("type")) {
-      node.refuse(
-          "a parameter is {{\"type\", \"value\"}}, {{\"buffer\"}}, {{\"tensor_map\"}} or {{\"struct\"}}; a "
-          "field one "
-          "of the first two");
-    }
-    node.expect_keys({"type", "value"});
-    ScalarParameter scalar{.type = read_type(node.at("type")), .bits = {}};
-    const auto value = node.at("value");
-    if (!value.value().is_array()) {
-      scalar.bits.push_back(value.number(scalar.type));
-      return scalar;
-    }
-    const auto elements = value.elements();
-    if (elements.empty() || elements.size() > most_parameter_bytes) value.refuse("an array has elements");
-    for (const auto& element : elements) scalar.bits.push_back(element.number(scalar.type));
-    return scalar;
-  }
-
-  [[nodiscard]] PointerParameter read_pointer(const JsonNode& node) const {
-    const auto name = node.at("buffer");
-    const auto known = std::ranges::find(buffers_, name.string(), &BufferDescription::name);
-    if (known == buffers_.end()) {
-      std::vector<std::string_view> names;
-      names.reserve(buffers_.size());
-      for (const auto& buffer : buffers_) names.push_back(buffer.name);
-      if (names.empty()) name.refuse("$.buffers has none");
-      name.refuse("$.buffers has {}{}", fmt::join(names, ", "), tmajit::suggestion(name.string(), names));
-    }
-    PointerParameter pointer{.buffer = name.string()};
-    if (const auto offset = node.find("offset")) pointer.offset = offset->integer(0, u64_most >> 1U);
-    return pointer;
-  }
-
-  [[nodiscard]] TensorMapParameter read_map(const JsonNode& node) const {
-    node.expect_keys({"buffer", "offset", "dtype", "shape", "strides", "box", "pixel_box", "element_strides",
-                      "interleave", "swizzle", "l2_promotion", "oob_fill"});
-    TensorMapParameter map;
-    map.at = read_pointer(node);
-    if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    // Any numbers: validate() names every rule that they break, where a parser would stop at the first.
-    if (const auto pixel_box = node.find("pixel_box")) {
-      if (node.has("box")) pixel_box->fail("a map has a \"box\", or the pixels of an im2col map");
-      map.pixel_box = read_pixel_box(*pixel_box);
-    } else {
-      map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_most);
-    }
-    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
-                                                 std::uint64_t most) {
-      const auto list = node.find(key);
-      if (!list) return;
-      numbers = read_list<Number>(*list, 0, 0, most);
-      if (numbers.size() == map.rank()) return;
-      list->fail("{} dimensions; the box has {}", numbers.size(), map.rank());
-    };
-    read_like_box("shape", map.shape, u64_most);
-    read_like_box("strides", map.strides, u64_most);
-    read_like_box("element_strides", map.element_strides, u32_most);
-    read_optional(node, "interleave", tmajit::parse_interleave, map.interleave);
-    read_optional(node, "swizzle", tmajit::parse_swizzle, map.swizzle);
-    read_optional(node, "l2_promotion", tmajit::parse_l2_promotion, map.l2_promotion);
-    read_optional(node, "oob_fill", tmajit::parse_oob_fill, map.oob_fill);
-    return map;
-  }
-
-  const std::vector<BufferDescription>& buffers_;
-};
-
-/// A pattern says every value of every type exactly.
-Json patterns(const std::vector<std::uint64_t>& values) {
-  Json list = Json::array();
-  for (const auto bits : values) list.push_back(fmt::format("{:#x}", bits));
-  return list;
-}
-
 Json to_json(const BufferDescription& buffer) {
   Json json = Json::object();
   if (buffer.in) json["in"] = *buffer.in;
@@ -311,54 +151,44 @@ Json to_json(const BufferDescription& buffer) {
   return json;
 }
 
-Json to_json(const ScalarParameter& scalar) {
-  return {{"type", tmajit::name(scalar.type)}, {"value", patterns(scalar.bits)}};
-}
-
-Json to_json(const PointerParameter& pointer) {
-  return {{"buffer", pointer.buffer}, {"offset", pointer.offset}};
-}
-
-Json to_json(const TensorMapParameter& map) {
-  Json json = to_json(map.at);
-  if (map.type) json["dtype"] = tmajit::name(*map.type);
-  if (!map.shape.empty()) json["shape"] = map.shape;
-  if (!map.strides.empty()) json["strides"] = map.strides;
-  if (map.pixel_box) {
-    json["pixel_box"] = {{"lower", map.pixel_box->lower},
-                         {"upper", map.pixel_box->upper},
-                         {"channels", map.pixel_box->channels},
-                         {"pixels", map.pixel_box->pixels}};
-  } else {
-    json["box"] = map.box;
+/// Adds what stands in the place of a value that is still to come: a string that begins with a question mark.
+void add_unfilled(const JsonNode::Value& value, const std::string& path, std::vector<std::string>& unfilled) {
+  if (value.is_string() && value.get_ref<const std::string&>().starts_with('?')) {
+    const auto& text = value.get_ref<const std::string&>();
+    const auto first = text.find_first_not_of("? ");
+    unfilled.push_back(first == std::string::npos ? path : fmt::format("{} ({})", path, text.substr(first)));
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      if (key != "note") add_unfilled(member, path + "." + key, unfilled);
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      add_unfilled(value[i], fmt::format("{}[{}]", path, i), unfilled);
   }
-  if (!map.element_strides.empty()) json["element_strides"] = map.element_strides;
-  json["interleave"] = tmajit::name(map.interleave);
-  json["swizzle"] = tmajit::name(map.swizzle);
-  json["l2_promotion"] = tmajit::name(map.l2_promotion);
-  json["oob_fill"] = tmajit::name(map.oob_fill);
-  return {{"tensor_map", json}};
 }
 
-Json to_json(const StructParameter& parameter) {
-  Json fields = Json::array();
-  for (const auto& field : parameter.fields) {
-    fields.push_back(std::visit([](const auto& one) { return to_json(one); }, field));
-  }
-  return {{"struct", fields}};
+/// What `jitc launch-file` could not know is for a person to say.
+void require_filled(const JsonNode::Value& json) {
+  std::vector<std::string> unfilled;
+  add_unfilled(json, "$", unfilled);
+  if (unfilled.empty()) return;
+  refuse("{} still to be filled in, where a \"?\" stands: {}",
+         unfilled.size() == 1 ? "a value is" : fmt::format("{} values are", unfilled.size()),
+         fmt::join(unfilled, "; "));
 }
 
 }  // namespace
 
 LaunchDescription parse_launch(std::string_view text, const std::vector<KernelConstant>& constants) {
   const auto json = parse_json(text);
+  require_filled(json);
   LaunchDescription launch;
   launch.constants = constants;
   if (const auto own = JsonNode(json).find("constants")) read_constants(*own, launch.constants);
   const Counts counts = whole_numbers(launch.constants);
   const JsonNode root(json, &counts);
   root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
-                    "buffers", "parameters"});
+                    "buffers", "parameters", "note"});
   if (const auto folders = root.find("include")) {
     for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
   }
@@ -374,8 +204,8 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
     for (const auto& buffer : buffers->members()) launch.buffers.push_back(read_buffer(buffer));
   }
   if (const auto parameters = root.find("parameters")) {
-    const ParameterReader reader(launch.buffers);
-    for (const auto& parameter : parameters->elements()) launch.parameters.push_back(reader.read(parameter));
+    for (const auto& parameter : parameters->elements())
+      launch.parameters.push_back(read_parameter(parameter, launch.buffers));
   }
   return launch;
 }
@@ -397,45 +227,9 @@ Json to_json(const LaunchDescription& description) {
   for (const auto& buffer : description.buffers) json["buffers"][buffer.name] = to_json(buffer);
   json["parameters"] = Json::array();
   for (const auto& parameter : description.parameters) {
-    json["parameters"].push_back(std::visit([](const auto& one) { return to_json(one); }, parameter));
+    json["parameters"].push_back(to_json(parameter));
   }
   return json;
-}
-
-std::vector<std::uint64_t> field_offsets(const StructParameter& parameter) {
-  std::vector<std::uint64_t> offsets;
-  std::uint64_t end = 0;
-  std::uint64_t alignment = 1;
-  const auto align = [](std::uint64_t at, std::uint64_t to) { return (at + to - 1) / to * to; };
-  for (const auto& field : parameter.fields) {
-    const auto* const scalar = std::get_if<ScalarParameter>(&field);
-    const std::uint64_t size = scalar != nullptr ? tmajit::size_of(scalar->type) : 8;
-    alignment = std::max(alignment, size);
-    offsets.push_back(align(end, size));
-    end = offsets.back() + size * (scalar != nullptr ? scalar->bits.size() : 1);
-  }
-  offsets.push_back(align(end, alignment));
-  return offsets;
-}
-
-std::uint64_t bytes_of(const KernelParameter& parameter) {
-  if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
-    return std::uint64_t{tmajit::size_of(scalar->type)} * scalar->bits.size();
-  }
-  if (std::holds_alternative<PointerParameter>(parameter)) return 8;
-  if (std::holds_alternative<TensorMapParameter>(parameter)) return 128;
-  return field_offsets(std::get<StructParameter>(parameter)).back();
-}
-
-std::string describe(const KernelParameter& parameter) {
-  if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
-    return scalar->bits.size() == 1 ? std::string(tmajit::name(scalar->type))
-                                    : fmt::format("{}[{}]", tmajit::name(scalar->type), scalar->bits.size());
-  }
-  if (std::holds_alternative<PointerParameter>(parameter)) return "an address";
-  if (std::holds_alternative<TensorMapParameter>(parameter)) return "a tensor map";
-  const auto fields = std::get<StructParameter>(parameter).fields.size();
-  return "a struct of " + counted(fields, "field");
 }
 
 }  // namespace jitc

@@ -55,6 +55,17 @@ std::pair<std::string, std::string> split_fact(std::string_view option, const st
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// Facts of the map that stands at "0", or in a struct at "0+64".
+MapFacts placed(MapFacts facts, std::string_view option, const std::string& text, std::string_view need) {
+  const std::size_t plus = facts.parameter.find('+');
+  if (plus == std::string::npos) return facts;
+  const auto offset = parse_number<decltype(MapFacts::offset)>(facts.parameter.substr(plus + 1));
+  if (plus == 0 || !offset) refuse("{} {}: {}", option, text, need);
+  facts.parameter.resize(plus);
+  facts.offset = *offset;
+  return facts;
+}
+
 /// "0=bf16:64x64:128B"
 MapFacts parse_map(const std::string& text) {
   constexpr auto need =
@@ -71,7 +82,7 @@ MapFacts parse_map(const std::string& text) {
   if (words.size() == 3) spec.swizzle = tmajit::parse_swizzle(words[2]);
   std::copy(box.begin(), box.end(), spec.box.begin());
   std::fill_n(spec.element_strides.begin(), box.size(), 1U);
-  return map_facts(parameter, spec);
+  return placed(map_facts(parameter, spec), "--map", text, need);
 }
 
 /// "0=8192"
@@ -83,7 +94,7 @@ MapFacts parse_box_bytes(const std::string& text) {
   MapFacts facts;
   facts.parameter = parameter;
   facts.box_bytes = *bytes;
-  return facts;
+  return placed(facts, "--box-bytes", text, need);
 }
 
 bool is_operation(std::string_view word) {
@@ -118,10 +129,20 @@ void add_maps(const OwnFile& file, std::vector<MapFacts>& facts) {
   if (!file.launch) return;
   const LaunchBuffers buffers(*file.launch, file.launch_folder);
   for (std::size_t i = 0; i < file.launch->parameters.size(); ++i) {
-    const auto* const map = std::get_if<TensorMapParameter>(&file.launch->parameters[i]);
-    if (map == nullptr) continue;
-    const auto path = fmt::format("$.parameters[{}].tensor_map", i);
-    facts.push_back(map_facts(std::to_string(i), buffers.tensor_map(*map, path)));
+    const auto& parameter = file.launch->parameters[i];
+    const auto path = fmt::format("$.parameters[{}]", i);
+    const auto add = [&](const TensorMapParameter& map, std::uint64_t offset) {
+      facts.push_back(map_facts(std::to_string(i), buffers.tensor_map(map, path + ".tensor_map")));
+      facts.back().offset = offset;
+    };
+    if (const auto* const map = std::get_if<TensorMapParameter>(&parameter)) add(*map, 0);
+    const auto* const structure = std::get_if<StructParameter>(&parameter);
+    if (structure == nullptr) continue;
+    const auto offsets = field_offsets(*structure);
+    for (std::size_t f = 0; f < structure->fields.size(); ++f) {
+      if (const auto* const map = std::get_if<TensorMapParameter>(&structure->fields[f].value))
+        add(*map, offsets[f]);
+    }
   }
 }
 
@@ -232,9 +253,11 @@ void add_lint_command(CLI::App& app, Session& session) {
   add_launch_option(command, options->own);
   add_compiler_options(command, options->compiler);
   OptionGroup facts(command, "What is known of a file's tensor maps");
-  facts.add_list("--map", options->maps, "MAP",
-                 "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
-                 "map: its name, or its number from 0. Repeat it for other maps");
+  facts.add_list(
+      "--map", options->maps, "MAP",
+      "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
+      "map: its name, or its number from 0; of a map in a struct with its bytes from there, 0+64. Repeat "
+      "it for other maps");
   facts.add_list("--box-bytes", options->box_bytes, "BYTES",
                  "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known");
   command.footer(

@@ -263,10 +263,7 @@ std::vector<tmajit::KernelArgument> LaunchBuffers::arguments(
     } else if (const auto* pointer = std::get_if<PointerParameter>(&parameter)) {
       result.emplace_back(address(*pointer, path));
     } else if (const auto* map = std::get_if<TensorMapParameter>(&parameter)) {
-      const auto at = path + ".tensor_map";
-      const auto from = address(map->at, at);
-      result.emplace_back(
-          tmajit::MapArgument{.tensor = from.tensor, .spec = tensor_map(*map, at), .offset = from.offset});
+      result.emplace_back(map_argument(*map, path));
     } else {
       result.emplace_back(structure(std::get<StructParameter>(parameter), path));
     }
@@ -274,20 +271,29 @@ std::vector<tmajit::KernelArgument> LaunchBuffers::arguments(
   return result;
 }
 
+tmajit::MapArgument LaunchBuffers::map_argument(const TensorMapParameter& map,
+                                                const std::string& path) const {
+  const auto at = path + ".tensor_map";
+  const auto from = address(map.at, at);
+  return {.tensor = from.tensor, .spec = tensor_map(map, at), .offset = from.offset};
+}
+
 tmajit::ValueArgument LaunchBuffers::structure(const StructParameter& parameter,
                                                const std::string& path) const {
   const auto offsets = field_offsets(parameter);
-  tmajit::ValueArgument value{.bytes = std::vector<std::byte>(offsets.back())};
+  tmajit::ValueArgument value{.bytes = std::vector<std::byte>(offsets.back()),
+                              .alignment = static_cast<std::uint32_t>(alignment_of(parameter))};
   for (std::size_t f = 0; f < parameter.fields.size(); ++f) {
     const auto at = static_cast<std::uint32_t>(offsets[f]);
-    if (const auto* const number = std::get_if<ScalarParameter>(&parameter.fields[f])) {
+    const auto place = fmt::format("{}.struct[{}]", path, f);
+    const auto& field = parameter.fields[f].value;
+    if (const auto* const number = std::get_if<ScalarParameter>(&field)) {
       const auto part = scalar_bytes(*number);
       std::copy(part.begin(), part.end(), value.bytes.begin() + at);
-      value.alignment = std::max(value.alignment, tmajit::size_of(number->type));
+    } else if (const auto* const map = std::get_if<TensorMapParameter>(&field)) {
+      value.maps.push_back({at, map_argument(*map, place)});
     } else {
-      const auto& pointer = std::get<PointerParameter>(parameter.fields[f]);
-      value.addresses.push_back({at, address(pointer, fmt::format("{}.struct[{}]", path, f))});
-      value.alignment = std::max(value.alignment, std::uint32_t{sizeof(tmajit::DevicePtr)});
+      value.addresses.push_back({at, address(std::get<PointerParameter>(field), place)});
     }
   }
   return value;
@@ -297,21 +303,29 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
     const std::vector<KernelParameter>& parameters) const {
   const auto all = arguments(parameters);
   std::vector<tmajit::Violation> violations;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto* const map = std::get_if<tmajit::MapArgument>(&all[i]);
-    if (map == nullptr) continue;
-    for (auto& violation : tmajit::validate(map->spec, place({map->tensor, map->offset}))) {
-      violation.subject = fmt::format("$.parameters[{}].tensor_map: {}", i, violation.subject);
+  const auto add_violations = [&](const tmajit::MapArgument& map, const std::string& path) {
+    for (auto& violation : tmajit::validate(map.spec, place({map.tensor, map.offset}))) {
+      violation.subject = fmt::format("{}.tensor_map: {}", path, violation.subject);
       violations.push_back(std::move(violation));
     }
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto path = fmt::format("$.parameters[{}]", i);
+    if (const auto* const map = std::get_if<tmajit::MapArgument>(&all[i])) add_violations(*map, path);
+    const auto* const value = std::get_if<tmajit::ValueArgument>(&all[i]);
+    if (value == nullptr) continue;
+    for (const auto& [at, map] : value->maps) add_violations(map, fmt::format("{}, byte {}", path, at));
   }
   if (!violations.empty()) throw tmajit::SpecError(std::move(violations));
+  const auto encoded = [&](const tmajit::MapArgument& map) {
+    return value_bytes(device_->maps().encode(map.spec, place({map.tensor, map.offset})));
+  };
   std::vector<std::vector<std::byte>> result;
   for (const auto& argument : all) {
     if (const auto* const address = std::get_if<tmajit::AddressArgument>(&argument)) {
       result.push_back(value_bytes(place(*address)));
     } else if (const auto* const map = std::get_if<tmajit::MapArgument>(&argument)) {
-      result.push_back(value_bytes(device_->maps().encode(map->spec, place({map->tensor, map->offset}))));
+      result.push_back(encoded(*map));
     } else {
       const auto& value = std::get<tmajit::ValueArgument>(argument);
       auto& bytes = result.emplace_back(value.bytes);
@@ -319,6 +333,7 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
         const auto pointer = place(of);
         std::memcpy(bytes.data() + at, &pointer, sizeof pointer);
       }
+      for (const auto& [at, of] : value.maps) std::ranges::copy(encoded(of), bytes.begin() + at);
     }
   }
   return result;

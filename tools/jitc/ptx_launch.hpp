@@ -80,6 +80,8 @@ class LaunchBuffers {
   [[nodiscard]] tmajit::AddressArgument address(const PointerParameter& pointer,
                                                 const std::string& path) const;
   [[nodiscard]] tmajit::DevicePtr place(const tmajit::AddressArgument& address) const;
+  [[nodiscard]] tmajit::MapArgument map_argument(const TensorMapParameter& map,
+                                                 const std::string& path) const;
   [[nodiscard]] tmajit::ValueArgument structure(const StructParameter& parameter,
                                                 const std::string& path) const;
   [[nodiscard]] std::vector<tmajit::KernelArgument> arguments(
