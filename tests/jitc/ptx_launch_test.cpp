@@ -1,5 +1,6 @@
 #include "ptx_launch.hpp"
 
+#include "ptx_kernels.hpp"
 #include "source_place.hpp"
 
 #include <tmajit/error.hpp>

@@ -228,6 +228,7 @@ int run(int argc, const char* const* argv) {
   describe_program(app);
   add_stage_commands(app, session);
   add_run_command(app, session);
+  add_launch_file_command(app, session);
   add_explain_command(app, session);
   add_tune_command(app, session);
   add_validate_command(app, session);

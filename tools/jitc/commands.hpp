@@ -19,6 +19,7 @@ struct Session {
 /// Each adds its commands to `app`; parsing one sets the session's action. `session` must outlive both.
 void add_stage_commands(CLI::App& app, Session& session);
 void add_run_command(CLI::App& app, Session& session);
+void add_launch_file_command(CLI::App& app, Session& session);
 void add_explain_command(CLI::App& app, Session& session);
 void add_tune_command(CLI::App& app, Session& session);
 void add_validate_command(CLI::App& app, Session& session);

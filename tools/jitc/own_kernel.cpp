@@ -45,8 +45,9 @@ void add_own_options(CLI::App& command, OwnOptions& values) {
                  "Where its headers are looked for, after its own folder");
   group.add_list("-D,--define", values.constants, "NAME=VALUE",
                  "A constant that its text sees: stages=4, on=true, factor=0.5f");
-  group.add("--entry", values.entry, "NAME",
-            "Which kernel: scale, or 'scale<3, float>'; needed if there are several");
+  group.add(
+      "--entry", values.entry, "NAME",
+      "Which kernel: scale, or 'scale<3, float>'; of PTX any part of the name. Needed if there are several");
 }
 
 void add_launch_option(CLI::App& command, OwnOptions& values) {

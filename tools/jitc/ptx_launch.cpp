@@ -1,8 +1,6 @@
 #include "ptx_launch.hpp"
 
 #include "memory_image.hpp"
-#include "ptx/parser.hpp"
-#include "spec/suggestion.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
@@ -17,8 +15,6 @@
 
 namespace jitc {
 namespace {
-
-namespace ptx = tmajit::ptx;
 
 using tmajit::Error;
 using tmajit::ErrorCode;
@@ -41,20 +37,6 @@ std::vector<std::byte> value_bytes(const Value& value) {
   return bytes;
 }
 
-PtxParameter describe(const ptx::Variable& variable) {
-  PtxParameter parameter;
-  parameter.bytes = std::uint64_t{std::max(ptx::bits_of(variable.type) / 8, 1U)} * variable.vector_width;
-  parameter.declaration = ".param";
-  if (variable.alignment) parameter.declaration += fmt::format(" .align {}", *variable.alignment);
-  if (variable.vector_width > 1) parameter.declaration += fmt::format(" .v{}", variable.vector_width);
-  parameter.declaration += fmt::format(" .{} {}", ptx::name(variable.type), variable.name);
-  for (const auto& extent : variable.extents) {
-    parameter.bytes *= extent.value_or(0);
-    parameter.declaration += extent ? fmt::format("[{}]", *extent) : "[]";
-  }
-  return parameter;
-}
-
 }  // namespace
 
 tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
@@ -62,57 +44,6 @@ tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
           .block = launch.block,
           .shared_bytes = launch.shared_bytes,
           .cluster = launch.cluster};
-}
-
-std::vector<PtxKernel> kernels_of(std::string_view text, std::string_view file) {
-  const auto parsed = ptx::parse(text, file);
-  if (!parsed) {
-    refuse("{} does not parse as PTX:\n{}", file, parsed.report);
-  }
-  std::vector<PtxKernel> kernels;
-  for (const auto& directive : parsed.module->directives) {
-    const auto* const function = std::get_if<ptx::Function>(&directive);
-    if (function == nullptr || !function->is_entry || !function->body) continue;
-    PtxKernel kernel{.name = function->name, .parameters = {}};
-    for (const auto& parameter : function->parameters) kernel.parameters.push_back(describe(parameter));
-    kernels.push_back(std::move(kernel));
-  }
-  return kernels;
-}
-
-const PtxKernel& match_kernel(const LaunchDescription& description, const std::vector<PtxKernel>& kernels) {
-  std::vector<std::string_view> names;
-  names.reserve(kernels.size());
-  for (const auto& kernel : kernels) names.push_back(kernel.name);
-  if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
-  if (description.entry.empty() && kernels.size() > 1) {
-    refuse("$: \"entry\" is missing; the PTX has {} kernels: {}", kernels.size(), fmt::join(names, ", "));
-  }
-  const auto found = description.entry.empty()
-                         ? kernels.begin()
-                         : std::ranges::find(kernels, description.entry, &PtxKernel::name);
-  if (found == kernels.end()) {
-    refuse("$.entry: \"{}\" is no kernel of the PTX; it has {}{}", description.entry, fmt::join(names, ", "),
-           tmajit::suggestion(description.entry, names));
-  }
-  const auto& declared = found->parameters;
-  const auto& given = description.parameters;
-  for (std::size_t i = 0; i < std::min(declared.size(), given.size()); ++i) {
-    const auto bytes = bytes_of(given[i]);
-    if (bytes == declared[i].bytes) continue;
-    refuse("$.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", i, describe(given[i]),
-           counted(bytes, "byte"), found->name, declared[i].declaration, counted(declared[i].bytes, "byte"));
-  }
-  if (given.size() < declared.size()) {
-    refuse("$.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}",
-           counted(given.size(), "parameter"), found->name, declared.size(), given.size(),
-           declared[given.size()].declaration, counted(declared[given.size()].bytes, "byte"));
-  }
-  if (given.size() > declared.size()) {
-    refuse("$.parameters: {}, but kernel \"{}\" takes {}", counted(given.size(), "parameter"), found->name,
-           declared.size());
-  }
-  return *found;
 }
 
 LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::filesystem::path& folder)

@@ -14,28 +14,7 @@
 
 namespace jitc {
 
-/// A parameter as a PTX entry declares it.
-struct PtxParameter {
-  std::string declaration;  ///< ".param .u64 out"
-  std::uint64_t bytes = 0;
-};
-
-/// A kernel of a PTX module.
-struct PtxKernel {
-  std::string name;
-  std::vector<PtxParameter> parameters;
-};
-
 [[nodiscard]] tmajit::LaunchShape shape_of(const LaunchDescription& launch);
-
-/// Every kernel that the module defines, in order. Throws Error{invalid_argument} that shows the lines that
-/// do not parse, named `file`.
-[[nodiscard]] std::vector<PtxKernel> kernels_of(std::string_view ptx, std::string_view file);
-
-/// The kernel of `kernels` that a description means, with parameters that fit it one by one. Throws
-/// Error{invalid_argument} that names the place in the description and what the PTX declares.
-[[nodiscard]] const PtxKernel& match_kernel(const LaunchDescription& description,
-                                            const std::vector<PtxKernel>& kernels);
 
 /// The buffers of a description with their files open; paths are relative to `folder`. The buffers get a type
 /// and a shape of their own. Throws Error{invalid_argument} where a file contradicts the description, and

@@ -42,7 +42,7 @@ void check_usage(const CLI::App& command, const RunOptions& options) {
     const auto is = [&](const auto& words, const std::string& text) {
       return std::find(words.begin(), words.end(), text) != words.end();
     };
-    if (option->get_name() == "--launch") continue;
+    if (option->get_name() == "--launch" || option->get_name() == "--entry") continue;
     if (option->count() > 0 && (!is(theirs, option->get_group()) || is(ours, option->get_name()))) {
       refuse("{} is an option of OPERATION; a kernel from --ptx is described by --launch alone",
              option->get_name());

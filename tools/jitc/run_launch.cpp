@@ -1,6 +1,7 @@
 // Kernels that a launch description launches: of a file of CUDA C++, or PTX from elsewhere.
 #include "files.hpp"
 #include "own_kernel.hpp"
+#include "ptx_kernels.hpp"
 #include "ptx_launch.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
@@ -66,7 +67,8 @@ int run_ptx(const RunOptions& options, bool json) {
   tmajit::Artifact artifact;
   artifact.ptx = InputFile(options.ptx).text();
   const InputFile launch_file(options.own.launch);
-  const auto description = naming(options.own.launch, [&] { return parse_launch(launch_file.text()); });
+  auto description = naming(options.own.launch, [&] { return parse_launch(launch_file.text()); });
+  if (!options.own.entry.empty()) description.entry = options.own.entry;
   if (!description.constants.empty() || !description.include.empty()) {
     refuse("{}: $: \"constants\" and \"include\" are for files of CUDA C++; {} is compiled already",
            options.own.launch, options.ptx);
@@ -84,7 +86,7 @@ int run_ptx(const RunOptions& options, bool json) {
   DescribedLaunch launch(description, folder, options.own.launch, device);
 
   if (!json) {
-    say("kernel", "{} of {}", artifact.entry, options.ptx);
+    say("kernel", "{} of {}", shown_entry(artifact.entry), options.ptx);
     say_launch(device->info(), launch.shape());
   }
   Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};

@@ -1,0 +1,58 @@
+#include "commands.hpp"
+#include "files.hpp"
+#include "launch_file.hpp"
+#include "option_group.hpp"
+#include "terminal.hpp"
+#include "usage.hpp"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace jitc {
+namespace {
+
+struct LaunchFileOptions {
+  std::string ptx;
+  std::string entry;
+  std::string out;
+};
+
+int write_launch(const LaunchFileOptions& options) {
+  const InputFile file(options.ptx);
+  const std::string text = first_launch(file.text(), options.ptx, options.entry).dump(2) + "\n";
+  if (options.out.empty()) {
+    write_stdout(text);
+    return 0;
+  }
+  OutputFile to(options.out);
+  to.write(text);
+  to.commit();
+  return 0;
+}
+
+}  // namespace
+
+void add_launch_file_command(CLI::App& app, Session& session) {
+  auto& command = *app.add_subcommand(
+      "launch-file", "Write a first launch file for a kernel of a PTX file, for jitc run --launch");
+  auto options = std::make_shared<LaunchFileOptions>();
+  command.add_option("PTX", options->ptx, "The PTX file")->required()->type_name("FILE");
+  OptionGroup group(command);
+  group.add(
+      "--entry", options->entry, "NAME",
+      "Which kernel: its name or any part of it that no other kernel's has; needed if there are several");
+  group.add("-o,--output", options->out, "FILE", "Write it there; default: standard output");
+  command.footer(
+      "Parameters are recognised by what the kernel does with them. What it does not say, its grid, shapes "
+      "and\n"
+      "numbers, is a string that begins with a question mark: fill it in.\n\n"
+      "Examples:\n"
+      "  jitc launch-file kernel.ptx -o launch.json\n"
+      "  jitc launch-file kernels.ptx --entry 'scale<float'\n"
+      "  jitc run --ptx kernel.ptx --launch launch.json");
+  add_action(command, session, [options](bool) { return write_launch(*options); });
+}
+
+}  // namespace jitc
