@@ -300,6 +300,13 @@ inline constexpr Rule rules[] = {
      "PTX ISA: Tensor-map, cp.async.bulk.tensor"},
     {"trap", "The kernel executes trap, or an assertion of it fails.", "no trap, and assertions that hold",
      "see what the kernel asserts there", "PTX ISA: trap"},
+    {"wgmma.copy-not-fenced",
+     "A wgmma.mma_async reads shared memory that a cp.async wrote, whose thread has executed no "
+     "fence.proxy.async since.",
+     "a wait for the copies, then fence.proxy.async by every thread that copied, then a barrier, then the "
+     "product",
+     "call fence_proxy_async_shared() after cp_async_wait_group() and before the barrier",
+     "PTX ISA: Async proxy of wgmma, cp.async"},
     {"wgmma.descriptor", "A matrix descriptor leads to memory that is no matrix of the CTA.",
      "a start address and offsets, each divided by 16, that stay inside the CTA's shared memory",
      "check the leading and the stride byte offset against the layout that the swizzle and the major-ness "

@@ -103,16 +103,19 @@ class Cta {
   [[nodiscard]] std::uint8_t* shadow() noexcept { return shadow_.data(); }
   /// Who wrote each 4 bytes last through the generic proxy: thread_tag(), or 0.
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
+  /// In a tag: a cp.async of that thread wrote it.
+  static constexpr std::uint32_t by_small_copy = 1U << 31;
   [[nodiscard]] std::uint32_t thread_tag(std::uint32_t thread) const noexcept {
     return (fences_[thread] << 10 | thread) + 1;
   }
   /// Whether what this tag wrote is visible to the async proxy; `thread` gets the writer.
   [[nodiscard]] bool published(std::uint32_t tag, std::uint32_t& thread) const noexcept {
     if (tag == 0) return true;
-    thread = (tag - 1) & 1023;
-    return (tag - 1) >> 10 != (fences_[thread] & 0x3fffff);
+    const std::uint32_t who = (tag & ~by_small_copy) - 1;
+    thread = who & 1023;
+    return who >> 10 != fences_[thread];
   }
-  void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0x3fffff; }
+  void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0xfffff; }
 
   /// The time that %clock shows: it moves with the instructions executed, and with every look at it.
   [[nodiscard]] std::uint64_t tick() noexcept { return executed_ + ++looks_; }

@@ -403,7 +403,7 @@ void SmallCopies::complete(const SmallCopy& copy) {
   std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   // Through the generic proxy, as if the thread had stored it.
   for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)
-    cta_.writers()[i] = cta_.thread_tag(copy.thread);
+    cta_.writers()[i] = cta_.thread_tag(copy.thread) | Cta::by_small_copy;
   ++cta_.changes;
 }
 

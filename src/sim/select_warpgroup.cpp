@@ -168,10 +168,12 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
   if (unpublished != 0) {
     (void)cta.published(unpublished, writer);
-    warp.report(lane, "wgmma.missing-proxy-fence",
-                fmt::format("a wgmma.mma_async reads shared memory that thread {} wrote with no "
+    const bool copied = (unpublished & Cta::by_small_copy) != 0;
+    warp.report(lane,
+                copied ? check::RuleId("wgmma.copy-not-fenced") : check::RuleId("wgmma.missing-proxy-fence"),
+                fmt::format("a wgmma.mma_async reads shared memory that {}thread {} wrote with no "
                             "fence.proxy.async since",
-                            text_of(cta.thread_index(writer))));
+                            copied ? "a cp.async of " : "", text_of(cta.thread_index(writer))));
   }
   if (!cta.races) return;
   const WarpgroupState& state = *warp.warpgroup;

@@ -342,6 +342,14 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("no proxy fence after the matrices were written") {
     first({.proxy = ""}, "wgmma.missing-proxy-fence");
   }
+  SECTION("no proxy fence after a cp.async wrote a part of a matrix") {
+    const std::string proxy = Parts().proxy;
+    const std::string copy =
+        fmt::format("bar.sync 0;\n@%p1 cp.async.ca.shared.global [%r5+{}], [%rd1], 4;\ncp.async.wait_all;\n",
+                    b_offset + 32);
+    first({.proxy = proxy + copy}, "wgmma.copy-not-fenced");
+    expect_clean(multiply(kernel(c, {.proxy = proxy + copy + proxy}), c, options));
+  }
   SECTION("a matrix is written again before the wait") {
     // Thread 0 of the warpgroup zeroes the first word of B.
     first({.commit = commit + fmt::format("@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32)},
