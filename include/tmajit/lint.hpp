@@ -34,9 +34,13 @@ struct LintOptions {
 struct LintResult {
   std::vector<Finding> findings;     ///< in the order of the text
   std::vector<std::string> kernels;  ///< that were looked at
+  /// What is no mistake, but was not understood: instructions that tmajit does not know, up to 20. Nothing
+  /// else is said of the functions that they stand in.
+  std::vector<Finding> notes;
   /// Checks that looked at as many paths as they may, and said nothing: "kernel: rule".
   std::vector<std::string> unfinished;
-  std::string report;  ///< the findings ready to print: "name:3:7: error: …", the line, a caret
+  /// The findings ready to print, "name:3:7: error: …", the line, a caret; then the notes.
+  std::string report;
 };
 
 /// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the

@@ -40,6 +40,27 @@ void add_diagnostics(const std::vector<ptx::Diagnostic>& diagnostics, check::Rul
   }
 }
 
+constexpr std::size_t most_notes = 20;
+
+/// Whether all instructions are known; notes those that are not.
+bool understood(const ptx::FlatFunction& function, LintResult& result) {
+  bool all = true;
+  for (const ptx::FlatInstruction& flat : function.instructions) {
+    if (flat.instruction->opcode != ptx::Opcode::unknown) continue;
+    all = false;
+    if (result.notes.size() == most_notes) break;
+    Finding& note = result.notes.emplace_back();
+    check::describe(note, "instruction.unknown", flat.instruction->fault, {}, {});
+    note.kernel = function.function->name;
+    note.ptx_line = flat.instruction->fault_location.line;
+    note.ptx_column = flat.instruction->fault_location.column;
+    note.instruction = print(*flat.instruction);
+    note.source_file = flat.source.file;
+    note.source_line = flat.source.line;
+  }
+  return all;
+}
+
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
                    const LintOptions& options, Allowance& allowance, LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
@@ -48,6 +69,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
     add_diagnostics(resolved.diagnostics, "name", function.name, result);
     return;
   }
+  if (!understood(*resolved.function, result)) return;
   const Kernel kernel(module, std::move(*resolved.function), options, allowance);
   Findings findings(kernel, result);
   check_target(kernel, findings);
@@ -63,7 +85,8 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
 }
 
 /// Every finding with its line and a caret.
-std::string describe(const std::vector<Finding>& findings, std::string_view text, const std::string& name) {
+std::string describe(const std::vector<Finding>& findings, std::string_view text, const std::string& name,
+                     ptx::Severity severity) {
   std::vector<ptx::Diagnostic> errors;
   for (const Finding& finding : findings) {
     std::string message = fmt::format("{}: {}", finding.rule, finding.found);
@@ -72,7 +95,7 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
     if (!finding.kernel.empty()) message += "]";
     errors.push_back({{finding.ptx_line, finding.ptx_column}, std::move(message)});
   }
-  const std::vector<std::string> texts = ptx::print(errors, text, name);
+  const std::vector<std::string> texts = ptx::print(errors, text, name, severity);
   std::string report;
   for (std::size_t i = 0; i < texts.size(); ++i) report += texts[i] + check::advice(findings[i]) + '\n';
   return report;
@@ -108,7 +131,8 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   }
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });
-  result.report = lint::describe(result.findings, text, options.name);
+  result.report = lint::describe(result.findings, text, options.name, ptx::Severity::error) +
+                  lint::describe(result.notes, text, options.name, ptx::Severity::note);
   return result;
 }
 

@@ -48,6 +48,7 @@ struct Operand {
     pair,       ///< elements[0] | elements[1]: two destinations
     address,    ///< [elements[0] + offset] or [offset] without elements
     tensor,     ///< [elements[0], {coordinates elements[1 …]}]
+    unread,     ///< name: the text of all operands of an unknown instruction, which have another shape
   };
   Kind kind = Kind::symbol;
   std::string name;
@@ -66,13 +67,16 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised; the words are as they were written.
+/// One instruction. `opcode` is what forms.hpp recognised; the words stand in the order of its form, whatever
+/// the order they were written in. What is not recognised is kept as it is: opcode `unknown`, and a fault.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;
   Opcode opcode = Opcode::exit;
   std::vector<std::string> words;  ///< "ld", "global", "v4", "f32"; never empty
   std::vector<Operand> operands;
+  std::string fault;        ///< of an unknown instruction: "unknown instruction 'frobnicate'"; else empty
+  Location fault_location;  ///< of the word or operand that is wrong
 
   /// "ld.global.v4.f32"
   [[nodiscard]] std::string full_name() const;

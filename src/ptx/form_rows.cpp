@@ -52,13 +52,11 @@ constexpr FormRow rows[] = {
     {neg, "neg", "f64", "d s"},
     {min, "min", "INT|u16x2", "d s s"},
     {min, "min", "relu? s16x2|s32", "d s s"},
-    {min, "min", "s16x2|s32 relu", "d s s"},  // as nvcc writes it
     {min, "min", "ftz? NaN? xorsign? abs? f32|HALF", "d s s"},
     {min, "min", "ftz? NaN? abs? f32", "d s s s"},
     {min, "min", "f64", "d s s"},
     {max, "max", "INT|u16x2", "d s s"},
     {max, "max", "relu? s16x2|s32", "d s s"},
-    {max, "max", "s16x2|s32 relu", "d s s"},  // as nvcc writes it
     {max, "max", "ftz? NaN? xorsign? abs? f32|HALF", "d s s"},
     {max, "max", "ftz? NaN? abs? f32", "d s s s"},
     {max, "max", "f64", "d s s"},
@@ -188,15 +186,10 @@ constexpr FormRow rows[] = {
     {mapa, "mapa", "shared::cluster? u32|u64", "d s s"},
     {getctarank, "getctarank", "shared::cluster? u32|u64", "d s"},
     {atom, "atom", "ORDER? SCOPE? global|SHARED? ATOMOP noftz? HINT? NUMBER", "d m s s?"},
-    {atom, "atom", "global|SHARED? ATOMOP ORDER SCOPE? NUMBER", "d m s s?"},
     {atom, "atom", "ORDER? SCOPE? global|SHARED? cas b16|b128", "d m s s"},
     {atom, "atom", "ORDER? SCOPE? global|SHARED? exch HINT? b128", "d m s s?"},
     {atom, "atom", "ORDER? SCOPE? global? add|min|max noftz? HINT? VEC f32|HALF", "v m v s?"},
-    // nvcc writes the space first for its block- and system-wide builtins.
-    {atom, "atom", "global|SHARED SCOPE ATOMOP noftz? b16|NUMBER", "d m s s?"},
-    {red, "red", "global|SHARED SCOPE REDOP noftz? NUMBER", "m s"},
     {red, "red", "relaxed|release? SCOPE? global|SHARED? REDOP noftz? HINT? NUMBER", "m s s?"},
-    {red, "red", "global|SHARED? REDOP relaxed|release SCOPE? NUMBER", "m s s?"},
     {red, "red", "relaxed|release? SCOPE? global? add|min|max noftz? HINT? VEC f32|HALF", "m v s?"},
     {red_async, "red.async", "relaxed cluster shared::cluster? BYTES REDOP WIDE|b32", "m s m"},
     {red_async, "red.async", "mmio? release gpu|cluster|sys global? add WIDE", "m s"},
@@ -300,11 +293,8 @@ constexpr FormRow rows[] = {
 
     {mbarrier_init, "mbarrier.init", "SHARED_CTA? b64", "m s"},
     {mbarrier_inval, "mbarrier.inval", "SHARED_CTA? b64", "m"},
-    // Scope before space is the ISA's order; ptxas takes, and CUTLASS writes, the other one too.
     {mbarrier_expect_tx, "mbarrier.expect_tx", "relaxed? SCOPE? SHARED? b64", "m s"},
-    {mbarrier_expect_tx, "mbarrier.expect_tx", "SHARED relaxed SCOPE b64", "m s"},
     {mbarrier_complete_tx, "mbarrier.complete_tx", "relaxed? SCOPE? SHARED? b64", "m s"},
-    {mbarrier_complete_tx, "mbarrier.complete_tx", "SHARED relaxed SCOPE b64", "m s"},
     {mbarrier_arrive, "mbarrier.arrive", "release|relaxed? cta|cluster? SHARED? b64", "d m s?"},
     {mbarrier_arrive, "mbarrier.arrive", "expect_tx release|relaxed? cta|cluster? SHARED? b64", "d m s"},
     {mbarrier_arrive, "mbarrier.arrive", "noComplete release? cta? SHARED_CTA? b64", "d m s"},

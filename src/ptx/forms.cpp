@@ -146,6 +146,7 @@ struct OperandItem {
 struct Form {
   Opcode opcode = Opcode::exit;
   std::vector<ModifierItem> words;  ///< those of the name first
+  std::size_t name_words = 0;
   std::vector<OperandItem> operands;
 };
 
@@ -153,6 +154,7 @@ Form compile_row(const FormRow& row) {
   Form form;
   form.opcode = row.opcode;
   for (const llvm::StringRef word : llvm::split(row.name, '.')) form.words.push_back({{word}, false});
+  form.name_words = form.words.size();
   for (llvm::StringRef text : llvm::split(row.modifiers, ' ')) {
     if (text.empty()) continue;
     ModifierItem& item = form.words.emplace_back();
@@ -174,10 +176,29 @@ class Matcher {
       : words_(words), operands_(operands) {}
 
   bool matches(const Form& form) {
-    return match(FormMatch::Fault::modifier, llvm::ArrayRef(form.words), words_, 0, [&] {
-      return match(FormMatch::Fault::operand, llvm::ArrayRef(form.operands), operands_, 0,
-                   [] { return true; });
-    });
+    return match(FormMatch::Fault::modifier, llvm::ArrayRef(form.words), words_, 0,
+                 [&] { return takes_operands(form); });
+  }
+
+  /// The same with the modifiers in any order: gives the words in that of the form, or nothing.
+  std::vector<std::string> reordered(const Form& form) {
+    // Forms of fewer words than there are would leave one over.
+    if (words_.size() > form.words.size() || words_.size() < form.name_words) return {};
+    for (std::size_t i = 0; i < form.name_words; ++i)
+      if (!form.words[i].takes(words_[i])) return {};
+    if (words_.size() > form.name_words && llvm::any_of(words_.drop_front(form.name_words + 1),
+                                                        [](const std::string& word) { return stays(word); }))
+      return {};
+    std::vector<std::string> order(words_.begin(), words_.begin() + form.name_words);
+    llvm::SmallVector<Word, 16> words;
+    for (const std::string& word : words_.drop_front(form.name_words)) {
+      words.push_back({word, parse_state_space(word)   ? Word::Kind::space
+                             : parse_scalar_type(word) ? Word::Kind::type
+                                                       : Word::Kind::other});
+    }
+    const bool taken =
+        reorder(llvm::ArrayRef(form.words).drop_front(form.name_words), words, order) && takes_operands(form);
+    return taken ? order : std::vector<std::string>{};
   }
 
   [[nodiscard]] FormMatch failure() const {
@@ -187,6 +208,45 @@ class Matcher {
   }
 
  private:
+  /// A modifier that no item has taken yet, or one has.
+  struct Word {
+    llvm::StringRef text;
+    enum class Kind : std::uint8_t { other, type, space } kind;
+    bool taken = false;
+  };
+
+  /// Modifiers that ptxas takes for a part of the name, right behind it alone.
+  static bool stays(llvm::StringRef word) {
+    constexpr llvm::StringRef words[] = {"wide", "lo", "hi", "parity", "expect_tx", "noComplete"};
+    return llvm::is_contained(words, word);
+  }
+
+  bool takes_operands(const Form& form) {
+    return match(FormMatch::Fault::operand, llvm::ArrayRef(form.operands), operands_, 0, [] { return true; });
+  }
+
+  /// Whether the items take all words, each the first that is left to it; `order` gets what they took.
+  static bool reorder(llvm::ArrayRef<ModifierItem> items, llvm::MutableArrayRef<Word> words,
+                      std::vector<std::string>& order) {
+    if (items.empty()) return llvm::all_of(words, [](const Word& word) { return word.taken; });
+    const ModifierItem& item = items.front();
+    const auto first_left = [&](Word::Kind kind) {
+      return llvm::find_if(words, [&](const Word& word) { return !word.taken && word.kind == kind; });
+    };
+    Word* const word = llvm::find_if(words, [&](const Word& each) {
+      return !each.taken && item.takes(each.text) &&
+             (each.kind == Word::Kind::other || first_left(each.kind) == &each);
+    });
+    if (word != words.end()) {
+      word->taken = true;
+      order.push_back(word->text.str());
+      if (reorder(items.drop_front(), words, order)) return true;
+      order.pop_back();
+      word->taken = false;
+    }
+    return item.optional && reorder(items.drop_front(), words, order);
+  }
+
   /// Whether the items take what is given from `at` on, and `then` the rest; optional items are tried both
   /// ways.
   template <class Item, class Given, class Then>
@@ -280,12 +340,17 @@ FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> 
     return forms;
   }());
   const auto forms = table.find(words.front());
-  if (forms == table.end()) return {FormMatch::Fault::opcode, Opcode::exit, 0, {}};
+  if (forms == table.end()) return {FormMatch::Fault::opcode, Opcode::unknown, 0, {}, {}};
   Matcher matcher(words, operands);
   for (const Form& form : forms->second) {
-    if (matcher.matches(form)) return {FormMatch::Fault::none, form.opcode, 0, {}};
+    if (matcher.matches(form)) return {FormMatch::Fault::none, form.opcode, 0, {}, {}};
   }
-  return matcher.failure();
+  FormMatch failure = matcher.failure();
+  for (const Form& form : forms->second) {
+    if (auto order = matcher.reordered(form); !order.empty())
+      return {FormMatch::Fault::none, form.opcode, 0, {}, std::move(order)};
+  }
+  return failure;
 }
 
 }  // namespace ptx

@@ -38,13 +38,17 @@ struct FormRow {
 struct FormMatch {
   enum class Fault : std::uint8_t { none, opcode, modifier, operand };
   Fault fault = Fault::none;
-  Opcode opcode = Opcode::exit;
+  Opcode opcode = Opcode::unknown;
   /// The first word or operand that no form takes; one past the last if something is missing there.
   std::size_t position = 0;
   std::string expected;  ///< what the forms take at `position`, in words
+  /// The instruction's words in the order of the form, where they were given in another; else empty.
+  std::vector<std::string> words;
 };
 
 /// The form of an instruction with these words and operands, or the furthest point that any form reached.
+/// Modifiers may stand in any order, as for ptxas; but types among themselves, and state spaces, keep theirs,
+/// which says what they are of: `cvt.f32.s32`, `.shared::cluster.global`.
 [[nodiscard]] FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands);
 
 /// Whether forms of the operation write their first operand: a register, two, or a vector of them.

@@ -10,6 +10,7 @@ namespace ptx {
 /// What an instruction does, whatever its types and modifiers. One enumerator per operation of the PTX ISA
 /// that forms.cpp knows; the words of the instruction hold the rest.
 enum class Opcode : std::uint16_t {
+  unknown,  ///< none of these; Instruction::fault says why
   // Integer and extended-precision arithmetic (9.7.1, 9.7.2) and floating point (9.7.3 to 9.7.5).
   add,
   addc,

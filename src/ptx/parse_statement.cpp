@@ -90,33 +90,69 @@ Operand parse_operand(TokenStream& tokens) {
   return pair;
 }
 
+void set_fault(Instruction& instruction, Location location, const llvm::Twine& fault) {
+  instruction.opcode = Opcode::unknown;
+  instruction.fault_location = location;
+  instruction.fault = fault.str();
+}
+
 /// Finds the form of the instruction; `at[i]` is word i's token.
-void classify(TokenStream& tokens, Instruction& instruction, const std::vector<Token>& at, const Token& end) {
-  const FormMatch match = match_form(instruction.words, instruction.operands);
-  const std::string& first = instruction.words.front();
+void classify(Instruction& instruction, const std::vector<Token>& at, const Token& end) {
+  FormMatch match = match_form(instruction.words, instruction.operands);
+  const llvm::StringRef first = instruction.words.front();
+  const std::string name = instruction.full_name();
   switch (match.fault) {
-    case FormMatch::Fault::none: instruction.opcode = match.opcode; return;
+    case FormMatch::Fault::none:
+      instruction.opcode = match.opcode;
+      if (!match.words.empty()) instruction.words = std::move(match.words);
+      return;
     case FormMatch::Fault::opcode:
-      tokens.fail(at.front(), "unknown instruction '" + llvm::Twine(first) + "'");
+      return set_fault(instruction, at.front().location, "unknown instruction '" + first + "'");
     case FormMatch::Fault::modifier:
-      if (match.position < at.size()) {
-        tokens.fail(at[match.position], "'" + llvm::Twine(first) + "' takes no '." +
-                                            instruction.words[match.position] +
-                                            "' here; it takes: " + match.expected);
+      if (match.position >= at.size()) {
+        return set_fault(instruction, at.back().location,
+                         "'" + name + "' lacks a modifier after this; it takes: " + match.expected);
       }
-      tokens.fail(at.back(), "'" + llvm::Twine(instruction.full_name()) +
-                                 "' lacks a modifier after this; it takes: " + match.expected);
+      return set_fault(
+          instruction, at[match.position].location,
+          "'" + first + "' takes no '." + at[match.position].text + "' here; it takes: " + match.expected);
     case FormMatch::Fault::operand: break;
   }
-  const std::string name = instruction.full_name();
   if (match.position >= instruction.operands.size()) {
-    tokens.fail(end, "'" + llvm::Twine(name) + "' lacks operand " + llvm::Twine(match.position + 1) + ": " +
-                         match.expected);
+    return set_fault(
+        instruction, end.location,
+        "'" + name + "' lacks operand " + llvm::Twine(match.position + 1) + ": " + match.expected);
   }
-  throw SyntaxError(
-      instruction.operands[match.position].location,
-      ("operand " + llvm::Twine(match.position + 1) + " of '" + name + "' should be: " + match.expected)
-          .str());
+  set_fault(instruction, instruction.operands[match.position].location,
+            "operand " + llvm::Twine(match.position + 1) + " of '" + name + "' should be: " + match.expected);
+}
+
+/// Operands up to the ';', which is left.
+void parse_operands(TokenStream& tokens, Instruction& instruction) {
+  if (!tokens.peek().is(';')) {
+    tokens.comma_list([&] {
+      if (instruction.operands.size() == max_operands)
+        tokens.fail(tokens.peek(), "no instruction has so many operands");
+      instruction.operands.push_back(parse_operand(tokens));
+    });
+  }
+  if (!tokens.peek().is(';')) tokens.fail_expected("',' or ';'");
+}
+
+/// Takes the text up to the ';' for operands that cannot be read because of `error`. Throws that where the
+/// block ends first.
+void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t begin,
+                   const SyntaxError& error) {
+  tokens.go_back(begin);
+  const Token first = tokens.peek();
+  tokens.skip_statement();
+  if (!tokens.last().is(';')) throw error;
+  const char* const text = first.kind == Token::Kind::word ? first.text.begin() - 1 : first.text.begin();
+  Operand operands = make(Operand::Kind::unread, first);
+  operands.name = llvm::StringRef(text, tokens.last().text.begin() - text).rtrim().str();
+  instruction.operands.assign(1, std::move(operands));
+  set_fault(instruction, error.where,
+            "the operands of '" + instruction.full_name() + "' cannot be read: " + error.what());
 }
 
 Instruction parse_instruction(TokenStream& tokens) {
@@ -133,16 +169,14 @@ Instruction parse_instruction(TokenStream& tokens) {
     instruction.words.push_back(at.back().text.str());
     if (at.size() > max_words) tokens.fail(at.back(), "no instruction has so many modifiers");
   }
-  if (!tokens.peek().is(';')) {
-    tokens.comma_list([&] {
-      if (instruction.operands.size() == max_operands)
-        tokens.fail(tokens.peek(), "no instruction has so many operands");
-      instruction.operands.push_back(parse_operand(tokens));
-    });
+  const std::size_t begin = tokens.position();
+  try {
+    parse_operands(tokens, instruction);
+  } catch (const SyntaxError& error) {
+    keep_operands(tokens, instruction, begin, error);
+    return instruction;
   }
-  if (!tokens.peek().is(';')) tokens.fail_expected("',' or ';'");
-  classify(tokens, instruction, at, tokens.peek());
-  tokens.next();
+  classify(instruction, at, tokens.next());
   return instruction;
 }
 

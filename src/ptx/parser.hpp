@@ -25,9 +25,9 @@ struct ParseResult {
 };
 
 /// Parses one PTX module (PTX ISA 8.0 to 9.x, as NVRTC writes it). An instruction that forms.hpp does not
-/// know is an error at its line; the parser then goes on with the next statement, up to 20 errors. Never
-/// throws for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the
-/// report.
+/// know, or whose operands cannot be read, is kept as an unknown one: an error for those who need to know
+/// what it does. Of other errors the parser goes on with the next statement, up to 20 of them. Never throws
+/// for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the report.
 [[nodiscard]] ParseResult parse(std::string_view text, std::string_view name = "ptx");
 
 }  // namespace ptx

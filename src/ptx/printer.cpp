@@ -74,6 +74,7 @@ static Out& operator<<(Out& out, const Operand& operand) {
       return out << Offset{operand.offset};
     case Operand::Kind::immediate: return out << operand.value;
     case Operand::Kind::sink: return out << '_';
+    case Operand::Kind::unread: return out << operand.name;
     case Operand::Kind::negated: return out << '!' << operand.name;
     case Operand::Kind::vector: return out << '{' << list(elements) << '}';
     case Operand::Kind::tuple: return out << '(' << list(elements) << ')';
@@ -264,8 +265,9 @@ std::string print(const Operand& operand) {
 }
 
 std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::string_view text,
-                               std::string_view name) {
+                               std::string_view name, Severity severity) {
   if (errors.empty()) return {};
+  const bool is_error = severity == Severity::error;
   llvm::SourceMgr sources;
   const unsigned buffer = sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name, false), {});
   std::vector<std::string> texts;
@@ -275,10 +277,12 @@ std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::strin
         where.line == 0 ? llvm::SMLoc() : sources.FindLocForLineAndColumn(buffer, where.line, where.column);
     texts.push_back(to_text([&](Out& out) {
       if (place.isValid())
-        return sources.PrintMessage(out, place, llvm::SourceMgr::DK_Error, error.message, {}, {}, false);
+        return sources.PrintMessage(out, place,
+                                    is_error ? llvm::SourceMgr::DK_Error : llvm::SourceMgr::DK_Note,
+                                    error.message, {}, {}, false);
       out << name;
       if (where.line != 0) out << ':' << where.line << ':' << where.column;
-      out << ": error: " << error.message << '\n';
+      out << (is_error ? ": error: " : ": note: ") << error.message << '\n';
     }));
   }
   return texts;

@@ -188,7 +188,9 @@ class Resolver {
   void bind(Scope& scope, const Instruction& instruction) {
     FlatInstruction flat{&instruction, {}, source_};
     if (instruction.guard) bind_name(scope, instruction.guard->predicate, instruction.location, flat);
-    for (const Operand& operand : instruction.operands) bind_operand(scope, operand, flat);
+    if (instruction.opcode != Opcode::unknown) {
+      for (const Operand& operand : instruction.operands) bind_operand(scope, operand, flat);
+    }
     flat_.instructions.push_back(std::move(flat));
   }
 

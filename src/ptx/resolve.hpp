@@ -53,7 +53,8 @@ struct SourceLine {
 struct FlatInstruction {
   const Instruction* instruction = nullptr;
   /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
-  /// text, those inside addresses, vectors, pairs and lists included, sinks left out.
+  /// text, those inside addresses, vectors, pairs and lists included, sinks left out. Of an unknown
+  /// instruction the guard's alone.
   std::vector<Binding> bindings;
   /// By the last .loc before it; of what was inlined, the line that it was inlined at.
   SourceLine source;

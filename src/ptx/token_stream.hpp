@@ -54,6 +54,12 @@ class TokenStream {
     return token;
   }
 
+  /// The token before the next one; there is one.
+  [[nodiscard]] const Token& last() const { return tokens_[position_ - 1]; }
+  /// A place to go back to.
+  [[nodiscard]] std::size_t position() const { return position_; }
+  void go_back(std::size_t position) { position_ = position; }
+
   bool accept(char symbol) { return accept_if(peek().is(symbol)); }
   bool accept_word(llvm::StringRef word) { return accept_if(peek().is_word(word)); }
   void expect(char symbol);

@@ -89,6 +89,13 @@ void read_clock(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// That the simulator does not run an instruction, or `what` of it.
+std::string refusal(const Program& program, const ptx::Instruction& instruction, std::string_view what) {
+  return fmt::format("kernel \"{}\", PTX line {}: the simulator does not run {}\"{}\"", program.entry,
+                     instruction.location.line, what.empty() ? std::string() : fmt::format("{} in ", what),
+                     ptx::print(instruction));
+}
+
 }  // namespace
 
 Program decode(std::string_view text, const std::string& entry, std::uint64_t global_base) {
@@ -199,6 +206,21 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     if (reg == nullptr) unsupported("this guard");
     guard_ = registers_[reg->index].slot | (instruction.guard->negated ? 1U : 0U);
   }
+  const auto first = static_cast<std::uint32_t>(program_.code.size());
+  try {
+    select_one();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    refuse(first, error.what());
+  }
+  program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
+}
+
+void Decoder::select_one() {
+  const ptx::Instruction& instruction = in();
+  if (instruction.opcode == Opcode::unknown)
+    throw Error(ErrorCode::unsupported,
+                fmt::format("{}: {}", refusal(program_, instruction, {}), instruction.fault));
   args_.clear();
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
@@ -208,7 +230,16 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   if (selector == nullptr) unsupported();
   selector->select(*this);
   for (MicroOp& op : after_) program_.code.push_back(op);
-  program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
+}
+
+void Decoder::refuse(std::uint32_t first, std::string why) {
+  program_.code.resize(first);
+  std::erase_if(branches_, [&](std::uint32_t op) { return op >= first; });
+  std::erase_if(calls_, [&](const auto& call) { return call.first >= first; });
+  program_.refusals.push_back(std::move(why));
+  emit([](Warp& warp, const MicroOp& op,
+          Mask) { throw Error(ErrorCode::unsupported, warp.program->refusals[op.aux]); },
+       0, 0, 0, 0, static_cast<std::uint32_t>(program_.refusals.size() - 1));
 }
 
 Arg Decoder::convert_name(const ptx::Operand& operand) {
@@ -240,6 +271,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
     case Kind::symbol:
     case Kind::negated: return convert_name(operand);
     case Kind::sink: break;
+    case Kind::unread: unsupported();  // of unknown instructions, which are refused before
     case Kind::immediate:
       return {.kind = Arg::Kind::constant,
               .bits = operand.value.bits,
@@ -397,12 +429,7 @@ void Decoder::emit_branch(Handler handler, std::uint64_t target) {
 }
 
 void Decoder::unsupported(std::string_view what) const {
-  const ptx::Instruction& instruction = in();
-  throw Error(
-      ErrorCode::unsupported,
-      fmt::format("kernel \"{}\", PTX line {}: the simulator does not run {}\"{}\"", program_.entry,
-                  instruction.location.line, what.empty() ? std::string() : fmt::format("{} in ", what),
-                  ptx::print(instruction)));
+  throw Error(ErrorCode::unsupported, refusal(program_, in(), what));
 }
 
 std::optional<Arg> Decoder::convert_clock(std::string_view name) {

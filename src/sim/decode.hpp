@@ -19,9 +19,9 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::StateSpace;
 
-/// Decodes kernel `entry` of a module's PTX text. Throws Error{unsupported} that shows the line of an
-/// instruction the simulator cannot run, Error{invalid_argument} for text that does not parse.
-/// The module's .global variables lie at `global_base`.
+/// Decodes kernel `entry` of a module's PTX text. An instruction that the simulator cannot run throws
+/// Error{unsupported}, which shows its line, when a thread reaches it. Throws Error{invalid_argument} for
+/// text that does not parse. The module's .global variables lie at `global_base`.
 [[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0);
 
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
@@ -162,6 +162,9 @@ class Decoder {
   void describe_frame(Callee& callee);
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
+  void select_one();
+  /// In place of the instruction's micro-operations from `first` on: one that throws Error{unsupported}.
+  void refuse(std::uint32_t first, std::string why);
   void note_registers(std::uint32_t first, const std::vector<Arg>& args);
   void watch_registers();
   [[nodiscard]] Arg convert(const ptx::Operand& operand);

@@ -184,6 +184,7 @@ struct Program {
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;
+  std::vector<std::string> refusals;  ///< of instructions that the simulator does not run: what is said then
   std::vector<SpecialSlot> specials;
   std::vector<ConstantSlot> constants;
   std::uint32_t register_bytes = 0;  ///< of a warp's register file

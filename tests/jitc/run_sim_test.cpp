@@ -253,12 +253,22 @@ TEST_CASE("one clear error for what cannot be run") {
   CHECK_THAT(
       example.refusal("scale.ptx", "mul.f32 %v1", "mul.f32 %nowhere", 2),
       StartsWith("jitc: error: ") && ContainsSubstring("PTX line 46") && ContainsSubstring("%nowhere"));
-  CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", "frobnicate.f32 %v1", 2),
+  CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", ".frobnicate.f32 %v1", 2),
              ContainsSubstring("does not parse as PTX") && ContainsSubstring(":46:") &&
                  ContainsSubstring("frobnicate"));
-  CHECK_THAT(
-      example.refusal("scale.ptx", "mul.f32 %v1, %v1, %factor;", "vadd.s32.s32.s32 %row, %row, %row;", 1),
-      ContainsSubstring("PTX line 46: the simulator does not run \"vadd.s32.s32.s32 %row, %row, %row;\""));
+  // What a thread must reach, which happens when it runs.
+  const auto stop = [&](const std::string& instruction) {
+    example.edit("scale.ptx", "mul.f32 %v1, %v1, %factor;", instruction, "stops.ptx");
+    const auto result = jitc::test::jitc(example.run("stops.ptx", "scale.json"));
+    CHECK(result.status == 1);
+    CHECK_FALSE(std::filesystem::exists(example / "y.npy"));
+    return result.err;
+  };
+  CHECK_THAT(stop("frobnicate.f32 %v1;"),
+             ContainsSubstring("PTX line 46: the simulator does not run \"frobnicate.f32 %v1;\": unknown "
+                               "instruction 'frobnicate'"));
+  CHECK_THAT(stop("multimem.st.global.u32 [%row], %row;"),
+             ContainsSubstring("PTX line 46: the simulator does not run \"multimem.st.global.u32 "));
   CHECK_THAT(
       example.refusal("scale.json", ",\n    {\"type\": \"f32\", \"value\": 0.5}", "", 2),
       ContainsSubstring("$.parameters: 2 parameters, but kernel \"scale\" takes 3; missing is number 2, "

@@ -192,7 +192,7 @@ std::vector<Mutant> mutants() {
        },
        "target.feature"},
       {"map with an instruction that is none", Base::map, swap(proxy_fence, "fence.proxy", "fence.prixy"),
-       "syntax"},
+       "instruction.unknown"},
       {"copy with a register that is none", Base::copy,
        replace(expect_tx, "mov.u32 %q1, 1;\n\tmbarrier.arrive.expect_tx"), "name"},
   };

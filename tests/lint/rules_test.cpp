@@ -348,12 +348,26 @@ TEST_CASE("what calls do is not seen, and nothing is reported of it") {
             .empty());
 }
 
-TEST_CASE("every unknown instruction is listed, with a caret") {
+TEST_CASE("unknown instructions are notes, with a caret; other functions are looked at") {
   const LintResult result =
       lint_body("frobnicate.u32 %r1;\nmov.u32 %r4, 1;\ncp.async.bulk.tensro [%r1];\nret;");
-  CHECK(rules(result) == Rules{"syntax", "syntax"});
-  CHECK(result.findings[0].ptx_line + 2 == result.findings[1].ptx_line);
-  CHECK_THAT(result.report, ContainsSubstring("frobnicate.u32 %r1;\n^"));
+  CHECK(result.findings.empty());
+  REQUIRE(result.notes.size() == 2);
+  CHECK(result.notes[0].rule == "instruction.unknown");
+  CHECK(result.notes[0].instruction == "frobnicate.u32 %r1;");
+  CHECK(result.notes[0].ptx_line + 2 == result.notes[1].ptx_line);
+  CHECK_THAT(result.report,
+             ContainsSubstring(": note: instruction.unknown: unknown instruction 'frobnicate'") &&
+                 ContainsSubstring("frobnicate.u32 %r1;\n^"));
+  const LintResult other =
+      lint_ptx(entry("frobnicate.u32 %r1;\nret;", "",
+                     ".visible .entry first()\n{\n.shared .align 8 .b64 b;\n.reg .b32 %r;\nmov.u32 %r, b;\n"
+                     "mbarrier.init.shared::cta.b64 [%r], 0;\nret;\n}\n"));
+  CHECK(rules(other) == Rules{"mbarrier.count"});
+  CHECK(other.notes.size() == 1);
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "frobnicate;\n";
+  CHECK(lint_body(many).notes.size() == 20);
 }
 
 TEST_CASE("an undeclared name is a finding of its function; others are looked at") {

@@ -67,7 +67,8 @@ std::vector<std::string> rules(const LintResult& result) {
 }
 
 bool has_rule(const LintResult& result, const std::string& rule) {
-  return std::ranges::any_of(result.findings, [&](const Finding& finding) { return finding.rule == rule; });
+  const auto is = [&](const Finding& finding) { return finding.rule == rule; };
+  return std::ranges::any_of(result.findings, is) || std::ranges::any_of(result.notes, is);
 }
 
 }  // namespace tests

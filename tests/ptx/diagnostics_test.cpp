@@ -9,19 +9,20 @@ using tests::error_of;
 using tests::kernel;
 
 TEST_CASE("an error shows its line with a caret") {
-  const auto result = parse(kernel("  add.s32 %r1, %r2;\n"), "k.ptx");
+  const auto result = parse(kernel("  .frob %r1, %r2;\n"), "k.ptx");
   REQUIRE_FALSE(result);
   CHECK(result.report ==
-        "k.ptx:6:19: error: 'add.s32' lacks operand 3: a register, literal or symbol\n"
-        "  add.s32 %r1, %r2;\n"
-        "                  ^\n");
+        "k.ptx:6:3: error: unknown directive '.frob'\n"
+        "  .frob %r1, %r2;\n"
+        "  ^\n");
   REQUIRE(result.diagnostics.size() == 1);
   CHECK(result.diagnostics[0].location.line == 6);
-  CHECK(result.diagnostics[0].location.column == 19);
+  CHECK(result.diagnostics[0].location.column == 3);
 }
 
 TEST_CASE(
-    "an unknown instruction is an error at its line, and so is an unknown modifier or a wrong operand") {
+    "an unknown instruction says what is wrong, and so does one with an unknown modifier or a wrong "
+    "operand") {
   CHECK(error_of(kernel("frobnicate.b32 %r1;")) == "unknown instruction 'frobnicate'");
   CHECK_THAT(error_of(kernel("cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];")),
              ContainsSubstring("'cp' takes no '.6d' here; it takes: .1d, .2d, .3d, .4d, .5d"));
@@ -32,16 +33,37 @@ TEST_CASE(
   CHECK_THAT(error_of(kernel("cp.async.bulk.wait_group %r1;")), ContainsSubstring("a literal"));
 }
 
-TEST_CASE("the caret of a wrong operand stands under it, on its own line") {
-  const auto result = parse(kernel("ld.global.u32\n    %r1,\n  %rd1;"));
-  REQUIRE_FALSE(result);
-  CHECK(result.diagnostics[0].location.line == 8);
-  CHECK(result.diagnostics[0].location.column == 3);
+TEST_CASE("the place of a wrong operand is its own line") {
+  const Instruction instruction = tests::instruction("ld.global.u32\n    %r1,\n  %rd1;");
+  CHECK(instruction.opcode == Opcode::unknown);
+  CHECK(instruction.fault_location.line == 8);
+  CHECK(instruction.fault_location.column == 3);
+}
+
+TEST_CASE("an unknown instruction is kept, and prints as it stood") {
+  const auto same = [](const std::string& text, const std::string& fault) {
+    CAPTURE(text);
+    const Instruction instruction = tests::instruction(text);
+    CHECK(instruction.opcode == Opcode::unknown);
+    CHECK(print(instruction) == text);
+    CHECK((tests::instruction(print(instruction)) == instruction));
+    CHECK_THAT(instruction.fault, ContainsSubstring(fault));
+  };
+  same("frobnicate.u32 %r1, [%rd1+4];", "unknown instruction 'frobnicate'");
+  same("@!%p1 frobnicate.u32 %r1;", "unknown instruction 'frobnicate'");
+  same("add.s32 %r1, %r2;", "'add.s32' lacks operand 3");
+  // Operands of another shape than any.
+  same("add.s32 %r1, [%r2;", "expected ']'");
+  same("frobnicate.u32 {%r1, {%r2}}, (%r3)+4 = 5;", "expected");
+  const auto module = tests::parse(kernel("frobnicate.u32 {%r1, {%r2}}, -%r3;\nret;"));
+  CHECK((tests::parse(print(module)) == module));
+  // The end of the block is no operand.
+  CHECK(error_of(kernel("add.s32 %r1, [")) == "expected an address, found '}'");
 }
 
 TEST_CASE("the parser goes on after an error, statement by statement") {
   const auto result =
-      parse(kernel("foo;\nadd.s32 %r1, %r2, 3;\nbar2 {%r1};\n.frob 3;\nld.u32 %r1, [%r2];\nbaz;"));
+      parse(kernel(".foo;\nadd.s32 %r1, %r2, 3;\n.bar2 {%r1};\n.frob 3;\nld.u32 %r1, [%r2];\n.baz;"));
   REQUIRE_FALSE(result);
   std::vector<std::uint32_t> lines;
   for (const auto& diagnostic : result.diagnostics) lines.push_back(diagnostic.location.line);
@@ -50,7 +72,7 @@ TEST_CASE("the parser goes on after an error, statement by statement") {
 
 TEST_CASE("twenty errors are enough") {
   std::string body;
-  for (int i = 0; i < 100; ++i) body += "foo;\n";
+  for (int i = 0; i < 100; ++i) body += ".foo;\n";
   CHECK(parse(kernel(body)).diagnostics.size() == 20);
 }
 

@@ -151,19 +151,21 @@ TEST_CASE("instructions by chapter of the PTX ISA, each with its opcode") {
   CHECK(seen.size() > 70);
 }
 
-TEST_CASE("what no form takes is refused") {
+TEST_CASE("what no form takes is unknown") {
   for (const char* text : {
-           "add.sat.u32 d, a, b;",               // .sat is for s32
-           "add.f32.rn d, a, b;",                // the order of modifiers counts
-           "mul.u32 d, a, b;",                   // integers need .lo, .hi or .wide
-           "setp.f32 p, a, b;",                  // no comparison
-           "shl.s32 d, a, b;",                   // shl is for bits
-           "fma.f32 d, a, b, c;",                // fma needs a rounding
-           "popc.b16 d, a;",                     //
-           "cvt.rn.f64.e4m3x2 d, a;",            //
-           "ld.v3.f32 {a, b, c}, [p];",          //
-           "atom.global.v4.f32.add d, [a], b;",  // the type comes last
-           "mbarrier.init.global.b64 [a], 1;",   // barriers live in shared memory
+           "add.sat.u32 d, a, b;",       // .sat is for s32
+           "mul.u32 d, a, b;",           // integers need .lo, .hi or .wide
+           "setp.f32 p, a, b;",          // no comparison
+           "shl.s32 d, a, b;",           // shl is for bits
+           "fma.f32 d, a, b, c;",        // fma needs a rounding
+           "popc.b16 d, a;",             //
+           "cvt.rn.f64.e4m3x2 d, a;",    //
+           "ld.v3.f32 {a, b, c}, [p];",  //
+           "mul.u32.wide d, a, b;",      // in another order than any compiler takes
+           "mbarrier.try_wait.shared.parity.b64 p, [a], b;",
+           "cvt.rn.f32.s64.f16 d, a;",  // a type too many
+           "cp.async.bulk.global.shared::cluster.mbarrier::complete_tx::bytes [a], [b], n, [m];",
+           "mbarrier.init.global.b64 [a], 1;",  // barriers live in shared memory
            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.bulk_group [a], [m, {x, y}], [b];",
            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [a], [m, {x, y}];",  // operands
                                                                                             // swapped
@@ -175,6 +177,52 @@ TEST_CASE("what no form takes is refused") {
        }) {
     CAPTURE(text);
     CHECK_FALSE(tests::error_of(tests::kernel(text)).empty());
+  }
+}
+
+TEST_CASE("modifiers in another order than the ISA's are put in that, as ptxas takes them") {
+  struct Order {
+    const char* given;
+    const char* name;
+  };
+  // ptxas 13.0 takes each of these; CUTLASS, Triton, CCCL and nvcc write most.
+  const Order orders[] = {
+      {"ldmatrix.sync.aligned.x4.m8n8.shared.b16 {a, b, c, d}, [p];",
+       "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+      {"ldmatrix.sync.aligned.x2.trans.m8n8.shared::cta.b16 {a, b}, [p];",
+       "ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16"},
+      {"stmatrix.sync.aligned.x4.m8n8.shared.b16 [p], {a, b, c, d};",
+       "stmatrix.sync.aligned.m8n8.x4.shared.b16"},
+      {"atom.global.gpu.acq_rel.add.u32 d, [p], a;", "atom.acq_rel.gpu.global.add.u32"},
+      {"atom.add.u32.global.gpu.acq_rel d, [p], a;", "atom.acq_rel.gpu.global.add.u32"},
+      {"atom.global.cta.cas.b16 d, [p], a, b;", "atom.cta.global.cas.b16"},
+      {"atom.add.noftz.global.f16x2 d, [p], a;", "atom.global.add.noftz.f16x2"},
+      {"atom.global.v4.f32.add {a, b, c, d}, [p], {a, b, c, d};", "atom.global.add.v4.f32"},
+      {"atom.exch.b128.global d, [p], a;", "atom.global.exch.b128"},
+      {"red.gpu.global.add.release.u32 [p], a;", "red.release.gpu.global.add.u32"},
+      {"red.global.sys.add.f32 [p], a;", "red.sys.global.add.f32"},
+      {"red.global.v4.f32.add [p], {a, b, c, d};", "red.global.add.v4.f32"},
+      {"ld.global.gpu.acquire.u32 d, [p];", "ld.acquire.gpu.global.u32"},
+      {"ld.nc.global.v4.u32 {a, b, c, d}, [p];", "ld.global.nc.v4.u32"},
+      {"ld.global.L1::no_allocate.L2::256B.nc.u32 d, [p];", "ld.global.nc.L1::no_allocate.L2::256B.u32"},
+      {"ld.v2.global.u32 {a, b}, [p];", "ld.global.v2.u32"},
+      {"ld.u32.global d, [p];", "ld.global.u32"},
+      {"st.global.release.gpu.u32 [p], a;", "st.release.gpu.global.u32"},
+      {"st.global.volatile.u32 [p], a;", "st.volatile.global.u32"},
+      {"add.f32.rn d, a, b;", "add.rn.f32"},
+      {"max.s16x2.relu d, a, b;", "max.relu.s16x2"},
+      {"mbarrier.expect_tx.shared::cta.relaxed.cta.b64 [p], a;",
+       "mbarrier.expect_tx.relaxed.cta.shared::cta.b64"},
+      {"vadd.sat.s32.s32.s32 d, a, b;", "vadd.s32.s32.s32.sat"},
+      {"wmma.load.a.sync.aligned.m16n16k16.shared.row.f16 {a, b, c, d, e, f, g, h}, [p], s;",
+       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"},
+  };
+  for (const auto& [given, name] : orders) {
+    CAPTURE(given);
+    const Instruction instruction = tests::instruction(given);
+    CHECK(instruction.fault.empty());
+    CHECK(instruction.full_name() == name);
+    CHECK((tests::instruction(print(instruction)) == instruction));
   }
 }
 

@@ -2,11 +2,14 @@
 
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/query.hpp"
 
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+
+#include <catch2/catch_test_macros.hpp>
 
 namespace tests {
 
@@ -34,10 +37,16 @@ inline tmajit::ptx::Instruction instruction(const std::string& text) {
   return std::get<tmajit::ptx::Instruction>(statements(text).at(0).node);
 }
 
-/// The first error of a text; empty if it has none.
+/// The first error of a text, or what is wrong with its first unknown instruction; empty if there is none.
 inline std::string error_of(const std::string& text) {
   const auto result = tmajit::ptx::parse(text, "test.ptx");
-  return result ? "" : result.diagnostics.at(0).message;
+  if (!result) return result.diagnostics.at(0).message;
+  std::string fault;
+  tmajit::ptx::for_each_instruction(*result.module, [&](const tmajit::ptx::Instruction& each) {
+    CHECK(each.fault.empty() == (each.opcode != tmajit::ptx::Opcode::unknown));
+    if (fault.empty()) fault = each.fault;
+  });
+  return fault;
 }
 
 inline std::string read_data(const std::string& name) {

@@ -161,15 +161,9 @@ extern "C" __global__ void k(int* out) {
   CHECK(outcome.reports[0].found == "assertion `out != nullptr' failed in k, file.cu:12");
 }
 
-TEST_CASE("calls that are refused when the kernel is loaded") {
+TEST_CASE("calls that are refused") {
   const auto refusal = [](const std::string& body, const std::string& before) {
-    try {
-      (void)make_sim_device()->kernels().load(tests::module_of(body, 1, before));
-    } catch (const Error& error) {
-      CHECK(error.code() == ErrorCode::unsupported);
-      return std::string(error.what());
-    }
-    return std::string();
+    return tests::refusal(tests::module_of(body, 1, before));
   };
   const std::string f = ".func f () { ret; }\n";
   CHECK_THAT(

@@ -1,7 +1,7 @@
 /// The table that says which function runs which opcode.
 #include "ptx/forms.hpp"
 #include "sim/select.hpp"
-#include "sim/support.hpp"
+#include "sim/text_kernel.hpp"
 
 #include <algorithm>
 #include <set>
@@ -9,6 +9,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
 using ptx::Opcode;
 
 namespace {
@@ -42,8 +43,7 @@ bool runs(const ptx::FormRow& row, bool with_optional, bool predicates) {
   try {
     const auto module = tests::module_of(
         ".reg .pred %p<4>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n" + text + ";\nL:\nret;", 1);
-    (void)sim::decode(module.ptx, module.entry);
-    return true;
+    return sim::decode(module.ptx, module.entry).refusals.empty();
   } catch (const Error&) {
     return false;
   }
@@ -88,9 +88,21 @@ TEST_CASE("every opcode of the table is one that the parser gives, and runs in s
   }
 }
 
-TEST_CASE("what is not in the table is refused at its line") {
+TEST_CASE("what the simulator does not run, or know, is refused at its line by who reaches it") {
+  const std::string body =
+      tests::text::registers +
+      "ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p2, %r6, 1;\nsetp.eq.u32 %p3, %r6, 2;\n"
+      "@%p2 multimem.st.relaxed.gpu.global.u32 [%rd1], %r6;\n@%p3 frobnicate.u32 {%r1, {%nowhere}};\n"
+      "st.global.u32 [%rd1], 7;\nret;";
+  const auto first_word = [&](std::uint32_t word) {
+    const auto outcome = tests::text::run(body, {.grid = 1, .cluster = 1, .block = 1, .words = {word}});
+    tests::text::expect_clean(outcome);
+    return outcome.words.at(0);
+  };
+  CHECK(first_word(0) == 7);
   CHECK_THROWS_WITH(
-      sim::decode(tests::module_of(".reg .b32 %r<2>;\nvadd.u32.u32.u32 %r1, %r1, %r1;\nret;", 1).ptx, "k"),
-      Catch::Matchers::ContainsSubstring("the simulator does not run") &&
-          Catch::Matchers::ContainsSubstring("vadd.u32.u32.u32"));
+      first_word(1),
+      ContainsSubstring("the simulator does not run \"@%p2 multimem.st.relaxed.gpu.global.u32 "));
+  CHECK_THROWS_WITH(first_word(2), ContainsSubstring("the operands of 'frobnicate.u32' cannot be read") &&
+                                       ContainsSubstring("PTX line"));
 }

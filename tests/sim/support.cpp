@@ -1,5 +1,7 @@
 #include "sim/support.hpp"
 
+#include "sim/decode.hpp"
+
 #include <sstream>
 
 namespace tests {
@@ -13,6 +15,11 @@ tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, co
   artifact.entry = std::string("k");
   artifact.ptx = text.str();
   return artifact;
+}
+
+std::string refusal(const tmajit::Artifact& artifact) {
+  const auto refusals = tmajit::sim::decode(artifact.ptx, artifact.entry).refusals;
+  return refusals.empty() ? std::string() : refusals.front();
 }
 
 std::vector<std::string> rules(const tmajit::SimDevice& device) {

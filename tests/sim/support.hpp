@@ -44,6 +44,10 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
 /// ….
 tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {});
 
+/// What a thread throws that reaches the first instruction which the simulator does not run; empty if there
+/// is none.
+std::string refusal(const tmajit::Artifact& artifact);
+
 /// Rules of all reports so far.
 std::vector<std::string> rules(const tmajit::SimDevice& device);
 

@@ -211,10 +211,13 @@ int lint(const LintCommand& command, bool json) {
       if (!subject.artifact.ptx.empty())
         findings.back()["source"] = jitc::to_json(source_places(subject.artifact, finding.ptx_line));
     }
+    Json notes = Json::array();
+    for (const tmajit::Finding& note : result.notes) notes.push_back(jitc::to_json(note));
     print_json({{"input", subject.options.name},
                 {"clean", result.findings.empty()},
                 {"kernels", result.kernels},
                 {"findings", findings},
+                {"notes", notes},
                 {"unfinished", result.unfinished},
                 {"milliseconds", milliseconds}});
     return result.findings.empty() ? 0 : 1;
