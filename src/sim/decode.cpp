@@ -465,8 +465,9 @@ Selectors selectors() {
     std::vector<Selector> tables;
     for (const Selectors& table :
          {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, convert_selectors,
-          memory_selectors, address_selectors, control_selectors, barrier_selectors, warp_selectors,
-          async_selectors, bulk_selectors, matrix_selectors, tensormap_selectors, warpgroup_selectors})
+          memory_selectors, atomic_selectors, stack_selectors, video_selectors, address_selectors,
+          control_selectors, barrier_selectors, warp_selectors, async_selectors, bulk_selectors,
+          matrix_selectors, tensormap_selectors, warpgroup_selectors})
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;

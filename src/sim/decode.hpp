@@ -132,6 +132,7 @@ class Decoder {
   [[nodiscard]] std::uint32_t add(BulkOperands operands) {
     return append(program_.bulks, std::move(operands));
   }
+  [[nodiscard]] std::uint32_t add(const Video& video) { return append(program_.videos, video); }
   /// Error{unsupported} where there is no handler.
   void emit(Handler handler, Slot d = 0, Slot a = 0, Slot b = 0, Slot c = 0, std::uint32_t aux = 0);
   /// The same with operand 0 as d and those after it as a, b and c, operand i of types[i].

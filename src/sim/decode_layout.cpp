@@ -54,6 +54,13 @@ std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) {
   return all;
 }
 
+bool uses_stack(const ptx::FlatFunction& flat) {
+  return std::ranges::any_of(flat.instructions, [](const ptx::FlatInstruction& each) {
+    const Opcode opcode = each.instruction->opcode;
+    return opcode == Opcode::alloca_ || opcode == Opcode::stacksave;
+  });
+}
+
 Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
   return {.kind = Arg::Kind::memory,
           .access = {.space = Space::local, .offset = static_cast<std::int64_t>(address)},
@@ -187,7 +194,9 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
-  if (!program_.frames.empty()) {
+  bool has_stack = !program_.frames.empty() || uses_stack(function);
+  for (const auto& callee : callees_) has_stack = has_stack || uses_stack(callee->flat);
+  if (has_stack) {
     program_.stack_begin = static_cast<std::uint32_t>(align_up(program_.local_bytes, 16));
     program_.local_bytes = program_.stack_begin + stack_bytes;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 /// A kernel decoded: what all CTAs share, read-only, while it runs.
+#include "sim/video.hpp"
+
 #include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/version.hpp>
 
@@ -177,6 +179,7 @@ struct Program {
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;
+  std::vector<Video> videos;
   // Of a kernel with such products: the registers that they use, and by which other micro-operations.
   std::uint32_t watched = 0;
   std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end

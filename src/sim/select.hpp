@@ -30,8 +30,11 @@ extern const Selectors logic_selectors;
 extern const Selectors move_selectors;
 extern const Selectors convert_selectors;
 extern const Selectors memory_selectors;
+extern const Selectors atomic_selectors;
 extern const Selectors address_selectors;
 extern const Selectors control_selectors;
+extern const Selectors stack_selectors;
+extern const Selectors video_selectors;
 extern const Selectors barrier_selectors;
 extern const Selectors warp_selectors;
 extern const Selectors async_selectors;
@@ -42,6 +45,10 @@ extern const Selectors warpgroup_selectors;
 
 /// fence.proxy.tensormap::generic
 void select_map_fence(Decoder& d);
+
+/// What a memory instruction says of order: .volatile is relaxed at system scope; atomics are strong whatever
+/// they say.
+[[nodiscard]] Ordering ordering_of(Decoder& d, bool atomic);
 
 // Arithmetic that floats and integers have in common.
 void select_half(Decoder& d);
@@ -173,6 +180,8 @@ template <Handler handler>
 
 /// Saves the registers of a recursive function and gives it a new frame; aux: index into Program::frames.
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask);
+/// Reports that the stack of a lane has no room.
+[[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found);
 
 }  // namespace sim
 TMAJIT_END

@@ -46,18 +46,12 @@ void give_way(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
-[[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
-  warp.fail(lane, "call.depth", std::move(found),
-            fmt::format("at most {} open calls, and {} bytes of frames of recursive functions", most_calls,
-                        stack_bytes));
-}
-
 void call(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.calls) warp.calls = std::make_unique<CallStack>();
   for_lanes(mask, [&](std::uint32_t lane) {
     auto& calls = warp.calls->calls[lane];
     if (calls.size() == most_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
-    calls.push_back({warp.pc, {}});
+    calls.push_back({warp.pc, warp.calls->top[lane], {}});
   });
   warp.jump(mask, op.aux);
 }
@@ -65,7 +59,6 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
 void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
-    warp.calls->top[lane] -= frame.bytes;
     const std::uint64_t* from = warp.calls->calls[lane].back().saved.data();
     for (const Slot slot : frame.narrow) put(r + slot, lane, static_cast<std::uint32_t>(*from++));
     for (const Slot slot : frame.wide) put(r + slot, lane, *from++);
@@ -80,7 +73,10 @@ void return_from(Warp& warp, const MicroOp& op, Mask mask) {
   if (op.aux != 0) leave_frame(warp, warp.program->frames[op.aux - 1], mask);
   const auto target = [&](std::uint32_t lane) { return warp.calls->calls[lane].back().return_pc; };
   for_alike(mask, target, [&](std::uint32_t pc, Mask same) {
-    for_lanes(same, [&](std::uint32_t lane) { warp.calls->calls[lane].pop_back(); });
+    for_lanes(same, [&](std::uint32_t lane) {
+      warp.calls->top[lane] = warp.calls->calls[lane].back().top;
+      warp.calls->calls[lane].pop_back();
+    });
     warp.jump(same, pc);
   });
 }
@@ -325,13 +321,19 @@ constexpr Selector table[] = {
 
 }  // namespace
 
+void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
+  warp.fail(lane, "call.depth", std::move(found),
+            fmt::format("at most {} open calls, and {} bytes of frames of recursive functions and alloca",
+                        most_calls, stack_bytes));
+}
+
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];
     if (frame.bytes > stack_bytes - top)
-      too_deep(warp, lane, fmt::format("{} bytes of frames of recursive functions are in use", top));
+      too_deep(warp, lane, fmt::format("{} bytes of the stack are in use", top));
     auto& saved = warp.calls->calls[lane].back().saved;
     saved.reserve(frame.narrow.size() + frame.wide.size() + frame.predicates.size() + 1);
     for (const Slot slot : frame.narrow) saved.push_back(get<std::uint32_t>(r + slot, lane));

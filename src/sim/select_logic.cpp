@@ -1,7 +1,9 @@
 /// Comparison, selection, logic, shifts, permutations of bytes (PTX ISA 9.7.6 to 9.7.8, "prmt").
 #include "sim/select.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -127,6 +129,36 @@ void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
   } else {
     d.emit(comparison(d, t, *compare), p, a, b, 0, q);
   }
+}
+
+/// testp: predicate d where the test, c of those below, holds for a.
+template <typename T>
+void test_number(Warp& warp, const MicroOp& op, Mask mask) {
+  Mask said = 0;
+  for_lanes(mask, [&](U32 i) {
+    const T a = get<T>(warp.registers + op.a, i);
+    bool yes = false;
+    switch (static_cast<int>(op.c)) {
+      case 0: yes = std::isfinite(a); break;
+      case 1: yes = std::isinf(a); break;
+      case 2: yes = a == a; break;
+      case 3: yes = a != a; break;
+      // Zero counts as normal.
+      case 4: yes = std::isnormal(a) || a == 0; break;
+      default: yes = std::fpclassify(a) == FP_SUBNORMAL; break;
+    }
+    said |= static_cast<Mask>(yes) << i;
+  });
+  write_mask(warp, op.d, mask, said);
+}
+
+void select_testp(Decoder& d) {
+  constexpr std::string_view tests[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+  const auto* const test = std::ranges::find_if(tests, [&](std::string_view name) { return d.has(name); });
+  const ScalarType t = d.type();
+  const Slot a = d.read(1, t);
+  d.emit(is_wide(t) ? &test_number<double> : &test_number<float>, d.write(0, ScalarType::pred), a, 0,
+         static_cast<Slot>(test - std::begin(tests)));
 }
 
 /// set: the word aux where predicate a holds, else 0; of pairs (c is 1) the low half by a and the high one
@@ -343,6 +375,7 @@ void select_prmt(Decoder& d) {
 constexpr Selector table[] = {
     {Opcode::set, &select_set},
     {Opcode::setp, &select_setp},
+    {Opcode::testp, &select_testp},
     {Opcode::selp, &select_selp},
     {Opcode::slct, &select_slct},
     {Opcode::and_, &select_bitwise<std::bit_and<>>},

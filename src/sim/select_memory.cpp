@@ -1,12 +1,9 @@
-/// Loads, stores and atomics (PTX ISA 9.7.9, 9.7.13).
-#include "sim/cta.hpp"
-#include "sim/reduction.hpp"
+/// Loads and stores (PTX ISA 9.7.9).
 #include "sim/select.hpp"
+#include "sim/trace.hpp"
 
 #include <array>
 #include <cstring>
-#include <functional>
-#include <optional>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -14,82 +11,6 @@
 TMAJIT_BEGIN
 namespace sim {
 namespace {
-
-/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
-struct Stretch {
-  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
-  std::uint64_t low = 0;
-  bool linear = false;  ///< lane i accesses the i-th part of the stretch, which has no gaps
-  bool shared = false;
-  std::uint32_t offset = 0;  ///< shared: of `low`
-  bool global = false;
-};
-
-/// Lanes that an instruction takes to shared or global memory, for those who look for races.
-class Trace {
- public:
-  Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
-      : races_(warp.cta->races),
-        warp_(warp),
-        access_{Memory::shared, bytes, write, ordering},
-        ordered_(ordering.strong && warp.program->orders_memory) {}
-
-  /// A full warp's stretch of memory.
-  void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
-    if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
-    access_.memory = stretch.shared ? Memory::shared : Memory::global;
-    const std::uint64_t base = stretch.shared ? warp_.cta->in_cluster(stretch.offset) - stretch.low : 0;
-    if (stretch.linear) {
-      races_->access(warp_, access_, base + stretch.low);
-      return;
-    }
-    for (std::uint64_t& address : addresses) address += base;
-    races_->access(warp_, access_, addresses, all_lanes);
-  }
-
-  /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
-  [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
-
-  // Lane by lane, where one has accessed memory without a report.
-
-  void before(std::uint32_t lane, const Target& target, std::uint64_t address) {
-    if (races_ != nullptr && ordered_ && choose(target))
-      races_->before(warp_, lane, access_, place(target, address));
-  }
-  void after(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
-    if (races_ == nullptr || !choose(target)) return;
-    at_[lane] = place(target, address);
-    if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
-  }
-  void finish() {
-    if (races_ == nullptr) return;
-    finish(Memory::shared, shared_);
-    finish(Memory::global, global_);
-  }
-
- private:
-  bool choose(const Target& target) {
-    access_.memory = target.shared ? Memory::shared : Memory::global;
-    return target.shared || target.global;
-  }
-  void finish(Memory memory, Mask mask) {
-    if (mask == 0) return;
-    access_.memory = memory;
-    races_->access(warp_, access_, at_, mask);
-    if (ordered_) races_->after(warp_, mask, access_, at_);
-  }
-  static std::uint64_t place(const Target& target, std::uint64_t address) {
-    return target.shared ? target.owner->in_cluster(target.offset) : address;
-  }
-
-  Races* races_;
-  Warp& warp_;
-  WarpAccess access_;
-  bool ordered_;
-  Mask shared_ = 0;
-  Mask global_ = 0;
-  std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
-};
 
 /// Elements of any memory may be shared with CTAs on other host threads.
 template <typename T>
@@ -296,86 +217,6 @@ Handler sized(ScalarType t, bool writes, std::size_t count) {
   return with_word(t, [&]<typename T>(T) { return counted<T>(writes, count); });
 }
 
-/// .volatile is relaxed at system scope; atomics are strong whatever they say.
-Ordering ordering_of(Decoder& d, bool atomic) {
-  Ordering ordering;
-  ordering.acquires = d.has("acquire") || d.has("acq_rel");
-  ordering.releases = d.has("release") || d.has("acq_rel");
-  ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
-  ordering.narrow = d.has("cta");
-  if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
-  return ordering;
-}
-
-// Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
-
-/// Calls change(lane, target) for what each lane changes of `bytes` bytes.
-template <typename Change>
-void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
-  const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
-  ++warp.cta->changes;
-  Trace trace(warp, bytes, true, access.ordering);
-  for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
-    bool legal = check_shadow(warp, lane, target, bytes, false);
-    legal = check_shadow(warp, lane, target, bytes, true) && legal;
-    trace.before(lane, target, address);
-    change(lane, target);
-    trace.after(lane, target, address, legal);
-  });
-  trace.finish();
-}
-
-template <typename T>
-void atomic(Warp& warp, const MicroOp& op, Mask mask) {
-  using Word = ShadowWord<sizeof(T)>;
-  change_memory(warp, op, mask, sizeof(T), [&](std::uint32_t lane, const Target& target) {
-    const T a = get<T>(warp.registers + op.a, lane);
-    const T b = get<T>(warp.registers + op.b, lane);
-    auto* const word = reinterpret_cast<Word*>(target.memory);
-    Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-    Word result = 0;
-    do {
-      result = std::bit_cast<Word>(combine(static_cast<Atomic>(op.c), std::bit_cast<T>(old), a, b));
-    } while (!__atomic_compare_exchange_n(word, &old, result, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-    put<Word>(warp.registers + op.d, lane, old);
-  });
-}
-
-/// red of f32 in global memory, whose sums have no subnormal operands and results (PTX ISA, "red"), other
-/// than those of the copy engine.
-void reduce_flushed(Warp& warp, const MicroOp& op, Mask mask) {
-  change_memory(warp, op, mask, sizeof(float), [&](std::uint32_t lane, const Target& target) {
-    const float value = flush(get<float>(warp.registers + op.a, lane));
-    auto* const word = reinterpret_cast<std::uint32_t*>(target.memory);
-    std::uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    std::uint32_t sum = 0;
-    do {
-      sum = std::bit_cast<std::uint32_t>(canonical(flush(flush(std::bit_cast<float>(old)) + value)));
-    } while (!__atomic_compare_exchange_n(word, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  });
-}
-
-/// red of f16 and bf16: as the copy engine's. b: the type.
-void reduce_halves(Warp& warp, const MicroOp& op, Mask mask) {
-  using Word = std::uint16_t;
-  const auto what = static_cast<Atomic>(op.c);
-  const auto apply = reduction_of(what, static_cast<ScalarType>(op.b), ReductionTo::global)->apply;
-  change_memory(warp, op, mask, sizeof(Word), [&](std::uint32_t lane, const Target& target) {
-    const Word value = get<Word>(warp.registers + op.a, lane);
-    apply(target.memory, reinterpret_cast<const std::byte*>(&value), sizeof value, what);
-  });
-}
-
-/// The same for those types; null for others.
-Handler reduce_of(Decoder& d, ScalarType t, Atomic what) {
-  if (d.in().opcode != Opcode::red || what != Atomic::add) return nullptr;
-  if (t == ScalarType::f16 || t == ScalarType::bf16) return &reduce_halves;
-  return t == ScalarType::f32 && d.space() == Space::global ? &reduce_flushed : nullptr;
-}
-
 void select_ld_st(Decoder& d) {
   const bool loads = d.in().opcode != Opcode::st;
   // A value of 128 bits is its two halves.
@@ -391,34 +232,6 @@ void select_ld_st(Decoder& d) {
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-void select_atom_red(Decoder& d) {
-  const bool returns = d.in().opcode == Opcode::atom;
-  const std::optional<Atomic> what = atomic_of(d.in());
-  const std::size_t first = returns ? 1 : 0;
-  const ScalarType t = d.type();
-  const Handler handler = with_number(t, []<typename T>(T) -> Handler {
-    if constexpr (sizeof(T) == 1)
-      return nullptr;
-    else
-      return &atomic<T>;
-  });
-  const Handler reducing = what ? reduce_of(d, t, *what) : nullptr;
-  // Of 16 bits the ISA has no other than cas.
-  const bool known = handler != nullptr && (ptx::bits_of(t) > 16 || what == Atomic::cas);
-  if ((!known && reducing == nullptr) || !what || d.in().vector_width() != 1 ||
-      d.arg(first + 1).kind == Arg::Kind::group) {
-    d.unsupported();
-  }
-  MemoryAccess access = d.address(d.arg(first), d.space());
-  access.ordering = ordering_of(d, true);
-  const std::uint32_t index = d.add(std::move(access));
-  const Slot a = d.read(first + 1, t);
-  if (reducing != nullptr)
-    return d.emit(reducing, 0, a, static_cast<Slot>(t), static_cast<Slot>(*what), index);
-  const Slot b = *what == Atomic::cas ? d.read(first + 2, t) : a;
-  d.emit(handler, d.write(returns ? d.arg(0) : Arg{}, t), a, b, static_cast<Slot>(*what), index);
-}
-
 /// Instructions of which a kernel can see nothing but the time they take.
 void select_nothing(Decoder& d) {
   d.emit([](Warp&, const MicroOp&, Mask) {});
@@ -428,18 +241,27 @@ constexpr Selector table[] = {
     {Opcode::ld, &select_ld_st},
     {Opcode::ldu, &select_ld_st},
     {Opcode::st, &select_ld_st},
-    {Opcode::atom, &select_atom_red},
-    {Opcode::red, &select_atom_red},
     // Caches hold no state that a kernel can see.
     {Opcode::prefetch, &select_nothing},
     {Opcode::prefetchu, &select_nothing},
     {Opcode::applypriority, &select_nothing},
+    {Opcode::discard, &select_nothing},
     // A launch is over before the next begins.
     {Opcode::griddepcontrol, &select_nothing},
     {Opcode::pmevent, &select_nothing},
 };
 
 }  // namespace
+
+Ordering ordering_of(Decoder& d, bool atomic) {
+  Ordering ordering;
+  ordering.acquires = d.has("acquire") || d.has("acq_rel");
+  ordering.releases = d.has("release") || d.has("acq_rel");
+  ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
+  ordering.narrow = d.has("cta");
+  if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
+  return ordering;
+}
 
 constinit const Selectors memory_selectors = table;
 

@@ -7,9 +7,10 @@ namespace {
 
 using U32 = std::uint32_t;
 using U16 = std::uint16_t;
+using U8 = std::uint8_t;
 using U64 = std::uint64_t;
 
-// mov between a 64- or 32-bit register and its parts.
+// mov between a register and its halves or quarters.
 
 template <typename Whole>
 constexpr auto join =
@@ -21,56 +22,88 @@ Handler moves(ScalarType t) {
   return with_word(t, []<typename T>(T) { return uniform<keep, T, 1>; });
 }
 
-/// mov of 128 bits: two registers of 64, or the halves of one of 128, which are the same thing.
-void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
-  const auto is_pair = [](const Arg& arg) {
-    return arg.kind == Arg::Kind::group && arg.elements.size() == 2;
-  };
-  if (!is_pair(to) || !is_pair(from)) d.unsupported();
-  constexpr Handler move = uniform<keep, U64, 1>;
-  const Slot kept[] = {d.temporary(true), d.temporary(true)};
-  for (std::size_t i = 0; i < 2; ++i) d.emit(move, kept[i], d.read(from.elements[i], ScalarType::b64));
-  for (std::size_t i = 0; i < 2; ++i) d.emit(move, d.write(to.elements[i], ScalarType::b64), kept[i]);
-}
-
-/// mov of several registers into one.
-void emit_join(Decoder& d, ScalarType t, const Arg& to, const std::vector<Arg>& parts) {
-  constexpr Handler join16 = &apply<join<U32>, U32, U16, U16>;
-  constexpr Handler join32 = &apply<join<U64>, U64, U32, U32>;
-  const bool wide = is_wide(t);
-  if (parts.size() == 2) {
-    const ScalarType part = wide ? ScalarType::b32 : ScalarType::b16;
-    const Slot low = d.read(parts[0], part);
-    const Slot high = d.read(parts[1], part);
-    d.emit(wide ? join32 : join16, d.write(to, t), low, high);
-  } else if (parts.size() == 4 && wide) {
-    const Slot half[] = {d.temporary(false), d.temporary(false)};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Slot low = d.read(parts[2 * i], ScalarType::b16);
-      const Slot high = d.read(parts[2 * i + 1], ScalarType::b16);
-      d.emit(join16, half[i], low, high);
-    }
-    d.emit(join32, d.write(to, t), half[0], half[1]);
-  } else {
-    d.unsupported();
+/// The type of half of a register of that type; .pred where it has none.
+ScalarType half_of(ScalarType t) {
+  switch (ptx::bits_of(t)) {
+    case 64: return ScalarType::b32;
+    case 32: return ScalarType::b16;
+    case 16: return ScalarType::b8;
+    default: return ScalarType::pred;
   }
 }
 
-/// mov of one register into several.
-void emit_split(Decoder& d, ScalarType t, const std::vector<Arg>& parts, const Arg& from) {
+/// A register of two halves.
+Handler joins(ScalarType t) {
+  switch (ptx::bits_of(t)) {
+    case 64: return &apply<join<U64>, U64, U32, U32>;
+    case 32: return &apply<join<U32>, U32, U16, U16>;
+    default: return &apply<join<U16>, U16, U8, U8>;
+  }
+}
+
+/// mov of two or four registers into one.
+void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> parts) {
+  const ScalarType half = half_of(t);
+  if (half == ScalarType::pred) d.unsupported();
+  if (parts.size() == 2) {
+    const Slot low = d.read(parts[0], half);
+    const Slot high = d.read(parts[1], half);
+    return d.emit(joins(t), d.write(to, t), low, high);
+  }
+  if (parts.size() != 4) d.unsupported();
+  Slot halves[] = {d.temporary(false), d.temporary(false)};
+  for (std::size_t i = 0; i < 2; ++i)
+    emit_join(d, half, {.kind = Arg::Kind::reg, .slot = halves[i]}, parts.subspan(2 * i, 2));
+  d.emit(joins(t), d.write(to, t), halves[0], halves[1]);
+}
+
+/// mov of one register into two or four.
+void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg& from) {
   // Copied first: a part may be written to the register that is taken apart.
   const Slot whole = d.temporary(is_wide(t));
   d.emit(moves(t), whole, d.read(from, t));
   constexpr Handler halves_of_64[] = {&apply<part<0>, U32, U64>, &apply<part<32>, U32, U64>};
   constexpr Handler halves_of_32[] = {&apply<part<0>, U16, U32>, &apply<part<16>, U16, U32>};
+  constexpr Handler halves_of_16[] = {&apply<part<0>, U8, U16>, &apply<part<8>, U8, U16>};
   constexpr Handler quarters_of_64[] = {&apply<part<0>, U16, U64>, &apply<part<16>, U16, U64>,
                                         &apply<part<32>, U16, U64>, &apply<part<48>, U16, U64>};
-  const Handler* handlers = nullptr;
-  if (parts.size() == 2) handlers = is_wide(t) ? halves_of_64 : halves_of_32;
-  if (parts.size() == 4 && is_wide(t)) handlers = quarters_of_64;
-  if (handlers == nullptr) d.unsupported();
-  const ScalarType part = handlers == halves_of_64 ? ScalarType::b32 : ScalarType::b16;
-  for (const Arg& to : parts) d.emit(*handlers++, d.write(to, part), whole);
+  constexpr Handler quarters_of_32[] = {&apply<part<0>, U8, U32>, &apply<part<8>, U8, U32>,
+                                        &apply<part<16>, U8, U32>, &apply<part<24>, U8, U32>};
+  const std::uint32_t bits = ptx::bits_of(t);
+  std::span<const Handler> handlers;
+  if (parts.size() == 2 && bits == 64) handlers = halves_of_64;
+  if (parts.size() == 2 && bits == 32) handlers = halves_of_32;
+  if (parts.size() == 2 && bits == 16) handlers = halves_of_16;
+  if (parts.size() == 4 && bits == 64) handlers = quarters_of_64;
+  if (parts.size() == 4 && bits == 32) handlers = quarters_of_32;
+  if (handlers.empty()) d.unsupported();
+  const ScalarType half = half_of(t);
+  const ScalarType piece = parts.size() == 2 ? half : half_of(half);
+  for (std::size_t i = 0; i < parts.size(); ++i) d.emit(handlers[i], d.write(parts[i], piece), whole);
+}
+
+/// mov of 128 bits: its halves, which may be a register of 128, or four registers of 32.
+void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
+  const std::span<const Arg> sources = elements(from);
+  const std::span<const Arg> targets = elements(to);
+  const auto known = [](std::span<const Arg> parts) { return parts.size() == 2 || parts.size() == 4; };
+  if (!known(sources) || !known(targets)) d.unsupported();
+  Arg kept[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    kept[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};
+    if (sources.size() == 2) {
+      d.emit(moves(ScalarType::b64), kept[i].slot, d.read(sources[i], ScalarType::b64));
+    } else {
+      emit_join(d, ScalarType::b64, kept[i], sources.subspan(2 * i, 2));
+    }
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (targets.size() == 2) {
+      d.emit(moves(ScalarType::b64), d.write(targets[i], ScalarType::b64), kept[i].slot);
+    } else {
+      emit_split(d, ScalarType::b64, targets.subspan(2 * i, 2), kept[i]);
+    }
+  }
 }
 
 void select_mov(Decoder& d) {

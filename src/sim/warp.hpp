@@ -48,6 +48,7 @@ inline constexpr std::uint32_t stack_bytes = 16 * 1024;
 
 struct Activation {
   std::uint32_t return_pc = 0;
+  std::uint32_t top = 0;  ///< of the stack, which the return gives back
   /// What the registers of a recursive function held before this call: 8 bytes each, the frame's address
   /// last.
   std::vector<std::uint64_t> saved;

@@ -59,7 +59,6 @@ TEST_CASE("the table of selectors holds an opcode once, and finds each") {
     CHECK(sim::find_selector(selector.opcode) == &selector);
   }
   CHECK(sim::find_selector(Opcode::wmma) == nullptr);
-  CHECK(sim::find_selector(Opcode::video) == nullptr);
 }
 
 TEST_CASE("every opcode of the table is one that the parser gives, and runs in some form") {

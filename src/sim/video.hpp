@@ -1,0 +1,47 @@
+#pragma once
+
+/// Video instructions (PTX ISA 9.7.18): arithmetic on parts of registers.
+#include <tmajit/version.hpp>
+
+#include <array>
+#include <cstdint>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Where a part of a register, or of a pair of them, lies.
+struct VideoPart {
+  std::uint8_t shift = 0;
+  std::uint8_t bits = 32;
+};
+
+/// A video instruction taken apart: d = operation(a, b), once or on two halves or four bytes, and what then
+/// becomes of d and c.
+struct Video {
+  enum class Operation : std::uint8_t { add, sub, average, distance, min, max, shl, shr, mad, compare };
+  enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
+  /// What is done with c: results take the place of its parts, or this with all of it.
+  enum class Second : std::uint8_t { merge, add, min, max };
+
+  Operation operation = Operation::add;
+  Comparison comparison = Comparison::eq;
+  Second second = Second::merge;
+  std::uint8_t count = 1;        ///< of results
+  std::array<VideoPart, 4> a{};  ///< of the 64 bits b:a
+  std::array<VideoPart, 4> b{};
+  std::array<VideoPart, 4> d{};
+  std::uint8_t written = 15;  ///< a bit a result: those that d gets
+  bool a_signed = false;
+  bool b_signed = false;
+  bool d_signed = false;
+  bool saturates = false;
+  bool wraps = false;      ///< vshl, vshr: the amount, instead of being clamped to 32
+  bool plus_one = false;   ///< vmad
+  std::uint8_t scale = 0;  ///< vmad: bits that the result is shifted right by
+};
+
+/// d of a, b and c.
+[[nodiscard]] std::uint32_t compute(const Video& video, std::uint32_t a, std::uint32_t b, std::uint32_t c);
+
+}  // namespace sim
+TMAJIT_END
