@@ -308,6 +308,16 @@ constexpr FormRow rows[] = {
      "d m s s?"},
     {mbarrier_pending_count, "mbarrier.pending_count", "b64", "d s"},
 
+    // PTX ISA 9.7.10 and 9.7.11: textures and surfaces.
+    {texture, "tex", "level|base|grad? GEOMETRY v2|v4? u32|s32|f32|f16x2 s32|f32", "D t S? S? S? S?"},
+    {texture, "tld4", "r|g|b|a GEOMETRY v4? u32|s32|f32 f32", "D t S? S?"},
+    {texture, "txq", "level? QUERY b32", "d m s?"},
+    {texture, "suld", "b GEOMETRY LDCOP? VEC? b8|b16|b32|b64 trap|clamp|zero", "D t"},
+    {texture, "suq", "QUERY b32", "d m"},
+    {texture, "istypep", "texref|samplerref|surfref", "d s"},
+    {surface, "sust", "b|p GEOMETRY STCOP? VEC? b8|b16|b32|b64 trap|clamp|zero", "t S"},
+    {surface, "sured", "b|p add|min|max|and|or GEOMETRY u32|u64|s32|s64|b32|b64 trap|clamp|zero", "t s"},
+
     // PTX ISA 9.7.14 and 9.7.15: matrix fragments, mma and the asynchronous warpgroup mma of sm_90a.
     {ldmatrix, "ldmatrix.sync.aligned", "m8n8|m16n16 x1|x2|x4 trans? SHARED_CTA? b16|b8", "D m"},
     {stmatrix, "stmatrix.sync.aligned", "m8n8|m16n8 x1|x2|x4 trans? SHARED_CTA? b16|b8", "m S"},

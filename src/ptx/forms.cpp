@@ -61,6 +61,10 @@ const WordClass word_classes[] = {
     {"WMMA", "f16|bf16|tf32|f64|u8|s8|u4|s4"},
     {"FRAGMENT", "WMMA|b1|e4m3|e5m2"},
     {"SPARSE", "f16|bf16|tf32|u8|s8|u4|s4|e4m3|e5m2"},
+    {"GEOMETRY", "1d|2d|3d|a1d|a2d|cube|acube|2dms|a2dms"},
+    {"QUERY",
+     "width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|"
+     "num_samples|memory_layout|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2"},
     {"SHAPE", any_shape},
 };
 

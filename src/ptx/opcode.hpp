@@ -108,6 +108,9 @@ enum class Opcode : std::uint16_t {
   cp_async_bulk_wait_group,
   tensormap_replace,
   tensormap_cp_fenceproxy,
+  // Textures and surfaces (9.7.10, 9.7.11): what gives a result, and what does not.
+  texture,
+  surface,
   // Control flow (9.7.12).
   bra,
   brx_idx,

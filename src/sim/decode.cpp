@@ -116,6 +116,7 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   program_.register_bytes = 64;  // the slots of the true predicate and the carry, and what aligns others
   sink_[0] = allocate(4 * lanes);
   sink_[1] = allocate(8 * lanes);
+  collect_functions(module);
   collect_callees(module, function);
   lay_out(module, function);
   // Functions come before those that call them. Of lanes that diverge those with the smaller counter run
@@ -258,10 +259,12 @@ Arg Decoder::convert_name(const ptx::Operand& operand) {
     return {.kind = Arg::Kind::table, .bits = table_base_ + table->index};
   if (const auto* variable = std::get_if<const ptx::Variable*>(&binding))
     return variable_arg(**variable, operand.offset);
-  const auto* function = std::get_if<const ptx::Function*>(&binding);
-  if (function == nullptr) unsupported("an indirect call");
-  if (in().opcode != Opcode::call) unsupported("the address of a function");
-  return {.kind = Arg::Kind::function, .function = *function};
+  if (const auto* function = std::get_if<const ptx::Function*>(&binding)) {
+    if (in().opcode == Opcode::call) return {.kind = Arg::Kind::function, .function = *function};
+    return {.kind = Arg::Kind::constant, .bits = function_address(**function)};
+  }
+  target_lists_.push_back(targets(binding));
+  return {.kind = Arg::Kind::targets, .bits = target_lists_.size() - 1};
 }
 
 Arg Decoder::convert(const ptx::Operand& operand) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -38,7 +39,18 @@ using ptx::StateSpace;
 
 /// One operand, its name resolved.
 struct Arg {
-  enum class Kind : std::uint8_t { reg, predicate, constant, sink, label, table, group, memory, function };
+  enum class Kind : std::uint8_t {
+    reg,
+    predicate,
+    constant,
+    sink,
+    label,
+    table,
+    group,
+    memory,
+    function,
+    targets,  ///< of an indirect call: index into Decoder::target_list()
+  };
   Kind kind = Kind::sink;
   Slot slot = 0;
   bool wide = false;       ///< registers: 8 bytes a lane
@@ -91,6 +103,12 @@ class Decoder {
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
   /// Hands the arguments of the current function over, or its results.
   void emit_transfers(bool enters);
+  [[nodiscard]] const std::vector<const ptx::Function*>& target_list(const Arg& arg) const {
+    return target_lists_[arg.bits];
+  }
+  [[nodiscard]] std::uint64_t function_address(const ptx::Function& function) const;
+  /// The guard of what is emitted from here on, in place of the present one, which it gives.
+  std::uint32_t exchange_guard(std::uint32_t guard) { return std::exchange(guard_, guard); }
   /// Emits a micro-operation whose aux becomes the function's first.
   void emit_call(Handler handler, const Callee& target);
   /// Copies a parameter or result from `own` to where it is handed over, or from there.
@@ -154,9 +172,21 @@ class Decoder {
   }
   void emit_as(Handler handler, std::span<const ScalarType> types, std::uint32_t aux = 0);
   void collect_callees(const ptx::Module& module, const ptx::FlatFunction& function);
+  // decode_indirect.cpp
+  /// Gives the module's functions addresses, and finds those whose address the program takes.
+  void collect_functions(const ptx::Module& module);
+  /// The functions that an indirect call by this prototype, or list of targets, can reach; none for others.
+  [[nodiscard]] std::vector<const ptx::Function*> targets(const ptx::Binding& binding) const;
+  /// Functions with a body that the instructions of `flat` call.
+  [[nodiscard]] std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) const;
+  /// Puts the addresses of variables and functions into initial values, when all are known.
+  void place_addresses();
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
+  /// Initial bytes of a variable, from `at` on in its bank, and no more than up to `end`.
+  void initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
+                  std::uint64_t end);
   void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
@@ -176,7 +206,22 @@ class Decoder {
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
   [[nodiscard]] Arg new_register(bool wide);
 
+  /// An address in the initial value of a variable.
+  struct Relocation {
+    const ptx::Variable* variable = nullptr;
+    const ptx::Initializer* value = nullptr;
+    std::uint64_t at = 0;  ///< in its bank
+    std::uint32_t bytes = 0;
+    bool global = false;
+  };
+
   Program& program_;
+  const ptx::Module* module_ = nullptr;
+  std::map<std::string, const ptx::Variable*> variables_;    ///< of the module
+  std::map<std::string, std::uint64_t> function_addresses_;  ///< of all
+  std::vector<const ptx::Function*> addressed_;              ///< whose address the program takes
+  std::vector<std::vector<const ptx::Function*>> target_lists_;
+  std::vector<Relocation> relocations_;
   const ptx::FlatInstruction* flat_ = nullptr;
   std::size_t binding_ = 0;
   std::vector<Arg> args_;

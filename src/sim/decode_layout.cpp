@@ -15,43 +15,11 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Initial bytes of a variable, from `at` on: literals only, and no more than there is room for.
-void initialise(std::span<std::byte>& at, const ptx::Initializer& value, std::uint32_t element,
-                const ptx::Variable& variable) {
-  const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("PTX line {}: the simulator does not take the initial value of {}: {}",
-                            variable.location.line, variable.name, what));
-  };
-  if (value.kind == ptx::Initializer::Kind::list) {
-    for (const ptx::Initializer& inner : value.elements) initialise(at, inner, element, variable);
-    return;
-  }
-  if (value.kind != ptx::Initializer::Kind::value) refuse(fmt::format("the address of {}", value.name));
-  if (element == 0 || element > 8) refuse("a type that is not 8 to 64 bits wide");
-  if (at.size() < element) refuse("more values than the variable has elements");
-  std::memcpy(at.data(), &value.value.bits, element);
-  at = at.subspan(element);
-}
-
 /// More than any memory has.
 constexpr std::uint64_t most_variable_bytes = 1ULL << 40;
 
 std::uint64_t element_bytes(const ptx::Variable& variable) {
   return std::max(ptx::bits_of(variable.type) / 8, 1U) * std::uint64_t{variable.vector_width};
-}
-
-/// Functions with a body that the instructions of `flat` call.
-std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) {
-  std::vector<const ptx::Function*> all;
-  for (const ptx::FlatInstruction& instruction : flat.instructions) {
-    for (const ptx::Binding& binding : instruction.bindings) {
-      const auto* function = std::get_if<const ptx::Function*>(&binding);
-      if (function != nullptr && (*function)->body && std::ranges::find(all, *function) == all.end())
-        all.push_back(*function);
-    }
-  }
-  return all;
 }
 
 bool uses_stack(const ptx::FlatFunction& flat) {
@@ -121,6 +89,30 @@ void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64
                                                   program_.entry, what, bytes, most));
 }
 
+void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
+                         std::uint64_t end) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("PTX line {}: the simulator does not take the initial value of {}: {}",
+                            variable.location.line, variable.name, what));
+  };
+  if (value.kind == ptx::Initializer::Kind::list) {
+    for (const ptx::Initializer& inner : value.elements) initialise(variable, inner, at, end);
+    return;
+  }
+  const std::uint32_t element = ptx::bits_of(variable.type) / 8;
+  if (element == 0 || element > 8) refuse("a type that is not 8 to 64 bits wide");
+  if (end - at < element) refuse("more values than the variable has elements");
+  const bool global = variable.space == StateSpace::global;
+  if (value.kind == ptx::Initializer::Kind::value) {
+    auto& bank = global ? program_.global_image : program_.constant_bank;
+    std::memcpy(bank.data() + at, &value.value.bits, element);
+  } else {
+    relocations_.push_back({&variable, &value, at, element, global});
+  }
+  at += element;
+}
+
 void Decoder::place_variable(const ptx::Variable& variable) {
   const std::uint64_t bytes = bytes_of(variable);
   const std::uint64_t alignment = std::max<std::uint64_t>(alignment_of(variable), 1);
@@ -156,9 +148,10 @@ void Decoder::place_variable(const ptx::Variable& variable) {
                  global ? max_global_bytes : max_constant_bytes);
       bank.resize(at + bytes);
       addresses_[&variable] = at;
-      std::span<std::byte> target(bank.data() + at, bytes);
-      if (variable.initializer)
-        initialise(target, *variable.initializer, ptx::bits_of(variable.type) / 8, variable);
+      if (variable.initializer) {
+        std::uint64_t next = at;
+        initialise(variable, *variable.initializer, next, at + bytes);
+      }
       break;
     }
     default: addresses_[&variable] = 0;
@@ -194,6 +187,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
+  place_addresses();
   bool has_stack = !program_.frames.empty() || uses_stack(function);
   for (const auto& callee : callees_) has_stack = has_stack || uses_stack(callee->flat);
   if (has_stack) {

@@ -386,10 +386,9 @@ class Simulator final : public SimDevice,
     Program program = decode(artifact.ptx, artifact.entry);
     if (program.uses_globals) {
       // Where the module's variables lie is known only now.
-      const std::vector<std::byte> image = program.global_image;
-      const DevicePtr base = allocate(image.size());
-      copy_in(base, image, nullptr);
+      const DevicePtr base = allocate(program.global_image.size());
       program = decode(artifact.ptx, artifact.entry, base);
+      copy_in(base, program.global_image, nullptr);
     }
     return std::make_unique<SimKernel>(state_, std::move(program));
   }

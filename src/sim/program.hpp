@@ -187,6 +187,7 @@ struct Program {
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;
+  std::vector<std::vector<std::uint64_t>> call_targets;  ///< of indirect calls: addresses of functions
   std::vector<std::string> refusals;  ///< of instructions that the simulator does not run: what is said then
   std::vector<SpecialSlot> specials;
   std::vector<ConstantSlot> constants;

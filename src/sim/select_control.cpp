@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -274,31 +275,114 @@ void select_brx_idx(Decoder& d) {
   d.emit(&branch_table, 0, d.read(0, ScalarType::u32), 0, 0, static_cast<std::uint32_t>(d.arg(1).bits));
 }
 
-void select_call(Decoder& d) {
+/// A call taken apart.
+struct CallForm {
   std::vector<Arg> results;
   std::vector<Arg> arguments;
   const ptx::Function* function = nullptr;
+  std::optional<Arg> pointer;  ///< of an indirect call
+  std::optional<Arg> targets;
+};
+
+CallForm call_form(Decoder& d) {
+  CallForm form;
   for (const Arg& arg : d.args()) {
-    if (arg.kind == Arg::Kind::function) {
-      function = arg.function;
+    const bool named = form.function != nullptr || form.pointer;
+    if (arg.kind == Arg::Kind::function && !named) {
+      form.function = arg.function;
     } else if (arg.kind == Arg::Kind::group) {
-      (function == nullptr ? results : arguments) = arg.elements;
+      (named ? form.arguments : form.results) = arg.elements;
+    } else if (arg.kind == Arg::Kind::targets) {
+      form.targets = arg;
+    } else if (!named) {
+      form.pointer = arg;
     } else {
-      d.unsupported("an indirect call");
+      d.unsupported("this operand");
     }
   }
-  if (function == nullptr) d.unsupported("an indirect call");
-  const Callee* const target = d.callee(function);
-  if (target == nullptr) return emit_runtime_call(d, *function, results, arguments);
-  if (arguments.size() != target->parameters.size() || results.size() > target->results.size())
+  if (form.function == nullptr && (!form.pointer || !form.targets)) d.unsupported("this function");
+  return form;
+}
+
+/// `_` passes nothing, and leaves a result where it is.
+void emit_transfers(Decoder& d, const std::vector<Callee::Formal>& formals, const std::vector<Arg>& given,
+                    bool hands_over) {
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].kind != Arg::Kind::sink) d.emit_transfer(formals[i], given[i], hands_over);
+}
+
+void check_arguments(const Decoder& d, const Callee& target, const CallForm& form) {
+  if (form.arguments.size() != target.parameters.size() || form.results.size() > target.results.size())
     d.unsupported("this number of arguments");
-  // `_` passes nothing, and leaves a result where it is.
-  const auto transfer = [&](const Callee::Formal& formal, const Arg& given, bool hands_over) {
-    if (given.kind != Arg::Kind::sink) d.emit_transfer(formal, given, hands_over);
-  };
-  for (std::size_t i = 0; i < arguments.size(); ++i) transfer(target->parameters[i], arguments[i], true);
+}
+
+/// Reports an address in a that is none of Program::call_targets[aux].
+void check_target(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto& targets = warp.program->call_targets[op.aux];
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
+    if (std::ranges::find(targets, address) == targets.end()) {
+      warp.fail(
+          lane, "call.target",
+          fmt::format("an indirect call of {:#x}, where there is no function that it can call", address));
+    }
+  });
+}
+
+/// Predicate d: whether a is b.
+void is_address(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::byte* const r = warp.registers;
+    write_lane(warp, op.d, lane, get<std::uint64_t>(r + op.a, lane) == get<std::uint64_t>(r + op.b, lane));
+  });
+}
+
+/// Each function that it may be is called by the lanes that have its address.
+void emit_indirect(Decoder& d, const CallForm& form) {
+  const auto in_memory = [](const Arg& arg) { return arg.passed != nullptr || arg.kind == Arg::Kind::sink; };
+  // A result in a register might be the pointer, which is asked again.
+  if (!std::ranges::all_of(form.results, in_memory)) d.unsupported("a result in a register");
+  const auto& functions = d.target_list(*form.targets);
+  const Slot pointer = d.read(*form.pointer, ScalarType::b64);
+  std::vector<std::uint64_t> addresses;
+  for (const ptx::Function* function : functions) addresses.push_back(d.function_address(*function));
+  d.program().call_targets.push_back(addresses);
+  d.emit(&check_target, 0, pointer, 0, 0, static_cast<std::uint32_t>(d.program().call_targets.size() - 1));
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const Callee* const target = d.callee(functions[i]);
+    if (target == nullptr) d.unsupported("this function");
+    check_arguments(d, *target, form);
+    const Slot chosen = d.temporary(false);
+    const Slot address = d.constant(addresses[i], true);
+    // Lanes whose guard is false keep what an earlier call has left there, unless it goes first.
+    const auto choose = [&] {
+      const std::uint32_t guard = d.exchange_guard(true_slot);
+      d.emit(&move_predicate, chosen, true_slot + 1);
+      d.exchange_guard(guard);
+      d.emit(&is_address, chosen, pointer, address);
+      return d.exchange_guard(chosen);
+    };
+    std::uint32_t guard = choose();
+    emit_transfers(d, target->parameters, form.arguments, true);
+    d.emit_call(&call, *target);
+    d.exchange_guard(guard);
+    if (form.results.empty()) continue;
+    // The function may have come here, too.
+    guard = choose();
+    emit_transfers(d, target->results, form.results, false);
+    d.exchange_guard(guard);
+  }
+}
+
+void select_call(Decoder& d) {
+  const CallForm form = call_form(d);
+  if (form.function == nullptr) return emit_indirect(d, form);
+  const Callee* const target = d.callee(form.function);
+  if (target == nullptr) return emit_runtime_call(d, *form.function, form.results, form.arguments);
+  check_arguments(d, *target, form);
+  emit_transfers(d, target->parameters, form.arguments, true);
   d.emit_call(&call, *target);
-  for (std::size_t i = 0; i < results.size(); ++i) transfer(target->results[i], results[i], false);
+  emit_transfers(d, target->results, form.results, false);
 }
 
 void select_ret(Decoder& d) {

@@ -108,6 +108,13 @@ TEST_CASE("instructions by chapter of the PTX ISA, each with its opcode") {
       {Opcode::tensormap_cp_fenceproxy,
        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [a], [b], "
        "128;"},
+      // 9.7.10, 9.7.11: textures and surfaces
+      {Opcode::texture, "tex.2d.v4.f32.f32 {a, b, c, d}, [t, {x, y}];"},
+      {Opcode::texture, "tex.grad.2d.v4.f32.f32 {a, b, c, d}, [t, {x, y}], {a, b}, {c, d};"},
+      {Opcode::texture, "suld.b.a2d.v2.b32.zero {a, b}, [t, {x, y, z, z}];"},
+      {Opcode::texture, "txq.width.b32 d, [t];"},
+      {Opcode::surface, "sust.b.2d.b32.trap [t, {x, y}], a;"},
+      {Opcode::surface, "sured.b.add.2d.u32.clamp [t, {x, y}], a;"},
       // 9.7.12: control flow
       {Opcode::bra, "bra.uni l;"},
       {Opcode::call, "call f;"},
