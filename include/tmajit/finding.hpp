@@ -9,6 +9,16 @@
 
 TMAJIT_BEGIN
 
+/// How much a finding matters.
+enum class Severity : std::uint8_t {
+  advice,    ///< nothing is wrong with the kernel
+  omission,  ///< what the PTX ISA asks for and kernels that work leave out
+  mistake,   ///< the kernel is wrong
+};
+
+/// The severity as it is written: "mistake".
+[[nodiscard]] TMAJIT_API const char* name(Severity severity) noexcept;
+
 /// A rule that a kernel can break, as the simulated device (sim.hpp) and lint (lint.hpp) know it.
 struct Rule {
   std::string_view id;       ///< stable identifier, "shared.in-flight-read"
@@ -16,6 +26,7 @@ struct Rule {
   std::string_view legal;    ///< what would be legal
   std::string_view remedy;   ///< what usually helps
   std::string_view source;   ///< where the rule is written, "PTX ISA: mbarrier.init"
+  Severity severity = Severity::mistake;
 };
 
 /// Every rule, sorted by its id.
@@ -35,6 +46,7 @@ struct Finding {
   std::string found;              ///< what happened, or what the text says
   std::string expected;           ///< what is legal
   std::string remedy;             ///< what usually helps
+  Severity severity = Severity::mistake;  ///< its rule's
 };
 
 TMAJIT_END

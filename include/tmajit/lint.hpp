@@ -4,6 +4,7 @@
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,13 +27,28 @@ struct MapFacts {
 /// The facts of a map that is encoded from `spec`.
 [[nodiscard]] TMAJIT_API MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
 
+/// Findings of a rule that are no findings.
+struct AllowedRule {
+  std::string rule;          ///< its id
+  std::string kernel = "*";  ///< of kernels with such names: * is any text, ? any character
+};
+
+/// The rules that a file allows, one a line: "rule", or "rule kernel"; what follows # is a remark. `name`
+/// stands before what is wrong with it.
+[[nodiscard]] TMAJIT_API std::vector<AllowedRule> parse_allowed_rules(std::string_view text,
+                                                                      std::string_view name);
+
 struct LintOptions {
   std::string name = "ptx";  ///< stands before the lines of LintResult::report
   std::vector<MapFacts> maps = {};
+  std::vector<AllowedRule> allowed = {};
+  /// Reads the source that a .file of the PTX names, if it can be read: for comments there that allow rules.
+  std::function<std::optional<std::string>(const std::string& path)> read_source = {};
 };
 
 struct LintResult {
   std::vector<Finding> findings;     ///< in the order of the text
+  std::vector<Finding> allowed;      ///< those of rules that are allowed; not in `report`
   std::vector<std::string> kernels;  ///< that were looked at
   /// What is no mistake, but was not understood: instructions that tmajit does not know, up to 20. Nothing
   /// else is said of the functions that they stand in.
@@ -45,7 +61,10 @@ struct LintResult {
 
 /// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the
 /// same. Text that is no PTX is a finding like others, of rule "syntax" or "name". Thread-safe; never throws
-/// for what the text holds.
+/// for what the text holds; Error with invalid_argument for a rule in `allowed` that there is not.
+///
+/// A comment "// tmajit-allow: rule, rule" allows these rules of the instruction on its line or the next, in
+/// the PTX and in the source that its .loc names.
 [[nodiscard]] TMAJIT_API LintResult lint_ptx(std::string_view text, const LintOptions& options = {});
 
 TMAJIT_END

@@ -10,11 +10,21 @@ const Rule* find_rule(std::string_view id) noexcept {
   return check::find(id);
 }
 
+const char* name(Severity severity) noexcept {
+  switch (severity) {
+    case Severity::advice: return "advice";
+    case Severity::omission: return "omission";
+    case Severity::mistake: break;
+  }
+  return "mistake";
+}
+
 namespace check {
 
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy) {
   finding.rule = rule->id;
+  finding.severity = rule->severity;
   finding.found = std::move(found);
   finding.expected = expected.empty() ? std::string(rule->legal) : std::move(expected);
   finding.remedy = remedy.empty() ? rule->remedy : remedy;

@@ -1,3 +1,4 @@
+#include "lint/allowed.hpp"
 #include "lint/checks.hpp"
 #include "ptx/printer.hpp"
 
@@ -93,7 +94,8 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
     if (!finding.kernel.empty()) message += fmt::format(" [kernel {}", finding.kernel);
     message += check::source_place(finding);
     if (!finding.kernel.empty()) message += "]";
-    errors.push_back({{finding.ptx_line, finding.ptx_column}, std::move(message)});
+    errors.push_back(
+        {{finding.ptx_line, finding.ptx_column}, std::move(message), finding.severity != Severity::mistake});
   }
   const std::vector<std::string> texts = ptx::print(errors, text, name, severity);
   std::string report;
@@ -117,10 +119,12 @@ MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec) {
 
 LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   LintResult result;
+  lint::Allowed allowed(text, options);
   const ptx::ParseResult parsed = ptx::parse(text, options.name);
   if (!parsed) {
     lint::add_diagnostics(parsed.diagnostics, "syntax", "", result);
   } else {
+    allowed.find_files(*parsed.module);
     lint::Allowance allowance;
     const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
@@ -129,6 +133,7 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
         lint::lint_function(*parsed.module, names, *function, options, allowance, result);
     }
   }
+  allowed.apply(result);
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });
   result.report = lint::describe(result.findings, text, options.name, ptx::Severity::error) +

@@ -14,6 +14,7 @@ namespace ptx {
 struct Diagnostic {
   Location location;
   std::string message;
+  bool is_warning = false;
 };
 
 /// A module, or why there is none.

@@ -278,11 +278,16 @@ std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::strin
     texts.push_back(to_text([&](Out& out) {
       if (place.isValid())
         return sources.PrintMessage(out, place,
-                                    is_error ? llvm::SourceMgr::DK_Error : llvm::SourceMgr::DK_Note,
+                                    !is_error          ? llvm::SourceMgr::DK_Note
+                                    : error.is_warning ? llvm::SourceMgr::DK_Warning
+                                                       : llvm::SourceMgr::DK_Error,
                                     error.message, {}, {}, false);
       out << name;
       if (where.line != 0) out << ':' << where.line << ':' << where.column;
-      out << (is_error ? ": error: " : ": note: ") << error.message << '\n';
+      out << (!is_error          ? ": note: "
+              : error.is_warning ? ": warning: "
+                                 : ": error: ")
+          << error.message << '\n';
     }));
   }
   return texts;

@@ -87,6 +87,38 @@ TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
   CHECK_THAT(ranks.out, ContainsSubstring("tensormap.rank"));
 }
 
+TEST_CASE("rules are allowed by options, files and comments") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file, kernel);
+  const std::vector<std::string> wrong{"lint", file, "--box-bytes", "source=4096"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), wrong.begin(), wrong.end());
+    return jitc::test::jitc(more);
+  };
+  write_file(folder / "allow.txt", "mbarrier.expected-bytes k # the rest comes from another CTA\n");
+  for (const std::vector<std::string>& allowing :
+       {std::vector<std::string>{"--allow", "syntax,mbarrier.expected-bytes"},
+        {"--allow-file", folder / "allow.txt"}}) {
+    const auto result = with(allowing);
+    INFO(result.err);
+    CHECK(result.status == 0);
+    CHECK(result.out == "clean: " + file + ", kernel k\n");
+    CHECK_THAT(result.err, ContainsSubstring("allowed: 1"));
+  }
+  CHECK(with({"--fail-on", "mistake"}).status == 1);
+  write_file(folder / "wrong.txt", "\nmbarrier.expect\n");
+  for (const std::vector<std::string>& usage : {std::vector<std::string>{"--allow", "mbarier.count"},
+                                                {"--allow-file", folder / "none.txt"},
+                                                {"--allow-file", folder / "wrong.txt"},
+                                                {"--fail-on", "everything"}}) {
+    const auto result = with(usage);
+    INFO(result.err);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.err, StartsWith("jitc: error: "));
+  }
+}
+
 TEST_CASE("a text that is no PTX has findings") {
   const Folder folder;
   write_file(folder / "a.ptx", "int main() {}\n");

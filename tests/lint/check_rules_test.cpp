@@ -11,7 +11,7 @@ using namespace tmajit;
 
 namespace {
 
-std::string read(const std::string& path) {
+std::string page(const std::string& path) {
   std::ifstream file(path);
   REQUIRE(file);
   std::ostringstream text;
@@ -39,7 +39,7 @@ TEST_CASE("every rule says what it means, what is legal, what helps, and where i
 
 TEST_CASE("the pages on the simulator and on lint name every rule") {
   const std::string folder = TMAJIT_DOCUMENTATION;
-  const std::string pages = read(folder + "/sim.md") + read(folder + "/lint.md");
+  const std::string pages = page(folder + "/sim.md") + page(folder + "/lint.md");
   for (const Rule& rule : check_rules()) {
     CAPTURE(rule.id);
     CHECK(pages.find("`" + std::string(rule.id) + "`") != std::string::npos);

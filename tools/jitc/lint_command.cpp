@@ -37,6 +37,9 @@ struct LintCommand {
   CompilerOptions compiler;
   std::vector<std::string> maps;
   std::vector<std::string> box_bytes;
+  std::vector<std::string> allow;
+  std::vector<std::string> allow_files;
+  std::string fail_on = "advice";
 };
 
 /// A module to look at, and what is known of it besides its text.
@@ -191,6 +194,41 @@ Subject subject_of(const LintCommand& command) {
   return is_own_kernel(command.problem.word) ? make_own_kernel(command) : read_file(command);
 }
 
+/// The rules that are allowed, and how sources are read that may allow others.
+void add_allowed(const LintCommand& command, Subject& subject) {
+  auto& allowed = subject.options.allowed;
+  const auto add = [&](std::string_view text, const std::string& name) {
+    try {
+      const auto rules = tmajit::parse_allowed_rules(text, name);
+      allowed.insert(allowed.end(), rules.begin(), rules.end());
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+  };
+  for (const std::string& text : command.allow) {
+    for (const auto& rule : split(text, ',')) add(rule, "--allow " + text);
+  }
+  for (const std::string& path : command.allow_files) {
+    const std::string text = naming(path, [&] { return std::string(InputFile(path).text()); });
+    add(text, path);
+  }
+  subject.options.read_source = [](const std::string& path) -> std::optional<std::string> {
+    try {
+      return std::string(InputFile(path).text());
+    } catch (const Error&) {
+      return std::nullopt;  // it may lie on another machine
+    }
+  };
+}
+
+/// Whether a finding of that severity makes the exit code 1.
+bool fails(const LintCommand& command, const tmajit::Finding& finding) {
+  const auto least = command.fail_on == "mistake"    ? tmajit::Severity::mistake
+                     : command.fail_on == "omission" ? tmajit::Severity::omission
+                                                     : tmajit::Severity::advice;
+  return finding.severity >= least;
+}
+
 /// Where a finding's instruction comes from, the user's line last.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
   if (subject.artifact.ptx.empty()) return;
@@ -199,11 +237,14 @@ void say_places(const Subject& subject, const tmajit::Finding& finding) {
 }
 
 int lint(const LintCommand& command, bool json) {
-  const Subject subject = subject_of(command);
+  Subject subject = subject_of(command);
+  add_allowed(command, subject);
   const auto start = std::chrono::steady_clock::now();
   const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const bool failed =
+      std::ranges::any_of(result.findings, [&](const auto& finding) { return fails(command, finding); });
   if (json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
@@ -218,15 +259,19 @@ int lint(const LintCommand& command, bool json) {
                 {"kernels", result.kernels},
                 {"findings", findings},
                 {"notes", notes},
+                {"allowed", result.allowed.size()},
                 {"unfinished", result.unfinished},
                 {"milliseconds", milliseconds}});
-    return result.findings.empty() ? 0 : 1;
+    return failed ? 1 : 0;
   }
   write_stdout(result.report);
   for (const tmajit::Finding& finding : result.findings) say_places(subject, finding);
   for (const std::string& check : result.unfinished)
     tell("{} too many paths to follow them all, {}\n", styled("unfinished:", Style::warn, STDERR_FILENO),
          check);
+  if (!result.allowed.empty())
+    tell("{} {}, by an option or a comment\n", styled("allowed:", Style::warn, STDERR_FILENO),
+         result.allowed.size());
   if (result.findings.empty()) {
     write_stdout("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO), subject.options.name,
                  result.kernels.size() == 1 ? "kernel " + result.kernels.front()
@@ -235,7 +280,7 @@ int lint(const LintCommand& command, bool json) {
   }
   tell("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
        subject.options.name);
-  return 1;
+  return failed ? 1 : 0;
 }
 
 }  // namespace
@@ -263,6 +308,18 @@ void add_lint_command(CLI::App& app, Session& session) {
       "it for other maps");
   facts.add_list("--box-bytes", options->box_bytes, "BYTES",
                  "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known");
+  OptionGroup rules(command, "What counts");
+  rules.add_list("--allow", options->allow, "RULES", "Rules whose findings are none, with commas between");
+  rules.add_list(
+      "--allow-file", options->allow_files, "FILE",
+      "A file of such rules, one a line: rule, perhaps kernel (* and ? as in file names), # remark. In PTX "
+      "and in sources that can be read, // tmajit-allow: rule allows it on that line and the next");
+  rules
+      .add("--fail-on", options->fail_on, "SEVERITY",
+           "The least severity that makes the exit code 1: advice, omission (what the PTX ISA asks for and "
+           "kernels "
+           "that work leave out) or mistake")
+      ->check(one_of({"advice", "omission", "mistake"}));
   command.footer(
       "Exit code: 0 clean, 1 findings, 2 wrong usage. What is not certain is not reported.\n\n"
       "Examples:\n"

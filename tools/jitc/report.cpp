@@ -86,6 +86,7 @@ Json to_json(const std::vector<tmajit::Violation>& violations) {
 Json to_json(const tmajit::Finding& finding) {
   const tmajit::Rule* const rule = tmajit::find_rule(finding.rule);
   return {{"rule", finding.rule},
+          {"severity", name(finding.severity)},
           {"kernel", finding.kernel},
           {"ptx_line", finding.ptx_line},
           {"ptx_column", finding.ptx_column},

@@ -140,6 +140,9 @@ void report(SimDevice& device) {
 
 void lint(const std::string& ptx) {
   expect(lint_ptx(ptx).findings.empty(), "a kernel of tmajit has no findings");
+  expect(parse_allowed_rules("syntax k # remark", "rules").front().kernel == "k",
+         "rules are allowed by a text");
+  expect(std::string_view(name(Severity::omission)) == "omission", "severities have names");
   const auto map = TensorMapSpec::of(TensorView::contiguous(ElementType::f32, {64}), {32});
   const LintResult wrong = lint_ptx("mov.u32 %r1;", {.name = "text", .maps = {map_facts("map", map)}});
   expect(!wrong.findings.empty() && wrong.report.find("text:1:") != std::string::npos, "text that is no PTX");

@@ -1,0 +1,39 @@
+#pragma once
+
+/// Findings that somebody has looked at and allows: by options, and by comments in the PTX or its source.
+#include "ptx/ast.hpp"
+
+#include <tmajit/lint.hpp>
+
+#include <map>
+
+TMAJIT_BEGIN
+namespace lint {
+
+/// The rules that comments of a text allow, by line, from 1.
+using Comments = std::map<std::uint64_t, std::vector<std::string>>;
+[[nodiscard]] Comments find_comments(std::string_view text);
+
+class Allowed {
+ public:
+  /// Throws Error for a rule in the options that there is not.
+  Allowed(std::string_view text, const LintOptions& options);
+
+  /// Whose paths the module names.
+  void find_files(const ptx::Module& module);
+  /// Takes what is allowed out of the findings, and adds one for every comment that allows an unknown rule.
+  void apply(LintResult& result);
+
+ private:
+  [[nodiscard]] bool allows(const Finding& finding);
+  /// Of the source file of that name, if it can be read.
+  const Comments& comments_of(const std::string& file);
+
+  const LintOptions& options_;
+  Comments in_ptx_;
+  std::map<std::string, std::string> paths_;  ///< of files without folders
+  std::map<std::string, Comments> in_sources_;
+};
+
+}  // namespace lint
+TMAJIT_END
