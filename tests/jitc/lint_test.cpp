@@ -119,6 +119,64 @@ TEST_CASE("rules are allowed by options, files and comments") {
   }
 }
 
+TEST_CASE("findings are printed as SARIF") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file, kernel);
+  CHECK(jitc_json({"lint", file, "--format", "json"}).at("clean") == true);
+  const auto clean = jitc_json({"lint", file, "--format", "sarif"});
+  CHECK(clean.at("version") == "2.1.0");
+  CHECK(clean.at("runs").at(0).at("results").empty());
+  std::string with_source = kernel;
+  with_source.insert(with_source.find("\tmbarrier.arrive"), "\t.loc 1 42 3\n");
+  with_source.insert(with_source.find(".visible"), ".file 1 \"/a/b/kernel.cu\"\n");
+  for (const bool has_source : {false, true}) {
+    write_file(file, has_source ? with_source : kernel);
+    // What the format's schema asks for, and what code hosts read.
+    const auto log = jitc_json({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
+    CHECK(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
+    REQUIRE(log.at("runs").size() == 1);
+    const auto& run = log.at("runs").at(0);
+    const auto& driver = run.at("tool").at("driver");
+    CHECK(driver.at("name") == "jitc lint");
+    REQUIRE(driver.at("rules").size() == 1);
+    CHECK(driver.at("rules").at(0).at("id") == "mbarrier.expected-bytes");
+    CHECK(driver.at("rules").at(0).at("defaultConfiguration").at("level") == "error");
+    CHECK(run.at("invocations").at(0).at("executionSuccessful") == true);
+    REQUIRE(run.at("results").size() == 1);
+    const auto& result = run.at("results").at(0);
+    CHECK(result.at("ruleId") == "mbarrier.expected-bytes");
+    CHECK(result.at("level") == "error");
+    CHECK_THAT(result.at("message").at("text").get<std::string>(), StartsWith("8192 bytes are expected"));
+    REQUIRE(result.at("locations").size() == 1);
+    const auto& physical = result.at("locations").at(0).at("physicalLocation");
+    CHECK(physical.at("artifactLocation").at("uri") == (has_source ? "kernel.cu" : file));
+    CHECK(physical.at("region").at("startLine") == (has_source ? 42 : 13));
+    CHECK(result.contains("relatedLocations") == has_source);
+  }
+  CHECK(jitc::test::jitc({"lint", file, "--format", "sarif", "--json"}).status == 2);
+  CHECK(jitc::test::jitc({"lint", file, "--format", "xml"}).status == 2);
+}
+
+TEST_CASE("findings are printed as JUnit's XML") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file, kernel);
+  const auto clean = jitc::test::jitc({"lint", file, "--format", "junit"});
+  CHECK(clean.status == 0);
+  CHECK(clean.out ==
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"jitc lint\" "
+        "tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\">\n    <testcase classname=\"" +
+            file + "\" name=\"k\"></testcase>\n  </testsuite>\n</testsuites>\n");
+  const auto wrong = jitc::test::jitc({"lint", file, "--box-bytes", "0=4096", "--format", "junit"});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out,
+             ContainsSubstring("tests=\"1\" failures=\"1\"") &&
+                 ContainsSubstring("name=\"k: mbarrier.expected-bytes at line 13\"><failure type="
+                                   "\"mbarrier.expected-bytes\" message=\"8192 bytes are expected") &&
+                 ContainsSubstring("</failure></testcase>"));
+}
+
 TEST_CASE("a text that is no PTX has findings") {
   const Folder folder;
   write_file(folder / "a.ptx", "int main() {}\n");

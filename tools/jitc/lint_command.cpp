@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "finding_formats.hpp"
 #include "option_group.hpp"
 #include "options.hpp"
 #include "own_kernel.hpp"
@@ -40,6 +41,7 @@ struct LintCommand {
   std::vector<std::string> allow;
   std::vector<std::string> allow_files;
   std::string fail_on = "advice";
+  std::string format = "text";
 };
 
 /// A module to look at, and what is known of it besides its text.
@@ -221,12 +223,10 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   };
 }
 
-/// Whether a finding of that severity makes the exit code 1.
-bool fails(const LintCommand& command, const tmajit::Finding& finding) {
-  const auto least = command.fail_on == "mistake"    ? tmajit::Severity::mistake
-                     : command.fail_on == "omission" ? tmajit::Severity::omission
-                                                     : tmajit::Severity::advice;
-  return finding.severity >= least;
+/// The least severity that makes the exit code 1.
+tmajit::Severity least_that_fails(const LintCommand& command) {
+  if (command.fail_on == "mistake") return tmajit::Severity::mistake;
+  return command.fail_on == "omission" ? tmajit::Severity::omission : tmajit::Severity::advice;
 }
 
 /// Where a finding's instruction comes from, the user's line last.
@@ -243,8 +243,24 @@ int lint(const LintCommand& command, bool json) {
   const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const auto least = least_that_fails(command);
   const bool failed =
-      std::ranges::any_of(result.findings, [&](const auto& finding) { return fails(command, finding); });
+      std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
+  if (command.format == "sarif" || command.format == "junit") {
+    const FindingsReport report{.tool = "jitc lint",
+                                .input = subject.options.name,
+                                .source = subject.artifact.ptx.empty() ? "" : command.problem.word,
+                                .kernels = result.kernels,
+                                .findings = result.findings,
+                                .unfinished = result.unfinished,
+                                .fails = least};
+    if (command.format == "sarif") {
+      print_json(to_sarif(report));
+    } else {
+      write_stdout("{}", to_junit(report));
+    }
+    return failed ? 1 : 0;
+  }
   if (json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
@@ -320,6 +336,12 @@ void add_lint_command(CLI::App& app, Session& session) {
            "kernels "
            "that work leave out) or mistake")
       ->check(one_of({"advice", "omission", "mistake"}));
+  rules
+      .add("--format", options->format, "FORMAT",
+           "What is printed: text, json (the same as --json), sarif (SARIF 2.1.0, for code hosts), junit "
+           "(XML, for CI "
+           "services)")
+      ->check(one_of({"text", "json", "sarif", "junit"}));
   command.footer(
       "Exit code: 0 clean, 1 findings, 2 wrong usage. What is not certain is not reported.\n\n"
       "Examples:\n"
@@ -327,10 +349,13 @@ void add_lint_command(CLI::App& app, Session& session) {
       "  jitc lint kernel.cu --launch launch.json\n"
       "  jitc lint kernel.ptx --map 0=bf16:64x64:128B --box-bytes 1=8192\n"
       "  nvcc -ptx -arch=sm_90a -lineinfo -o - kernel.cu | jitc lint -\n"
+      "  jitc lint kernel.ptx --format sarif > findings.sarif\n"
       "  jitc lint map --expr 'x0 + x1' --box 16x64 --json");
   add_action(command, session, [options, &command](bool json) {
     check_own_usage(command, options->problem.word);
-    return lint(*options, json);
+    if (json && options->format != "text" && options->format != "json")
+      refuse("--json and --format {}: one of the two", options->format);
+    return lint(*options, json || options->format == "json");
   });
 }
 
