@@ -14,7 +14,7 @@ namespace lint {
 namespace {
 
 /// "no rule is called mbarier.count; did you mean mbarrier.count?", or nothing if there is one.
-std::string unknown(std::string_view rule) {
+std::string why_unknown(std::string_view rule) {
   if (check::find(rule) != nullptr) return {};
   std::vector<std::string_view> ids;
   for (const Rule& each : check::rules) ids.push_back(each.id);
@@ -62,7 +62,7 @@ Comments find_comments(std::string_view text) {
 Allowed::Allowed(std::string_view text, const LintOptions& options)
     : options_(options), in_ptx_(find_comments(text)) {
   for (const AllowedRule& each : options.allowed) {
-    if (const std::string wrong = unknown(each.rule); !wrong.empty())
+    if (const std::string wrong = why_unknown(each.rule); !wrong.empty())
       throw Error(ErrorCode::invalid_argument, wrong);
   }
 }
@@ -99,7 +99,7 @@ void Allowed::apply(LintResult& result) {
   result.findings = std::move(left);
   for (const auto& [line, rules] : in_ptx_) {
     for (const std::string& rule : rules) {
-      const std::string wrong = unknown(rule);
+      const std::string wrong = why_unknown(rule);
       if (wrong.empty()) continue;
       Finding& finding = result.findings.emplace_back();
       check::describe(finding, "allow.unknown", wrong, {}, {});
@@ -119,7 +119,7 @@ std::vector<AllowedRule> parse_allowed_rules(std::string_view text, std::string_
     const auto [rule, rest] = llvm::getToken(lines[i].split('#').first);
     const auto [kernel, more] = llvm::getToken(rest);
     if (rule.empty()) continue;
-    std::string wrong = lint::unknown(std::string_view(rule.data(), rule.size()));
+    std::string wrong = lint::why_unknown(std::string_view(rule.data(), rule.size()));
     if (!more.trim().empty())
       wrong = fmt::format("{} is one word too many: a rule, perhaps a kernel", more.trim().str());
     if (!wrong.empty())
