@@ -311,6 +311,11 @@ inline constexpr Rule rules[] = {
      "PTX ISA: Tensor-map, cp.async.bulk.tensor"},
     {"trap", "The kernel executes trap, or an assertion of it fails.", "no trap, and assertions that hold",
      "see what the kernel asserts there", "PTX ISA: trap"},
+    {"warp.member-mask", "A lane executes an instruction of its warp whose mask of members lacks it.",
+     "a mask with the bit of every lane that executes the instruction",
+     "make the mask of the condition under which it is executed, by vote.sync.ballot before the branch, or "
+     "execute it by all lanes of the mask",
+     "PTX ISA: elect.sync, shfl.sync, vote.sync, match.sync, redux.sync, bar.warp.sync"},
     {"wgmma.copy-not-fenced",
      "A wgmma.mma_async reads shared memory that a cp.async wrote, whose thread has executed no "
      "fence.proxy.async since.",

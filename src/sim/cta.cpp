@@ -132,6 +132,7 @@ void Cta::start(const Triple& index) {
     warp->warpgroup.reset();
     warp->registers_each = registers_at_launch(*this);
     warp->timed_out = false;
+    warp->gave_up.clear();
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();
     for (const SpecialSlot& special : program.specials) {

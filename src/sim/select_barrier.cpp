@@ -310,6 +310,15 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   if (races != nullptr) races->arrived(warp);
 }
 
+/// Whether a try_wait that would wait returns false first: its time limit may be over at once. It does so
+/// once at each place until it succeeds there, so that a loop that is missing around it shows.
+bool gives_up(Warp& warp) {
+  if (warp.cta->launch.options.mode == SimOptions::Mode::early) return false;
+  if (std::ranges::find(warp.gave_up, warp.here()) != warp.gave_up.end()) return false;
+  warp.gave_up.push_back(warp.here());
+  return true;
+}
+
 /// d: predicate, a: parity or state, c: 1 if it is relaxed. A failed try_wait waits in the barrier's list; a
 /// failed test_wait lets others go first.
 template <bool parity, bool blocks>
@@ -343,6 +352,13 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
     for_each_barrier(warp, access, done, [&](std::uint32_t place, Mask same) {
       warp.cta->races->mbarrier_pass(warp, same, place, op.c == 0);
     });
+  }
+  if constexpr (blocks) {
+    if (failed == 0) {
+      std::erase(warp.gave_up, warp.here());
+      return;
+    }
+    if (!warp.timed_out && gives_up(warp)) warp.timed_out = true;
   }
   if (failed == 0) return;
   if (blocks && !warp.timed_out) {

@@ -4,11 +4,22 @@
 
 #include <optional>
 
+#include <spdlog/fmt/fmt.h>
+
 TMAJIT_BEGIN
 namespace sim {
 namespace {
 
 void warp_sync(Warp& warp, const MicroOp& op, Mask mask);
+
+/// The mask of members has the lanes that execute the instruction.
+void require_members(Warp& warp, Mask members, Mask here) {
+  const Mask missing = here & ~members;
+  if (missing == 0) return;
+  warp.report(first_lane(missing), "warp.member-mask",
+              fmt::format("lanes {:#x} execute it, but its mask of members, {:#x}, lacks lanes {:#x}", here,
+                          members, missing));
+}
 
 /// Lanes with different masks of members are of different meetings, as tiles of a warp are. Calls
 /// visit(lanes) for each meeting whose members are all here; the lanes of others wait for theirs.
@@ -16,6 +27,7 @@ template <class Visit>
 void for_each_meeting(Warp& warp, Slot members, Mask mask, const Visit& visit) {
   const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + members, lane); };
   for_alike(mask, named, [&](std::uint32_t all, Mask lanes_here) {
+    require_members(warp, all, lanes_here);
     if (!warp.gather(lanes_here, all)) return;
     if (warp.cta->races) warp.cta->races->meet(warp, lanes_here);
     visit(lanes_here);
@@ -46,7 +58,10 @@ void meet_at_any_sync(Warp& warp, Mask members, Mask mask) {
 
 void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
   const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + op.a, lane); };
-  for_alike(mask, named, [&](std::uint32_t members, Mask same) { meet_at_any_sync(warp, members, same); });
+  for_alike(mask, named, [&](std::uint32_t members, Mask same) {
+    require_members(warp, members, same);
+    meet_at_any_sync(warp, members, same);
+  });
 }
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };

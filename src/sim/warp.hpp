@@ -82,6 +82,7 @@ struct Warp {
   std::vector<Group> groups;
   std::unique_ptr<CallStack> calls;            ///< null until the first call
   bool timed_out = false;                      ///< the next try_wait may report failure, once
+  std::vector<std::uint32_t> gave_up;          ///< try_waits that have failed since they last succeeded
   std::array<std::uint32_t, 16> reductions{};  ///< of bar.red at each CTA barrier: threads that said yes …
   std::array<std::uint32_t, 16> reduced{};     ///< … of how many
   Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase

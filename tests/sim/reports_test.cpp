@@ -180,6 +180,34 @@ TEST_CASE("a spin on test_wait lets the copy engine go on") {
   }
 }
 
+TEST_CASE("a try_wait without its loop goes on too early") {
+  const auto outcome = [](const std::string& wait, SimOptions::Mode mode) {
+    return run(registers +
+                   "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
+                   "mbarrier.arrive.expect_tx.shared.b64 %rd2, [smem], 64;\n"
+                   "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                   "[smem+64], [%rd1], 64, [smem];\n" +
+                   wait + "ld.shared.u32 %r2, [smem+64];\nst.global.u32 [%rd1+128], %r2;\nret;",
+               1, shared, {.mode = mode});
+  };
+  const std::string wait = "mbarrier.try_wait.shared.b64 %p1, [smem], %rd2;\n";
+  for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random})
+    CHECK(outcome("L:\n" + wait + "@!%p1 bra L;\n", mode).error.empty());
+  CHECK_FALSE(outcome(wait, SimOptions::Mode::late).reports.empty());
+}
+
+TEST_CASE("a lane executes an instruction of its warp whose mask lacks it") {
+  for (const std::string instruction :
+       {"bar.warp.sync 0xfffffff7;", "elect.sync %r2|%p1, 0xfffffff7;",
+        "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xfffffff7;", "vote.sync.ballot.b32 %r2, %p1, 0xfffffff7;",
+        "match.any.sync.b32 %r2, %r1, 0xfffffff7;", "redux.sync.add.u32 %r2, %r1, 0xfffffff7;"}) {
+    INFO(instruction);
+    const std::string setp = "setp.eq.u32 %p1, %r1, 7; ";
+    expect_rule(run(registers + setp + instruction + "\nret;"), "warp.member-mask", 11);
+    CHECK(run(registers + setp + "setp.ne.u32 %p2, %r1, 3; @%p2 " + instruction + "\nret;").reports.empty());
+  }
+}
+
 TEST_CASE("a kernel that never ends meets the limit") {
   const Outcome outcome = run(registers + "L:\nbra L;\nret;", 32, "", {.instruction_limit = 100'000});
   expect_rule(outcome, "instruction-limit", 12);

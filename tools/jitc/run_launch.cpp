@@ -94,7 +94,7 @@ int run_ptx(const RunOptions& options, bool json) {
   const bool right = choice.simulation->run(
       {&artifact}, [&] { launch(*kernel); }, report, json);
   report["outputs"] = Json::array();
-  if (right) launch.write_outputs(report, json);
+  if (choice.simulation->writes(right)) launch.write_outputs(report, json);
   if (json) print_json(report);
   return right ? 0 : 1;
 }
@@ -132,19 +132,17 @@ int run_own_kernel(const RunOptions& options, bool json) {
   const auto run_once = [&] { launch(kernel); };
   report["outputs"] = Json::array();
   if (choice.simulation) {
-    if (!choice.simulation->run({&artifact}, run_once, report, json)) {
-      if (json) print_json(report);
-      return 1;
-    }
-    launch.write_outputs(report, json);
-  } else {
-    run_once();
-    device->streams().synchronize(nullptr);
-    launch.write_outputs(report, json);  // of the first run: a kernel may read what it writes
-    const Measurement measured = measure(*device, launch.bytes(), options.repeat, run_once);
-    report["run"].update(to_json(measured));
-    if (!json) say_time(measured);
+    const bool right = choice.simulation->run({&artifact}, run_once, report, json);
+    if (choice.simulation->writes(right)) launch.write_outputs(report, json);
+    if (json) print_json(report);
+    return right ? 0 : 1;
   }
+  run_once();
+  device->streams().synchronize(nullptr);
+  launch.write_outputs(report, json);  // of the first run: a kernel may read what it writes
+  const Measurement measured = measure(*device, launch.bytes(), options.repeat, run_once);
+  report["run"].update(to_json(measured));
+  if (!json) say_time(measured);
   if (json) print_json(report);
   return 0;
 }

@@ -211,7 +211,8 @@ int run_problem(const RunOptions& options, bool json) {
   }
   report["outputs"] = Json::array();
   if (right && options.check) right = check(problem, arrays, report, json);
-  if (right) files.write(problem, arrays, report, json);
+  if (right || (choice.simulation && choice.simulation->writes(right)))
+    files.write(problem, arrays, report, json);
   if (json) print_json(report);
   return right ? 0 : 1;
 }

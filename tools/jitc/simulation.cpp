@@ -110,6 +110,10 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_number("--sim-limit", values.limit, "N",
                    "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
                    std::numeric_limits<std::uint64_t>::max());
+  group.add_flag(
+      "--write-anyway", values.write_anyway,
+      "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
+      "for a result");
 }
 
 Simulation::Simulation(const SimulationOptions& options)
@@ -147,10 +151,12 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
   report["run"]["simulation"] = simulation_json(options_, result, artifacts);
   if (!json) say_result(options_, result, artifacts);
   if (result.reports.empty()) return true;
-  report_failure(tmajit::ErrorCode::device_failed,
-                 fmt::format("{} of the simulated device (mode {}, seed {}); no output is written",
-                             counted(result.reports.size(), "report"), options_.mode, options_.seed),
-                 report);
+  report_failure(
+      tmajit::ErrorCode::device_failed,
+      fmt::format("{} of the simulated device (mode {}, seed {}); {}",
+                  counted(result.reports.size(), "report"), options_.mode, options_.seed,
+                  options_.write_anyway ? "the outputs are written all the same" : "no output is written"),
+      report);
   return false;
 }
 

@@ -18,15 +18,16 @@ namespace jitc {
 
 class Progress;
 
-/// What --sim-mode, --sim-seed, --sim-threads and --sim-limit say.
+/// What the options of the simulated device say.
 struct SimulationOptions {
   std::string mode = "late";
   std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
   std::uint32_t threads = 0;
   std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
+  bool write_anyway = false;  ///< outputs are written although there are reports
 };
 
-/// Adds the four options to `command`, in the group `simulation_group`. `values` must outlive the parse.
+/// Adds them to `command`, in the group `simulation_group`. `values` must outlive the parse.
 void add_simulation_options(CLI::App& command, SimulationOptions& values);
 inline constexpr auto simulation_group = "Simulated device";
 
@@ -41,6 +42,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
+  /// Whether outputs are written after a run that was `right`, or not.
+  [[nodiscard]] bool writes(bool right) const noexcept { return right || options_.write_anyway; }
 
   /// Runs `launch`, which launches kernels, and adds to `report` what came out; for people it is told on
   /// standard error. False if a kernel has done something wrong.
