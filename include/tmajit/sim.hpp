@@ -45,6 +45,9 @@ struct SimOptions {
   std::uint64_t instruction_limit = 500'000'000;
   std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
   std::uint32_t sm_count = 8;
+  /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. A
+  /// report after which a kernel cannot go on stays.
+  std::vector<std::string> allowed{};
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
   /// Called with what kernels print by printf, one call after the other, on the host threads that run them.

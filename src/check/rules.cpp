@@ -1,5 +1,11 @@
 #include "check/rules.hpp"
 
+#include "spec/suggestion.hpp"
+
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
 TMAJIT_BEGIN
 
 std::span<const Rule> check_rules() noexcept {
@@ -28,6 +34,13 @@ void describe(Finding& finding, RuleId rule, std::string found, std::string expe
   finding.found = std::move(found);
   finding.expected = expected.empty() ? std::string(rule->legal) : std::move(expected);
   finding.remedy = remedy.empty() ? rule->remedy : remedy;
+}
+
+std::string why_unknown(std::string_view id) {
+  if (find(id) != nullptr) return {};
+  std::vector<std::string_view> ids;
+  for (const Rule& each : rules) ids.push_back(each.id);
+  return fmt::format("no rule is called {}{}", id, suggestion(id, ids));
 }
 
 std::string source_place(const Finding& finding) {

@@ -322,7 +322,7 @@ inline constexpr Rule rules[] = {
      "a wait for the copies, then fence.proxy.async by every thread that copied, then a barrier, then the "
      "product",
      "call fence_proxy_async_shared() after cp_async_wait_group() and before the barrier",
-     "PTX ISA: Async proxy of wgmma, cp.async"},
+     "PTX ISA: Async proxy of wgmma, cp.async", Severity::omission},
     {"wgmma.descriptor", "A matrix descriptor leads to memory that is no matrix of the CTA.",
      "a start address and offsets, each divided by 16, that stay inside the CTA's shared memory",
      "check the leading and the stride byte offset against the layout that the swizzle and the major-ness "
@@ -385,6 +385,9 @@ class RuleId {
 /// it.
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy);
+
+/// "no rule is called mbarier.count; did you mean mbarrier.count?", or nothing if there is one.
+[[nodiscard]] std::string why_unknown(std::string_view id);
 
 /// ", source scale.cu:18", or ", source line 18" where no file is named; empty without line information.
 [[nodiscard]] std::string source_place(const Finding& finding);

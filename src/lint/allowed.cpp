@@ -1,7 +1,6 @@
 #include "lint/allowed.hpp"
 
 #include "check/rules.hpp"
-#include "spec/suggestion.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -12,14 +11,6 @@
 TMAJIT_BEGIN
 namespace lint {
 namespace {
-
-/// "no rule is called mbarier.count; did you mean mbarrier.count?", or nothing if there is one.
-std::string why_unknown(std::string_view rule) {
-  if (check::find(rule) != nullptr) return {};
-  std::vector<std::string_view> ids;
-  for (const Rule& each : check::rules) ids.push_back(each.id);
-  return fmt::format("no rule is called {}{}", rule, suggestion(rule, ids));
-}
 
 bool fits(const std::string& pattern, const std::string& kernel) {
   if (pattern == "*") return true;
@@ -62,7 +53,7 @@ Comments find_comments(std::string_view text) {
 Allowed::Allowed(std::string_view text, const LintOptions& options)
     : options_(options), in_ptx_(find_comments(text)) {
   for (const AllowedRule& each : options.allowed) {
-    if (const std::string wrong = why_unknown(each.rule); !wrong.empty())
+    if (const std::string wrong = check::why_unknown(each.rule); !wrong.empty())
       throw Error(ErrorCode::invalid_argument, wrong);
   }
 }
@@ -99,7 +90,7 @@ void Allowed::apply(LintResult& result) {
   result.findings = std::move(left);
   for (const auto& [line, rules] : in_ptx_) {
     for (const std::string& rule : rules) {
-      const std::string wrong = why_unknown(rule);
+      const std::string wrong = check::why_unknown(rule);
       if (wrong.empty()) continue;
       Finding& finding = result.findings.emplace_back();
       check::describe(finding, "allow.unknown", wrong, {}, {});
@@ -119,7 +110,7 @@ std::vector<AllowedRule> parse_allowed_rules(std::string_view text, std::string_
     const auto [rule, rest] = llvm::getToken(lines[i].split('#').first);
     const auto [kernel, more] = llvm::getToken(rest);
     if (rule.empty()) continue;
-    std::string wrong = lint::why_unknown(std::string_view(rule.data(), rule.size()));
+    std::string wrong = check::why_unknown(std::string_view(rule.data(), rule.size()));
     if (!more.trim().empty())
       wrong = fmt::format("{} is one word too many: a rule, perhaps a kernel", more.trim().str());
     if (!wrong.empty())

@@ -1,3 +1,4 @@
+#include "check/rules.hpp"
 #include "sim/allocate_between.hpp"
 #include "sim/decode.hpp"
 #include "sim/launch.hpp"
@@ -159,6 +160,8 @@ struct State {
     sim::run(launch, threads);
     thread_instructions += launch.thread_instructions;
     for (Report& report : launch.reports.take()) {
+      if (!launch.stopped && std::ranges::find(options.allowed, report.rule) != options.allowed.end())
+        continue;
       if (options.sink) options.sink(report);
       reports.push_back(report);
       pending.push_back(std::move(report));
@@ -415,6 +418,10 @@ DevicePtr allocate_between(Device& device, std::uint64_t bytes, std::uint64_t pa
 }  // namespace sim
 
 std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options) {
+  for (const std::string& rule : options.allowed) {
+    if (const std::string why = check::why_unknown(rule); !why.empty())
+      throw Error(ErrorCode::invalid_argument, why);
+  }
   return std::make_shared<sim::Simulator>(options);
 }
 

@@ -131,6 +131,8 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     folder = ptx.parent
     launch, description = _described(case, ptx, folder)
     command = [tools.jitc, "run", "--ptx", ptx, "--launch", description, "--json"]
+    if case.known:
+        command += ["--allow", ",".join(case.known)]
     code, out, err, row.run_seconds, _ = _limited(command, RUN_SECONDS, RUN_BYTES, folder)
     if code != 0:
         row.run = "reports"

@@ -12,6 +12,9 @@ from case import Case, CannotMake, Launch, Tools
 FENCE = {
     "mbarrier.init-not-fenced": "Triton leaves the fence after mbarrier.init to a barrier, which the ISA's text does not allow"
 }
+COPIES = {
+    "wgmma.copy-not-fenced": "Triton has no proxy fence between cp.async and the product that reads what it wrote"
+}
 TILE = {"BM": 64, "BN": 64, "BK": 64}
 # Triton 3.5 adds the addresses of its scratch memory and of its profiler's behind every kernel's parameters.
 TRAILING = [{"buffer": "scratch"}, {"buffer": "scratch"}]
@@ -164,10 +167,10 @@ def cases() -> list[Case]:
     return [
         _case("vector_add", "x:*fp32 y:*fp32 out:*fp32 n:i32", {"BLOCK": 1024}, _vector_add),
         _case("softmax", "x:*fp32 out:*fp32 columns:i32", {"BLOCK": 1024}, _softmax),
-        _case("matmul", factors, TILE, _matmul),
+        _case("matmul", factors, TILE, _matmul, COPIES),
         _case("matmul_of_host_descriptors", f"a:{tile} b:{tile} c:{tile} K:i32", TILE, _matmul_of_host_descriptors, FENCE),
         _case("persistent_matmul", factors, TILE, _persistent_matmul),
-        _case("attention", "q:*fp16 k:*fp16 v:*fp16 out:*fp16 length:i32 scale:fp32", {"BM": 64, "BN": 64, "D": 64}, _attention),
+        _case("attention", "q:*fp16 k:*fp16 v:*fp16 out:*fp16 length:i32 scale:fp32", {"BM": 64, "BN": 64, "D": 64}, _attention, COPIES),
         _case("histogram", "x:*i32 counts:*i32 largest:*i32 sums:*fp16 lock:*i32 n:i32", {"BLOCK": 256, "BINS": 32}, _histogram),
         _case("sort", "x:*i32 out:*i32", {"BLOCK": 256}, _sort),
         _case("running_sum", "x:*fp32 out:*fp32", {"BLOCK": 1024}, _running_sum),

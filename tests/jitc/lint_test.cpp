@@ -109,7 +109,6 @@ TEST_CASE("rules are allowed by options, files and comments") {
   CHECK(with({"--fail-on", "mistake"}).status == 1);
   write_file(folder / "wrong.txt", "\nmbarrier.expect\n");
   for (const std::vector<std::string>& usage : {std::vector<std::string>{"--allow", "mbarier.count"},
-                                                {"--allow-file", folder / "none.txt"},
                                                 {"--allow-file", folder / "wrong.txt"},
                                                 {"--fail-on", "everything"}}) {
     const auto result = with(usage);
@@ -119,12 +118,26 @@ TEST_CASE("rules are allowed by options, files and comments") {
   }
 }
 
+TEST_CASE("a file of allowed rules that cannot be read is named") {
+  const Folder folder;
+  write_file(folder / "k.ptx", kernel);
+  const auto result = jitc::test::jitc({"lint", folder / "k.ptx", "--allow-file", folder / "none.txt"});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.err, ContainsSubstring("cannot read"));
+}
+
 TEST_CASE("findings are printed as SARIF") {
+  const auto sarif = [](const std::vector<std::string>& arguments, int status) {
+    const auto result = jitc::test::jitc(arguments);
+    INFO(result.err);
+    REQUIRE(result.status == status);
+    return nlohmann::json::parse(result.out);
+  };
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
   CHECK(jitc_json({"lint", file, "--format", "json"}).at("clean") == true);
-  const auto clean = jitc_json({"lint", file, "--format", "sarif"});
+  const auto clean = sarif({"lint", file, "--format", "sarif"}, 0);
   CHECK(clean.at("version") == "2.1.0");
   CHECK(clean.at("runs").at(0).at("results").empty());
   std::string with_source = kernel;
@@ -133,7 +146,7 @@ TEST_CASE("findings are printed as SARIF") {
   for (const bool has_source : {false, true}) {
     write_file(file, has_source ? with_source : kernel);
     // What the format's schema asks for, and what code hosts read.
-    const auto log = jitc_json({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
+    const auto log = sarif({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
     CHECK(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
     REQUIRE(log.at("runs").size() == 1);
     const auto& run = log.at("runs").at(0);

@@ -60,6 +60,20 @@ TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's 
   CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("256 are on the chip at once"));
 }
 
+TEST_CASE("reports of rules that are allowed are none") {
+  Shape shape = grid_of(2, SimOptions::Mode::late, 1);
+  const std::string body = registers + "st.global.u32 [%rd1], %r1;\nret;";
+  expect_only(run(body, shape), "race.global-write-write");
+  shape.options.allowed = {"race.global-write-write"};
+  expect_clean(run(body, shape));
+  // After this one the kernel cannot go on.
+  const std::string trap = registers + "st.global.u32 [%rd1+1], %r1;\nret;";
+  shape.options.allowed = {"address.misaligned"};
+  expect_only(run(trap, shape), "address.misaligned");
+  shape.options.allowed = {"race.global-write-writ"};
+  CHECK_THROWS_WITH(run(body, shape), ContainsSubstring("did you mean race.global-write-write"));
+}
+
 TEST_CASE("without a cooperative launch there is no workspace") {
   const Outcome outcome =
       run(registers +

@@ -115,6 +115,11 @@ KernelConstant read_constant(const JsonNode& node) {
   return read_literal(node, literal);
 }
 
+bool read_truth(const JsonNode& node) {
+  if (!node.value().is_boolean()) node.refuse("true or false is needed");
+  return node.value().get<bool>();
+}
+
 /// Adds those that are not there yet.
 void read_constants(const JsonNode& node, std::vector<KernelConstant>& constants) {
   for (const auto& member : node.members()) {
@@ -188,7 +193,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   const Counts counts = whole_numbers(launch.constants);
   const JsonNode root(json, &counts);
   root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
-                    "buffers", "parameters", "note"});
+                    "cooperative", "buffers", "parameters", "note"});
   if (const auto folders = root.find("include")) {
     for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
   }
@@ -200,6 +205,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   if (const auto bytes = root.find("shared_bytes")) {
     launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
   }
+  if (const auto cooperative = root.find("cooperative")) launch.cooperative = read_truth(*cooperative);
   if (const auto buffers = root.find("buffers")) {
     for (const auto& buffer : buffers->members()) launch.buffers.push_back(read_buffer(buffer));
   }
@@ -223,6 +229,7 @@ Json to_json(const LaunchDescription& description) {
   json["block"] = description.block;
   json["cluster"] = description.cluster;
   json["shared_bytes"] = description.shared_bytes;
+  if (description.cooperative) json["cooperative"] = true;
   json["buffers"] = Json::object();
   for (const auto& buffer : description.buffers) json["buffers"][buffer.name] = to_json(buffer);
   json["parameters"] = Json::array();

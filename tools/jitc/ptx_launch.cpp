@@ -43,7 +43,8 @@ tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
   return {.grid = launch.grid,
           .block = launch.block,
           .shared_bytes = launch.shared_bytes,
-          .cluster = launch.cluster};
+          .cluster = launch.cluster,
+          .cooperative = launch.cooperative};
 }
 
 LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::filesystem::path& folder)

@@ -7,6 +7,8 @@
 #include "terminal.hpp"
 #include "text.hpp"
 
+#include <tmajit/lint.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -94,6 +96,17 @@ void say_result(const SimulationOptions& options, const Result& result, const Ar
   for (const auto& report : result.reports) say_report(report, artifacts);
 }
 
+std::vector<std::string> allowed_rules(const SimulationOptions& options) {
+  std::vector<std::string> rules;
+  for (const std::string& text : options.allow) {
+    for (const auto& rule : split(text, ',')) {
+      for (const auto& each : tmajit::parse_allowed_rules(rule, "--allow " + text))
+        rules.push_back(each.rule);
+    }
+  }
+  return rules;
+}
+
 }  // namespace
 
 void add_simulation_options(CLI::App& command, SimulationOptions& values) {
@@ -110,6 +123,8 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_number("--sim-limit", values.limit, "N",
                    "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
                    std::numeric_limits<std::uint64_t>::max());
+  group.add_list("--allow", values.allow, "RULES",
+                 "Rules whose reports are none, with commas between: mbarrier.init-not-fenced");
   group.add_flag(
       "--write-anyway", values.write_anyway,
       "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
@@ -122,6 +137,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .seed = options.seed,
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,
+                                       .allowed = allowed_rules(options),
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =
                                            [this](const tmajit::SimProgress& so_far) {

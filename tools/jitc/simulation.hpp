@@ -24,7 +24,8 @@ struct SimulationOptions {
   std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
   std::uint32_t threads = 0;
   std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
-  bool write_anyway = false;  ///< outputs are written although there are reports
+  std::vector<std::string> allow;  ///< rules, with commas between
+  bool write_anyway = false;       ///< outputs are written although there are reports
 };
 
 /// Adds them to `command`, in the group `simulation_group`. `values` must outlive the parse.
