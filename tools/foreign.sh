@@ -46,38 +46,38 @@ unpack_packages() {
   find "$site" -path '*/bin/*' -type f -exec chmod +x {} +
 }
 
-wanted() { # whether a group is among those that the arguments choose
-  local group='' word
-  for word in "$@"; do
-    [[ $word == "$chosen" ]] && return 0
-    [[ $word == --group* || $word == --only* ]] && group=given
-  done
-  [[ -z $group || " $* " == *"--only"* ]]
+# What needs the network is skipped without it.
+skip() {
+  warn "SKIP: $*"
+  exit 77
+}
+jitc=${TMAJIT_JITC:-$ROOT/build/release/bin/jitc}
+[[ -x $jitc ]] || die "$jitc is not built; ./tools/demo.sh builds it, or set TMAJIT_JITC"
+corpus() {
+  PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
+    python3 "$ROOT/tests/foreign/corpus.py" --jitc "$jitc" --site "$site" --work "$folder/kernels" "$@"
 }
 
 heading "Packages"
 python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
 find_cuda
 [[ -n $CUDA_ROOT ]] || die "CUDA's headers are not here; ./tools/setup.sh fetches them"
-wheels numpy "fetch NumPy" numpy || die "NumPy cannot be fetched, and nothing can be compared without it"
+wheels numpy "fetch NumPy" numpy || skip "NumPy cannot be fetched, and nothing can be compared without it"
 headers=$CUDA_ROOT/include/cccl
 if [[ ! -d $headers/cub ]]; then
-  wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || warn "CCCL's headers cannot be fetched"
+  wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || skip "CCCL's headers cannot be fetched"
   headers=$site/nvidia/cu13/include/cccl
 fi
-chosen=triton
-if wanted "$@"; then wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"; fi
-chosen=cutlass
+names=$(corpus --list "$@") || exit
+if grep -q '^triton\.' <<<"$names"; then
+  wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
+fi
 nvcc=()
-if wanted "$@"; then
+if grep -qE '^cut(e|lass)\.' <<<"$names"; then
   wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
 fi
 
-jitc=${TMAJIT_JITC:-$ROOT/build/release/bin/jitc}
-[[ -x $jitc ]] || die "$jitc is not built; ./tools/demo.sh builds it, or set TMAJIT_JITC"
 heading "Kernels of others"
-PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
-  python3 "$ROOT/tests/foreign/corpus.py" --jitc "$jitc" --site "$site" --work "$folder/kernels" "${nvcc[@]}" \
-  --headers "$headers" "$@"
+corpus ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" "$@"

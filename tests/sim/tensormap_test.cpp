@@ -169,12 +169,11 @@ TEST_CASE("a map in shared memory is no operand of a copy, nor are other bytes o
 TEST_CASE("a map is made of zeros by giving every field its value") {
   const std::string zeros = "st.shared.u32 [%r10], 0;\nbar.warp.sync -1;\n";
   const std::string rank = replaced("rank", "1");
-  const std::string rest = replaced("global_address", "%rd1") + replaced("global_dim 0", "16") +
-                           replaced("global_dim 1", "32") + "mov.u64 %rd10, 64;\n" +
-                           replaced("global_stride 0", "%rd10") + replaced("box_dim 0", "16") +
-                           replaced("box_dim 1", "2") + replaced("elemtype", "2") +
-                           replaced("interleave_layout", "0") + replaced("swizzle_mode", "0") +
-                           replaced("fill_mode", "0");
+  const std::string rest =
+      replaced("global_address", "%rd1") + replaced("global_dim 0", "16") + replaced("global_dim 1", "32") +
+      "mov.u64 %rd10, 64;\n" + replaced("global_stride 0", "%rd10") + replaced("box_dim 0", "16") +
+      replaced("box_dim 1", "2") + replaced("elemtype", "2") + replaced("interleave_layout", "0") +
+      replaced("swizzle_mode", "0") + replaced("fill_mode", "0");
   const std::string steps = replaced("element_stride 0", "1") + replaced("element_stride 1", "1");
   for (const std::string& order : {rank + rest + steps, rest + steps + rank}) {
     const Outcome outcome = change({.change = zeros + order});

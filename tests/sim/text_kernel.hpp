@@ -20,7 +20,7 @@ struct Shape {
   std::uint32_t shared_bytes = 4096;
   std::vector<tmajit::TensorMapSpec> maps{};  ///< of the words; each lies in global memory
   bool cooperative = false;
-  std::vector<std::uint32_t> words{};         ///< in place of 1024 words, word i holding i
+  std::vector<std::uint32_t> words{};  ///< in place of 1024 words, word i holding i
 };
 
 /// Runs a kernel that takes the address of the words, then those of the maps; its shared memory is `smem`.
