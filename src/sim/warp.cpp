@@ -57,8 +57,8 @@ bool Warp::choose() {
   // Two that wait, each for others, are of different meetings at one instruction: together they would only
   // wait again.
   const auto strangers = [](const Group& a, const Group& b) {
-    return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp && (a.wait.what & b.mask) == 0 &&
-           (b.wait.what & a.mask) == 0;
+    return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
+           (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
   };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size(); --j > i;) {
