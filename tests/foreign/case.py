@@ -60,5 +60,7 @@ class Case:
     launch: Optional[Callable[[], Launch]] = None  # None: it is linted only
     # Rules whose findings in this kernel are true statements about it, each with the reason.
     known: dict[str, str] = dataclasses.field(default_factory=dict)
+    # Rules that every run breaks, since the kernel has that mistake: the run is to name it, by no other rule.
+    mistakes: dict[str, str] = dataclasses.field(default_factory=dict)
     # What the simulated device lacks for it. A case that runs nevertheless is to lose this word.
     missing: str = ""

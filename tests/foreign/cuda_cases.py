@@ -195,7 +195,7 @@ def cases() -> list[Case]:
             _make(source, kernel),
             launch,
             KNOWN.get(kernel, {}),
-            "memory of the device's heap" if kernel == "heap" else "",
+            missing="memory of the device's heap" if kernel == "heap" else "",
         )
         for source, kernels in files.items()
         for kernel, launch in kernels.items()

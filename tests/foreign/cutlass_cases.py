@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import pathlib
 
-from case import Case, CannotMake, Tools
+import numpy
+
+from case import Case, CannotMake, Launch, Tools
 
 NO_FENCE = {
     "mbarrier.init-not-fenced": "the tutorial has a barrier of the cluster after mbarrier.init, and no fence",
 }
+COPIES = {
+    "wgmma.copy-not-fenced": "the tutorial has no proxy fence between cp.async and the product that reads what it wrote",
+}
+
+
+LATE_LOADS = {"exit.load-in-flight": "the tutorial loads tiles behind the last, and nobody waits for them"}
+NO_BARRIER = "each thread waits for its own cp.async, and no barrier follows before the product reads those of others"
+UNMET = dict.fromkeys(["shared.in-flight-read", "shared.uninitialised", "race.shared-write-read"], NO_BARRIER)
+UNMET |= {"race.shared-read-write": NO_BARRIER}
 
 
 def _make(example: str):
@@ -33,15 +44,97 @@ def _make(example: str):
     return make
 
 
+# What stands for arguments whose types say all there is: layouts and copies of known shape, a struct of one byte.
+EMPTY = {"type": "u8", "value": 0}
+# The tutorials' products of matrices that are both contiguous along K ("TN"), picked out by a part of the kernel's name.
+BOTH_ALONG_K = "{0}, cute::tuple<int, cute::C<1> >"
+
+
+def _operand(name: str, k: int, constants: int) -> list:
+    """A factor's address, its pitch, and `constants` arguments whose types say all."""
+    return [{"buffer": name}, {"type": "u32", "value": k}, *[EMPTY] * constants]
+
+
+def _product(entry: str, dtype, block: int, factors, behind: int, tiled_mma: dict, **launch):
+    """C = A B of small whole numbers, C contiguous along M: alpha is 1, beta 0. `factors(m, n, k)` are the parameters for A
+    and B, and `behind` counts arguments between C's pitch and the product's atom."""
+    m, n, k = 256, 256, 256
+
+    def make() -> Launch:
+        random = numpy.random.default_rng(1)
+        a = random.integers(-1, 2, (m, k)).astype(dtype)
+        b = random.integers(-1, 2, (n, k)).astype(dtype)
+        c = (b.astype(numpy.float32) @ a.astype(numpy.float32).T).astype(dtype)
+        number = "f16" if dtype == numpy.float16 else "f32"
+        description = {
+            "entry": entry,
+            "grid": [m // 128, n // 128],
+            "block": block,
+            "buffers": {"a": {}, "b": {}, "c": {}},
+            "parameters": [
+                {"type": "u32", "value": [m, n, k]},
+                EMPTY,
+                *factors(m, n, k),
+                {"buffer": "c"},
+                {"type": "u32", "value": m},
+                *[EMPTY] * behind,
+                tiled_mma,
+                {"type": number, "value": 1},
+                {"type": number, "value": 0},
+            ],
+            **launch,
+        }
+        return Launch(description, {"a": a, "b": b}, {"c": c})
+
+    return make
+
+
+def _by_addresses(constants: int):
+    return lambda m, n, k: [*_operand("a", k, constants), *_operand("b", k, constants)]
+
+
+def _by_tensor_maps(m: int, n: int, k: int) -> list:
+    def operand(name: str) -> list:
+        tensor_map = {"buffer": name, "box": [128, 64], "swizzle": "128B"}
+        return [{"type": "u64", "value": 0}, {"struct": [{"tensor_map": tensor_map, "at": 0}], "bytes": 256}]
+
+    return [*operand("a"), *operand("b")]
+
+
+# The atom of a product on wgmma says whether its accumulators count from the start.
+ACCUMULATE = {"struct": [{"type": "u32", "value": 1, "at": 0}], "bytes": 8}
+STAGES = 3 * 2 * 128 * 64 * 2
+
+
 def cases() -> list[Case]:
+    half, single = numpy.float16, numpy.float32
+    of_halves = BOTH_ALONG_K.format("cutlass::half_t")
+    launches = {
+        "cute.sgemm_1": _product(BOTH_ALONG_K.format("float"), single, 256, _by_addresses(2), 1, EMPTY),
+        "cute.sgemm_sm80": _product(of_halves, half, 128, _by_addresses(3), 1, EMPTY, shared_bytes=STAGES),
+        "cute.wgmma_sm90": _product(of_halves, half, 128, _by_addresses(2), 0, ACCUMULATE, shared_bytes=STAGES),
+        "cute.wgmma_tma_sm90": _product(
+            "cute::SM90_TMA_LOAD, cute::C<131072>",
+            half,
+            128,
+            _by_tensor_maps,
+            0,
+            ACCUMULATE,
+            shared_bytes=STAGES + 128,
+            cluster=[2, 1, 1],
+        ),
+    }
     examples = {
         "cute.tiled_copy": ("cute/tutorial/tiled_copy.cu", {}),
         "cute.sgemm_1": ("cute/tutorial/sgemm_1.cu", {}),
         "cute.sgemm_sm80": ("cute/tutorial/sgemm_sm80.cu", {}),
-        "cute.wgmma_sm90": ("cute/tutorial/hopper/wgmma_sm90.cu", {}),
-        "cute.wgmma_tma_sm90": ("cute/tutorial/hopper/wgmma_tma_sm90.cu", NO_FENCE),
+        "cute.wgmma_sm90": ("cute/tutorial/hopper/wgmma_sm90.cu", COPIES),
+        "cute.wgmma_tma_sm90": ("cute/tutorial/hopper/wgmma_tma_sm90.cu", NO_FENCE | LATE_LOADS),
         "cutlass.48_warp_specialized_gemm": ("48_hopper_warp_specialized_gemm/48_hopper_warp_specialized_gemm.cu", {}),
         "cutlass.57_grouped_gemm": ("57_hopper_grouped_gemm/57_hopper_grouped_gemm.cu", {}),
         "cutlass.88_fmha": ("88_hopper_fmha/88_hopper_fmha.cu", {}),
     }
-    return [Case(name, "cutlass", _make(file), None, known) for name, (file, known) in examples.items()]
+    return [
+        Case(name, "cutlass", _make(file), launches.get(name), known, UNMET if "wgmma_sm90" in name else {})
+        for name, (file, known) in examples.items()
+    ]

@@ -34,13 +34,13 @@ class Row:
     known: int = 0
     lint_seconds: float = 0.0
     lint_mib: float = 0.0
-    run: str = "-"  # "right", "wrong", "reports", "open" for what is known to be missing, "-" where nothing is run
+    run: str = "-"  # "right", "wrong", "reports", "named" for a true mistake, "open" for what is missing, "-" where nothing is run
     run_seconds: float = 0.0
     notes: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        return self.parsed == "yes" and self.findings == 0 and self.run in ("right", "open", "-")
+        return self.parsed == "yes" and self.findings == 0 and self.run in ("right", "named", "open", "-")
 
 
 def _limited(command: list, seconds: int, size: int, folder: pathlib.Path):
@@ -139,6 +139,10 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
         try:
             result = json.loads(out)
             reports = result.get("run", {}).get("simulation", {}).get("reports", [])
+            if reports and {each["rule"] for each in reports} <= case.mistakes.keys():
+                row.run = "named"
+                row.notes += [f"{rule}: {why}" for rule, why in case.mistakes.items()]
+                return
             words = [f"{each['rule']} at line {each.get('ptx_line', 0)}: {each.get('found', '')}" for each in reports[:3]]
             row.notes += [each[:240] for each in words or [str(result.get("error", code))[:240]]]
         except ValueError:
