@@ -43,6 +43,8 @@ struct SimOptions {
   std::uint32_t threads = 0;  ///< host threads that run CTAs; 0 is one a core
   /// Warp-instructions that one CTA may execute before it counts as a kernel that never ends.
   std::uint64_t instruction_limit = 500'000'000;
+  /// Seconds of the clock on the wall that one launch may take; 0: as long as it needs.
+  double seconds_limit = 0;
   std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
   std::uint32_t sm_count = 8;
   /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. A

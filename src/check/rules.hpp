@@ -309,6 +309,8 @@ inline constexpr Rule rules[] = {
     {"tensormap.space", "A tensor map lies in local or shared memory.",
      "a tensor map in param, const or global memory", "pass it as a const __grid_constant__ parameter",
      "PTX ISA: Tensor-map, cp.async.bulk.tensor"},
+    {"time-limit", "A launch takes longer than the simulator's limit.", "at most SimOptions::seconds_limit",
+     "see where the threads stand: look for a loop that never ends, or raise the limit", "docs/run.md"},
     {"trap", "The kernel executes trap, or an assertion of it fails.", "no trap, and assertions that hold",
      "see what the kernel asserts there", "PTX ISA: trap"},
     {"warp.member-mask", "A lane executes an instruction of its warp whose mask of members lacks it.",

@@ -1,3 +1,4 @@
+#include "check/kernel_name.hpp"
 #include "lint/allowed.hpp"
 #include "lint/checks.hpp"
 #include "ptx/printer.hpp"
@@ -91,7 +92,7 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
   std::vector<ptx::Diagnostic> errors;
   for (const Finding& finding : findings) {
     std::string message = fmt::format("{}: {}", finding.rule, finding.found);
-    if (!finding.kernel.empty()) message += fmt::format(" [kernel {}", finding.kernel);
+    if (!finding.kernel.empty()) message += fmt::format(" [kernel {}", check::shown_name(finding.kernel));
     message += check::source_place(finding);
     if (!finding.kernel.empty()) message += "]";
     errors.push_back(

@@ -1,9 +1,11 @@
 #include "sim/cta.hpp"
 
+#include "check/kernel_name.hpp"
 #include "sim/warpgroup.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -218,6 +220,8 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
   if (thread_instructions_ >= counted_apart)
     launch.thread_instructions += std::exchange(thread_instructions_, 0);
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
+  if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
+    report_late(warp);
   // The turn is over. The group may wait for other lanes of its warp, so these go first now.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
@@ -440,14 +444,31 @@ void Cta::report_limit(const Warp& warp) {
   throw Stop{};
 }
 
+void Cta::report_late(const Warp& warp) {
+  // Others that see it end without a report of their own.
+  if (launch.late.exchange(true)) throw Stop{};
+  std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
+                                  launch.options.seconds_limit, launch.ctas_done.load(),
+                                  volume(launch.shape.grid), text_of(ctaid));
+  for (const auto& each : warps) {
+    if (each->active == 0) continue;
+    found += fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
+                         program.place[program.places[each->pc < program.places.size() ? each->pc : 0]].line);
+  }
+  found += describe_waits();
+  report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
+         std::move(found));
+  throw Stop{};
+}
+
 }  // namespace sim
 
 std::string Report::text() const {
   std::string where;
   if (ptx_line != 0) where = fmt::format(", PTX line {} \"{}\"", ptx_line, instruction);
   where += check::source_place(*this);
-  return fmt::format("{}: {} [kernel {}{}, CTA {}, thread {}{}]\n{}", rule, found, kernel, where,
-                     sim::text_of(cta), sim::text_of(thread),
+  return fmt::format("{}: {} [kernel {}{}, CTA {}, thread {}{}]\n{}", rule, found, check::shown_name(kernel),
+                     where, sim::text_of(cta), sim::text_of(thread),
                      count > 1 ? fmt::format(", {} times", count) : "", check::advice(*this));
 }
 

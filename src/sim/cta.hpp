@@ -165,6 +165,7 @@ class Cta {
   template <bool watches>
   void execute(Warp& warp, std::uint32_t slice);
   [[noreturn]] void report_limit(const Warp& warp);
+  [[noreturn]] void report_late(const Warp& warp);
   void fill_constants(Warp& warp);
 
   std::uint32_t shared_bytes_;

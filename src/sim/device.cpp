@@ -146,6 +146,11 @@ struct State {
     Launch launch{program, shape, options, maps, {}, memory.regions(), {}, 0, false, 0, {}, false, nullptr};
     launch.number = maps.begin_launch();
     launch.ctas_at_once = ctas_at_once;
+    if (options.seconds_limit > 0) {
+      launch.deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                            std::chrono::duration<double>(std::min(options.seconds_limit, 1e9)));
+    }
     if (workspace) launch.grid_workspace = workspace->address();
     launch.cluster = program.cluster.value_or(shape.cluster);
     launch.explicit_cluster = program.cluster || shape.cluster != LaunchShape{}.cluster;

@@ -7,6 +7,7 @@
 #include <tmajit/sim.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -97,6 +98,8 @@ struct Launch {
   std::mutex print_mutex{};
   std::uint64_t number = 0;  ///< that the tensor maps it changes have
   MapChanges map_changes{};
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
   std::uint64_t ctas_at_once = 1;    ///< that the chip holds
   std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
 

@@ -241,6 +241,11 @@ TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
   CHECK(endless.status == 1);
   CHECK_THAT(endless.err, ContainsSubstring("instruction-limit") && ContainsSubstring("at most 10000") &&
                               ContainsSubstring("--sim-limit"));
+  const auto late = jitc::test::jitc(example.run("endless.ptx", "scale.json", {"--timeout", "0.2"}));
+  CHECK(late.status == 1);
+  CHECK_THAT(late.err, ContainsSubstring("time-limit") && ContainsSubstring("0 of 4 CTAs have ended") &&
+                           ContainsSubstring("at PTX line"));
+  CHECK(jitc::test::jitc(example.run("endless.ptx", "scale.json", {"--timeout", "-1"})).status == 2);
   example.edit("scale.ptx", "[%full], 1024;", "[%full], 1040;", "waits.ptx");
   const auto waits = jitc::test::jitc(example.run("waits.ptx", "scale.json"));
   CHECK(waits.status == 1);

@@ -1,4 +1,6 @@
 /// The list of rules that lint and the simulator share.
+#include "check/kernel_name.hpp"
+
 #include <tmajit/finding.hpp>
 
 #include <fstream>
@@ -44,4 +46,18 @@ TEST_CASE("the pages on the simulator and on lint name every rule") {
     CAPTURE(rule.id);
     CHECK(pages.find("`" + std::string(rule.id) + "`") != std::string::npos);
   }
+}
+
+TEST_CASE("kernels are shown by the names that their sources have, without what would fill a page") {
+  CHECK(check::shown_name("tmajit_map") == "tmajit_map");
+  CHECK(check::shown_name("_Z5scaleILi3EfEvPT0_") == "scale<3, float>(float*)");
+  // _Z5scaleI… with thirty arguments, int each.
+  std::string many = "_Z5scaleIJ";
+  for (int i = 0; i < 30; ++i) many += "i";
+  CHECK(check::shown_name(many + "EEvv") == "scale<…>");
+  std::string plain = "_Z5scale";
+  for (int i = 0; i < 60; ++i) plain += "i";
+  CHECK(check::shown_name(plain) == "scale(…)");
+  for (const char* const damaged : {"", "_Z", "_Z5scal", "_ZN"})
+    CHECK(check::shown_name(damaged) == damaged);
 }

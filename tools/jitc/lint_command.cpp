@@ -1,3 +1,4 @@
+#include "check/kernel_name.hpp"
 #include "commands.hpp"
 #include "files.hpp"
 #include "finding_formats.hpp"
@@ -290,7 +291,7 @@ int lint(const LintCommand& command, bool json) {
          result.allowed.size());
   if (result.findings.empty()) {
     write_stdout("{}: {}, {}\n", styled("clean", Style::good, STDOUT_FILENO), subject.options.name,
-                 result.kernels.size() == 1 ? "kernel " + result.kernels.front()
+                 result.kernels.size() == 1 ? "kernel " + tmajit::check::shown_name(result.kernels.front())
                                             : fmt::format("{} kernels", result.kernels.size()));
     return 0;
   }

@@ -1,4 +1,5 @@
 // Kernels that a launch description launches: of a file of CUDA C++, or PTX from elsewhere.
+#include "check/kernel_name.hpp"
 #include "files.hpp"
 #include "own_kernel.hpp"
 #include "ptx_kernels.hpp"
@@ -86,7 +87,7 @@ int run_ptx(const RunOptions& options, bool json) {
   DescribedLaunch launch(description, folder, options.own.launch, device);
 
   if (!json) {
-    say("kernel", "{} of {}", shown_entry(artifact.entry), options.ptx);
+    say("kernel", "{} of {}", tmajit::check::shown_name(artifact.entry), options.ptx);
     say_launch(device->info(), launch.shape());
   }
   Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};

@@ -1,7 +1,7 @@
 #include "simulation.hpp"
 
+#include "check/kernel_name.hpp"
 #include "option_group.hpp"
-#include "own_kernel.hpp"
 #include "run.hpp"
 #include "source_place.hpp"
 #include "terminal.hpp"
@@ -52,7 +52,7 @@ void say_report(const Report& report, const Artifacts& artifacts) {
     if (!text.empty()) tell(labelled(heading, text, 11, width, STDERR_FILENO));
   };
   part("where",
-       "kernel " + shown_entry(report.kernel) +
+       "kernel " + tmajit::check::shown_name(report.kernel) +
            (report.ptx_line == 0 ? ""
                                  : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
   for (const auto& place : source_places(artifacts, report)) part("source", describe(place));
@@ -123,6 +123,10 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_number("--sim-limit", values.limit, "N",
                    "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
                    std::numeric_limits<std::uint64_t>::max());
+  group
+      .add("--timeout", values.timeout, "SECONDS",
+           "Of the clock, that a launch may take before it is ended; the report says where each warp stands")
+      ->check(CLI::PositiveNumber);
   group.add_list("--allow", values.allow, "RULES",
                  "Rules whose reports are none, with commas between: mbarrier.init-not-fenced");
   group.add_flag(
@@ -137,6 +141,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .seed = options.seed,
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,
+                                       .seconds_limit = options.timeout,
                                        .allowed = allowed_rules(options),
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =
