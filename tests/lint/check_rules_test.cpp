@@ -58,6 +58,5 @@ TEST_CASE("kernels are shown by the names that their sources have, without what 
   std::string plain = "_Z5scale";
   for (int i = 0; i < 60; ++i) plain += "i";
   CHECK(check::shown_name(plain) == "scale(…)");
-  for (const char* const damaged : {"", "_Z", "_Z5scal", "_ZN"})
-    CHECK(check::shown_name(damaged) == damaged);
+  for (const char* const damaged : {"", "_Z", "_Z5scal", "_ZN"}) CHECK(check::shown_name(damaged) == damaged);
 }
