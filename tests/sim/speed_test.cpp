@@ -1,11 +1,21 @@
 /// The simulator's speed, measured and printed; fails only far below what it is built for.
+///
+/// What the table of docs/sim.md is made of: the best of $TMAJIT_SPEED_RUNS (1) runs of each kernel, with
+/// every check on and without looking for races, on one thread of the host.
+#include "sim/speed_kernels.hpp"
 #include "sim/support.hpp"
 
+#include <tmajit/codegen.hpp>
 #include <tmajit/tiles.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <iomanip>
 #include <iostream>
+#include <random>
+#include <span>
 
 #include <catch2/generators/catch_generators.hpp>
 
@@ -13,49 +23,72 @@ using namespace tmajit;
 
 namespace {
 
-/// A copy by plain loads and stores, 16 bytes a thread at a time through shared memory.
-constexpr const char* copy_body = R"(
-.reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
-ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1]; ld.param.u64 %rd3, [p2];
-mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %nctaid.x;
-mad.lo.u32 %r5, %r3, %r2, %r1; mul.lo.u32 %r6, %r4, %r2; cvt.u64.u32 %rd4, %r5; cvt.u64.u32 %rd5, %r6;
-shl.b32 %r7, %r1, 4; mov.u32 %r8, smem; add.u32 %r7, %r7, %r8;
-setp.ge.u64 %p1, %rd4, %rd3; @%p1 bra E;
-L:
-shl.b64 %rd6, %rd4, 4; add.u64 %rd7, %rd1, %rd6; add.u64 %rd8, %rd2, %rd6;
-ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd7];
-st.shared.v4.u32 [%r7], {%r10, %r11, %r12, %r13};
-ld.shared.v4.u32 {%r14, %r15, %r16, %r17}, [%r7];
-st.global.v4.u32 [%rd8], {%r14, %r15, %r16, %r17};
-add.u64 %rd4, %rd4, %rd5; setp.lt.u64 %p1, %rd4, %rd3; @%p1 bra L;
-E:
-ret;)";
+int runs() {
+  const char* const text = std::getenv("TMAJIT_SPEED_RUNS");
+  return text != nullptr ? std::max(std::atoi(text), 1) : 1;
+}
+
+template <typename Work>
+double seconds_of(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct Speed {
+  double rate = 0;  ///< million thread-instructions a second
+  double seconds = 0;
+};
+
+/// The best of all runs of a kernel that must have no reports.
+Speed measure(const tests::SpeedKernel& kernel, Artifact artifact, bool races) {
+  artifact.entry = std::string(kernel.entry);
+  const auto sim = make_sim_device({.races = races, .threads = 1});
+  const auto loaded = sim->kernels().load(artifact);
+  if (kernel.shared_bytes > 0) loaded->allow_shared_bytes(kernel.shared_bytes);
+  const Buffer a(sim, tests::speed_words * 4);
+  const Buffer b(sim, tests::speed_words * 4);
+  const Buffer c(sim, tests::speed_words * 4);
+  std::vector<std::uint32_t> words(tests::speed_words);
+  std::mt19937 random(1);
+  for (std::uint32_t& word : words) word = random() & 0x3fff3fffU;  // pairs of bf16, below 2
+  for (const Buffer* buffer : {&a, &b})
+    sim->memory().copy_in(buffer->address(), std::as_bytes(std::span(words)), nullptr);
+  sim->memory().fill(c.address(), std::byte{0}, c.bytes(), nullptr);
+  std::uint64_t addresses[] = {a.address(), b.address(), c.address()};
+  std::uint32_t n = kernel.n;
+  void* const parameters[] = {&addresses[0], &addresses[1], &addresses[2], &n};
+  const LaunchShape shape{.grid = {kernel.ctas, 1, 1},
+                          .block = {kernel.threads, 1, 1},
+                          .shared_bytes = kernel.shared_bytes,
+                          .cluster = {kernel.cluster, 1, 1}};
+  Speed best;
+  for (int run = 0; run < runs(); ++run) {
+    const std::uint64_t before = sim->thread_instructions();
+    const double seconds = seconds_of([&] { loaded->launch(shape, parameters, nullptr); });
+    const double rate = static_cast<double>(sim->thread_instructions() - before) / seconds / 1e6;
+    if (rate > best.rate) best = {rate, seconds};
+  }
+  for (const Report& report : sim->reports()) FAIL(report.text());
+  return best;
+}
 
 }  // namespace
 
-TEST_CASE("speed of a copy kernel with all checks on, and without looking for races") {
-  const bool races = GENERATE(true, false);
-  const auto sim = make_sim_device({.races = races, .threads = 1});
-  const auto kernel =
-      sim->kernels().load(tests::module_of(copy_body, 3, ".extern .shared .align 16 .b8 smem[];\n"));
-  constexpr std::uint64_t bytes = 16 << 20;
-  const Buffer from(sim, bytes);
-  const Buffer to(sim, bytes);
-  sim->memory().fill(from.address(), std::byte{3}, bytes, nullptr);
-  sim->memory().fill(to.address(), std::byte{4}, bytes, nullptr);  // or the host's page faults would be timed
-  std::uint64_t a = from.address();
-  std::uint64_t b = to.address();
-  std::uint64_t count = bytes / 16;
-  void* const parameters[] = {&a, &b, &count};
-  const auto start = std::chrono::steady_clock::now();
-  kernel->launch({.grid = {8, 1, 1}, .block = {256, 1, 1}, .shared_bytes = 4096}, parameters, nullptr);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  sim->streams().synchronize(nullptr);
-  const double rate = static_cast<double>(sim->thread_instructions()) / seconds / 1e6;
-  std::cout << "copy by threads" << (races ? ": " : ", races not looked for: ") << rate
-            << " million thread-instructions a second on one core, "
-            << static_cast<double>(bytes) / seconds / 1e6 << " MB/s" << std::endl;
-  CHECK(rate > 30);
+TEST_CASE("speed of kernels of many kinds") {
+  const Artifact artifact = compile(custom_source(std::string(tests::speed_source()), "triad", "speed.cu"));
+  std::cout << "million thread-instructions a second on one core, and ms; the same, races not looked for\n"
+            << std::fixed;
+  for (const tests::SpeedKernel& kernel : tests::speed_kernels()) {
+    const Speed checked = measure(kernel, artifact, true);
+    const Speed unchecked = measure(kernel, artifact, false);
+    std::cout << std::left << std::setw(48) << kernel.name << std::right;
+    for (const Speed& speed : {checked, unchecked}) {
+      std::cout << std::setw(8) << std::setprecision(1) << speed.rate << std::setw(8) << speed.seconds * 1e3;
+    }
+    std::cout << std::endl;
+    CHECK(checked.seconds < 10);
+  }
 }
 
 TEST_CASE("speed of our own kernels") {
@@ -74,14 +107,11 @@ TEST_CASE("speed of our own kernels") {
   for (const TileRequest& request : {copying, computing}) {
     const KernelPlan plan = plan_tiles(request);
     const Kernel kernel = runtime.kernel(plan);
-    const std::uint64_t before = sim->thread_instructions();
-    const auto start = std::chrono::steady_clock::now();
-    kernel.launch(plan);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double best = 1e9;
+    for (int run = 0; run < runs(); ++run) best = std::min(best, seconds_of([&] { kernel.launch(plan); }));
     sim->streams().synchronize(nullptr);
-    const double rate = static_cast<double>(sim->thread_instructions() - before) / seconds / 1e6;
-    std::cout << request.family << " of 4 MiB" << (races ? ": " : ", races not looked for: ") << seconds * 1e3
-              << " ms, " << rate << " million thread-instructions a second on one core" << std::endl;
-    CHECK(seconds < 10);
+    std::cout << request.family << " of 4 MiB" << (races ? ": " : ", races not looked for: ") << best * 1e3
+              << " ms" << std::endl;
+    CHECK(best < 10);
   }
 }
