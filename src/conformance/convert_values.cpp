@@ -87,7 +87,9 @@ std::vector<std::uint64_t> cvt_values(Random& random, ElementType type, std::siz
   values.resize(std::min(values.size(), count));
   while (values.size() < count) {
     // Of any size, so that not all are near the limits.
-    const std::uint64_t bits = random();
+    std::uint64_t bits = random();
+    // NaNs of any payload are one in 256 and fewer.
+    if (tmajit::is_float(type) && reference::one_in(random, 16)) bits |= pattern(type, HUGE_VAL);
     values.push_back(tmajit::is_float(type) ? bits : bits >> reference::between(random, 0, 63));
   }
   const std::size_t size = 8 * tmajit::size_of(type);

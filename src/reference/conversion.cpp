@@ -122,18 +122,29 @@ std::uint64_t to_integer(const Conversion& how, const Exact& x) {
   return low_bits(x.negative ? 0 - magnitude : magnitude, how.to);
 }
 
-/// The bits of a NaN: of f64, and of f32 on its way there, sign and payload stay; a half is f32 on its way.
-std::uint64_t nan_of(const Conversion& how, Exact x) {
+/// The bits of a NaN as an H200 leaves them (docs/tma.md, "What cvt does"): what only widens a number, and
+/// what f64 has to do with, keeps sign and payload; all else gives one NaN.
+std::uint64_t nan_of(const Conversion& how, const Exact& x) {
+  using enum ElementType;
   const Layout f = layout_of(how.to);
-  const bool from_half = how.from == ElementType::f16 || how.from == ElementType::bf16;
-  const bool to_wide = how.to == ElementType::f64;
-  if (!to_wide && !(how.from == ElementType::f64 && how.to == ElementType::f32))
-    return (f.sign() - 1) << f.unused;
-  const ElementType from = from_half ? ElementType::f32 : how.from;
-  if (from_half) x = {.kind = x.kind, .m = layout_of(from).hidden() - 1};
-  const int added = f.mantissa_bits - layout_of(from).mantissa_bits;
-  const std::uint64_t payload = added >= 0 ? x.m << added : x.m >> -added;
-  return (x.negative ? f.sign() : 0) | f.infinity() | f.hidden() / 2 | payload;
+  const int added = f.mantissa_bits - layout_of(how.from).mantissa_bits;
+  const std::uint64_t sign = x.negative ? f.sign() : 0;
+  const std::uint64_t kept = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
+  if (how.to == tf32 && how.rounding == Rounding::away)
+    return (sign | (kept - (how.ends_finite ? 1 : 0))) << f.unused;
+  const bool moves =
+      (how.to == how.from && (how.to == f32 || how.to == f64)) || (how.to == f32 && how.from == bf16);
+  if (moves && !how.to_integral && !how.flushes) return sign | kept;
+  if (how.to == f64 && how.flushes) return f.sign() - (std::uint64_t{1} << added);  // the one of f32
+  if (how.to == f64 || how.from == f64) return sign | kept | f.hidden() / 2;
+  return (f.sign() - 1) << f.unused;
+}
+
+/// Whether a number other than zero becomes less than the normal ones, rounded as if exponents had no end.
+bool is_tiny(const Layout& f, const Exact& x, Rounding rounding) {
+  const int exponent = static_cast<int>(std::bit_width(x.m)) - 1 + x.e;
+  if (exponent != f.least() - 1) return exponent < f.least();
+  return shift_out(x.m, exponent - f.mantissa_bits - x.e, x.negative, rounding) < 2 * f.hidden();
 }
 
 std::uint64_t to_float(const Conversion& how, Exact x) {
@@ -148,11 +159,11 @@ std::uint64_t to_float(const Conversion& how, Exact x) {
   const auto result = [&](std::uint64_t magnitude) {
     if (how.saturates)
       magnitude = std::min(magnitude, f.hidden() * static_cast<std::uint64_t>(1 - f.least()));
-    if (how.flushes && how.to == ElementType::f32 && magnitude < f.hidden()) magnitude = 0;
     return (sign | magnitude) << f.unused;
   };
   if (x.kind == Exact::Kind::infinity) return result(ends_finite ? f.largest() : f.infinity());
-  if (x.m == 0) return result(0);
+  if (x.m == 0 || (how.flushes && how.to == ElementType::f32 && is_tiny(f, x, how.rounding)))
+    return result(0);
   const int exponent = std::max(static_cast<int>(std::bit_width(x.m)) - 1 + x.e, f.least());
   if (exponent <= 2 - f.least()) {  // of e4m3 the highest field is of numbers, too
     const std::uint64_t steps = shift_out(x.m, exponent - f.mantissa_bits - x.e, x.negative, how.rounding);
@@ -169,7 +180,7 @@ std::uint64_t to_float(const Conversion& how, Exact x) {
 }  // namespace
 
 std::uint64_t convert(const Conversion& how, std::uint64_t bits) {
-  const bool flushes = how.flushes && how.from == ElementType::f32;
+  const bool flushes = how.flushes && how.from == ElementType::f32 && how.to != ElementType::f16;
   const Exact x =
       is_float(how.from) ? decode_float(layout_of(how.from), bits, flushes) : decode_integer(how.from, bits);
   return is_float(how.to) ? to_float(how, x) : to_integer(how, x);

@@ -13,13 +13,14 @@ struct Conversion {
   tmajit::ElementType from{};
   Rounding rounding = Rounding::none;
   bool to_integral = false;  ///< .rni …: also between floats, to an integral value
-  bool flushes = false;      ///< .ftz: of f32, source and result
+  bool flushes = false;      ///< .ftz: of f32, source and result; but an f32 that becomes an f16 stays
   bool saturates = false;    ///< .sat: to the range of an integer, or to [0, 1]
   bool ends_finite = false;  ///< .satfinite; e4m3 and e5m2 always
   bool rectifies = false;    ///< .relu
 };
 
-/// The result's bits of those of a number, both in the low bytes. Of tf32 all 32 bits count.
+/// The result's bits of those of a number, both in the low bytes. Of tf32 all 32 bits count. What the ISA leaves
+/// open, the bits of NaNs and what .ftz flushes, is as an H200 does it (docs/tma.md).
 [[nodiscard]] std::uint64_t convert(const Conversion& how, std::uint64_t bits);
 
 }  // namespace reference

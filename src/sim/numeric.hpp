@@ -97,10 +97,12 @@ template <SmallFormat format>
   return (bits & sign_bit) != 0 ? -value : value;
 }
 
+/// The one NaN of tf32 (docs/tma.md): the low bits are off here too.
+inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
+
 /// f32 bits to 10 mantissa bits, to nearest: ties to even, or away.
 [[nodiscard]] inline std::uint32_t to_tf32(std::uint32_t bits, bool away) {
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return 0x7fffe000;  // measured on an H200: the low bits are off here too
+  if ((bits & 0x7fffffff) > 0x7f800000) return tf32_nan;
   if ((bits & 0x7f800000) == 0x7f800000) return bits;
   return (bits + (away ? 0x1000 : 0xfff + (bits >> 13 & 1))) & ~0x1fffU;
 }

@@ -14,7 +14,9 @@ using U32 = std::uint32_t;
 using U16 = std::uint16_t;
 using U64 = std::uint64_t;
 
-/// The NaN of a conversion to f64 or from it keeps its sign and the upper bits of its payload, as on an H200.
+// What becomes of NaNs and of subnormal numbers was measured on an H200: docs/tma.md, "What cvt does".
+
+/// The NaN of a conversion to f64 or from it keeps its sign and the upper bits of its payload.
 double quiet(double value) {
   return value != value ? std::bit_cast<double>(std::bit_cast<U64>(value) | U64{1} << 51) : value;
 }
@@ -23,9 +25,14 @@ float quiet(float value) {
 }
 
 template <typename To>
-constexpr auto cast = []<typename From>(From value) -> To {
-  if constexpr (std::is_same_v<To, From> && std::is_floating_point_v<To>) return quiet(value);
-  return static_cast<To>(value);
+constexpr auto cast = []<typename From>(From value) -> To { return static_cast<To>(value); };
+/// From f64 with .ftz. Zero is what would be below the normal numbers if exponents had no end: a number that
+/// rounds to the least normal one only because subnormal ones lie further apart is flushed all the same.
+constexpr auto narrowed_and_flushed = [](double value) -> float {
+  const auto narrow = static_cast<float>(value);
+  if (!(std::fabs(narrow) <= std::numeric_limits<float>::min())) return narrow;
+  const bool is_tiny = std::fabs(static_cast<float>(value * 0x1p64)) < 0x1p-62F;
+  return is_tiny ? std::copysign(0.0F, narrow) : narrow;
 };
 /// Integer to integer with .sat.
 template <typename To>
@@ -41,12 +48,21 @@ constexpr auto integral =
     []<typename T>(T value) { return quiet(static_cast<T>(round_integral(value, round))); };
 /// .sat of a float result, asked of what it is made of: what lies in between stays in between.
 constexpr auto saturated = []<typename T>(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; };
-template <bool to_same>
-constexpr auto flushed = [](float value) { return to_same ? quiet(flush(value)) : flush(value); };
+constexpr auto flushed = [](float value) { return quiet(flush(value)); };
 /// .relu likewise; a NaN stays one.
 constexpr auto rectified = [](float value) { return value <= 0 ? 0.0F : value; };
 template <SmallFormat format>
 constexpr auto widen = [](U16 bits) { return decode_small<format>(bits); };
+/// To f64, which keeps sign and payload of a NaN.
+template <SmallFormat format>
+constexpr auto widen_to_f64 = [](U16 bits) -> double {
+  const auto value = static_cast<double>(decode_small<format>(bits));
+  if (value == value) return value;
+  const U64 payload = U64{bits} << (52 - format.mantissa_bits);
+  return quiet(std::copysign(std::bit_cast<double>(payload | U64{0x7ff} << 52), (bits >> 15) != 0 ? -1 : 1));
+};
+/// To f32 without modifiers: bf16 is its upper half.
+constexpr auto widen_bits = [](U16 bits) { return std::bit_cast<float>(U32{bits} << 16); };
 
 /// A number that rounds to a narrow float as `value` does.
 template <typename From>
@@ -62,11 +78,22 @@ double for_narrow(From value) {
     return static_cast<double>(value);
   }
 }
-template <SmallFormat format, bool saturate, Round round>
-constexpr auto encode =
-    []<typename From>(From value) { return encode_small<format>(for_narrow(value), saturate, round); };
 template <SmallFormat format>
 constexpr U32 bits_of_format = 1 + format.exponent_bits + format.mantissa_bits;
+template <SmallFormat format, bool saturate, Round round>
+constexpr auto encode = []<typename From>(From value) -> U16 {
+  if constexpr (std::is_same_v<From, double>) {
+    // The upper bits of a quiet NaN are one with a shorter exponent, too.
+    constexpr U32 magnitude = (U32{1} << (bits_of_format<format> - 1)) - 1;
+    constexpr U32 infinity = magnitude & ~((U32{1} << format.mantissa_bits) - 1);
+    if (value != value) {
+      const U64 payload =
+          std::bit_cast<U64>(quiet(value)) >> (52 - format.mantissa_bits) & (magnitude ^ infinity);
+      return static_cast<U16>((std::signbit(value) ? magnitude + 1 : 0) | infinity | payload);
+    }
+  }
+  return encode_small<format>(for_narrow(value), saturate, round);
+};
 template <SmallFormat format, bool saturate, Round round>
 constexpr auto encode_pair = [](float high, float low) {
   return static_cast<U32>(encode<format, saturate, round>(high)) << bits_of_format<format> |
@@ -93,8 +120,10 @@ constexpr auto widen_pair = [](U16 pair) {
 template <bool to_zero, bool away, bool saturate>
 constexpr auto rounded_tf32 = [](U32 bits) {
   const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-  const U32 rounded = to_zero && !is_nan ? bits & ~0x1fffU : to_tf32(bits, away);
-  return saturate && (rounded & 0x7fffffff) == 0x7f800000 ? rounded - 0x2000 : rounded;
+  const U32 rounded =
+      is_nan ? (away ? bits & ~0x1fffU : tf32_nan) : (to_zero ? bits & ~0x1fffU : to_tf32(bits, away));
+  // .satfinite takes a step from whatever is no finite number, which leaves most NaNs what they are.
+  return saturate && (rounded & 0x7f800000) == 0x7f800000 ? rounded - 0x2000 : rounded;
 };
 
 /// What visit.operator()<Round>() gives for the rounding to an integer that the instruction names; null
@@ -117,6 +146,9 @@ Handler numeric(const Decoder& d) {
         with_round(d, []<Round round>() -> Handler { return &apply<to_whole<To, round>, To, From>; });
     return handler != nullptr ? handler : &apply<to_whole<To, Round::zero>, To, From>;
   } else {
+    if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>) {
+      if (d.has("ftz")) return rounded<&apply<narrowed_and_flushed, float, double>>(d);
+    }
     return rounded<&apply<cast<To>, To, From>>(d);
   }
 }
@@ -224,14 +256,26 @@ void add_bounds(const Decoder& d, ScalarType to, Steps& steps) {
   if (d.has("relu")) steps.add(&apply<rectified, float, float>, type);
 }
 
+/// Halves meet the other types in f32, which holds every one of them but the bits of NaNs.
+void add_widening(const Decoder& d, ScalarType to, ScalarType from, Steps& steps) {
+  const bool is_bf16 = from == ScalarType::bf16;
+  if (!is_bf16 && from != ScalarType::f16) return;
+  if (to == ScalarType::f64) {
+    return steps.add(is_bf16 ? &apply<widen_to_f64<bf16_format>, double, U16>
+                             : &apply<widen_to_f64<f16_format>, double, U16>,
+                     to);
+  }
+  const Handler to_f32 = to == ScalarType::f32 && !d.has("ftz") ? &apply<widen_bits, float, U16>
+                                                                : &apply<widen<bf16_format>, float, U16>;
+  steps.add(is_bf16 ? to_f32 : &apply<widen<f16_format>, float, U16>, ScalarType::f32);
+}
+
 void emit_one(Decoder& d, ScalarType to, ScalarType from) {
   const Slot source = d.read(1, from);
   Steps steps(d, from);
-  // Halves meet the other types in f32, which holds every one of them.
-  if (from == ScalarType::f16) steps.add(&apply<widen<f16_format>, float, U16>, ScalarType::f32);
-  if (from == ScalarType::bf16) steps.add(&apply<widen<bf16_format>, float, U16>, ScalarType::f32);
-  if (d.has("ftz") && from == ScalarType::f32)
-    steps.add(to == from ? &apply<flushed<true>, float, float> : &apply<flushed<false>, float, float>, from);
+  add_widening(d, to, from, steps);
+  if (d.has("ftz") && from == ScalarType::f32 && to != ScalarType::f16)
+    steps.add(&apply<flushed, float, float>, from);
   add_bounds(d, to, steps);
   if (ptx::is_float(to) && ptx::is_float(steps.type())) {
     const ScalarType type = steps.type();
@@ -242,8 +286,8 @@ void emit_one(Decoder& d, ScalarType to, ScalarType from) {
     if (whole != nullptr) steps.add(whole, type);
   }
   if (steps.empty() || steps.type() != to) steps.add(handler_of(d, to, steps.type()), to);
-  if (d.has("ftz") && to == ScalarType::f32 && from != ScalarType::f32)
-    steps.add(&apply<flushed<false>, float, float>, to);
+  if (d.has("ftz") && to == ScalarType::f32 && ptx::bits_of(from) == 16)
+    steps.add(&apply<flushed, float, float>, to);
   steps.emit(source);
 }
 

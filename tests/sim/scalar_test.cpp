@@ -145,7 +145,15 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0x3f801000) == 0x3f802000);
   CHECK(r("cvt.f32.f16 %f9, %h1;\nmov.b32 %r9, %f9;", 0xfe01) == 0x7fffffff);
   CHECK(r("cvt.rn.tf32.f32 %r9, %f1;", 0x7fc00001) == 0x7fffe000);
-  CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0xffffffff) == 0x7fffe000);
+  CHECK(r("cvt.rna.tf32.f32 %r9, %f1;", 0xffffffff) == 0xffffe000);
+  CHECK(r("cvt.rna.satfinite.tf32.f32 %r9, %f1;", 0x7fc00000) == 0x7fbfe000);
+  CHECK(r("cvt.f32.f32 %f9, %f1;\nmov.b32 %r9, %f9;", 0xff800001) == 0xff800001);
+  CHECK(r("cvt.rp.ftz.f16.f32 %h9, %f1;" + join, 1) == 1);
+  CHECK(rd("cvt.ftz.f64.f32 %fd9, %f1;\nmov.b64 %rd9, %fd9;", 0xffc00001) == 0x7fffffffe0000000);
+  // Between the largest subnormal number and the least normal one lie four steps of 24 bits.
+  const std::string flush = "cvt.rn.ftz.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;";
+  CHECK(r(flush, 0xb80fffffefffffff) == 0x80000000);
+  CHECK(r(flush, 0xb80ffffff0000000) == 0x80800000);
   CHECK(r("cvt.rn.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;", 0xfff83a8a20000001) == 0xffc1d451);
 }
 
