@@ -246,7 +246,9 @@ Trial trial_of(const Change& change, Random& random) {
   };
   const Memory tensor = made("tensor", tensor_bytes(map));
   Memory window = made("shared memory", window_bytes(change.load));
-  reference::load(map, tensor.before, std::span(change.load.at).first(map.rank), window.after);
+  TensorMapSpec used = map;
+  if (is_tf32(change.before.type)) used.type = change.before.type;  // a map of tf32 stays so (docs/tma.md)
+  reference::load(used, tensor.before, std::span(change.load.at).first(map.rank), window.after);
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4),
                   std::vector<std::byte>(4)};
   complete.after[0] = std::byte{1};
@@ -305,9 +307,29 @@ std::vector<Trial> changes(Random& random, Field field) {
       change.before = before(random, map, field);
     }
     if (field != address && change.before == map) continue;
-    // A map that was of tf32 stays so (docs/tma.md).
+    // Such maps have a case of their own.
     if (is_tf32(change.before.type) && !is_tf32(map.type)) continue;
     if (validate(change.before).empty()) trials.push_back(trial_of(change, random));
+  }
+  return trials;
+}
+
+/// Maps of tf32 that become ones of f32; of any other type copies by them are illegal.
+std::vector<Trial> changes_of_tf32(Random& random) {
+  std::vector<Trial> trials;
+  for (const ElementType from : {ElementType::tf32, ElementType::tf32_ftz}) {
+    for (const ElementType to : {ElementType::f32, ElementType::f32_ftz}) {
+      for (std::uint32_t way = 0; way < 4; ++way) {
+        Change change{.load = {}, .before = {}, .fields = 1U << type, .way = way};
+        do {
+          change.load = random_tile(random, TileCopy::Way::load,
+                                    {.types = true, .swizzles = true, .outside = true, .padded = true});
+        } while (change.load.map.type != to);
+        change.before = change.load.map;
+        change.before.type = from;
+        trials.push_back(trial_of(change, random));
+      }
+    }
   }
   return trials;
 }
@@ -322,6 +344,11 @@ void add_map_changes(std::vector<Case>& cases) {
          .what = "loads by a map whose field a kernel has replaced, published to each scope in either way",
          .trials = [field](Random& random) { return changes(random, static_cast<Field>(field)); }});
   }
+  cases.push_back({.name = "tensormap.replace.tf32",
+                   .instructions = {"tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap"},
+                   .what = "loads by maps of tf32 that a kernel has made ones of f32: they go on rounding",
+                   .trials = changes_of_tf32,
+                   .reports = {"tensormap.field"}});
 }
 
 }  // namespace conformance

@@ -58,7 +58,7 @@ void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, 
   TensorMapSpec& map = c.map;
   const bool store = c.way != TileCopy::Way::load;
   const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
-  // A store is illegal where the bounding box ends behind the image (docs/tma.md).
+  // A store is illegal where the bounding box reaches beyond the image (docs/tma.md).
   const std::int64_t most = store ? std::min<std::int64_t>(3, extent - 1) : 3;
   const std::int64_t lower = features.corners ? signed_between(random, store ? 0 : -4, most) : store ? 0 : -1;
   const std::int64_t upper = features.corners ? signed_between(random, -5, store ? 0 : 4) : -1;

@@ -228,21 +228,25 @@ Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& o
   return *reduction;
 }
 
-/// On an H200 a store through such a map is an illegal instruction (docs/tma.md).
-void check_upper_corners(Warp& warp, std::uint32_t lane, const TensorMapSpec& spec) {
+/// On an H200 a store through a map whose bounding box leaves the image is an illegal instruction, wherever
+/// its pixels are (docs/tma.md).
+void check_corners(Warp& warp, std::uint32_t lane, const TensorMapSpec& spec) {
   if (spec.mode != MapMode::im2col) return;
-  for (std::uint32_t i = 0; i + 2U < spec.rank; ++i) {
-    if (spec.pixel_box.upper[i] <= 0) continue;
+  const auto refuse = [&](std::string_view which, std::int32_t corner, std::uint32_t i) {
     warp.fail(lane, "im2col.store-corner",
-              fmt::format("a store by an im2col map whose upper corner is {} in dimension {} of the image",
-                          spec.pixel_box.upper[i], i));
+              fmt::format("a store by an im2col map whose {} corner is {} in dimension {} of the image",
+                          which, corner, i));
+  };
+  for (std::uint32_t i = 0; i + 2U < spec.rank; ++i) {
+    if (spec.pixel_box.lower[i] < 0) refuse("lower", spec.pixel_box.lower[i], i);
+    if (spec.pixel_box.upper[i] > 0) refuse("upper", spec.pixel_box.upper[i], i);
   }
 }
 
 template <auto copy_of>
 void store(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Copy copy = copy_of(warp, lane, operands, operands.destination);
-  if (copy.tensor) check_upper_corners(warp, lane, copy.map.spec);
+  if (copy.tensor) check_corners(warp, lane, copy.map.spec);
   for (std::uint32_t d = 0; d < copy.origin.size(); ++d) {
     if (copy.origin[d] >= 0) continue;
     warp.fail(lane, "store.negative-coordinate",

@@ -70,13 +70,18 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// On an H200 a map that was of tf32 goes on rounding under another type, and the copy is illegal where that
-/// is not f32 (docs/tma.md).
-void check_type(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
-  if (!is_tf32(from) || is_tf32(to)) return;
-  warp.fail(lane, "tensormap.field",
-            fmt::format("tensormap.replace makes a tensor map of {} one of {}", name(from), name(to)),
-            "tf32 or tf32_ftz, or a map that the driver encoded with another type");
+/// Whether a map stays what it was though it is given another type: on an H200 one of tf32 goes on rounding
+/// as f32, and copies by it are illegal under any other type (docs/tma.md). Reports both.
+bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
+  if (!is_tf32(from) || is_tf32(to)) return false;
+  const bool rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
+  std::string found =
+      fmt::format("tensormap.replace makes a tensor map of {} one of {}, {}", name(from), name(to),
+                  rounds ? "whose loads go on rounding to tf32" : "by which every copy is illegal");
+  constexpr auto legal = "tf32 or tf32_ftz, or a map that the driver encoded with another type";
+  if (!rounds) warp.fail(lane, "tensormap.field", std::move(found), legal);
+  warp.report(lane, "tensormap.field", std::move(found), legal);
+  return true;
 }
 
 /// An access of all bytes of a map by one lane.
@@ -144,8 +149,8 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
                 fmt::format("tensormap.replace gives .{} the value {}", field_names[op.c], value),
                 fmt::format("0 to {}", values_of(field) - 1));
     }
-    if (field == Field::elemtype) check_type(warp, lane, map->spec.type, element_types[value]);
-    set_field(*map, field, op.b, value);
+    if (field != Field::elemtype || !stays_tf32(warp, lane, map->spec.type, element_types[value]))
+      set_field(*map, field, op.b, value);
     check_shadow(warp, lane, at, map_bytes, true);
     const EncodedTensorMap changed =
         cta.launch.tensor_maps.encode(map->spec, map->address, cta.launch.number);

@@ -93,19 +93,31 @@ TEST_CASE("a corner outside of the bounding box, and offsets that a map's rank d
                     ContainsSubstring("0 offsets for 4 coordinates"));
 }
 
-TEST_CASE("a store of pixels through a map whose bounding box ends behind the image") {
+TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the image") {
   const std::string store =
       "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rd5, {%r8, %r9, %r10, %r11}], "
       "[%r5+1024];\n";
   const std::string sum =
       "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group "
       "[%rd5, {%r8, %r9, %r10, %r11}], [%r5+1024];\n";
+  const std::string copy = GENERATE_COPY(store, sum);
   TensorMapSpec map = images();
+  const auto refused = [&](const std::string& corner) {
+    const Outcome outcome = pixels({.copy = copy, .w = "0"}, map);
+    expect_first(outcome, "im2col.store-corner");
+    CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring(corner));
+  };
+  // Each as on an H200, though all pixels are inside the image.
   map.pixel_box.lower = {0, 0};
   map.pixel_box.upper = {-1, 1};
-  const Outcome outcome = pixels({.copy = GENERATE_COPY(store, sum), .w = "0"}, map);
-  expect_first(outcome, "im2col.store-corner");
-  CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring("upper corner is 1 in dimension 1"));
+  refused("upper corner is 1 in dimension 1");
+  map.pixel_box.upper = {1, 0};
+  refused("upper corner is 1 in dimension 0");
+  map.pixel_box.lower = {0, -1};
+  map.pixel_box.upper = {0, 0};
+  refused("lower corner is -1 in dimension 1");
+  map.pixel_box.lower = map.pixel_box.upper = {-1, -1};
+  refused("lower corner is -1 in dimension 0");
 }
 
 TEST_CASE("an instruction of the other mode than its map's") {

@@ -126,8 +126,27 @@ TEST_CASE("a field's value and ordinal that there are not") {
 TEST_CASE("a map that was of tf32 cannot become one of another type") {
   TensorMapSpec spec = rows_of(16);
   spec.type = ElementType::tf32;
-  expect_only(change({.change = replaced("elemtype", "7")}, spec), "tensormap.field");
+  const Outcome as_u8 = change({.change = replaced("elemtype", "0")}, spec);
+  expect_only(as_u8, "tensormap.field");
+  CHECK_THAT(as_u8.reports[0].found, ContainsSubstring("every copy is illegal"));
   expect_clean(change({.change = replaced("elemtype", "12")}, spec));
+  spec.type = ElementType::f32_ftz;
+  expect_clean(change({.change = replaced("elemtype", "7")}, spec));
+}
+
+TEST_CASE("a map that was of tf32 goes on rounding as one of f32") {
+  TensorMapSpec spec = rows_of(16);
+  spec.type = GENERATE_COPY(ElementType::tf32, ElementType::tf32_ftz);
+  // Two of the words that a tile of two rows holds, as an H200 rounded them.
+  const std::string words =
+      "add.u64 %rd10, %rd1, 256;\n@%p1 st.global.u32 [%rd10], 0x4aa855c7;\n"
+      "@%p1 st.global.u32 [%rd10+4], 0x92821435;\n@%p1 fence.proxy.async;\n";
+  const Outcome outcome = change({.change = words + replaced("elemtype", GENERATE("7", "8"))}, spec);
+  expect_only(outcome, "tensormap.field");
+  CHECK_THAT(outcome.reports[0].found, ContainsSubstring("go on rounding"));
+  CHECK(outcome.words[512] == 0x4aa86000);
+  CHECK(outcome.words[513] ==
+        0x92820000 + 0x1435 / 0x2000 * 0x2000 + (0x1435 % 0x2000 > 0x1000 ? 0x2000 : 0));
 }
 
 TEST_CASE("a changed map that is used without its fences") {
