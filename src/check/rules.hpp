@@ -139,7 +139,10 @@ inline constexpr Rule rules[] = {
      "1 to 2^20 - 1 arrivals", "count the threads that arrive in a phase", "PTX ISA: mbarrier.init"},
     {"mbarrier.expected-bytes", "An mbarrier expects other bytes than the loads that complete on it deliver.",
      "exactly the bytes of the loads, those out of bounds included",
-     "a phase with another count never completes: the kernel hangs", "PTX ISA: mbarrier.expect_tx"},
+     "count the bytes of every copy that completes on the mbarrier in the phase: with more it never ends, "
+     "and "
+     "with fewer too early",
+     "PTX ISA: mbarrier.expect_tx"},
     {"mbarrier.init-not-fenced",
      "A load can complete on an mbarrier whose mbarrier.init no fence has shown to the copy engine.",
      "fence.mbarrier_init, or fence.proxy.async, by the thread that initialised it",

@@ -316,6 +316,8 @@ void Cta::fence_mbarriers(std::uint32_t thread) {
 void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
   ++changes;
   if (barrier.pending != 0 || barrier.bytes != 0) return;
+  if (const auto late = engine.in_flight_to(offset)) report_over_too_early(*this, offset, barrier, *late);
+  barrier.transactions.next_phase();
   ++barrier.phase;
   barrier.pending = barrier.expected;
   if (races) races->mbarrier_phase(in_cluster(offset));

@@ -5,6 +5,7 @@
 #include "sim/engine.hpp"
 #include "sim/launch.hpp"
 #include "sim/races.hpp"
+#include "sim/transactions.hpp"
 #include "sim/warp.hpp"
 
 #include <memory>
@@ -35,6 +36,7 @@ struct Mbarrier {
   std::uint32_t place = 0;   ///< index into Program::place of its init
   std::uint32_t writer = 0;  ///< thread_tag() of who initialised it
   bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
+  Transactions transactions{};
 };
 
 /// A CTA barrier (bar.sync).

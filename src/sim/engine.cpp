@@ -98,7 +98,8 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     }
   });
   check_destination(warp, lane, seen, "an asynchronous load", "begins to write", "load");
-  if (cta_.races) cta_.races->load(copy, warp, lane, cta_, (seen & (storing | loading)) != 0);
+  if (cta_.races && !cta_.races->load(copy, warp, lane, cta_, (seen & (storing | loading)) != 0))
+    check_phase(copy);
   if (copy.reduces) {
     if (!written) {
       warp.report(lane, "shared.uninitialised",
@@ -117,6 +118,20 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
   } else {
     loads_.push_back(copy);
   }
+}
+
+void Engine::check_phase(const Copy& copy) {
+  const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
+  const PhaseTransactions& before = barrier.transactions.before();
+  // A phase that expected no bytes was not for copies.
+  if (before.expected.empty() || before.came.empty()) return;
+  report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
+}
+
+std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const {
+  const auto load = std::ranges::find(loads_, barrier, &Copy::barrier);
+  if (load == loads_.end()) return std::nullopt;
+  return TransactionPart{load->issuer, load->thread, load->place, load->bytes, 1};
 }
 
 bool Engine::uses_map(std::uint64_t address) const {
@@ -182,6 +197,7 @@ void Engine::complete_load(const Copy& copy) {
     return;
   }
   barrier->bytes -= copy.bytes;
+  barrier->transactions.came(*copy.issuer, copy.thread, copy.place, copy.bytes);
   cta_.settle(copy.barrier, *barrier);
 }
 

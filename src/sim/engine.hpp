@@ -4,11 +4,13 @@
 /// seed.
 #include "sim/launch.hpp"
 #include "sim/tile.hpp"
+#include "sim/transactions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +65,8 @@ class Engine {
   /// complete.
   void wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only);
 
+  /// A load, if any is in flight, that completes on the mbarrier at `barrier`.
+  [[nodiscard]] std::optional<TransactionPart> in_flight_to(std::uint32_t barrier) const;
   /// Whether a copy is outstanding that takes its map from `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
@@ -80,6 +84,8 @@ class Engine {
     bool read = false;
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
+  /// The load's thread does not know that the phase before is over.
+  void check_phase(const Copy& copy);
   void complete_load(const Copy& copy);
   void mark_unread();
   void read(Store& store);

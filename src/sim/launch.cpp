@@ -240,6 +240,7 @@ bool Cluster::release_held() {
 }
 
 void Cluster::report_deadlock() {
+  report_wrong_bytes(*this);
   std::string found =
       size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
                   : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";

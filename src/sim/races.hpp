@@ -93,8 +93,9 @@ class Races {
 
   // Copies, at issue. With `quiet` a rule has been reported already.
 
-  /// Into the shared memory of `target`.
-  void load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet);
+  /// Into the shared memory of `target`. False if the thread does not know that the phase before the present
+  /// one of the copy's mbarrier is over: its bytes may then count for either.
+  [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
   // Products of matrices, which a warp issues: begin_product(), then what each reads of shared memory.
 
@@ -110,7 +111,8 @@ class Races {
   /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
   struct Phases {
     Agent agent = 0;
-    std::uint32_t time = 1;  ///< of the loads of the current phase
+    std::uint32_t time = 1;   ///< of the loads of the current phase
+    std::uint32_t first = 1;  ///< of those of the first
     Clock arriving;          ///< of those who have arrived in it
     Clock completed;         ///< of those before
   };

@@ -254,7 +254,7 @@ void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
   knowledge.tick();
 }
 
-void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet) {
+bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet) {
   const std::uint32_t barrier = target.in_cluster(copy.barrier);
   mbarrier_use(warp, 1U << lane, barrier);
   begin_issue(warp, lane);
@@ -267,8 +267,10 @@ void Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
     const std::uint32_t from = copy.source->in_cluster(copy.source_offset);
     range(from, from + copy.bytes, reads, reads.access.first, 0);
   }
+  const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
   // A thread that waits for the phase comes after the load, and so after all that comes before the load.
   order.arriving.join(issue_);
+  return knows;
 }
 
 void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {

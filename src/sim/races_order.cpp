@@ -81,7 +81,7 @@ Races::Phases& Races::phases(std::uint32_t offset) {
 void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   mbarrier_use(warp, 1U << lane, offset, true);
   Phases& order = phases(offset);
-  ++order.time;
+  order.first = ++order.time;
   order.arriving.clear();
   order.completed.clear();
 }

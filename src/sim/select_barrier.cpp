@@ -219,13 +219,22 @@ void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// Bytes that the lane expects, or below 0 those that it says have come.
 void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
   barrier.bytes += bytes;
+  if (bytes > 0) {
+    barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.place(),
+                                static_cast<std::uint64_t>(bytes));
+  } else if (bytes < 0) {
+    barrier.transactions.came(*warp.cta, warp.thread(lane), warp.place(), static_cast<std::uint64_t>(-bytes));
+  }
   if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+  // More bytes than it expects keep a phase from its end.
+  if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
     warp.fail(
         lane, "mbarrier.arrivals",

@@ -146,8 +146,8 @@ TEST_CASE("reports of a file's kernel name the user's file and line") {
   const auto& places = report.at("run").at("simulation").at("reports")[0].at("source");
   REQUIRE_FALSE(places.empty());
   CHECK(places.back().at("file") == "scale.cu");
-  CHECK(places.back().at("line") == 21);
-  CHECK(places.back().at("text") == "full.wait(0);");
+  CHECK(places.back().at("line") == 18);
+  CHECK(places.back().at("text") == "full.expect(sizeof tile + 16);");
   const auto lint = jitc_json(example.words("lint") + std::vector<std::string>{"--json"}, 1);
   REQUIRE(lint.at("findings").size() == 1);
   CHECK(lint.at("findings")[0].at("rule") == "mbarrier.expected-bytes");

@@ -139,7 +139,7 @@ TEST_CASE("ragged: mistakes with tensor maps that change are named") {
        {"tensormap.in-use"}},
       {"loads bring 16 bytes more than is expected",
        adjust("mbarrier.arrive.expect_tx", 1, "-16"),
-       {"deadlock"}},
+       {"mbarrier.expected-bytes"}},
       {"stages are loaded again before they are read",
        drop("cp.async.bulk.wait_group.read"),
        {"load.before-store-read"}},

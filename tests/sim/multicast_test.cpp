@@ -98,11 +98,11 @@ TEST_CASE("mistakes of multicast loads are named") {
   }
   SECTION("a destination that expects other bytes") {
     const Outcome outcome = multicast({.expect = "512"}, shape);
-    expect_only(outcome, "deadlock");
+    expect_only(outcome, "mbarrier.expected-bytes");
     CHECK_THAT(outcome.reports[0].found, ContainsSubstring("256 bytes missing"));
   }
   SECTION("a destination that is not in the mask") {
-    expect_only(multicast({.mask = "7"}, shape), "deadlock");
+    expect_only(multicast({.mask = "7"}, shape), "mbarrier.expected-bytes");
   }
   SECTION("a destination that has exited") {
     const Outcome outcome = multicast({.leaves = "setp.eq.u32 %p6, %r2, 3;\n@%p6 ret;\n"}, shape);

@@ -36,17 +36,18 @@ const char* const try_wait = "mbarrier.try_wait";
 std::vector<Mutant> mutants() {
   using Rules = std::vector<std::string>;
   const Rules deadlock{"deadlock"};
+  const Rules bytes{"mbarrier.expected-bytes"};
   const Rules in_flight{"shared.in-flight-read", "store.in-flight-read"};
   const Rules reuse{"load.before-store-read"};
   const auto no_wait = [](const std::string&) { return std::string("setp.eq.s32 done, 0, 0;"); };
   return {
       {"map without its proxy fence", Base::map, drop("fence.proxy.async"), {"store.missing-proxy-fence"}},
       {"bulk without its proxy fence", Base::bulk, drop("fence.proxy.async"), {"store.missing-proxy-fence"}},
-      {"copy expects 16 bytes too many", Base::copy, adjust(expect_tx, 1, "16"), deadlock},
-      {"copy expects 16 bytes too few", Base::copy, adjust(expect_tx, 1, "-16"), deadlock},
-      {"map expects 16 bytes too many", Base::map, adjust(expect_tx, 1, "16"), deadlock},
-      {"map expects 16 bytes too few", Base::map, adjust(expect_tx, 1, "-16"), deadlock},
-      {"bulk expects 16 bytes too many", Base::bulk, adjust(expect_tx, 1, "16"), deadlock},
+      {"copy expects 16 bytes too many", Base::copy, adjust(expect_tx, 1, "16"), bytes},
+      {"copy expects 16 bytes too few", Base::copy, adjust(expect_tx, 1, "-16"), bytes},
+      {"map expects 16 bytes too many", Base::map, adjust(expect_tx, 1, "16"), bytes},
+      {"map expects 16 bytes too few", Base::map, adjust(expect_tx, 1, "-16"), bytes},
+      {"bulk expects 16 bytes too many", Base::bulk, adjust(expect_tx, 1, "16"), bytes},
       {"copy expects no bytes",
        Base::copy,
        swap(expect_tx, ".expect_tx", "", -1),
@@ -128,7 +129,7 @@ std::vector<Mutant> mutants() {
        Base::copy,
        adjust(tensor_store, 1, "-16"),
        {"store.negative-coordinate"}},
-      {"copy stores what nobody loaded", Base::copy, drop(tensor_load), {"deadlock"}},
+      {"copy stores what nobody loaded", Base::copy, drop(tensor_load), bytes},
       {"copy loads past its shared memory",
        Base::copy,
        adjust(tensor_load, 0, "1048576"),
@@ -152,11 +153,8 @@ std::vector<Mutant> mutants() {
        Base::bulk,
        adjust("cp.async.bulk.shared::cluster", 1, "8"),
        {"copy.global-alignment"}},
-      {"bulk loads 16 bytes less",
-       Base::bulk,
-       adjust("cp.async.bulk.shared::cluster", 1, "-16"),
-       {"deadlock"}},
-      {"reduce_into expects 16 bytes too few", Base::reduce_into, adjust(expect_tx, 1, "-16"), deadlock},
+      {"bulk loads 16 bytes less", Base::bulk, adjust("cp.async.bulk.shared::cluster", 1, "-16"), bytes},
+      {"reduce_into expects 16 bytes too few", Base::reduce_into, adjust(expect_tx, 1, "-16"), bytes},
       {"reduce_into does not wait for its loads", Base::reduce_into, lines(try_wait, no_wait), in_flight},
       {"reduce_into reuses a stage before it is read", Base::reduce_into,
        drop("cp.async.bulk.wait_group.read"), reuse},
