@@ -19,14 +19,6 @@ namespace sim {
 /// Thrown where a CTA cannot go on; what happened has been reported.
 struct Stop {};
 
-/// State of a byte of shared memory.
-enum Shadow : std::uint8_t {
-  initialised = 1,
-  in_mbarrier = 2,
-  loading = 4,  ///< an asynchronous load will write it
-  storing = 8,  ///< an asynchronous store has yet to read it
-};
-
 /// An mbarrier, beside the 8 bytes it stands on (PTX ISA, "mbarrier").
 struct Mbarrier {
   std::uint32_t expected = 0;  ///< arrivals of the next phase

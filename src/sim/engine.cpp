@@ -19,17 +19,6 @@ constexpr int poison = 0xcb;
 constexpr std::size_t most_unwritten = 32;
 constexpr std::uint32_t most_row_bytes = 256 * 32;
 
-/// Calls visit(shared offset, bytes) for every piece that a copy has in shared memory.
-template <typename Visit>
-void for_each_shared(const Copy& copy, const Visit& visit) {
-  if (!copy.tensor) return visit(copy.shared, copy.bytes);
-  const Tile tile = copy.tile();
-  tile.for_each_row([&](const TileRow& row) {
-    tile.for_each_piece(copy.shared, row,
-                        [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
-  });
-}
-
 /// What the engine makes of a row's elements on the way to shared memory.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   if (type != ElementType::tf32 && type != ElementType::tf32_ftz) return;
@@ -50,19 +39,20 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
 }
 
 /// Reports a copy into shared memory of which `seen` says what it is used for.
-void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, std::string_view copy,
-                       std::string_view writes, std::string_view others) {
+void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, const Copy& destination,
+                       Engine& engine, std::string_view copy, std::string_view writes,
+                       std::string_view others) {
+  const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
+    if (warp.cta->launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return;
+    warp.report(lane, rule,
+                fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination), writes,
+                            used, engine.whom_it_meets(destination, state)));
+  };
   if ((seen & in_mbarrier) != 0)
     warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", copy));
-  if ((seen & storing) != 0) {
-    warp.report(lane, "load.before-store-read",
-                fmt::format("{} {} shared memory that a bulk store has not read yet", copy, writes));
-  }
-  if ((seen & loading) != 0) {
-    warp.report(
-        lane, "load.overlap",
-        fmt::format("{} {} shared memory that another {} in flight writes too", copy, writes, others));
-  }
+  if ((seen & storing) != 0) report("load.before-store-read", "a bulk store has not read yet", storing);
+  if ((seen & loading) != 0)
+    report("load.overlap", fmt::format("another {} in flight writes too", others), loading);
 }
 
 /// Global memory that a copy reads or writes; reports and stops where no allocation holds it.
@@ -97,7 +87,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
       written = written && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
     }
   });
-  check_destination(warp, lane, seen, "an asynchronous load", "begins to write", "load");
+  check_destination(warp, lane, seen, copy, *this, "an asynchronous load", "begins to write", "load");
   if (cta_.races && !cta_.races->load(copy, warp, lane, cta_, (seen & (storing | loading)) != 0))
     check_phase(copy);
   if (copy.reduces) {
@@ -221,7 +211,9 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
   }
   if (!delivered) {
     warp.report(lane, "store.in-flight-read",
-                "a bulk store reads shared memory that an asynchronous load has not delivered yet");
+                fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
+                            "delivered yet{}",
+                            range_text(copy), whom_it_meets(copy, loading)));
   }
   if (unpublished != 0) {
     (void)cta_.published(unpublished, writer);
@@ -395,7 +387,12 @@ void Engine::end_read(const Copy& copy) {
 void SmallCopies::issue(SmallCopy copy, const Warp& warp, std::uint32_t lane) {
   std::uint8_t seen = 0;
   for (std::uint32_t i = 0; i < copy.bytes; ++i) seen |= cta_.shadow()[copy.shared + i];
-  check_destination(warp, lane, seen, "a cp.async", "writes", "copy");
+  if ((seen & (in_mbarrier | storing | loading)) != 0) {
+    Copy range;
+    range.shared = copy.shared;
+    range.bytes = copy.bytes;
+    check_destination(warp, lane, seen, range, cta_.engine, "a cp.async", "writes", "copy");
+  }
   std::memset(cta_.shared() + copy.shared, poison, copy.bytes);
   std::memset(cta_.shadow() + copy.shared, loading, copy.bytes);
   copy.group = open_group_[copy.thread];

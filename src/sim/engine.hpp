@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +51,28 @@ struct Copy {
 /// A copy of which only the issuer is known.
 [[nodiscard]] Copy issued_by(const Warp& warp, std::uint32_t lane);
 
+/// Calls visit(shared offset, bytes) for every piece that a copy has in shared memory.
+template <typename Visit>
+void for_each_shared(const Copy& copy, const Visit& visit) {
+  if (!copy.tensor) return visit(copy.shared, copy.bytes);
+  const Tile tile = copy.tile();
+  tile.for_each_row([&](const TileRow& row) {
+    tile.for_each_piece(copy.shared, row,
+                        [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
+  });
+}
+/// "0x500 to 0x5ff": the shared addresses of a range, and of what a copy has there.
+[[nodiscard]] std::string range_text(std::uint32_t offset, std::uint32_t bytes);
+[[nodiscard]] std::string range_text(const Copy& copy);
+
+/// State of a byte of shared memory.
+enum Shadow : std::uint8_t {
+  initialised = 1,
+  in_mbarrier = 2,
+  loading = 4,  ///< an asynchronous load will write it
+  storing = 8,  ///< an asynchronous store has yet to read it
+};
+
 class Engine {
  public:
   explicit Engine(Cta& cta) : cta_(cta) {}
@@ -67,6 +90,9 @@ class Engine {
 
   /// A load, if any is in flight, that completes on the mbarrier at `barrier`.
   [[nodiscard]] std::optional<TransactionPart> in_flight_to(std::uint32_t barrier) const;
+  /// Of an access of shared memory (`access.shared` on) that is `loading` or `storing`: ", the one at PTX
+  /// line 40 into 0x480 to 0x57f", the copy in flight that it meets.
+  [[nodiscard]] std::string whom_it_meets(const Copy& access, Shadow state) const;
   /// Whether a copy is outstanding that takes its map from `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
@@ -129,6 +155,8 @@ class SmallCopies {
 
   /// Completes what one arrival waits for, if there is one.
   bool deliver();
+  /// One in flight that writes bytes of [begin, end); null if none does.
+  [[nodiscard]] const SmallCopy* writes_into(std::uint32_t begin, std::uint32_t end) const;
   void reset();
 
  private:

@@ -137,23 +137,31 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));
   if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
-  const auto misused = [&](check::RuleId rule, std::string_view access, std::string_view why) {
-    warp.report(lane, rule, fmt::format("{} at {:#x}{}", access, at.offset + shared_base, why));
+  const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
+                           Shadow meets = initialised) {
+    if (cta.launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return false;
+    Copy access;
+    access.shared = at.offset;
+    access.bytes = bytes;
+    warp.report(lane, rule,
+                fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why,
+                            meets == initialised ? "" : cta.engine.whom_it_meets(access, meets)));
     return false;
   };
   const std::string_view access = writes ? "a store to shared memory" : "a load of shared memory";
   if ((any & in_mbarrier) != 0) {
     return misused("mbarrier.plain-access",
-                   writes ? "a plain store onto the mbarrier" : "a plain load of the mbarrier", "");
+                   writes ? "a plain store onto the mbarrier" : "a plain load of the mbarrier");
   }
   if ((any & loading) != 0) {
-    return writes
-               ? misused("shared.in-flight-write", access, " that an asynchronous load in flight writes too")
-               : misused("shared.in-flight-read", access, " that an asynchronous load has not delivered yet");
+    return writes ? misused("shared.in-flight-write", access,
+                            " that an asynchronous load in flight writes too", loading)
+                  : misused("shared.in-flight-read", access,
+                            " that an asynchronous load has not delivered yet", loading);
   }
-  return writes
-             ? misused("shared.overwritten-before-store-read", access, " that a bulk store has not read yet")
-             : misused("shared.uninitialised", access, " that nobody has written");
+  return writes ? misused("shared.overwritten-before-store-read", access,
+                          " that a bulk store has not read yet", storing)
+                : misused("shared.uninitialised", access, " that nobody has written");
 }
 
 }  // namespace sim
