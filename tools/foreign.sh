@@ -68,6 +68,11 @@ if [[ ! -d $headers/cub ]]; then
   wheels cccl "fetch CCCL's headers" 'nvidia-cuda-cccl==13.0.*' || skip "CCCL's headers cannot be fetched"
   headers=$site/nvidia/cu13/include/cccl
 fi
+include=(--headers "$headers")
+if [[ ! -f $CUDA_ROOT/include/crt/mma.h ]]; then
+  wheels crt "fetch mma.h" 'nvidia-cuda-crt==13.0.*' || skip "mma.h cannot be fetched"
+  include+=(--headers "$site/nvidia/cu13/include")
+fi
 names=$(corpus --list "$@") || exit
 if grep -q '^triton\.' <<<"$names"; then
   wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
@@ -80,4 +85,4 @@ if grep -qE '^cut(e|lass)\.' <<<"$names"; then
 fi
 
 heading "Kernels of others"
-corpus ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" "$@"
+corpus ${nvcc[@]+"${nvcc[@]}"} "${include[@]}" "$@"

@@ -349,6 +349,9 @@ inline constexpr Rule rules[] = {
     {"wgmma.warpgroup", "The warps of a warpgroup do not execute the same wgmma.mma_async.",
      "the same instruction by all threads of four warps, the first a multiple of 4",
      "branch by warpgroups, not by warps", "PTX ISA: wgmma.mma_async, Warpgroup"},
+    {"wmma.operands", "The lanes of a warp give wmma.load or wmma.store different addresses or strides.",
+     "the same address and stride in all lanes", "compute both from the warp's number, not from the lane's",
+     "PTX ISA: wmma.load, wmma.store"},
 };
 
 static_assert(std::ranges::adjacent_find(rules, std::ranges::greater_equal{}, &Rule::id) == std::end(rules),

@@ -36,6 +36,7 @@ struct Needs {
 
 constexpr Needs table[] = {
     {63, 70, false, {nanosleep}},
+    {60, 70, false, {wmma}},
     {65, 75, false, {ldmatrix}},
     {70,
      80,

@@ -60,6 +60,9 @@ class Collector {
         event_.shared = address(0);
         event_.access_bytes = 16;
         return is(Kind::write);
+      case Opcode::wmma:
+        if (in.has("mma")) return false;
+        return in.has("load") ? memory(in, Kind::access, 1) : memory(in, Kind::write, 0);
       case Opcode::cp_async_bulk:
       case Opcode::cp_reduce_async_bulk: return bulk(in);
       case Opcode::cp_async_bulk_tensor_load:

@@ -470,7 +470,7 @@ Selectors selectors() {
          {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, convert_selectors,
           memory_selectors, atomic_selectors, stack_selectors, video_selectors, address_selectors,
           control_selectors, barrier_selectors, warp_selectors, async_selectors, bulk_selectors,
-          matrix_selectors, tensormap_selectors, warpgroup_selectors})
+          matrix_selectors, wmma_selectors, tensormap_selectors, warpgroup_selectors})
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;

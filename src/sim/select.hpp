@@ -40,6 +40,7 @@ extern const Selectors warp_selectors;
 extern const Selectors async_selectors;
 extern const Selectors bulk_selectors;
 extern const Selectors matrix_selectors;
+extern const Selectors wmma_selectors;
 extern const Selectors tensormap_selectors;
 extern const Selectors warpgroup_selectors;
 

@@ -40,7 +40,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
   };
   std::array<std::array<double, most_k>, 16> a{};
-  std::array<std::array<double, 8>, most_k> b{};
+  std::array<std::array<double, most_k>, 8> b{};  // columns
   constexpr std::uint32_t per = per_register(a_type);
   const std::uint32_t halves = shape.m / 8;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -53,26 +53,18 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     }
     for (std::uint32_t i = 0; i < op.c - op.b; ++i) {
       const std::uint64_t bits = reg(op.b + i, lane);
-      for (std::uint32_t e = 0; e < per; ++e) b[inner + e + i * 4 * per][group] = element<b_type>(bits, e);
+      for (std::uint32_t e = 0; e < per; ++e) b[group][inner + e + i * 4 * per] = element<b_type>(bits, e);
     }
   }
   const auto result = [&](std::uint32_t row, std::uint32_t column, auto c) {
     using C = decltype(c);
+    const double* const left = a[row].data();
+    const double* const right = b[column].data();
     if constexpr (std::is_same_v<C, std::int32_t>) {
-      std::int64_t sum = c;
-      for (std::uint32_t k = 0; k < shape.k; ++k)
-        sum += static_cast<std::int64_t>(a[row][k]) * static_cast<std::int64_t>(b[k][column]);
-      if ((op.d >> 24 & 1) != 0)
-        sum = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
-                                       std::numeric_limits<std::int32_t>::max());
-      return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
+      return multiply_integers(left, right, shape.k, c, (op.d >> 24 & 1) != 0);
     } else {
-      double sum = static_cast<double>(c);
-      for (std::uint32_t k = 0; k < shape.k; ++k) {
-        sum = a_type == ScalarType::f64 ? std::fma(a[row][k], b[k][column], sum)
-                                        : sum + a[row][k] * b[k][column];
-      }
-      return static_cast<C>(sum);
+      return static_cast<C>(
+          multiply_floats<a_type == ScalarType::f64>(left, right, shape.k, static_cast<double>(c)));
     }
   };
   // d may be where a, b or c are, in any order: a lane's results are written when all are known.

@@ -21,7 +21,7 @@ class Tools:
     jitc: pathlib.Path
     site: pathlib.Path  # unpacked wheels: triton, cutlass_library, nvidia/…
     nvcc: Optional[pathlib.Path]  # None: cases that need it are left out
-    headers: tuple[pathlib.Path, ...]  # folders of CCCL's headers
+    headers: tuple[pathlib.Path, ...]  # folders of CUDA's headers that the toolkit lacks, and of CCCL's
 
     def run(self, command: list, folder: pathlib.Path, seconds: float = 1200) -> None:
         """Runs a compiler in `folder`; its last words are the reason if it fails."""

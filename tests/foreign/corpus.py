@@ -49,7 +49,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jitc", type=pathlib.Path, required=True, help="the program that is tested")
     parser.add_argument("--site", type=pathlib.Path, required=True, help="folder of unpacked wheels")
     parser.add_argument("--nvcc", type=pathlib.Path, help="without it the kernels with host code are left out")
-    parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
+    parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's or CUDA's headers")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for PTX, launch files and arrays")
     parser.add_argument("--group", action="append", choices=("cuda", "triton", "cutlass"), help="only these groups")
     parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'cuda.cub_*'")

@@ -170,6 +170,34 @@ def _heap() -> Launch:
     return _launch("heap", 1, 64, ["in", "out"], {"in": values}, {"out": (4 * values + 6).astype(numpy.int32)})
 
 
+def _bf16(values: numpy.ndarray) -> numpy.ndarray:
+    return (values.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
+
+
+def _halves() -> Launch:
+    a, b, c = _integers(15, -4, 5, (32, 64)), _integers(16, -4, 5, (32, 64)), _integers(17, -4, 5, (32, 32))
+    inputs = {"a": a.astype(numpy.float16), "b": b.astype(numpy.float16), "c": c.astype(numpy.float32)}
+    return _launch("halves", 1, 128, ["a", "b", "c"], inputs, {"c": (2 * a @ b.T + c).astype(numpy.float32)})
+
+
+def _wide() -> Launch:
+    a, b = _integers(18, -128, 128, (8, 16)), _integers(19, -128, 128, (16, 32))
+    d, e = _integers(20, -9, 10, (16, 32)), _integers(21, -9, 10, (8, 16))
+    inputs = {"a": a.astype(numpy.int8), "b": b.astype(numpy.int8), "d": _bf16(d), "e": _bf16(e)}
+    sums = numpy.minimum(a.astype(numpy.int64) @ b + 0x7FFFFF00, 2**31 - 1).astype(numpy.int32)
+    expected = {"c": sums, "f": (e @ d).astype(numpy.float32)}
+    return _launch("wide", 1, 64, ["a", "b", "c", "d", "e", "f"], inputs, expected)
+
+
+def _narrow() -> Launch:
+    a, b, d = _integers(22, -9, 10, (16, 8)), _integers(23, -9, 10, (8, 16)), _integers(24, -9, 10, (8, 4))
+    f = _integers(25, 0, 2**32, (8, 4), numpy.uint32)
+    inputs = {"a": a.astype(numpy.float32), "b": b.astype(numpy.float32), "d": d.astype(numpy.float64), "f": f}
+    bits = numpy.unpackbits(f.view(numpy.uint8), axis=1).astype(numpy.int32)
+    expected = {"c": (a @ b).astype(numpy.float32), "e": d @ d.T + 0.25, "g": bits @ bits.T}
+    return _launch("narrow", 1, 32, ["a", "b", "c", "d", "e", "f", "g"], inputs, expected)
+
+
 # The loop of CUDA's guide reads the first value that it exchanges with a plain load.
 PLAIN_READ = "the first read of a loop of exchanges is a plain one, which nothing orders with those of other threads"
 KNOWN = {"of_pairs": {"race.global-read-write": PLAIN_READ, "race.global-write-read": PLAIN_READ}}
@@ -185,6 +213,7 @@ def cases() -> list[Case]:
             "look_back": _look_back,
         },
         "groups": {"tiles_of_16": _tiles_of_16, "cluster_sum": _cluster_sum, "grid_sum": _grid_sum},
+        "wmma": {"halves": _halves, "wide": _wide, "narrow": _narrow},
         "atomics": {"of_halves": _of_halves, "of_pairs": _of_pairs, "of_scopes": _of_scopes},
         "calls": {"virtual_calls": _virtual_calls, "pointers": _pointers, "recursion": _recursion, "heap": _heap},
     }

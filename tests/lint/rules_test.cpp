@@ -134,6 +134,19 @@ TEST_CASE("the fence must be the writer's, and before the barrier") {
   CHECK(store_after(writes + "@%p0 " + fence + barrier, "") == Rules{"store.missing-proxy-fence"});
 }
 
+TEST_CASE("a matrix that wmma stores is written like other memory") {
+  const auto with = [](const std::string& space, const std::string& between) {
+    return rules_of("wmma.store.d.sync.aligned.row.m16n16k16." + space +
+                    ".s32 [%r1], {%r3, %r3, %r3, %r3, %r3, %r3, %r3, %r3}, 16;\n" + between + barrier +
+                    "@%p0 bra END;\n" + store + commit + drain + "END:\nret;");
+  };
+  CHECK(with("shared", fence).empty());
+  CHECK(with("shared", "") == Rules{"store.missing-proxy-fence"});
+  CHECK(rules_of("wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16 {%r4, %r5, %r6, %r7}, [%r1], 16;\n" +
+                 barrier + "@%p0 bra END;\n" + store + commit + drain + "END:\nret;")
+            .empty());
+}
+
 TEST_CASE("one thread that writes and stores needs its own fence only") {
   const std::string one = "@%p0 bra END;\n";
   const std::string end = store + commit + drain + "END:\nret;";

@@ -1,0 +1,344 @@
+/// wmma: loads, products and stores of fragments of every type, shape and layout against products on the CPU.
+#include "sim/numeric.hpp"
+#include "sim/text_kernel.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+struct Type {
+  std::string name;
+  std::uint32_t bits;
+  char kind;  ///< of its registers: w, f, or d for f64
+  int least;  ///< numbers that the type holds exactly
+  int most;
+};
+const Type f16{"f16", 16, 'w', -8, 8};
+const Type bf16{"bf16", 16, 'w', -8, 8};
+const Type tf32{"tf32", 32, 'w', -8, 8};
+const Type f32{"f32", 32, 'f', -8, 8};
+const Type f64{"f64", 64, 'd', -8, 8};
+const Type s32{"s32", 32, 'w', -100, 100};
+const Type u8{"u8", 8, 'w', 0, 255};
+const Type s8{"s8", 8, 'w', -128, 127};
+const Type u4{"u4", 4, 'w', 0, 15};
+const Type s4{"s4", 4, 'w', -8, 7};
+const Type b1{"b1", 1, 'w', 0, 1};
+
+std::uint64_t encode(const Type& type, int value) {
+  const auto number = static_cast<float>(value);
+  if (type.name == "f16") return sim::encode_small<sim::f16_format>(number, false);
+  if (type.name == "bf16") return sim::encode_small<sim::bf16_format>(number, false);
+  // The lower bits of tf32 do not count.
+  if (type.name == "tf32") return std::bit_cast<std::uint32_t>(number) | (value != 0 ? 0x1fff : 0);
+  if (type.name == "f32") return std::bit_cast<std::uint32_t>(number);
+  if (type.name == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+  return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << type.bits) - 1);
+}
+
+/// A matrix in memory: rows, or columns, `stride` elements apart.
+struct Matrix {
+  Type type;
+  std::uint32_t rows;
+  std::uint32_t columns;
+  bool by_column;
+  std::uint32_t stride;
+  std::vector<int> values{};
+
+  [[nodiscard]] int& at(std::uint32_t row, std::uint32_t column) { return values[row * columns + column]; }
+  [[nodiscard]] std::uint32_t place(std::uint32_t row, std::uint32_t column) const {
+    return by_column ? column * stride + row : row * stride + column;
+  }
+  void fill(std::mt19937& random) {
+    for (std::uint32_t i = 0; i < rows * columns; ++i)
+      values.push_back(type.least +
+                       static_cast<int>(random() % static_cast<std::uint32_t>(type.most - type.least + 1)));
+  }
+  void put(std::uint8_t* memory) {
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (std::uint32_t column = 0; column < columns; ++column) {
+        const std::uint64_t bits = encode(type, at(row, column));
+        const std::uint32_t first = place(row, column) * type.bits;
+        if (type.bits < 8)
+          memory[first / 8] |= static_cast<std::uint8_t>(bits << first % 8);
+        else
+          std::memcpy(memory + first / 8, &bits, type.bits / 8);
+      }
+    }
+  }
+  [[nodiscard]] std::string layout() const { return by_column ? "col" : "row"; }
+};
+
+struct Product {
+  Type ab;
+  Type c;
+  Type d;
+  std::uint32_t m;
+  std::uint32_t n;
+  std::uint32_t k;
+  bool a_by_column = false;
+  bool b_by_column = false;
+  bool c_by_column = false;
+  std::string modifier = "";  ///< of the product, behind its types; of b1 before .sync
+  std::uint32_t more = 0;     ///< elements between the lines of each matrix, of 16 bytes
+  bool shared = false;        ///< a and b go through shared memory
+
+  [[nodiscard]] std::string shape() const { return fmt::format("m{}n{}k{}", m, n, k); }
+};
+
+/// "{%r10, %r11}"
+std::string list(const Type& type, std::uint32_t first, std::uint32_t count) {
+  std::string text = "{";
+  for (std::uint32_t i = 0; i < count; ++i)
+    text += fmt::format("{}%{}{}", i == 0 ? "" : ", ", type.kind == 'd' ? "fd" : std::string(1, type.kind),
+                        first + i);
+  return text + "}";
+}
+
+std::uint32_t registers_of(const Type& type, std::uint32_t elements, bool accumulator) {
+  if (type.name == "f16" && !accumulator) return 8;
+  return elements * type.bits / 32 / (type.bits == 64 ? 64 : 32);
+}
+
+constexpr std::uint32_t bytes_of_matrix = 8192;
+
+/// a, b, c, d lie 8 KiB apart.
+std::string body_of(const Product& p, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
+  const std::string as = list(p.ab, 10, registers_of(p.ab, p.m * p.k, false));
+  const std::string bs = list(p.ab, 20, registers_of(p.ab, p.k * p.n, false));
+  const std::string cs = list(p.c, 30, registers_of(p.c, p.m * p.n, true));
+  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // where c is, or beside it
+  const bool bits = p.ab.name == "b1";
+  const std::string types = p.ab.name == "f16"
+                                ? p.d.name + "." + p.c.name
+                                : p.d.name + "." + p.ab.name + "." + p.ab.name + "." + p.c.name;
+  const auto load = [&](const char* which, const Matrix& matrix, const std::string& to, std::uint32_t at,
+                        bool shared) {
+    return fmt::format("wmma.load.{}.sync.aligned.{}.{}{}.{} {}, [{}+{}], {};\n", which, matrix.layout(),
+                       p.shape(), shared ? ".shared" : "", matrix.type.name, to, shared ? "%r5" : "%rd1",
+                       at * bytes_of_matrix, matrix.stride);
+  };
+  std::string text = registers + ".reg .b32 %w<50>;\n.reg .f32 %f<50>;\n.reg .f64 %fd<50>;\n";
+  if (p.shared) {
+    text += fmt::format(
+        "mov.u32 %r6, 0;\nL:\nmad.lo.u32 %r7, %r6, 128, 0;\nmad.lo.u32 %r7, %r1, 4, %r7;\ncvt.u64.u32 %rd3, "
+        "%r7;\n"
+        "add.u64 %rd3, %rd3, %rd1;\nld.global.u32 %r8, [%rd3];\nadd.u32 %r7, %r7, %r5;\nst.shared.u32 [%r7], "
+        "%r8;\n"
+        "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p2, %r6, {};\n@%p2 bra L;\nbar.sync 0;\n",
+        2 * bytes_of_matrix / 128);
+  }
+  text += load("a", a, as, 0, p.shared) + load("b", b, bs, 1, p.shared) + load("c", c, cs, 2, false);
+  text += fmt::format("wmma.mma{}.sync.aligned.{}.{}.{}.{}{} {}, {}, {}, {};\n", bits ? p.modifier : "",
+                      a.layout(), b.layout(), p.shape(), types, bits ? "" : p.modifier, ds, as, bs, cs);
+  return text + fmt::format("wmma.store.d.sync.aligned.{}.{}.global.{} [%rd1+{}], {}, {};\nret;", d.layout(),
+                            p.shape(), p.d.name, 3 * bytes_of_matrix, ds, d.stride);
+}
+
+int expected(const Product& p, Matrix& a, Matrix& b, Matrix& c, std::uint32_t row, std::uint32_t column) {
+  int sum = c.at(row, column);
+  for (std::uint32_t i = 0; i < p.k; ++i) {
+    const int left = a.at(row, i);
+    const int right = b.at(i, column);
+    sum += p.modifier == ".xor.popc" ? left ^ right : left * right;
+  }
+  return sum;
+}
+
+void check(const Product& p) {
+  std::mt19937 random(11);
+  const auto matrix = [&](const Type& type, std::uint32_t rows, std::uint32_t columns, bool by_column) {
+    return Matrix{type, rows, columns, by_column, (by_column ? rows : columns) + p.more * 128 / type.bits};
+  };
+  Matrix a = matrix(p.ab, p.m, p.k, p.a_by_column);
+  Matrix b = matrix(p.ab, p.k, p.n, p.b_by_column);
+  Matrix c = matrix(p.c, p.m, p.n, p.c_by_column);
+  Matrix d = matrix(p.d, p.m, p.n, !p.c_by_column);
+  std::vector<std::uint32_t> words(bytes_of_matrix);
+  std::uint32_t begin = 0;
+  for (Matrix* const each : {&a, &b, &c}) {
+    each->fill(random);
+    each->put(reinterpret_cast<std::uint8_t*>(words.data()) + begin);
+    begin += bytes_of_matrix;
+  }
+  const std::string body = body_of(p, a, b, c, d);
+  INFO(body);
+  const Outcome outcome = run(body, {.grid = 1,
+                                     .cluster = 1,
+                                     .options = {.mode = any_mode()},
+                                     .shared_bytes = 2 * bytes_of_matrix,
+                                     .words = words});
+  expect_clean(outcome);
+  std::uint32_t wrong = 0;
+  for (std::uint32_t row = 0; row < p.m; ++row) {
+    for (std::uint32_t column = 0; column < p.n; ++column) {
+      std::uint64_t got = 0;
+      const std::uint32_t at = d.place(row, column) * p.d.bits / 8;
+      std::memcpy(&got, reinterpret_cast<const std::uint8_t*>(outcome.words.data()) + begin + at,
+                  p.d.bits / 8);
+      wrong += got != encode(p.d, expected(p, a, b, c, row, column)) ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("wmma of halves and bytes: three shapes, every layout, from global and shared memory") {
+  struct Shape {
+    std::uint32_t m, n;
+  };
+  const auto [m, n] = GENERATE(Shape{16, 16}, Shape{8, 32}, Shape{32, 8});
+  const std::uint32_t layouts = GENERATE(range(0U, 8U));
+  const auto with = [&](const Type& ab, const Type& c, const Type& d, const std::string& modifier = "") {
+    check({.ab = ab,
+           .c = c,
+           .d = d,
+           .m = m,
+           .n = n,
+           .k = 16,
+           .a_by_column = (layouts & 1) != 0,
+           .b_by_column = (layouts & 2) != 0,
+           .c_by_column = (layouts & 4) != 0,
+           .modifier = modifier,
+           .more = layouts % 3,
+           .shared = layouts % 2 == 0});
+  };
+  with(f16, f32, f32);
+  with(f16, f16, f16);
+  with(f16, f32, f16);
+  with(f16, f16, f32);
+  with(bf16, f32, f32);
+  with(u8, s32, s32);
+  with(s8, s32, s32, ".satfinite");
+}
+
+TEST_CASE("wmma of tf32 and f64") {
+  const bool by_column = GENERATE(false, true);
+  const std::uint32_t more = GENERATE(0U, 1U);
+  for (const bool other : {false, true}) {
+    check({.ab = tf32,
+           .c = f32,
+           .d = f32,
+           .m = 16,
+           .n = 16,
+           .k = 8,
+           .a_by_column = by_column,
+           .b_by_column = other,
+           .c_by_column = other,
+           .more = more,
+           .shared = other});
+    for (const char* const rounding : {"", ".rn", ".rz", ".rm", ".rp"}) {
+      Product p{.ab = f64,
+                .c = f64,
+                .d = f64,
+                .m = 8,
+                .n = 8,
+                .k = 4,
+                .a_by_column = by_column,
+                .b_by_column = other,
+                .c_by_column = !other,
+                .modifier = rounding,
+                .more = more,
+                .shared = other};
+      check(p);
+    }
+  }
+}
+
+TEST_CASE("wmma of four bits and of one") {
+  const std::uint32_t more = GENERATE(0U, 1U);
+  const auto with = [&](const Type& ab, std::uint32_t k, const std::string& modifier = "") {
+    for (const bool by_column : {false, true})
+      check({.ab = ab,
+             .c = s32,
+             .d = s32,
+             .m = 8,
+             .n = 8,
+             .k = k,
+             .b_by_column = true,
+             .c_by_column = by_column,
+             .modifier = modifier,
+             .more = more,
+             .shared = by_column});
+  };
+  with(u4, 32);
+  with(s4, 32, ".satfinite");
+  with(b1, 128, ".and.popc");
+  with(b1, 128, ".xor.popc");
+}
+
+TEST_CASE("wmma saturates where it says so, and takes a stride that is left out") {
+  // The first element of a and of b is 3, and of c a number near the largest.
+  const auto first = [](const std::string& type, const std::string& mma, std::uint32_t c) {
+    const std::string body = registers + ".reg .b32 %w<50>;\nst.global.u32 [%rd1], " + type +
+                             ";\nbar.sync 0;\nmov.b32 %w30, " + std::to_string(c) + ";\n" + mma + "ret;";
+    std::vector<std::uint32_t> words(2048);
+    const Outcome outcome = run(body, {.grid = 1, .cluster = 1, .words = words});
+    expect_clean(outcome);
+    return outcome.words[1024];
+  };
+  const std::string loads =
+      "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%w10, %w11}, [%rd1];\n"
+      "wmma.load.b.sync.aligned.col.m16n16k16.global.s8 {%w12, %w13}, [%rd1], 16;\n";
+  const auto product = [](const std::string& saturates) {
+    return "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32" + saturates +
+           " {%w31, %w32, %w33, %w34, %w35, %w36, %w37, %w38}, {%w10, %w11}, {%w12, %w13}, {%w30, %w30, "
+           "%w30, %w30, "
+           "%w30, %w30, %w30, %w30};\nwmma.store.d.sync.aligned.row.m16n16k16.global.s32 [%rd1+4096], {%w31, "
+           "%w32, "
+           "%w33, %w34, %w35, %w36, %w37, %w38};\n";
+  };
+  CHECK(first("3", loads + product(""), 0x7ffffffc) == 0x80000005);
+  CHECK(first("3", loads + product(".satfinite"), 0x7ffffffc) == 0x7fffffff);
+}
+
+TEST_CASE("a fragment is accessed like other memory, by the whole warp") {
+  const std::string load =
+      "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10, %r11, %r12, %r13, %r14, %r15, "
+      "%r16, %r17}, [%r6], 16;\n";
+  const std::string store =
+      "wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%r5], {%r1, %r1, %r1, %r1, %r1, %r1, "
+      "%r1, %r1}, 16;\n";
+  const auto with = [](const std::string& body, std::uint32_t block = 32) {
+    return run(registers + "mov.u32 %r6, %r5;\n" + body + "ret;", {.grid = 1, .cluster = 1, .block = block});
+  };
+  expect_first(with(load), "shared.uninitialised");
+  expect_clean(with(store + load));
+  expect_first(with("add.u32 %r6, %r5, 4;\n" + store + load), "address.misaligned");
+  expect_first(with(store + "mad.lo.u32 %r6, %r1, 16, %r5;\n" + load), "wmma.operands");
+  // Two warps, of which the second reads what the first writes.
+  const std::string second = "setp.lt.u32 %p2, %r1, 32;\n@%p2 bra A;\n" + load + "A:\n";
+  expect_first(with("setp.ge.u32 %p2, %r1, 32;\n@%p2 bra B;\n" + store + "B:\n" + second, 64),
+               "shared.uninitialised");
+  expect_clean(with("setp.ge.u32 %p2, %r1, 32;\n@%p2 bra B;\n" + store + "B:\nbar.sync 0;\n" + second, 64));
+}
+
+TEST_CASE("shapes, types and layouts that no wmma has are refused") {
+  for (const std::string instruction :
+       {"wmma.load.a.sync.aligned.row.m16n16k8.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1]",
+        "wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1]",
+        "wmma.load.c.sync.aligned.row.m16n16k8.f16 {%r1}, [%rd1]",
+        "wmma.load.a.sync.aligned.row.m16n16k16.bf16 {%r1, %r2}, [%rd1]",
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32.satfinite {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, "
+        "{%r1, %r2, "
+        "%r3, %r4, %r5, %r6, %r7, %r8}, {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, {%r1, %r2, %r3, %r4, %r5, "
+        "%r6, %r7, "
+        "%r8}",
+        "wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r1, %r2}, {%r1}, {%r1}, {%r1, %r2}"}) {
+    CHECK_THAT(tests::refusal(
+                   tests::module_of(".reg .b32 %r<9>;\n.reg .b64 %rd<3>;\n" + instruction + ";\nret;", 1)),
+               ContainsSubstring("does not run"));
+  }
+}
