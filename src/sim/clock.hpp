@@ -1,10 +1,9 @@
 #pragma once
 
 /// Vector clocks: how much of what every other agent has done happens before a point of a program.
-#include "sim/program.hpp"
+#include "sim/piece.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,10 +14,6 @@
 
 TMAJIT_BEGIN
 namespace sim {
-
-/// What has a time of its own: the warps of a cluster, CTA by CTA, then whatever works beside them: the loads
-/// of an mbarrier, the bulk stores of a thread, what a thread has learned from other clusters.
-using Agent = std::uint16_t;
 
 /// For each agent the last time that is known; of a warp one time for all lanes, or one a lane where they
 /// differ. Time 0 is before everything.

@@ -2,7 +2,7 @@
 
 /// Happens-before in a cluster: which accesses no edge orders, whatever order the simulator ran them in
 /// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
-#include "sim/clock.hpp"
+#include "sim/gather.hpp"
 #include "sim/shadow.hpp"
 #include "sim/warp.hpp"
 
@@ -153,6 +153,7 @@ class Races {
 
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
+  void prefetch_pieces(const Gather& gather);
   void piece(std::uint64_t line, const Piece& piece, const Touch& by);
   [[nodiscard]] std::optional<Conflict> check(std::uint64_t line, const Piece& piece, const Touch& by);
   void add(std::uint64_t line, const Piece& piece, const Touch& by);
@@ -181,6 +182,7 @@ class Races {
   std::vector<Knowledge> warps_;
   std::deque<Block> shared_;
   std::size_t region_hint_ = 0;
+  GatherPatterns patterns_;
   std::vector<Clock> barriers_;  ///< 16 a CTA
   Clock cluster_arriving_;
   Clock cluster_completed_;

@@ -18,74 +18,13 @@ ByteMask bytes_in(std::uint64_t line, std::uint64_t at, std::uint64_t end) {
                     static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
 }
 
-/// What the lanes of one instruction do, as few pieces as possible.
-class Gather {
- public:
-  struct Entry {
-    std::uint64_t line;
-    Piece piece;
-  };
-
-  explicit Gather(const Touch& by) : by_(by) {}
-
-  void add(std::uint32_t lane, std::uint64_t at, std::uint32_t bytes) {
-    const std::uint64_t line = line_of(at);
-    const ByteMask mask = bytes_in(line, at, at + bytes);
-    for (std::uint32_t i = count_; i-- > 0;) {
-      Entry& entry = entries_[i];
-      if (entry.line != line) continue;
-      if ((entry.piece.bytes & mask) == 0 && entry.piece.access.spread != a_set) {
-        spread(entry.piece, lane, mask);
-        return;
-      }
-      if ((entry.piece.access.spread == one_lane || entry.piece.access.spread == a_set) &&
-          entry.piece.bytes == mask) {
-        if (entry.piece.access.spread == one_lane) entry.piece.set = 1U << entry.piece.access.first;
-        entry.piece.access.spread = a_set;
-        entry.piece.access.first = 0;
-        entry.piece.set |= 1U << lane;
-        return;
-      }
-    }
-    Entry& entry = entries_[count_++];
-    entry.line = line;
-    entry.piece.bytes = mask;
-    entry.piece.access = by_.access;
-    entry.piece.access.spread = one_lane;
-    entry.piece.access.first = static_cast<std::int8_t>(lane);
-    entry.piece.set = 0;
-    entry.piece.write = by_.write;
-  }
-  [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
-  [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
-
- private:
-  static void fill(Piece& piece, ByteMask mask, std::uint32_t lane) {
-    for (std::uint32_t byte = first_of(mask); byte < line_bytes && has(mask, byte); ++byte)
-      piece.map[byte] = static_cast<std::uint8_t>(lane);
-  }
-  static void spread(Piece& piece, std::uint32_t lane, ByteMask mask) {
-    if (piece.access.spread == one_lane) {
-      fill(piece, piece.bytes, static_cast<std::uint32_t>(piece.access.first));
-      piece.access.spread = a_map;
-      piece.access.first = 0;
-    }
-    fill(piece, mask, lane);
-    piece.bytes |= mask;
-  }
-
-  const Touch& by_;
-  std::uint32_t count_ = 0;
-  std::array<Entry, lanes> entries_;  // NOLINT: the first count_
-};
-
 }  // namespace
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) const {
   const Knowledge& knowledge = of(warp);
   const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
                                  (access.ordering.narrow ? Access::narrow : 0) |
-                                 warp.cta->rank << Access::rank_at;
+                                 (access.write ? Access::written : 0) | warp.cta->rank << Access::rank_at;
   return {.access = {.time = knowledge.time(),
                      .cluster = number_,
                      .place = warp.place() | strength,
@@ -117,16 +56,18 @@ void Races::add(std::uint64_t line, const Piece& piece, const Touch& by) {
 }
 
 void Races::piece(std::uint64_t line, const Piece& piece, const Touch& by) {
-  const auto conflict = check(line, piece, by);
+  const auto conflict = with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
+    const auto found = block.check(number, piece, by);
+    block.add(number, piece, by);
+    return found;
+  });
   if (conflict && !by.quiet) report(*conflict, by, line);
-  add(line, piece, by);
 }
 
 void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by) {
   Piece some;
   some.bytes = bytes;
   some.access = now;
-  some.write = by.write;
   piece(line, some, by);
 }
 
@@ -174,11 +115,28 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
         static_cast<int>(line_bytes) >> spread);
 }
 
+/// The lines lie far apart, and each is reached in three steps.
+void Races::prefetch_pieces(const Gather& gather) {
+  std::array<GlobalShadow::Found, lanes> found;
+  std::size_t count = 0;
+  for (const Gather::Entry& entry : gather) {
+    found[count] = launch_.shadow.find(entry.line, region_hint_);
+    found[count].block->prefetch(found[count].line);
+    ++count;
+  }
+  for (std::size_t i = 0; i < count; ++i) found[i].block->prefetch_list(found[i].line);
+  for (std::size_t i = 0; i < count; ++i) found[i].block->prefetch_pieces(found[i].line);
+}
+
 void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
-  Gather gather(by);
-  for_lanes(mask, [&](std::uint32_t lane) { gather.add(lane, at[lane], access.bytes); });
+  const Gather gather(by, at, mask, access.bytes, patterns_);
+  if (gather.apart()) {
+    if (access.memory == Memory::global) prefetch_pieces(gather);
+    for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
+    return;
+  }
   // Where lanes of one instruction write one place, one of them does: that is no race.
   for (const Gather::Entry& entry : gather) {
     if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
@@ -194,24 +152,24 @@ void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool
   object.bytes = bytes_in(line_of(offset), offset, offset + 8);
   object.access = by.access;
   object.access.spread = a_set;
-  object.set = mask;
-  object.write = write;
+  object.table.set = mask;
   piece(line_of(offset), object, by);
 }
 
 Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
                         bool quiet) const {
-  return {.access = {.time = time,
-                     .cluster = number_,
-                     .place = copy.place | copy.issuer->rank << Access::rank_at,
-                     .agent = agent,
-                     .first = static_cast<std::int8_t>(copy.thread & 255),
-                     .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
-          .clock = &issue_,
-          .imports = &imports_,
-          .memory = memory,
-          .write = write,
-          .quiet = quiet};
+  return {
+      .access = {.time = time,
+                 .cluster = number_,
+                 .place = copy.place | (write ? Access::written : 0) | copy.issuer->rank << Access::rank_at,
+                 .agent = agent,
+                 .first = static_cast<std::int8_t>(copy.thread & 255),
+                 .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
+      .clock = &issue_,
+      .imports = &imports_,
+      .memory = memory,
+      .write = write,
+      .quiet = quiet};
 }
 
 /// Ranges that no allocation holds are reported when they are copied.

@@ -18,14 +18,29 @@ bool whole_piece(const Access& access) {
   return access.spread != a_set && access.spread != a_map;
 }
 
+/// Calls visit(byte) for the first of `bytes` in each stretch of `grain` that the line is divided into, a
+/// power of two, until it gives false.
+template <typename Visit>
+void for_grains(ByteMask bytes, std::uint32_t grain, const Visit& visit) {
+  while (bytes != 0) {
+    const std::uint32_t byte = first_of(bytes);
+    if (!visit(byte)) return;
+    const std::uint32_t next = (byte | (grain - 1)) + 1;
+    if (next == line_bytes) return;
+    bytes &= whole_line << next;
+  }
+}
+
 /// Whether both name the same lanes at all of `bytes`.
 bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
   if (a.access.spread == b.access.spread && a.access.spread != a_map)
-    return a.access.first == b.access.first && (a.access.spread != a_set || a.set == b.set);
-  for (std::uint32_t byte = first_of(bytes); byte < line_bytes; ++byte) {
-    if (has(bytes, byte) && a.lanes_at(byte) != b.lanes_at(byte)) return false;
-  }
-  return true;
+    return a.access.first == b.access.first && (a.access.spread != a_set || a.table.set == b.table.set);
+  bool same = true;
+  for_grains(bytes, std::min(a.grain(), b.grain()), [&](std::uint32_t byte) {
+    same = a.lanes_at(byte) == b.lanes_at(byte);
+    return same;
+  });
+  return same;
 }
 
 /// The lanes of one byte against those of another access.
@@ -36,8 +51,25 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
   for_lanes(later.lanes_at(byte), [&](std::uint32_t lane) {
     for_lanes(before, [&](std::uint32_t other) {
       if (conflict || by.knows(lane, earlier.access, other)) return;
-      conflict = Conflict{earlier.access, other, earlier.write, lane, byte};
+      conflict = Conflict{earlier.access, other, earlier.access.writes(), lane, byte};
     });
+  });
+  return conflict;
+}
+
+/// Whether no byte can show a conflict: a look that is quick, and mostly enough.
+bool passes(const Piece& earlier, const Piece& later, const Touch& by) {
+  if (morally_strong(earlier.access, by.access)) return true;
+  return earlier.access.cluster == by.access.cluster && earlier.access.agent == by.access.agent &&
+         by.knowledge != nullptr && later.access.spread != a_set &&
+         same_lanes(earlier, later, earlier.bytes & later.bytes);
+}
+
+std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later, const Touch& by) {
+  std::optional<Conflict> conflict;
+  for_grains(earlier.bytes & later.bytes, std::min(earlier.grain(), later.grain()), [&](std::uint32_t byte) {
+    conflict = compare(earlier, later, by, byte);
+    return !conflict;
   });
   return conflict;
 }
@@ -45,27 +77,51 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
 /// Reads of other instructions are told apart as long as a line has few.
 constexpr std::size_t many_pieces = 16;
 
-/// Makes `piece`, a read, a part of an earlier one of the same time and lanes.
-bool merge(Piece& earlier, const Piece& piece, bool whatever_place) {
-  const Access& a = earlier.access;
-  const Access& b = piece.access;
-  if (a.time != b.time || a.agent != b.agent || a.cluster != b.cluster || a.spread != b.spread) return false;
-  if (a.place != b.place && (!whatever_place || ((a.place ^ b.place) & ~Access::place_mask) != 0))
+/// Whether a read may become a part of an earlier one, if they agree on the lanes of each byte.
+bool alike(const Access& a, const Access& b, bool whatever_place) {
+  if (a.time != b.time || a.agent != b.agent || a.cluster != b.cluster || a.spread != b.spread ||
+      a.first != b.first)
     return false;
-  if (a.spread == a_map) {
+  return a.place == b.place || (whatever_place && ((a.place ^ b.place) & ~Access::place_mask) == 0);
+}
+
+/// Makes `piece`, a read, a part of an earlier one.
+bool merge(Piece& earlier, const Piece& piece) {
+  if (earlier.access.spread == a_set && earlier.table.set != piece.table.set) return false;
+  if (earlier.access.spread == a_map) {
     if (!same_lanes(earlier, piece, earlier.bytes & piece.bytes)) return false;
-    for (std::uint32_t byte = 0; byte < line_bytes; ++byte) {
-      if (has(piece.bytes, byte)) earlier.map[byte] = piece.map[byte];
-    }
-  } else if (a.first != b.first || (a.spread == a_set && earlier.set != piece.set)) {
-    return false;
+    for_grains(piece.bytes & ~earlier.bytes, piece.grain(), [&](std::uint32_t byte) {
+      earlier.table.map[piece.unit_of(byte)] = piece.table.map[piece.unit_of(byte)];
+      return true;
+    });
   }
   earlier.bytes |= piece.bytes;
   return true;
 }
 
-bool one_answer(const Piece& piece) {
-  return piece.access.spread >= one_lane && piece.access.spread != a_map;
+/// Whether the read has become a part of an earlier one. Others forget what it touches of them if who follows
+/// this one follows both.
+bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
+  const bool many = pieces.size() > many_pieces;
+  bool merged = false;
+  bool emptied = false;
+  const auto counts = [&](const Part& earlier) {
+    if (earlier.access.writes()) return false;
+    return (earlier.bytes & piece.bytes) != 0 || alike(earlier.access, piece.access, many);
+  };
+  pieces.for_each(counts, [&](Piece& earlier) {
+    merged = alike(earlier.access, piece.access, many) && merge(earlier, piece);
+    if (merged) return false;
+    const ByteMask both = earlier.bytes & piece.bytes;
+    const bool own = earlier.access.agent == by.access.agent && earlier.access.cluster == by.access.cluster &&
+                     by.knowledge != nullptr;
+    if (!by.ordered_after(earlier.access) && !(own && same_lanes(earlier, piece, both))) return true;
+    earlier.bytes &= ~piece.bytes;
+    emptied = emptied || earlier.bytes == 0;
+    return true;
+  });
+  if (emptied) pieces.erase(0);
+  return merged;
 }
 
 }  // namespace
@@ -87,85 +143,71 @@ void Block::Whole::take(Records*& spare) {
   spare = nullptr;
 }
 
-Block::Pieces& Block::split(std::uint32_t line) {
-  if (pieces_ == nullptr) pieces_ = std::make_unique<std::array<Pieces, lines>>();
-  Pieces& pieces = (*pieces_)[line];
+PieceList& Block::split(std::uint32_t line) {
+  if (lists_.load(std::memory_order_relaxed) == nullptr) lists_ = new Lists;
+  PieceList& pieces = (*lists_.load(std::memory_order_relaxed))[line];
   if ((split_ >> line & 1) != 0) return pieces;
   split_ |= 1U << line;
   pieces.clear();
-  const auto take = [&](Whole& records, bool write) {
-    if (records.at(line).time == 0) return;
-    Piece& piece = pieces.emplace_back();
+  for (Whole* const records : {&writes_, &reads_}) {
+    if (records->at(line).time == 0) continue;
+    Piece piece;
     piece.bytes = whole_line;
-    piece.access = records.at(line);
-    piece.write = write;
-    records.forget(line);
-  };
-  take(writes_, true);
-  take(reads_, false);
+    piece.access = records->at(line);
+    pieces.push(piece);
+    records->forget(line);
+  }
   return pieces;
 }
 
 std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& by) {
+  PieceList& pieces = split(line);
+  if (!by.write && !pieces.has_writes()) return std::nullopt;
+  const auto counts = [&](const Part& earlier) {
+    return (by.write || earlier.access.writes()) && (earlier.bytes & piece.bytes) != 0 &&
+           !by.ordered_after(earlier.access);
+  };
+  bool clear = true;
+  pieces.for_each(counts, [&](const Piece& earlier) {
+    clear = passes(earlier, piece, by);
+    return clear;
+  });
+  if (clear) [[likely]]
+    return std::nullopt;
   std::optional<Conflict> with_copy;
-  for (const Piece& earlier : split(line)) {
-    if (!earlier.write && !by.write) continue;
-    const ByteMask both = earlier.bytes & piece.bytes;
-    if (both == 0 || morally_strong(earlier.access, by.access)) continue;
-    if (earlier.access.cluster == by.access.cluster &&
-        earlier.access.time <= by.clock->all(earlier.access.agent))
-      continue;
-    const bool once = one_answer(earlier) && one_answer(piece);
-    for (std::uint32_t byte = first_of(both); byte < line_bytes; ++byte) {
-      if (!has(both, byte)) continue;
-      const auto conflict = compare(earlier, piece, by, byte);
-      // A thread that has not released says more than the copy whose bytes it used.
-      if (conflict && !earlier.access.is_copy()) return conflict;
-      if (conflict && !with_copy) with_copy = conflict;
-      if (conflict || once) break;
-    }
-  }
-  return with_copy;
+  std::optional<Conflict> conflict;
+  pieces.for_each(counts, [&](const Piece& earlier) {
+    if (passes(earlier, piece, by)) return true;
+    conflict = first_conflict(earlier, piece, by);
+    // A thread that has not released says more than the copy whose bytes it used.
+    if (conflict && !earlier.access.is_copy()) return false;
+    if (conflict && !with_copy) with_copy = conflict;
+    conflict.reset();
+    return true;
+  });
+  return conflict ? conflict : with_copy;
 }
 
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
-  Pieces& pieces = split(line);
-  if (by.write && piece.bytes == whole_line && whole_piece(piece.access)) {
-    pieces.clear();
-    split_ &= ~(1U << line);
-    writes_.set(line, piece.access, spare_);
+  PieceList& pieces = split(line);
+  if (by.write) {
+    if (piece.bytes == whole_line && whole_piece(piece.access)) {
+      pieces.clear();
+      split_ &= ~(1U << line);
+      writes_.set(line, piece.access, spare_);
+      return;
+    }
+    pieces.erase(piece.bytes);
+  } else if (add_read(pieces, piece, by)) {
     return;
   }
-  bool merged = false;
-  const bool many = pieces.size() > many_pieces;
-  std::erase_if(pieces, [&](Piece& earlier) {
-    if (!by.write) {
-      if (earlier.write || merged) return false;
-      merged = merge(earlier, piece, many);
-      if (merged) return false;
-    }
-    const ByteMask both = earlier.bytes & piece.bytes;
-    if (both == 0) return false;
-    if (!by.write) {
-      // A read that this one follows needs no remembering: who follows this one follows both.
-      const bool here = earlier.access.cluster == by.access.cluster;
-      const bool known = here && earlier.access.time <= by.clock->all(earlier.access.agent);
-      const bool own = here && earlier.access.agent == by.access.agent && by.knowledge != nullptr &&
-                       same_lanes(earlier, piece, both);
-      if (!known && !own) return false;
-    }
-    earlier.bytes &= ~piece.bytes;
-    return earlier.bytes == 0;
-  });
-  if (merged) return;
-  pieces.push_back(piece);
-  pieces.back().write = by.write;
+  pieces.push(piece);
 }
 
 void Block::clear() {
   if (split_ != 0) {
     for (std::uint32_t line = 0; line < lines; ++line) {
-      if ((split_ >> line & 1) != 0) (*pieces_)[line].clear();
+      if ((split_ >> line & 1) != 0) (*lists_.load(std::memory_order_relaxed))[line].clear();
     }
     split_ = 0;
   }

@@ -1,0 +1,100 @@
+#include "sim/gather.hpp"
+
+#include "sim/warp.hpp"
+
+#include <memory>
+
+TMAJIT_BEGIN
+namespace sim {
+
+Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
+               GatherPatterns& patterns)
+    : log_(static_cast<std::uint32_t>(std::countr_zero(bytes))),
+      lane_bytes_((ByteMask{1} << bytes) - 1),
+      access_(by.access) {
+  access_.spread = one_lane;
+  std::uint64_t differ = mask == all_lanes ? 0 : ~std::uint64_t{0};
+  for (std::uint32_t lane = 0; lane < lanes && mask == all_lanes; ++lane) differ |= at[lane] ^ at[0];
+  if (differ < line_bytes) {
+    add_line(at, patterns.of(by.access.place & Access::place_mask));
+  } else {
+    add_all(at, mask);
+  }
+}
+
+void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern) {
+  std::array<std::uint8_t, lanes> where;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane)
+    where[lane] = static_cast<std::uint8_t>(at[lane] % line_bytes);
+  const std::uint32_t place = access_.place & Access::place_mask;
+  if (pattern.place == place && pattern.log == log_ && pattern.where == where) {
+    count_ = pattern.count;
+    apart_ = count_ == 1;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      std::construct_at(&entries_[i]);
+      entries_[i].line = at[0] - where[0];
+      entries_[i].piece = pattern.pieces[i];
+      entries_[i].piece.access = access_.from(pattern.pieces[i].access.first);
+      entries_[i].piece.access.spread = pattern.pieces[i].access.spread;
+    }
+    return;
+  }
+  add_all(at, all_lanes);
+  if (count_ > GatherPatterns::Pattern::most) return;
+  pattern.place = place;
+  pattern.log = log_;
+  pattern.where = where;
+  pattern.count = count_;
+  for (std::uint32_t i = 0; i < count_; ++i) pattern.pieces[i] = entries_[i].piece;
+}
+
+void Gather::add_all(const std::array<std::uint64_t, lanes>& at, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    add(lane, at[lane] & ~std::uint64_t{line_bytes - 1}, static_cast<std::uint32_t>(at[lane] % line_bytes));
+  });
+}
+
+void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
+  const ByteMask mask = lane_bytes_ << byte;
+  const std::uint64_t number = line / line_bytes;
+  std::uint64_t& word = seen_[number / 64 % seen_.size()];
+  const std::uint64_t bit = std::uint64_t{1} << number % 64;
+  if ((word & bit) != 0) {
+    for (std::uint32_t i = count_; i-- > 0;) {
+      if (entries_[i].line != line) continue;
+      if (join(entries_[i].piece, lane, mask, byte)) return;
+      apart_ = false;
+    }
+  }
+  word |= bit;
+  Entry& entry = *std::construct_at(&entries_[count_++]);
+  entry.line = line;
+  entry.piece.bytes = mask;
+  entry.piece.access = access_.from(static_cast<int>(lane));
+}
+
+bool Gather::join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const {
+  const std::uint8_t spread = piece.access.spread;
+  if ((piece.bytes & mask) == 0 && spread != a_set) {
+    const std::uint32_t there = first_of(piece.bytes);
+    if (Part::map_of(log_, there) != Part::map_of(log_, byte)) return false;
+    if (spread == one_lane) {
+      const auto first = static_cast<std::uint8_t>(piece.access.first);
+      piece.access.spread = a_map;
+      piece.access.first = Part::map_of(log_, byte);
+      piece.table.map[piece.unit_of(there)] = first;
+    }
+    piece.table.map[piece.unit_of(byte)] = static_cast<std::uint8_t>(lane);
+    piece.bytes |= mask;
+    return true;
+  }
+  if (piece.bytes != mask || (spread != one_lane && spread != a_set)) return false;
+  if (spread == one_lane) piece.table.set = 1U << piece.access.first;
+  piece.access.spread = a_set;
+  piece.access.first = 0;
+  piece.table.set |= 1U << lane;
+  return true;
+}
+
+}  // namespace sim
+TMAJIT_END
