@@ -27,6 +27,36 @@ const char* name(Severity severity) noexcept {
 
 namespace check {
 
+namespace {
+
+/// A function of our device headers that does what a rule's remedy says.
+struct Helper {
+  RuleId rule;
+  std::string_view function;
+};
+
+constexpr Helper helpers[] = {
+    {"load.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
+    {"mbarrier.init-not-fenced", "ptx::fence_mbarrier_init()"},
+    {"store.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
+    {"wgmma.copy-not-fenced", "ptx::fence_proxy_async_shared()"},
+    {"wgmma.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
+};
+
+}  // namespace
+
+bool uses_device_headers(std::string_view ptx) {
+  // Namespace tmajit in a mangled name, or a header of .file.
+  return ptx.find("6tmajit") != std::string_view::npos || ptx.find("tmajit/") != std::string_view::npos;
+}
+
+void name_helper(Finding& finding) {
+  for (const Helper& helper : helpers) {
+    if (helper.rule->id == finding.rule && finding.remedy == helper.rule->remedy)
+      finding.remedy += fmt::format(": {}", helper.function);
+  }
+}
+
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy) {
   finding.rule = rule->id;

@@ -117,6 +117,12 @@ inline constexpr Rule rules[] = {
      "cp.async.bulk.wait_group.read of that store before its memory is used again",
      "wait for the group of the store that used this stage last; check the group count for an off-by-one",
      "PTX ISA: cp.async.bulk.wait_group"},
+    {"load.missing-proxy-fence",
+     "A bulk load overwrites shared memory whose writer has executed no fence.proxy.async since.",
+     "fence.proxy.async by the thread that wrote, then a barrier or an arrival, then the load",
+     "execute fence.proxy.async.shared::cta after the writes and before the stage is handed back "
+     "(cuda::ptx::fence_proxy_async)",
+     "PTX ISA: Async proxy, fence.proxy.async", Severity::omission},
     {"load.onto-mbarrier", "A load writes shared memory that holds an mbarrier.",
      "a destination apart from every mbarrier", "move the mbarriers, or invalidate them first",
      "PTX ISA: Contents of the mbarrier object"},
@@ -146,8 +152,9 @@ inline constexpr Rule rules[] = {
     {"mbarrier.init-not-fenced",
      "A load can complete on an mbarrier whose mbarrier.init no fence has shown to the copy engine.",
      "fence.mbarrier_init, or fence.proxy.async, by the thread that initialised it",
-     "call fence_mbarrier_init() after the last mbarrier.init", "PTX ISA: fence.mbarrier_init",
-     Severity::omission},
+     "execute fence.mbarrier_init.release.cluster after the last mbarrier.init "
+     "(cuda::ptx::fence_mbarrier_init)",
+     "PTX ISA: fence.mbarrier_init", Severity::omission},
     {"mbarrier.initialised-twice", "An mbarrier is initialised where one is in use.",
      "mbarrier.inval before the memory is initialised again", "one thread initialises each barrier once",
      "PTX ISA: mbarrier.init"},
@@ -255,7 +262,9 @@ inline constexpr Rule rules[] = {
     {"store.missing-proxy-fence",
      "A bulk store reads shared memory whose writer has executed no fence.proxy.async since.",
      "fence.proxy.async by every thread that wrote, then a barrier, then the bulk store",
-     "call fence_proxy_async_shared() after the writes and before the barrier", "PTX ISA: fence.proxy.async"},
+     "execute fence.proxy.async.shared::cta after the writes and before the barrier "
+     "(cuda::ptx::fence_proxy_async)",
+     "PTX ISA: fence.proxy.async"},
     {"store.negative-coordinate", "A tensor store begins at a negative coordinate.",
      "coordinates that are not negative", "clip the tile on the kernel's side",
      "PTX ISA: cp.async.bulk.tensor"},
@@ -289,12 +298,12 @@ inline constexpr Rule rules[] = {
      "wait for the load's mbarrier or the store's group, or take turns between two maps",
      "PTX ISA: tensormap.replace, Memory Consistency Model"},
     {"tensormap.invalid", "A copy takes bytes for a tensor map that are none.",
-     "bytes that DeviceMaps::encode() gave", "check which parameter the kernel takes for the map",
-     "CUDA Driver API: cuTensorMapEncodeTiled"},
+     "the bytes that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col gave",
+     "check which parameter the kernel takes for the map", "CUDA Driver API: cuTensorMapEncodeTiled"},
     {"tensormap.mode", "An instruction of one mode takes a tensor map that is encoded for the other.",
      ".tile for tiled maps; .im2col and .im2col_no_offs for im2col maps, which tensormap.replace cannot "
      "change",
-     "encode the map for the instruction: TensorMapSpec::of() or TensorMapSpec::im2col()",
+     "encode the map for the instruction, by cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col",
      "PTX ISA: cp.async.bulk.tensor, tensormap.replace"},
     {"tensormap.not-acquired",
      "A copy uses a tensor map that the kernel has changed, and nobody in its CTA has executed the acquire "
@@ -326,7 +335,8 @@ inline constexpr Rule rules[] = {
      "fence.proxy.async since.",
      "a wait for the copies, then fence.proxy.async by every thread that copied, then a barrier, then the "
      "product",
-     "call fence_proxy_async_shared() after cp_async_wait_group() and before the barrier",
+     "execute fence.proxy.async.shared::cta after cp.async.wait_group and before the barrier "
+     "(cuda::ptx::fence_proxy_async)",
      "PTX ISA: Async proxy of wgmma, cp.async", Severity::omission},
     {"wgmma.descriptor", "A matrix descriptor leads to memory that is no matrix of the CTA.",
      "a start address and offsets, each divided by 16, that stay inside the CTA's shared memory",
@@ -340,7 +350,8 @@ inline constexpr Rule rules[] = {
     {"wgmma.missing-proxy-fence",
      "A wgmma.mma_async reads shared memory whose writer has executed no fence.proxy.async since.",
      "fence.proxy.async by every thread that wrote, then a barrier, then the product",
-     "call fence_proxy_async_shared() after the writes and before the barrier",
+     "execute fence.proxy.async.shared::cta after the writes and before the barrier "
+     "(cuda::ptx::fence_proxy_async)",
      "PTX ISA: Async proxy of wgmma, fence.proxy.async"},
     {"wgmma.register-in-flight",
      "A register that a wgmma.mma_async uses is accessed before it has been waited for.",
@@ -388,6 +399,12 @@ class RuleId {
 
   const Rule* rule_;
 };
+
+/// Whether a module uses our device headers, so that remedies name their functions, too.
+[[nodiscard]] bool uses_device_headers(std::string_view ptx);
+
+/// Adds to a remedy the function of our device headers that does what it says.
+void name_helper(Finding& finding);
 
 /// Gives the finding its rule and its words; where `expected` or `remedy` is empty the rule's own stand for
 /// it.

@@ -134,6 +134,7 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
         lint::lint_function(*parsed.module, names, *function, options, allowance, result);
     }
   }
+  if (check::uses_device_headers(text)) std::ranges::for_each(result.findings, &check::name_helper);
   allowed.apply(result);
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });

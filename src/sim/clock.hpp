@@ -35,6 +35,8 @@ class Clock {
   /// Lanes `of` of a warp in which only the lanes `existing` are threads.
   void learn(Agent warp, Mask of, Mask existing, std::uint32_t time);
   void join(const Clock& other);
+  /// Whether nothing is known.
+  [[nodiscard]] bool empty() const noexcept { return all_.empty() && lanes_.empty(); }
   void clear() noexcept {
     all_.clear();
     lanes_.clear();

@@ -186,6 +186,7 @@ bool Cta::turn(std::uint64_t round) {
 void Cta::finish() {
   finish_warpgroups(*this);
   engine.finish();
+  if (races) races->leave(*this);
   small_copies.reset();
   ended = true;
   ++changes;
@@ -371,6 +372,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                  std::string expected, std::string_view remedy) {
   Report report;
   check::describe(report, rule, std::move(found), std::move(expected), remedy);
+  if (program.uses_device_headers) check::name_helper(report);
   report.kernel = program.entry;
   if (place < program.place.size()) {
     const Place& at = program.place[place];

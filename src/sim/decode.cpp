@@ -108,6 +108,7 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
   Program program;
   program.entry = entry;
   program.global_base = global_base;
+  program.uses_device_headers = check::uses_device_headers(text);
   Decoder(program).run(*parsed.module, resolve(*parsed.module, *function, "kernel"));
   return program;
 }

@@ -88,6 +88,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     }
   });
   check_destination(warp, lane, seen, copy, *this, "an asynchronous load", "begins to write", "load");
+  check_writers(copy, warp, lane);
   if (cta_.races && !cta_.races->load(copy, warp, lane, cta_, (seen & (storing | loading)) != 0))
     check_phase(copy);
   if (copy.reduces) {
@@ -108,20 +109,6 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
   } else {
     loads_.push_back(copy);
   }
-}
-
-void Engine::check_phase(const Copy& copy) {
-  const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
-  const PhaseTransactions& before = barrier.transactions.before();
-  // A phase that expected no bytes was not for copies.
-  if (before.expected.empty() || before.came.empty()) return;
-  report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
-}
-
-std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const {
-  const auto load = std::ranges::find(loads_, barrier, &Copy::barrier);
-  if (load == loads_.end()) return std::nullopt;
-  return TransactionPart{load->issuer, load->thread, load->place, load->bytes, 1};
 }
 
 bool Engine::uses_map(std::uint64_t address) const {
@@ -189,40 +176,6 @@ void Engine::complete_load(const Copy& copy) {
   barrier->bytes -= copy.bytes;
   barrier->transactions.came(*copy.issuer, copy.thread, copy.place, copy.bytes);
   cta_.settle(copy.barrier, *barrier);
-}
-
-bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
-  bool fresh = true;
-  bool delivered = true;
-  std::uint32_t unpublished = 0;
-  std::uint32_t writer = 0;
-  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
-    for (std::uint32_t i = 0; i < bytes; ++i) {
-      fresh = fresh && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
-      delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
-    }
-    for (std::uint32_t i = at / 4; i < (at + bytes) / 4; ++i) {
-      if (!cta_.published(cta_.writers()[i], writer))
-        unpublished = unpublished == 0 ? cta_.writers()[i] : unpublished;
-    }
-  });
-  if (!fresh) {
-    warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");
-  }
-  if (!delivered) {
-    warp.report(lane, "store.in-flight-read",
-                fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
-                            "delivered yet{}",
-                            range_text(copy), whom_it_meets(copy, loading)));
-  }
-  if (unpublished != 0) {
-    (void)cta_.published(unpublished, writer);
-    warp.report(lane, "store.missing-proxy-fence",
-                fmt::format("a bulk store reads shared memory that thread {} wrote with no "
-                            "fence.proxy.async since",
-                            text_of(cta_.thread_index(writer))));
-  }
-  return fresh && delivered && unpublished == 0;
 }
 
 void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {

@@ -110,6 +110,10 @@ class Engine {
     bool read = false;
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
+  /// The tag of a thread that has written what the copy touches, and not fenced since; 0 if there is none.
+  [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy) const;
+  /// A load comes through another proxy than the stores that it overwrites.
+  void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
   /// The load's thread does not know that the phase before is over.
   void check_phase(const Copy& copy);
   void complete_load(const Copy& copy);

@@ -1,4 +1,4 @@
-/// Which copy in flight an access of shared memory meets: for reports.
+/// What copies meet in shared memory: writers who have not fenced, mbarriers of another phase, other copies.
 #include "sim/cta.hpp"
 
 #include <algorithm>
@@ -66,6 +66,75 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
   const auto found = std::ranges::find_if(
       pending_, [&](const SmallCopy& each) { return each.shared < end && begin < each.shared + each.bytes; });
   return found == pending_.end() ? nullptr : &*found;
+}
+
+void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
+  // st.async and red.async go through the generic proxy.
+  if (load.deposit != nullptr) return;
+  const std::uint32_t tag = unpublished_writer(load);
+  if (tag == 0) return;
+  std::uint32_t writer = 0;
+  (void)cta_.published(tag, writer);
+  warp.report(
+      lane, "load.missing-proxy-fence",
+      fmt::format("an asynchronous load into {} overwrites shared memory that thread {} wrote with no "
+                  "fence.proxy.async since",
+                  range_text(load), text_of(cta_.thread_index(writer))));
+}
+
+std::uint32_t Engine::unpublished_writer(const Copy& copy) const {
+  std::uint32_t tag = 0;
+  std::uint32_t writer = 0;
+  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = at / 4; i < (at + bytes) / 4 && tag == 0; ++i) {
+      if (!cta_.published(cta_.writers()[i], writer)) tag = cta_.writers()[i];
+    }
+  });
+  return tag;
+}
+
+void Engine::check_phase(const Copy& copy) {
+  const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
+  const PhaseTransactions& before = barrier.transactions.before();
+  // A phase that expected no bytes was not for copies.
+  if (before.expected.empty() || before.came.empty()) return;
+  report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
+}
+
+std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const {
+  const auto load = std::ranges::find(loads_, barrier, &Copy::barrier);
+  if (load == loads_.end()) return std::nullopt;
+  return TransactionPart{load->issuer, load->thread, load->place, load->bytes, 1};
+}
+
+bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
+  bool fresh = true;
+  bool delivered = true;
+  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      fresh = fresh && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
+      delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
+    }
+  });
+  if (!fresh) {
+    warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");
+  }
+  if (!delivered) {
+    warp.report(lane, "store.in-flight-read",
+                fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
+                            "delivered yet{}",
+                            range_text(copy), whom_it_meets(copy, loading)));
+  }
+  const std::uint32_t unpublished = unpublished_writer(copy);
+  if (unpublished != 0) {
+    std::uint32_t writer = 0;
+    (void)cta_.published(unpublished, writer);
+    warp.report(lane, "store.missing-proxy-fence",
+                fmt::format("a bulk store reads shared memory that thread {} wrote with no "
+                            "fence.proxy.async since",
+                            text_of(cta_.thread_index(writer))));
+  }
+  return fresh && delivered && unpublished == 0;
 }
 
 }  // namespace sim

@@ -77,8 +77,13 @@ class Races {
   void cluster_phase() {
     cluster_completed_ = std::move(cluster_arriving_);
     cluster_arriving_ = {};
+    met_ = std::move(meeting_);
+    meeting_ = {};
   }
   void cluster_pass(const Warp& warp, Mask mask) { of(warp).acquire(mask, warp.live, cluster_completed_); }
+
+  /// All threads of the CTA have exited: accesses of peers to its shared memory are to come before that.
+  void leave(Cta& cta);
 
   // mbarriers.
 
@@ -95,7 +100,8 @@ class Races {
 
   /// Into the shared memory of `target`. False if the thread does not know that the phase before the present
   /// one of the copy's mbarrier is over: its bytes may then count for either.
-  [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet);
+  [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target,
+                          bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
   // Products of matrices, which a warp issues: begin_product(), then what each reads of shared memory.
 
@@ -113,8 +119,8 @@ class Races {
     Agent agent = 0;
     std::uint32_t time = 1;   ///< of the loads of the current phase
     std::uint32_t first = 1;  ///< of those of the first
-    Clock arriving;          ///< of those who have arrived in it
-    Clock completed;         ///< of those before
+    Clock arriving;           ///< of those who have arrived in it
+    Clock completed;          ///< of those before
   };
   struct StoreAgents {
     Agent reads = 0;
@@ -133,6 +139,7 @@ class Races {
     Fenced narrow;
     Fenced wide;
     std::vector<Pending> seen;  ///< by relaxed reads; a fence acquires them
+    Clock waited;               ///< what relaxed waits for mbarriers have seen, likewise
   };
 
   [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
@@ -173,6 +180,8 @@ class Races {
                                      std::uint32_t rank) const;
 
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
+  /// A peer's access, of which the CTA knows nothing when it ends.
+  void report_leaving(const Conflict& conflict, const Cta& cta);
 
   Cluster& cluster_;
   LaunchOrder& launch_;
@@ -186,6 +195,8 @@ class Races {
   std::vector<Clock> barriers_;  ///< 16 a CTA
   Clock cluster_arriving_;
   Clock cluster_completed_;
+  Clock meeting_;  ///< of those who arrive in whatever way, relaxed too
+  Clock met_;      ///< of those who last met
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
   std::unordered_map<Agent, Agent> products_;  ///< by warp

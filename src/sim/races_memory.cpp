@@ -262,6 +262,37 @@ void Races::wait_products(const Warp& warp, std::uint64_t group) {
     of(warp).learn(warp.live, warp.live, agent->second, static_cast<std::uint32_t>(group));
 }
 
+void Races::leave(Cta& cta) {
+  if (cluster_.size() == 1) return;
+  Clock known;
+  for (const auto& warp : cta.warps) of(*warp).release(of(*warp).existing(), known);
+  Touch by;
+  by.access.cluster = number_;
+  by.access.spread = no_lane;
+  by.access.place = cta.rank << Access::rank_at;
+  by.clock = &known;
+  by.imports = &imports_;
+  by.write = true;
+  Piece whole;
+  whole.bytes = whole_line;
+  whole.access = by.access;
+  whole.write = true;
+  const std::uint64_t begin = cta.in_cluster(0);
+  for (std::uint64_t at = begin; at < begin + cta.shared_bytes(); at += line_bytes) {
+    const auto peer = with_block(Memory::shared, at, [&](Block& block, std::uint32_t line) {
+      return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
+    });
+    if (!peer || peer->earlier.rank() == cta.rank) continue;
+    // What a thread has read, and its arrival, are done when it arrives at the cluster's barrier, relaxed
+    // too.
+    const Access& access = peer->earlier;
+    const bool object = (access.place & Access::object) != 0;
+    if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))
+      continue;
+    report_leaving(*peer, cta);
+  }
+}
+
 void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only) {
   const Warp& warp = *cta.warps[thread / lanes];
   const auto agents = stores_.find(number_of(warp, thread % lanes));

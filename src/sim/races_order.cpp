@@ -34,6 +34,8 @@ void Races::start(std::uint32_t number) {
   for (Clock& barrier : barriers_) barrier.clear();
   cluster_arriving_.clear();
   cluster_completed_.clear();
+  meeting_.clear();
+  met_.clear();
   phases_.clear();
   stores_.clear();
   products_.clear();
@@ -53,6 +55,7 @@ void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool w
 }
 
 void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
+  of(warp).release(mask, meeting_);
   if (!releases) {
     for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
     return;
@@ -97,7 +100,12 @@ void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t 
 
 void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
   mbarrier_use(warp, mask, offset);
-  if (acquires) of(warp).acquire(mask, warp.live, phases(offset).completed);
+  const Clock& completed = phases(offset).completed;
+  if (acquires) {
+    of(warp).acquire(mask, warp.live, completed);
+  } else {
+    for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].waited.join(completed); });
+  }
 }
 
 void Races::mbarrier_phase(std::uint32_t offset) {
@@ -116,6 +124,8 @@ void Races::fence(const Warp& warp, Mask mask, bool narrow) {
     for (const Pending& pending : lane_fences.seen)
       acquire(warp, lane, *pending.release, narrow || pending.narrow);
     if (!narrow) lane_fences.seen.clear();
+    if (!lane_fences.waited.empty()) knowledge.acquire(1U << lane, warp.live, lane_fences.waited);
+    lane_fences.waited.clear();
     const Clock& known = knowledge.of(lane);
     const bool shares = &known == &knowledge.common();
     if (shares && common == nullptr) common = std::make_shared<const Clock>(known);
@@ -317,6 +327,19 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
                  describe(by.access, conflict.lane, by.write, memory, cta.rank),
                  describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
              advice.expected, advice.remedy);
+}
+
+void Races::report_leaving(const Conflict& conflict, const Cta& cta) {
+  const Access& access = conflict.earlier;
+  const bool reads = !conflict.earlier_write && (access.place & Access::object) == 0;
+  const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
+  Cta& peer = cluster_.cta(access.rank());
+  const std::uint32_t place = access.place & Access::place_mask;
+  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  peer.report(access.thread(conflict.earlier_lane, warps_each_), place, rule,
+              fmt::format("the CTA with rank {} can exit before {} its shared memory: nothing makes a thread "
+                          "of it wait for that",
+                          cta.rank, reads ? "this read of" : "this access to"));
 }
 
 }  // namespace sim

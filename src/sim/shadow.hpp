@@ -71,6 +71,11 @@ class Block {
     }
     return true;
   }
+  /// Whether all accesses of a line are known that are remembered as a whole.
+  [[nodiscard]] bool follows(std::uint32_t line, const Touch& by) const noexcept {
+    return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
+           by.follows(reads_.at(line), by.access);
+  }
   /// The first earlier access that `piece` conflicts with.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
   void add(std::uint32_t line, const Piece& piece, const Touch& by);

@@ -1,5 +1,6 @@
 /// The list of rules that lint and the simulator share.
 #include "check/kernel_name.hpp"
+#include "lint/support.hpp"
 
 #include <tmajit/finding.hpp>
 
@@ -37,6 +38,31 @@ TEST_CASE("every rule says what it means, what is legal, what helps, and where i
   }
   CHECK(find_rule("no.such-rule") == nullptr);
   CHECK(find_rule("") == nullptr);
+}
+
+TEST_CASE("rules speak PTX and CUDA, and name our device headers' functions for those who use them") {
+  for (const Rule& rule : check_rules()) {
+    for (const char* const ours :
+         {"fence_proxy_async_shared(", "fence_mbarrier_init(", "TensorMapSpec", "DeviceMaps", "tmajit::"}) {
+      CAPTURE(rule.id);
+      CHECK(std::string(rule.remedy).find(ours) == std::string::npos);
+      CHECK(std::string(rule.legal).find(ours) == std::string::npos);
+    }
+  }
+  const auto remedy = [](const std::string& before) {
+    const LintResult result = lint_ptx(tests::entry(
+        ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nmov.u32 %r1, buffer;\nst.shared.u32 [%r1], 1;\nbar.sync 0;\n"
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\ncp.async.bulk.commit_group;\n"
+        "cp.async.bulk.wait_group 0;\nret;",
+        {}, ".shared .align 128 .b8 buffer[128];\n" + before));
+    REQUIRE(result.findings.size() == 1);
+    CHECK(result.findings[0].rule == "store.missing-proxy-fence");
+    return result.findings[0].remedy;
+  };
+  CHECK(remedy("") == find_rule("store.missing-proxy-fence")->remedy);
+  CHECK(remedy(".file 1 \"scale.cu\"\n") == find_rule("store.missing-proxy-fence")->remedy);
+  for (const char* const header : {".file 1 \"tmajit/fence.cuh\"\n", ".global .u32 _ZN6tmajit5countE;\n"})
+    CHECK(remedy(header).ends_with(": ptx::fence_proxy_async_shared()"));
 }
 
 TEST_CASE("the pages on the simulator and on lint name every rule") {
