@@ -269,14 +269,13 @@ void Races::leave(Cta& cta) {
   Touch by;
   by.access.cluster = number_;
   by.access.spread = no_lane;
-  by.access.place = cta.rank << Access::rank_at;
+  by.access.place = Access::written | cta.rank << Access::rank_at;
   by.clock = &known;
   by.imports = &imports_;
   by.write = true;
   Piece whole;
   whole.bytes = whole_line;
   whole.access = by.access;
-  whole.write = true;
   const std::uint64_t begin = cta.in_cluster(0);
   for (std::uint64_t at = begin; at < begin + cta.shared_bytes(); at += line_bytes) {
     const auto peer = with_block(Memory::shared, at, [&](Block& block, std::uint32_t line) {
