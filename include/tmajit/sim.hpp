@@ -46,6 +46,8 @@ struct SimOptions {
   /// Seconds of the clock on the wall that one launch may take; 0: as long as it needs.
   double seconds_limit = 0;
   std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
+  /// That kernels can have taken by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its default).
+  std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;
   /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. A
   /// report after which a kernel cannot go on stays.

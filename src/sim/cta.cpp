@@ -248,6 +248,7 @@ std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
     if (std::byte* const memory = in(regions[last_region_])) return memory;
   }
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
+  if (launch.heap != nullptr && launch.heap->holds(address)) return launch.heap->at(address, bytes);
   if (after == regions.begin()) return nullptr;
   last_region_ = static_cast<std::size_t>(after - regions.begin()) - 1;
   return in(regions[last_region_]);
@@ -273,8 +274,17 @@ bool Cta::is_peer_address(std::uint64_t address, Space space) const noexcept {
   return named != 0 && named != rank + 1;
 }
 
+check::RuleId Cta::unmapped_rule(std::uint64_t address) const {
+  const bool freed = launch.heap != nullptr && launch.heap->is_freed(address);
+  return freed ? check::RuleId("heap.use-after-free") : check::RuleId("global.out-of-bounds");
+}
+
 std::string Cta::describe_global(std::uint64_t address, std::uint64_t bytes) const {
   const auto& regions = launch.regions;
+  if (launch.heap != nullptr && (launch.heap->holds(address) || address < global_begin)) {
+    std::string text = launch.heap->describe(address, bytes);
+    if (!text.empty()) return text;
+  }
   if (regions.empty()) return "nothing is allocated";
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
   const bool below = after != regions.begin();
@@ -373,15 +383,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
   Report report;
   check::describe(report, rule, std::move(found), std::move(expected), remedy);
   if (program.uses_device_headers) check::name_helper(report);
-  report.kernel = program.entry;
-  if (place < program.place.size()) {
-    const Place& at = program.place[place];
-    report.ptx_line = at.line;
-    report.ptx_column = at.column;
-    report.source_file = at.source_file;
-    report.source_line = at.source_line;
-    report.instruction = at.text;
-  }
+  locate(report, program, place);
   report.cta = ctaid;
   report.thread = thread_index(thread);
   launch.reports.add(std::move(report));

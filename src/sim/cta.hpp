@@ -125,6 +125,8 @@ class Cta {
   }
   /// Whether a shared or generic address names the shared memory of another CTA.
   [[nodiscard]] bool is_peer_address(std::uint64_t address, Space space) const noexcept;
+  /// The rule that an access breaks for which global() is null.
+  [[nodiscard]] check::RuleId unmapped_rule(std::uint64_t address) const;
   /// "no allocation; the nearest, 4096 bytes from 0x…, ends 16 bytes before"
   [[nodiscard]] std::string describe_global(std::uint64_t address, std::uint64_t bytes) const;
 

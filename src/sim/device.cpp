@@ -123,10 +123,11 @@ class OwnMemory {
 
 /// What launches and devices share; kernels may outlive neither.
 struct State {
-  explicit State(const SimOptions& all) : options(all), memory(all.memory_bytes) {}
+  explicit State(const SimOptions& all) : options(all), memory(all.memory_bytes), heap(all.heap_bytes) {}
 
   SimOptions options;
   GlobalMemory memory;
+  DeviceHeap heap;
   TensorMaps maps;
   std::mutex mutex;  // one launch at a time, and what follows
   std::vector<Report> reports;
@@ -162,7 +163,9 @@ struct State {
     const std::uint32_t threads =
         options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     const std::lock_guard lock(mutex);
+    if (!heap.begin_launch() || program.uses_heap) launch.heap = &heap;
     sim::run(launch, threads);
+    if (launch.heap != nullptr && !launch.stopped) report_lost(launch);
     thread_instructions += launch.thread_instructions;
     for (Report& report : launch.reports.take()) {
       if (!launch.stopped && std::ranges::find(options.allowed, report.rule) != options.allowed.end())

@@ -1,6 +1,7 @@
 #pragma once
 
 /// What the CTAs of one launch share.
+#include "sim/heap.hpp"
 #include "sim/map_changes.hpp"
 #include "sim/program.hpp"
 
@@ -102,6 +103,14 @@ struct Launch {
   std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
   std::uint64_t ctas_at_once = 1;    ///< that the chip holds
   std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
+  DeviceHeap* heap = nullptr;        ///< null: nobody has taken anything from it, or will
+
+  /// The region that holds an address of the heap, and all others.
+  [[nodiscard]] std::vector<Region> all_regions() const {
+    std::vector<Region> all = regions;
+    if (heap != nullptr) all.push_back(heap->region());  // the last by address
+    return all;
+  }
 
   /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
@@ -115,6 +124,11 @@ struct Launch {
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);
 };
+
+/// Says in a report where in the program it was.
+void locate(Report& report, const Program& program, std::uint32_t place);
+/// Reports the blocks that the launch has taken from the heap and lost.
+void report_lost(Launch& launch);
 
 /// Runs every cluster on `threads` host threads (workers.cpp).
 void run(Launch& launch, std::uint32_t threads);

@@ -107,7 +107,7 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
       std::byte* const memory = cta.global(address, bytes);
       if (memory == nullptr) {
         warp.fail(
-            lane, "global.out-of-bounds",
+            lane, cta.unmapped_rule(address),
             fmt::format("{} global memory of {} bytes at {:#x}: {}", writes ? "a store to" : "a load from",
                         bytes, address, cta.describe_global(address, bytes)));
       }

@@ -202,6 +202,7 @@ struct Program {
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< where load() put them
   bool uses_globals = false;
+  bool uses_heap = false;            ///< calls malloc or free
   bool orders_memory = false;        ///< has fences, releases or acquires
   bool uses_device_headers = false;  ///< of ours
   std::uint32_t max_threads = 1024;

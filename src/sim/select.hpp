@@ -179,6 +179,9 @@ template <Handler handler>
 
 // Calls.
 
+/// Emits the call of a function that the CUDA device runtime has and PTX only declares (select_runtime.cpp).
+void select_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
+                         const std::vector<Arg>& arguments);
 /// Saves the registers of a recursive function and gives it a new frame; aux: index into Program::frames.
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask);
 /// Reports that the stack of a lane has no room.

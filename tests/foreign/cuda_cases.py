@@ -224,7 +224,6 @@ def cases() -> list[Case]:
             _make(source, kernel),
             launch,
             KNOWN.get(kernel, {}),
-            missing="memory of the device's heap" if kernel == "heap" else "",
         )
         for source, kernels in files.items()
         for kernel, launch in kernels.items()

@@ -123,6 +123,10 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_number("--sim-limit", values.limit, "N",
                    "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
                    std::numeric_limits<std::uint64_t>::max());
+  group.add_number(
+      "--sim-heap", values.heap_mib, "MIB",
+      "That kernels can have taken by malloc at a time, as cudaLimitMallocHeapSize says on a GPU", 1,
+      std::uint64_t{1} << 18);
   group
       .add("--timeout", values.timeout, "SECONDS",
            "Of the clock, that a launch may take before it is ended; the report says where each warp stands")
@@ -142,6 +146,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,
                                        .seconds_limit = options.timeout,
+                                       .heap_bytes = options.heap_mib << 20,
                                        .allowed = allowed_rules(options),
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =

@@ -24,6 +24,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
   std::uint32_t threads = 0;
   std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
+  std::uint64_t heap_mib = tmajit::SimOptions{}.heap_bytes >> 20;
   double timeout = 0;              ///< seconds; 0: none
   std::vector<std::string> allow;  ///< rules, with commas between
   bool write_anyway = false;       ///< outputs are written although there are reports
