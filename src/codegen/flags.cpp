@@ -62,9 +62,9 @@ constexpr KnownFlag flags[] = {
     {"run", "a source's elements lie side by side, or a small step apart"},
     {"repeat", "a source's elements along the row are all the same one"},
     {"elements", "a source's elements, or some tensors', are moved one by one"},
-    {"columns", "threads side by side reduce items side by side in what is kept (reduce)"},
+    {"columns", "threads side by side reduce items side by side in what is kept (reduce, engine_reduce)"},
     {"flat", "what is reduced is one dimension (reduce)"},
-    {"split", "several CTAs share what comes together (reduce)"},
+    {"split", "several CTAs share what comes together (reduce, engine_reduce)"},
     {"wide", "items are counted in 64 bits (reduce)"},
     {"image", "a source comes through an image in shared memory"},
 

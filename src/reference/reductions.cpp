@@ -50,6 +50,7 @@ std::byte* at(const Tensor& tensor, std::int64_t elements) {
 
 void Reducer::add(const Scalar& value, std::uint64_t place) {
   ++count_;
+  in_f32_ = std::holds_alternative<float>(value);
   switch (op_) {
     case ReductionOp::sum:
     case ReductionOp::mean: kept_ = kept_ ? reference::add(*kept_, widened(value)) : widened(value); return;
@@ -81,7 +82,11 @@ void Reducer::add_extreme(const Scalar& value, std::uint64_t place, bool least) 
 
 Scalar Reducer::result() const {
   if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max) return static_cast<std::int64_t>(place_);
-  if (op_ == ReductionOp::mean) return as_double(*kept_) / static_cast<double>(count_);
+  if (op_ == ReductionOp::mean) {
+    // Of f32 a mean is one: what is computed from it sees its rounding.
+    if (in_f32_) return static_cast<float>(as_double(*kept_)) / static_cast<float>(count_);
+    return as_double(*kept_) / static_cast<double>(count_);
+  }
   // Integers shorter than 32 bits have become so long.
   return std::visit(
       [](auto value) -> Scalar {

@@ -28,6 +28,7 @@ class Reducer {
   std::optional<Scalar> kept_;
   std::uint64_t place_ = 0;
   std::uint64_t count_ = 0;
+  bool in_f32_ = false;  ///< what comes together is
 };
 
 /// What is reduced, of the sources' elements; and what becomes of a result, of so many elements.

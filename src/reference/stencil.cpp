@@ -240,8 +240,8 @@ void stencil(const Tensor& destination, const StencilExpression& expression, std
 }
 
 bool computes_in_f32(std::span<const Tensor> sources) {
-  return std::ranges::none_of(sources,
-                              [](const Tensor& source) { return source.view.type == ElementType::f64; });
+  return std::ranges::any_of(sources,
+                             [](const Tensor& source) { return source.view.type != ElementType::f64; });
 }
 
 double sum_tolerance(ElementType type, bool in_f32) {

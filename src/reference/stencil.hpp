@@ -48,8 +48,8 @@ class StencilExpression {
 void stencil(const tmajit::Tensor& destination, const StencilExpression& expression,
              std::span<const tmajit::Tensor> sources, const tmajit::Stencil& stencil);
 
-/// Whether the sources' elements are numbers of 32 bits or fewer to an expression, which computes in f32
-/// then.
+/// Whether an expression computes something in f32: whether the elements of a source are numbers of 32 bits
+/// or fewer. Where others are f64, sums of such neighbours are rounded to f32 before they meet one.
 [[nodiscard]] bool computes_in_f32(std::span<const tmajit::Tensor> sources);
 
 /// How far sums of few numbers of up to about 2 may lie from each other for the order in which they are

@@ -62,6 +62,13 @@ class PipelineHandle {
     ptx::mbarrier::arrive(full_[next_.stage]);
     next_.next();
   }
+  // The same, but for `bytes` of it that the copy engine brings. Threads whose `mine` is false do not arrive; their handles
+  // go on like the others'.
+  __device__ __forceinline__ void commit(u32 bytes, bool mine = true) {
+    static_assert(role == PipelineRole::producer, "a consumer's handle commits no stage: it calls wait() and release()");
+    if (mine) ptx::mbarrier::arrive_expect_tx(full_[next_.stage], bytes);
+    next_.next();
+  }
   // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");

@@ -13,6 +13,8 @@
 //@ end
 //@ # Facts of the kernel: Index, vector, turns, Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
 #include "tmajit/division.cuh"
+#include "tmajit/meeting.cuh"
+#include "tmajit/reduced_result.cuh"
 #include "tmajit/reducers.cuh"
 #include "tmajit/reduction_plan.cuh"
 #include "tmajit/values.cuh"
@@ -187,7 +189,7 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   AllInputs inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
-    const Index n = first + turn * plan.phases;
+    const Index n = first + turn * plan.team.phases;
     item[turn] = own;
 //@ if flat
     add_digit(item[turn], plan, n);
@@ -225,88 +227,7 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   }
 }
 
-// Where a thread is: `own` is its item of what is kept in its CTA, `phase` its place among those that share it.
-struct Place {
-  u32 own;
-  u32 phase;
-};
-
-__device__ __forceinline__ Place place_of(const Plan& plan) {
-  u32 rest = threadIdx.x;
-  const u32 lane = take(plan.lanes, rest);
-//@ if columns
-  return {lane, rest};
-//@ else
-  return {rest, lane};
-//@ end
-}
-
-//@ if columns
-// What threads keep, put together in pairs: phase 0 has all of it.
-__device__ __forceinline__ void put_together(State (&state)[states], const Plan& plan, const Place& place) {
-  extern __shared__ __align__(16) u8 shared[];
-  State* const other = reinterpret_cast<State*>(shared);
-#pragma unroll 1
-  for (u32 n = plan.phases; n > 1;) {
-    const u32 half = (n + 1) / 2;
-    const u32 lower = place.phase < half ? place.phase : place.phase - half;
-    State* const at = other + lower * plan.owners + place.own;
-    const u32 apart = plan.owners * half;
-    if (place.phase >= half && place.phase < n) {
-#pragma unroll
-      for (u32 k = 0; k < states; ++k) at[k * apart] = state[k];
-    }
-    __syncthreads();
-    if (place.phase < n - half) {
-#pragma unroll
-      for (u32 k = 0; k < states; ++k) state[k] = Reduced::both(state[k], at[k * apart]);
-    }
-    __syncthreads();
-    n = half;
-  }
-}
-//@ else
-// The state of the thread whose lane differs in `bit`.
-__device__ __forceinline__ State other_lane(const State& state, u32 bit) {
-  struct Words {
-    u32 at[sizeof(State) / 4];
-  };
-  Words words = __builtin_bit_cast(Words, state);
-#pragma unroll
-  for (u32& word : words.at) word = __shfl_xor_sync(~0U, word, bit);
-  return __builtin_bit_cast(State, words);
-}
-
-// What threads keep, put together: first by warps, then one warp's after the other. Phase 0 has all of it, in state[0].
-__device__ __forceinline__ void put_together(State (&state)[states], const Plan& plan, const Place& place) {
-  extern __shared__ __align__(16) u8 shared[];
-#pragma unroll
-  for (u32 k = 1; k < states; ++k) state[0] = Reduced::both(state[0], state[k]);
-#pragma unroll 1
-  for (u32 bit = least(plan.phases, 32) / 2; bit > 0; bit /= 2) {
-    state[0] = Reduced::both(state[0], other_lane(state[0], bit));
-  }
-  if (plan.phases <= 32) return;
-  State* const of_warp = reinterpret_cast<State*>(shared);
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = state[0];
-  __syncthreads();
-  if (place.phase != 0) return;
-#pragma unroll 1
-  for (u32 w = 1; w < plan.phases / 32; ++w) state[0] = Reduced::both(state[0], of_warp[threadIdx.x / 32 + w]);
-}
-//@ end
-
 // ---- results ----
-
-__device__ __forceinline__ void store_result(u8* to, const State& state, u64 count) {
-  const auto result = Reduced::result(state, count);
-  const auto value = result_of(behind(result, static_cast<decltype(result)>(count)));
-  const Value<Destination::Element> twice[2] = {value, value};
-  Pack<Destination::Element, 2> pack;
-  pack.encode(twice);
-  *reinterpret_cast<Bits<sizeof(Destination::Element)>::Type*>(to) = raw<Destination::Element, 2>(pack).get(0);
-}
 
 __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
   i64 at = 0;
@@ -319,43 +240,6 @@ __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
 }
 
 //@ if split
-// The CTA's part goes to scratch memory, whose first bytes count the parts of each tile that are there. Whether it was the
-// last: then `state` has what all parts together make.
-__device__ __forceinline__ bool put_parts_together(State (&state)[states], const Plan& plan, const Place& place, bool exists,
-                                                   u32 tile, u32 part, u8* scratch) {
-  __shared__ u32 before;
-  const u32 width = plan.owners * results;
-  State* const of_tile =
-      reinterpret_cast<State*>(scratch + plan.partials) + static_cast<u64>(tile) * plan.parts * width + place.own;
-  if (exists && place.phase == 0) {
-#pragma unroll
-    for (u32 k = 0; k < results; ++k) of_tile[part * width + k * plan.owners] = state[k];
-  }
-  __syncthreads();
-  u32* const count = reinterpret_cast<u32*>(scratch) + tile;
-  if (threadIdx.x == 0) {
-    __threadfence();  // for all threads of the CTA, which have met
-    before = atomicAdd(count, 1);
-    __threadfence();
-  }
-  __syncthreads();
-  if (before + 1 != plan.parts) return false;
-  if (threadIdx.x == 0) *count = 0;
-#pragma unroll
-  for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
-  if (exists) {
-#pragma unroll 8
-    for (u32 p = place.phase; p < plan.parts; p += plan.phases) {
-#pragma unroll
-      for (u32 k = 0; k < results; ++k) {
-        state[k] = Reduced::both(state[k], of_tile[p * width + k * plan.owners]);
-      }
-    }
-  }
-  put_together(state, plan, place);
-  return true;
-}
-
 __device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
 //@ if columns
   u32 part = blockIdx.x;
@@ -364,15 +248,13 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
   u32 tile = blockIdx.x;
   const u32 part = take(plan.inner, tile);
 //@ end
-  const Index begin = static_cast<Index>(part * plan.part);
 //@ else
 __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const u32 tile = blockIdx.x;
-  const Index begin = 0;
 //@ end
-  const Place place = place_of(plan);
-  const Index kept = static_cast<Index>(tile) * plan.owners + place.own;
-  const bool exists = place.own < plan.owners && place.phase < plan.phases && kept < plan.kept;
+  const Place place = place_of(plan.team);
+  const Index kept = static_cast<Index>(tile) * plan.team.owners + place.own;
+  const bool exists = place.own < plan.team.owners && place.phase < plan.team.phases && kept < plan.kept;
   State state[states];
 #pragma unroll
   for (u32 k = 0; k < states; ++k) state[k] = Reduced::none();
@@ -386,27 +268,37 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   range = range_of(plan, static_cast<i64>(own.along) * vector);
 //@ end
 //@ end
-//@ if split
-  const u64 whole = begin + plan.part < plan.reduced ? begin + plan.part : plan.reduced;
-  const Index end = exists ? static_cast<Index>(whole) : 0;
-//@ else
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
-//@ end
-  Index first = begin + place.phase;
-#pragma unroll 1
-  for (; first + (turns - 1) * plan.phases < end; first += turns * plan.phases) {
-    add_round<true>(state, plan, own, first, end, range);
-  }
-  if (first < end) add_round<false>(state, plan, own, first, end, range);
-  put_together(state, plan, place);
+  const Index round = static_cast<Index>(turns) * plan.team.phases;
 //@ if split
-  if (!put_parts_together(state, plan, place, exists, tile, part, scratch)) return;
+  // CTAs that share items take rounds in turns, so that what all of them load at a time lies together.
+  Index first = part * round + place.phase;
+  const Index next = plan.team.parts * round;
+//@ else
+  Index first = place.phase;
+  const Index next = round;
+//@ end
+#pragma unroll 1
+  for (; first + (turns - 1) * plan.team.phases < end; first += next) add_round<true>(state, plan, own, first, end, range);
+  if (first < end) add_round<false>(state, plan, own, first, end, range);
+  extern __shared__ __align__(16) u8 meeting[];
+//@ if columns
+  State(&result)[results] = state;
+//@ else
+  State result[results] = {state[0]};
+#pragma unroll
+  for (u32 k = 1; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
+//@ end
+  const auto meet = [] { __syncthreads(); };
+  put_together<Reduced>(result, plan.team, place, meeting, meet);
+//@ if split
+  if (!put_parts_together<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
 //@ end
   if (!exists || place.phase != 0) return;
   u8* const to = plan.destination + destination_of(plan, kept);
 #pragma unroll
   for (u32 k = 0; k < results; ++k) {
-    if (k < range.end) store_result(to + static_cast<i64>(k) * plan.destination_step, state[k], plan.count);
+    if (k < range.end) store_result<Reduced>(to + static_cast<i64>(k) * plan.destination_step, result[k], plan.count);
   }
 }
 

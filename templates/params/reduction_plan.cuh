@@ -1,6 +1,6 @@
 // What a kernel of reductions knows of its launch: the dimensions that are kept and reduced, and who does what of them.
 #pragma once
-#include "tmajit/divider.cuh"
+#include "tmajit/reduction_team.cuh"
 
 namespace tmajit::params {
 
@@ -36,15 +36,10 @@ struct ReductionPlan {
   u64 kept;              // items of what is kept
   u64 reduced;           // items that come together
   u64 count;             // elements that come together
-  u64 part;              // items of `reduced` that a CTA does
-  u64 partials;          // where those of CTAs that share items of what is kept stand in scratch memory
+  ReductionTeam team;
+  Divider inner;         // CTAs that differ in what stands first in their numbers
   u32 kept_digits;
   u32 digits;
-  Divider inner;         // CTAs that differ in what stands first in their numbers
-  Divider lanes;         // threads side by side in what stands first in theirs
-  u32 phases;            // threads that share an item of what is kept
-  u32 owners;            // items of what is kept that a CTA does
-  u32 parts;             // CTAs that share them
   u32 unused;
 };
 
@@ -58,8 +53,8 @@ struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
   static_assert(TMAJIT_OFFSET(Plan, source) == 8 && TMAJIT_OFFSET(Plan, digit) == 8 + 16 * sources);
   static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_reduction_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Plan, first_place) == numbers && TMAJIT_OFFSET(Plan, count) == numbers + 48);
-  static_assert(TMAJIT_OFFSET(Plan, kept_digits) == numbers + 72 && TMAJIT_OFFSET(Plan, inner) == numbers + 80);
-  static_assert(TMAJIT_OFFSET(Plan, phases) == numbers + 104 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
+  static_assert(TMAJIT_OFFSET(Plan, team) == numbers + 56 && TMAJIT_OFFSET(Plan, inner) == numbers + 96);
+  static_assert(TMAJIT_OFFSET(Plan, kept_digits) == numbers + 108 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
 };
 template <>
 struct ReductionPlanLayout<0> {};

@@ -41,7 +41,7 @@ TEST_CASE("a reduction is done by its own family, and reads each byte once") {
   CHECK(plan.bytes_read() == 512 * 1000 * 4);
   CHECK(plan.bytes_written() == 512 * 4);
   CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
-  const KernelPlan columns = only_plan(to(f32, {1000}), {.axes = {0}}, {dense(f32, {512, 1000})});
+  const KernelPlan columns = only_plan(to(f32, {1024}), {.axes = {0}}, {dense(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
   CHECK_THROWS_WITH(tmajit::plan(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
                                  {.family = "general"}),
@@ -171,7 +171,7 @@ TEST_CASE("CTAs that share what comes together, by rows and by columns, leave th
   };
   check(f32, 1, 70'001, 1, ReductionOp::sum);
   check(ElementType::u8, 3, 300'000, 1, ReductionOp::arg_max);
-  check(f32, 9'000, 8, 0, ReductionOp::sum);
+  check(f32, 40'000, 8, 0, ReductionOp::sum);
   check(ElementType::bf16, 7'001, 7, 0, ReductionOp::arg_min);
 }
 
@@ -188,5 +188,54 @@ TEST_CASE("random reductions on the simulated device equal the reference, and no
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
+  }
+}
+
+TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it") {
+  reference::Reducer mean(ReductionOp::mean);
+  for (const float value : {1.0F, 0.0F, 1.0F}) mean.add(reference::Scalar(value), 0);
+  CHECK(mean.result() == reference::Scalar(2.0F / 3.0F));
+}
+
+TEST_CASE("the copy engine brings reductions of memory without gaps, wherever it begins") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 16);
+  const std::uint64_t seed = reference::seed(20261124);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  std::multiset<std::string> families;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const tests::RandomReduction reduction = tests::dense_reduction(seed + n, 30'000);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << reduction.text());
+    try {
+      CHECK(tests::run_reduction(runtime, reduction, seed + n, &families) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  CHECK(families.count("engine_reduce") >= cases / 2);
+}
+
+TEST_CASE(
+    "the planner leaves to the copy engine what threads would load element by element from places of their "
+    "own") {
+  const auto family = [](const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& axes,
+                         const std::vector<std::uint64_t>& kept) {
+    return only_plan(to(f32, kept), {.axes = axes}, {dense(f32, shape)}).family().name;
+  };
+  CHECK(family({21, 25, 3900, 9}, {0, 2}, {25, 9}) == "engine_reduce");
+  CHECK(family({269, 40, 97, 59}, {1, 3}, {269, 97}) == "engine_reduce");
+  CHECK(family({269, 40, 97, 64}, {1, 3}, {269, 97}) == "reduce");  // aligned
+  CHECK(family({17077, 907}, {0}, {907}) == "reduce");              // one dimension
+  CHECK(family({3, 5, 3, 9}, {0, 2}, {5, 9}) == "reduce");          // too short for the copy engine
+}
+
+TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  for (const auto& [rows, columns] : {std::pair<std::uint64_t, std::uint64_t>{1300, 251}, {3000, 131}}) {
+    const auto reduction = tests::shared_reduction(f32, rows, columns, 0, ReductionOp::sum);
+    INFO(reduction.text());
+    std::multiset<std::string> families;
+    CHECK(tests::run_reduction(runtime, reduction, 3, &families) == "");
+    CHECK(families.count("engine_reduce") > 0);
   }
 }

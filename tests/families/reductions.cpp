@@ -218,6 +218,47 @@ RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
   return result;
 }
 
+RandomReduction dense_reduction(std::uint64_t seed, std::uint64_t most_elements) {
+  Random random(seed);
+  RandomReduction result;
+  result.what.op = one_of(random, all_reduction_ops);
+  const Front front = fronts.at(between(random, 0, 3));
+  const Behind behind = one_of(random, behinds);
+  result.what.expression = front.expression;
+  result.what.then = behind.expression;
+  result.front = front.function;
+  result.behind = behind.function;
+  result.has_nan =
+      result.what.op != ReductionOp::sum && result.what.op != ReductionOp::mean && one_in(random, 2);
+  const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));
+  const std::uint64_t longest = between(random, 0, rank - 1);
+  std::vector<std::uint64_t> shape(rank);
+  std::uint64_t elements = 1;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (d == longest) continue;
+    const std::uint64_t most = one_of(random, std::array<std::uint64_t, 3>{3, 20, 200});
+    shape[d] = std::clamp<std::uint64_t>(between(random, 1, most), 1,
+                                         std::max<std::uint64_t>(most_elements / elements / 8, 1));
+    elements *= shape[d];
+  }
+  shape[longest] = between(random, 1, std::max<std::uint64_t>(most_elements / elements, 1));
+  std::vector<std::int64_t> axes;
+  std::vector<std::uint64_t> kept;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (one_in(random, 2)) {
+      axes.push_back(d);
+    } else {
+      kept.push_back(shape[d]);
+    }
+  }
+  result.what.axes = axes;
+  result.sources.push_back(
+      {TensorView::contiguous(one_of(random, all_element_types), shape), between(random, 0, 20)});
+  const Order order = random_order(random, static_cast<std::uint32_t>(kept.size()), false);
+  result.destination = laid_out(random, order, one_of(random, all_element_types), kept);
+  return result;
+}
+
 RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
                                  std::int64_t axis, ReductionOp op) {
   const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
@@ -228,7 +269,8 @@ RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint
           .sources = {{TensorView::contiguous(type, {rows, columns})}}};
 }
 
-std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed) {
+std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed,
+                          std::multiset<std::string>* families) {
   const std::shared_ptr<Device> device = runtime.device();
   std::vector<Memory> sources;
   std::vector<Tensor> on_device;
@@ -249,7 +291,8 @@ std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, st
                     reduction.behind);
 
   for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
-    if (plan.family().name != "reduce") return fmt::format("{} was planned", plan.choice().text());
+    if (!plan.family().reduces) return fmt::format("{} was planned", plan.choice().text());
+    if (families != nullptr) families->insert(std::string(plan.family().name));
     device->memory().copy_in(destination.address(), before, nullptr);
     runtime.kernel(plan).launch(plan);
     device->streams().synchronize(nullptr);

@@ -6,6 +6,7 @@
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,18 @@ struct RandomReduction {
 [[nodiscard]] RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
                                                std::uint64_t most_elements);
 
+/// The same of one source without gaps, of up to so many elements, which begins anywhere: what the copy
+/// engine loads.
+[[nodiscard]] RandomReduction dense_reduction(std::uint64_t seed, std::uint64_t most_elements);
+
 /// A sum of so many small whole numbers along an axis of a matrix, in a kernel that several CTAs share.
 [[nodiscard]] RandomReduction shared_reduction(tmajit::ElementType type, std::uint64_t rows,
                                                std::uint64_t columns, std::int64_t axis,
                                                tmajit::ReductionOp op);
 
 /// Runs it by every candidate, its tensors in allocations of their own. Says what is wrong first; empty where
-/// all is right.
+/// all is right. `families` gets the family of each.
 [[nodiscard]] std::string run_reduction(tmajit::Runtime& runtime, const RandomReduction& reduction,
-                                        std::uint64_t seed);
+                                        std::uint64_t seed, std::multiset<std::string>* families = nullptr);
 
 }  // namespace tests

@@ -1,11 +1,13 @@
 /// Random stencils on the simulated device, which reports what their kernels do wrong, against the reference.
 #include "ops/run_stencil.hpp"
 #include "reference/random_maps.hpp"
+#include "reference/stencil.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/sim.hpp>
 
+#include <bit>
 #include <iostream>
 #include <memory>
 
@@ -46,4 +48,20 @@ TEST_CASE("stencils: what f32 computes is not held against f64 because its type 
                                          .expression = "3 * x0(0) + x0(-1)",
                                          .stencil = {.boundary = Boundary::clamp, .dims = Dims{-1}}};
   CHECK(tests::run_stencil(runtime, stencil, 1, [](auto) { return 0; }) == "");
+}
+
+TEST_CASE("stencils: what f32 computes is not held against f64 because another source is f64") {
+  // 2 * x0(-1) + 3 * x0(0) - 3 * x0(1) + x1(0) - x1(1) + 3 * x1(1) of f32 and f64, on an H200 and here: ptxas
+  // made a multiplication and an addition one, which the simulated device did not.
+  const Tensor f32{TensorView::contiguous(ElementType::f32, {4}), 0};
+  const Tensor f64{TensorView::contiguous(ElementType::f64, {4}), 0};
+  const double chip = std::bit_cast<double>(std::uint64_t{0xc01a14d4cc48663d});
+  const double here = std::bit_cast<double>(std::uint64_t{0xc01a14d4ac48663d});
+  const auto close = [&](const std::vector<Tensor>& sources) {
+    return reference::is_close(ElementType::f64, reference::computes_in_f32(sources),
+                               reinterpret_cast<const std::byte*>(&chip),
+                               reinterpret_cast<const std::byte*>(&here));
+  };
+  CHECK(close({f32, f64}));
+  CHECK_FALSE(close({f64, f64}));
 }

@@ -1,6 +1,7 @@
 #include "families/list.hpp"
 #include "families/reduce/reduce_layout.hpp"
 #include "families/shared/chunks.hpp"
+#include "families/shared/reductions.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/reduction_plan.cuh>
@@ -14,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr ReductionTuning tunings[] = {{.ctas_per_sm = 4, .bytes_of_thread = 64},
-                                       {.ctas_per_sm = 4, .bytes_of_thread = 128},
+constexpr ReductionTuning tunings[] = {{.ctas_per_sm = 4, .bytes_of_thread = 128},
+                                       {.ctas_per_sm = 4, .bytes_of_thread = 64},
                                        {.ctas_per_sm = 8, .bytes_of_thread = 64},
                                        {.ctas_per_sm = 2, .bytes_of_thread = 128}};
 
@@ -37,21 +38,6 @@ struct ReduceFacts {
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
-
-/// The struct of templates/kernels/reducers.cuh that does it.
-std::string_view reducer(ReductionOp op) {
-  switch (op) {
-    case ReductionOp::sum: return "Sum";
-    case ReductionOp::mean: return "Mean";
-    case ReductionOp::min: return "Least";
-    case ReductionOp::max: return "Greatest";
-    case ReductionOp::any: return "Any";
-    case ReductionOp::all: return "All";
-    case ReductionOp::arg_min: return "FirstLeast";
-    case ReductionOp::arg_max: return "FirstGreatest";
-  }
-  return {};
-}
 
 ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& problem) {
   ReduceFacts facts{.op = static_cast<std::uint32_t>(*problem.reduction),
@@ -75,6 +61,15 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
 /// The layout of a candidate, which was worked out when it was added.
 const ReductionLayout& layout_of(const Candidate& candidate) {
   return *static_cast<const ReductionLayout*>(candidate.layout.get());
+}
+
+ReductionTeamShape team_of(const ReductionLayout& layout) {
+  return {.columns = layout.columns,
+          .owners = layout.owners,
+          .phases = layout.phases,
+          .parts = layout.parts,
+          .tiles = layout.tiles(),
+          .results = layout.results()};
 }
 
 template <std::uint32_t sources>
@@ -109,19 +104,9 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   plan.kept = layout.kept;
   plan.reduced = layout.reduced;
   plan.count = layout.count;
-  plan.part = layout.part;
-  plan.partials = scratch_zeros;
-  plan.parts = layout.parts;
+  plan.team = reduction_team(team_of(layout));
   plan.inner = make_divider<params::Divider>(layout.columns ? layout.tiles() : layout.parts);
-  plan.lanes = make_divider<params::Divider>(layout.columns ? layout.owners : layout.phases);
-  plan.phases = layout.phases;
-  plan.owners = layout.owners;
   return plan;
-}
-
-/// Bytes that a thread keeps of what comes together, at most.
-std::uint32_t most_state_bytes(ReductionOp op) {
-  return op == ReductionOp::arg_min || op == ReductionOp::arg_max ? 16 : 8;
 }
 
 class Reduce final : public Family {
@@ -144,9 +129,9 @@ class Reduce final : public Family {
           candidate(facts_of_layout(layout, problem), problem.nest,
                     {.box = {layout.owners, layout.phases, layout.parts}, .threads = layout.threads()});
       one.layout = std::make_shared<const ReductionLayout>(std::move(layout));
-      add_once(candidates, std::move(one), candidates.size() == first);
+      add_once(candidates, std::move(one), candidates.size() == first && !prefers_engine(problem));
     }
-    candidates[first].usual = Usual::yes;
+    candidates[first].usual = Usual::otherwise;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
@@ -154,7 +139,7 @@ class Reduce final : public Family {
     Footprint footprint{
         .threads = layout.threads(),
         .tiles = layout.ctas(),
-        .dynamic_shared_bytes = shared_bytes(layout, problem),
+        .dynamic_shared_bytes = meeting_bytes(team_of(layout), *problem.reduction),
         .most_dynamic_shared_bytes = reduction_threads * layout.vector * most_state_bytes(*problem.reduction),
         .registers = 64};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
@@ -171,7 +156,8 @@ class Reduce final : public Family {
     for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
       item += problem.element_bytes(i) * layout.vector;
     footprint.bytes_in_flight = footprint.threads * layout.turns * item;
-    footprint.rounds = sat_cast<std::uint32_t>(ceil_div(layout.part, layout.phases * layout.turns));
+    footprint.rounds = sat_cast<std::uint32_t>(ceil_div(layout.part, layout.phases * layout.turns)) +
+                       waits_of_parts(team_of(layout));
     const double items = static_cast<double>(layout.kept) * static_cast<double>(layout.reduced);
     footprint.work.load = items * problem.sources();
     footprint.work.span_element = items * layout.vector;
@@ -234,9 +220,7 @@ class Reduce final : public Family {
     shape.grid = grid_of(layout.ctas());
     if (layout.parts == 1) return;
     parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
-    shape.scratch_bytes =
-        sat_cast<std::uint32_t>(scratch_zeros + layout.ctas() * layout.owners * layout.results() *
-                                                    most_state_bytes(*problem.reduction));
+    shape.scratch_bytes = scratch_bytes(team_of(layout), *problem.reduction);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
@@ -253,13 +237,10 @@ class Reduce final : public Family {
     parts.set("staggered", facts.staggered != 0);
     parts.set("cut", facts.cut != 0);
     parts.set("split", facts.split != 0);
-    const std::string_view name = reducer(static_cast<ReductionOp>(facts.op));
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
     parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
     parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
-    parts.facts += fmt::format(
-        "template <class Value>\nstruct {};\ntemplate <class Value>\nusing Reducer = {}<Value>;\n", name,
-        name);
+    parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
     parts.facts +=
         fmt::format("struct Destination {{\n  using Element = {};\n}};\n", device_type(facts.element_type()));
     parts.elements = {facts.element_type()};
@@ -280,14 +261,6 @@ class Reduce final : public Family {
 
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
     shape.staggered = layout_of(candidate).staggered;
-  }
-
- private:
-  /// What threads hand each other: of columns all that half of them keep, of rows a state a warp.
-  static std::uint32_t shared_bytes(const ReductionLayout& layout, const Problem& problem) {
-    const std::uint32_t state = most_state_bytes(*problem.reduction);
-    if (layout.columns) return (layout.phases + 1) / 2 * layout.owners * layout.vector * state;
-    return layout.threads() / 32 * state;
   }
 };
 

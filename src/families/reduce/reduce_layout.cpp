@@ -1,5 +1,6 @@
 #include "families/reduce/reduce_layout.hpp"
 
+#include "families/shared/reductions.hpp"
 #include "spec/saturate.hpp"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ constexpr std::uint64_t row_of_thread =
     64;  // bytes: of rows so short a thread takes one, and its neighbours the next
 constexpr std::uint64_t line_of_columns = 512;      // bytes that a CTA takes of a row, where it is so long
 constexpr std::uint64_t vectors_of_staggered = 16;  // of a row that is worth two that are cut
+constexpr std::uint32_t bytes_of_staggered =
+    64;  // that a thread has under way: with more it ran 1.1 to 1.5 times as long
 constexpr std::uint64_t most_narrow = std::uint64_t{1} << 30;  // items that 32 bits and Divider count
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
@@ -108,12 +111,9 @@ class Search {
  public:
   Search(const ReductionLayout& layout, std::uint64_t sms, const ReductionTuning& tuning,
          std::uint32_t item_bytes)
-      : layout_(layout),
-        best_(layout),
-        ctas_per_sm_(tuning.ctas_per_sm),
-        together_(sms * tuning.ctas_per_sm),
-        item_bytes_(item_bytes) {
-    most_bytes_ = std::max(tuning.bytes_of_thread, item_bytes);
+      : layout_(layout), best_(layout), ctas_per_sm_(tuning.ctas_per_sm), sms_(sms), item_bytes_(item_bytes) {
+    const std::uint32_t most = layout.staggered ? bytes_of_staggered : 2 * bytes_of_staggered;
+    most_bytes_ = std::max(std::min(tuning.bytes_of_thread, most), item_bytes);
   }
 
   ReductionLayout rows() {
@@ -134,7 +134,8 @@ class Search {
     const std::uint64_t line = std::max<std::uint64_t>(line_of_columns / item_bytes_, least_side_by_side);
     for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
       // As many a tile as leave none with few.
-      const std::uint64_t tiles = std::max<std::uint64_t>(layout_.kept / side, 1);
+      std::uint64_t tiles = std::max<std::uint64_t>(layout_.kept / side, 1);
+      if (ceil_div(layout_.kept, tiles) > reduction_threads) ++tiles;
       const std::uint64_t owners = std::min<std::uint64_t>(ceil_div(layout_.kept, tiles), reduction_threads);
       const std::uint64_t phases = std::min(reduction_threads / owners, layout_.reduced);
       try_turns(owners, phases, 0.5 * static_cast<double>(std::bit_width(phases - 1)),
@@ -154,6 +155,11 @@ class Search {
     return std::log2(std::max(1.0, static_cast<double>(wanted) / static_cast<double>(is)));
   }
 
+  /// CTAs of so many threads that run at a time.
+  [[nodiscard]] std::uint64_t together_of(std::uint64_t threads) const {
+    return sms_ * (ctas_per_sm_ * reduction_threads / round_up(threads, warp));
+  }
+
   /// `apart`: doublings() of what lies side by side in memory until all that a round of loads brings does.
   void try_turns(std::uint64_t owners, std::uint64_t phases, double to_meet, double apart) {
     std::uint64_t enough = 0;  // turns that the ones before had
@@ -162,11 +168,12 @@ class Search {
       enough = turns;
       const std::uint64_t round = phases * turns;
       const std::uint64_t tiles = ceil_div(layout_.kept, owners);
+      const std::uint64_t together = together_of(owners * phases);
       // Of columns each part writes and reads as much as it keeps: worth that of several rounds of all
       // threads.
       const std::uint64_t most = layout_.reduced / (round * (layout_.columns ? 4 : 1));
       for (std::uint64_t waves = 0; waves <= 4; waves = waves * 2 + (waves == 0 ? 1 : 0)) {
-        const std::uint64_t wanted = waves * together_ / tiles;
+        const std::uint64_t wanted = waves * together / tiles;
         try_parts(owners, phases, turns,
                   std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(most, 1)), to_meet, apart);
         if (wanted > most) break;
@@ -181,20 +188,27 @@ class Search {
     // Whole rounds of all threads, but for the last part.
     if (parts > 1) part = round_up(part, round);
     parts = ceil_div(layout_.reduced, part);
+    const std::uint64_t tiles = ceil_div(layout_.kept, owners);
     const double waves =
-        static_cast<double>(ceil_div(layout_.kept, owners) * parts) / static_cast<double>(together_);
+        static_cast<double>(tiles * parts) / static_cast<double>(together_of(owners * phases));
     const double rounds = static_cast<double>(ceil_div(part, round));
     double cta = cta_start + to_meet + rounds * (1 + turns * of_turn) * (1 + apart * of_doubling);
     double all = 0;
     if (parts > 1) {
       cta += part_end;
-      all = part_end + to_meet + static_cast<double>(ceil_div(parts, phases * 8)) +
-            static_cast<double>(parts * owners * layout_.results()) / met_at_once;
+      const ReductionTeamShape team{.columns = layout_.columns,
+                                    .owners = static_cast<std::uint32_t>(owners),
+                                    .phases = static_cast<std::uint32_t>(phases),
+                                    .parts = static_cast<std::uint32_t>(parts),
+                                    .tiles = tiles,
+                                    .results = layout_.results()};
+      all = waits_of_parts(team) + to_meet +
+            static_cast<double>(parts_of_group(team) * owners * layout_.results()) / met_at_once;
     }
     // The last to begin do so when others have ended; how many an SM has is known when the kernel is
     // compiled.
     all += cta * (waves <= 1 ? 1 : waves + uneven);
-    all += of_cta * waves * static_cast<double>(ctas_per_sm_);
+    all += of_cta * static_cast<double>(tiles * parts) / static_cast<double>(sms_);
     if (all >= least_) return;
     least_ = all;
     best_.owners = static_cast<std::uint32_t>(owners);
@@ -215,7 +229,7 @@ class Search {
   const ReductionLayout& layout_;
   ReductionLayout best_;
   std::uint32_t ctas_per_sm_;
-  std::uint64_t together_;  // CTAs that run at a time
+  std::uint64_t sms_;
   std::uint32_t item_bytes_;
   std::uint32_t most_bytes_;
   double least_ = std::numeric_limits<double>::max();

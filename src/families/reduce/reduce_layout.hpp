@@ -46,8 +46,9 @@ inline constexpr std::uint32_t reduction_threads = 256;  ///< of a CTA, at most
 
 /// What is free to choose.
 struct ReductionTuning {
-  std::uint32_t ctas_per_sm =
-      4;  ///< that run at a time; where there would be fewer, they share what comes together
+  /// CTAs of `reduction_threads` that run at a time, and more of fewer threads; where there would be fewer,
+  /// they share what comes together.
+  std::uint32_t ctas_per_sm = 4;
   std::uint32_t bytes_of_thread = 64;  ///< that its loads have under way, at most
 };
 

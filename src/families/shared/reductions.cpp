@@ -1,0 +1,98 @@
+#include "families/shared/reductions.hpp"
+
+#include "families/shared/views.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/device_kernels.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t read_at_once = 8;  // parts that a thread reads without waiting
+
+std::uint32_t groups_of(const ReductionTeamShape& shape) noexcept {
+  return static_cast<std::uint32_t>(ceil_div(shape.parts, parts_of_group(shape)));
+}
+
+std::string_view reducer(ReductionOp op) noexcept {
+  switch (op) {
+    case ReductionOp::sum: return "Sum";
+    case ReductionOp::mean: return "Mean";
+    case ReductionOp::min: return "Least";
+    case ReductionOp::max: return "Greatest";
+    case ReductionOp::any: return "Any";
+    case ReductionOp::all: return "All";
+    case ReductionOp::arg_min: return "FirstLeast";
+    case ReductionOp::arg_max: return "FirstGreatest";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool prefers_engine(const Problem& problem) {
+  if (problem.sources() != 1) return false;
+  const CanonicalNest& nest = problem.nest;
+  const auto reduced =
+      std::count(nest.operand[0].strides.begin(), nest.operand[0].strides.begin() + nest.rank, 0);
+  const std::uint32_t along = contiguous_dimension(problem, 1);
+  return reduced > 1 && along < nest.rank && problem.alignment(1, along) < 16;
+}
+
+std::string reducer_fact(ReductionOp op) {
+  return fmt::format(
+      "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Reducer = {0}<Value>;\n",
+      reducer(op));
+}
+
+std::uint32_t most_state_bytes(ReductionOp op) noexcept {
+  return op == ReductionOp::arg_min || op == ReductionOp::arg_max ? 16 : 8;
+}
+
+std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
+  // A second meeting costs a fence and an atomic, which is as long as some readings.
+  if (shape.parts <= 4 * read_at_once * shape.phases) return shape.parts;
+  const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(shape.parts))));
+  const std::uint32_t group = static_cast<std::uint32_t>(round_up(root, std::min(shape.phases, root)));
+  const std::uint64_t counts = shape.tiles * (ceil_div(shape.parts, group) + 1);
+  return counts * sizeof(std::uint32_t) <= scratch_zeros ? group : shape.parts;
+}
+
+std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept {
+  if (shape.parts == 1) return 0;
+  constexpr std::uint32_t meeting = 3;  // a fence, an atomic and another fence
+  const std::uint64_t at_once = std::uint64_t{shape.phases} * read_at_once;
+  const std::uint32_t group = parts_of_group(shape);
+  const auto waits = [&](std::uint32_t parts) {
+    return meeting + static_cast<std::uint32_t>(ceil_div(parts, at_once));
+  };
+  return waits(group) + (group < shape.parts ? waits(groups_of(shape)) : 0);
+}
+
+params::ReductionTeam reduction_team(const ReductionTeamShape& shape) {
+  return {.partials = scratch_zeros,
+          .lanes = make_divider<params::Divider>(shape.columns ? shape.owners : shape.phases),
+          .phases = shape.phases,
+          .owners = shape.owners,
+          .parts = shape.parts,
+          .group = parts_of_group(shape),
+          .groups = groups_of(shape)};
+}
+
+std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op) {
+  return sat_cast<std::uint32_t>(scratch_zeros + shape.tiles * shape.parts * shape.owners * shape.results *
+                                                     most_state_bytes(op));
+}
+
+std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept {
+  const std::uint32_t states = shape.results * most_state_bytes(op);
+  if (shape.columns) return shape.phases == 1 ? 0 : (shape.phases + 1) / 2 * shape.owners * states;
+  return static_cast<std::uint32_t>(ceil_div(std::uint64_t{shape.owners} * shape.phases, 32)) * states;
+}
+
+TMAJIT_END

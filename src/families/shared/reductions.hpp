@@ -1,0 +1,42 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <tmajit/reduction_team.cuh>
+
+#include <cstdint>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// Whether threads would load the source's elements one by one, each from a place of its own: several
+/// dimensions are reduced, and rows begin anywhere. The copy engine brought all of them in two thirds to half
+/// of the time.
+[[nodiscard]] bool prefers_engine(const Problem& problem);
+
+/// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
+[[nodiscard]] std::string reducer_fact(ReductionOp op);
+/// Bytes that a thread keeps of what comes together, at most.
+[[nodiscard]] std::uint32_t most_state_bytes(ReductionOp op) noexcept;
+
+/// Who shares what comes together (templates/kernels/meeting.cuh).
+struct ReductionTeamShape {
+  bool columns = false;       ///< threads side by side have items of what is kept, not phases
+  std::uint32_t owners = 1;   ///< items of what is kept that a CTA does at a time
+  std::uint32_t phases = 1;   ///< threads that share one
+  std::uint32_t parts = 1;    ///< CTAs that share them
+  std::uint64_t tiles = 1;    ///< that parts are of
+  std::uint32_t results = 1;  ///< that a thread keeps
+};
+/// Parts that meet in a group before groups do: all, unless there are so many that they would wait for each
+/// other.
+[[nodiscard]] std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept;
+/// How often the last CTA of all waits for memory: one reading after the other of what parts left.
+[[nodiscard]] std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept;
+[[nodiscard]] params::ReductionTeam reduction_team(const ReductionTeamShape& shape);
+/// Bytes of scratch memory where CTAs share what comes together.
+[[nodiscard]] std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op);
+/// Bytes of shared memory in which threads meet.
+[[nodiscard]] std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept;
+
+TMAJIT_END
