@@ -25,22 +25,26 @@ struct Shape {
   std::uint32_t k = 0;
 };
 
-/// More than the greatest k.
-constexpr std::uint32_t most_k = 64;
+/// The greatest k, or more.
+constexpr std::uint32_t most_k(ScalarType type) {
+  return type == ScalarType::b1 ? 256 : 64;
+}
+
+enum Flags : std::uint32_t { saturates = 1U << 25, exclusive = 1U << 26 };
 
 /// accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: where a, b, c
-/// begin; op.d: m | n << 8 | k << 16, and 1 << 24 for .satfinite.
+/// begin; op.d: m | n << 8 | k << 16, and flags.
 template <ScalarType a_type, ScalarType b_type, ScalarType c_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const auto& slots = warp.program->accesses[op.aux].values;
-  const Shape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
+  const Shape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 511};
   const auto reg = [&](std::size_t i, std::uint32_t lane) -> std::uint64_t {
     return a_type == ScalarType::f64 ? get<std::uint64_t>(warp.registers + slots[i], lane)
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
   };
-  std::array<std::array<double, most_k>, 16> a{};
-  std::array<std::array<double, most_k>, 8> b{};  // columns
+  std::array<std::array<double, most_k(a_type)>, 16> a{};
+  std::array<std::array<double, most_k(b_type)>, 8> b{};  // columns
   constexpr std::uint32_t per = per_register(a_type);
   const std::uint32_t halves = shape.m / 8;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -61,7 +65,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     const double* const left = a[row].data();
     const double* const right = b[column].data();
     if constexpr (std::is_same_v<C, std::int32_t>) {
-      return multiply_integers(left, right, shape.k, c, (op.d >> 24 & 1) != 0);
+      return multiply_integers(left, right, shape.k, c, (op.d & saturates) != 0, (op.d & exclusive) != 0);
     } else {
       return static_cast<C>(
           multiply_floats<a_type == ScalarType::f64>(left, right, shape.k, static_cast<double>(c)));
@@ -111,14 +115,15 @@ constexpr Product products[] = {
     product<T::tf32, T::tf32, T::f32>, product<T::f64, T::f64, T::f64>,   product<T::u8, T::u8, T::s32>,
     product<T::u8, T::s8, T::s32>,     product<T::s8, T::u8, T::s32>,     product<T::s8, T::s8, T::s32>,
     product<T::e4m3, T::e4m3, T::f32>, product<T::e4m3, T::e5m2, T::f32>, product<T::e5m2, T::e4m3, T::f32>,
-    product<T::e5m2, T::e5m2, T::f32>,
+    product<T::e5m2, T::e5m2, T::f32>, product<T::u4, T::u4, T::s32>,     product<T::u4, T::s4, T::s32>,
+    product<T::s4, T::u4, T::s32>,     product<T::s4, T::s4, T::s32>,     product<T::b1, T::b1, T::s32>,
 };
 
 /// The shapes of the ISA's table for the type; quarter-warp products (m8n8k4 of f16) are none of Hopper's.
 Shape shape_of(const Decoder& d, ScalarType a) {
   const std::uint32_t least = 4 * per_register(a);
   const bool f64 = a == ScalarType::f64;
-  const bool has_m8 = f64 || a == ScalarType::u8 || a == ScalarType::s8;
+  const bool has_m8 = f64 || !ptx::is_float(a);
   for (const std::uint32_t m : {8U, 16U}) {
     for (const std::uint32_t k : {least, 2 * least, 4 * least}) {
       if (m == 8 ? k > least || !has_m8 : k > 2 * least && !f64) continue;
@@ -134,15 +139,14 @@ void select_mma(Decoder& d) {
       !d.has("col")) {
     d.unsupported();
   }
-  for (const char* mode : {"rz", "rm", "rp", "popc"}) {
-    if (d.has(mode)) d.unsupported();
-  }
   const auto* const found = std::ranges::find_if(products, [&](const Product& each) {
     return each.a == types[1] && each.b == types[2] && each.c == types[3];
   });
   const Shape shape = shape_of(d, types[1]);
   if (found == std::end(products) || shape.m == 0) d.unsupported();
   const bool wide = types[1] == ScalarType::f64;
+  const bool bits = types[1] == ScalarType::b1;
+  if (bits != d.has("popc") || (!wide && rounding_mode(d) != FE_TONEAREST)) d.unsupported();
   const ScalarType word = wide ? ScalarType::b64 : ScalarType::b32;
   const std::size_t results = types[0] == ScalarType::f16 ? shape.m * shape.n / 64 : shape.m * shape.n / 32;
   const std::size_t expected[] = {results, shape.m * shape.k / 32 / per_register(types[1]),
@@ -155,9 +159,11 @@ void select_mma(Decoder& d) {
     if (slots.size() != expected[i]) d.unsupported("this number of registers");
     access.values.insert(access.values.end(), slots.begin(), slots.end());
   }
-  const std::uint32_t packed = shape.m | shape.n << 8 | shape.k << 16 | (d.has("satfinite") ? 1U << 24 : 0);
-  d.emit(found->handler, packed, static_cast<Slot>(begin[1]), static_cast<Slot>(begin[2]),
-         static_cast<Slot>(begin[3]), d.add(std::move(access)));
+  const std::uint32_t packed = shape.m | shape.n << 8 | shape.k << 16 |
+                               (d.has("satfinite") ? saturates : 0U) | (d.has("xor") ? exclusive : 0U);
+  d.emit(wide ? rounded<&multiply<T::f64, T::f64, T::f64>>(d) : found->handler, packed,
+         static_cast<Slot>(begin[1]), static_cast<Slot>(begin[2]), static_cast<Slot>(begin[3]),
+         d.add(std::move(access)));
 }
 
 /// 8 by 8 elements of 16 bits.

@@ -96,6 +96,9 @@ struct Product {
   std::uint32_t (*encode)(int) = nullptr;
   bool integer = false;
   bool half_result = false;
+  int least = -8;  ///< of the numbers of a and b
+  int most = 8;
+  bool differ = false;  ///< counts bits that differ
 };
 
 std::uint32_t as_f16(int v) {
@@ -112,11 +115,19 @@ std::uint32_t as_tf32(int v) {
 std::uint32_t as_byte(int v) {
   return static_cast<std::uint32_t>(v) & 255;
 }
+std::uint32_t as_nibble(int v) {
+  return static_cast<std::uint32_t>(v) & 15;
+}
+std::uint32_t as_bit(int v) {
+  return static_cast<std::uint32_t>(v);
+}
 
 void check(const Product& p) {
   INFO(p.instruction);
   std::mt19937 random(7);
-  const auto number = [&] { return static_cast<int>(random() % 17) - 8; };
+  const auto number = [&] {
+    return static_cast<int>(random() % static_cast<std::uint32_t>(p.most - p.least + 1)) + p.least;
+  };
   std::vector<std::vector<int>> a(p.m, std::vector<int>(p.k));
   std::vector<std::vector<int>> b(p.k, std::vector<int>(8));
   std::vector<std::vector<int>> c(p.m, std::vector<int>(8));
@@ -176,7 +187,8 @@ void check(const Product& p) {
       const std::uint32_t row = lane / 4 + i / 2 * 8;
       const std::uint32_t column = lane % 4 * 2 + i % 2;
       int sum = c[row][column];
-      for (std::uint32_t k = 0; k < p.k; ++k) sum += a[row][k] * b[k][column];
+      for (std::uint32_t k = 0; k < p.k; ++k)
+        sum += p.differ ? a[row][k] ^ b[k][column] : a[row][k] * b[k][column];
       const std::uint32_t word = got[lane * 16 + (p.half_result ? i / 2 : i)];
       if (p.half_result) {
         CHECK((word >> 16 * (i % 2) & 0xffff) == as_f16(sum));
@@ -203,6 +215,14 @@ TEST_CASE("mma of every type and shape") {
   check({mma + "m16n8k32.row.col.s32.s8.s8.s32", 16, 32, 4, as_byte, true});
   check({mma + "m16n8k16.row.col.satfinite.s32.s8.s8.s32", 16, 16, 4, as_byte, true});
   check({mma + "m8n8k16.row.col.s32.s8.s8.s32", 8, 16, 4, as_byte, true});
+  check({mma + "m8n8k32.row.col.s32.s4.s4.s32", 8, 32, 8, as_nibble, true, false, -8, 7});
+  check({mma + "m16n8k32.row.col.s32.s4.s4.s32", 16, 32, 8, as_nibble, true, false, -8, 7});
+  check({mma + "m16n8k64.row.col.satfinite.s32.u4.u4.s32", 16, 64, 8, as_nibble, true, false, 0, 15});
+  check({mma + "m16n8k64.row.col.s32.u4.s4.s32", 16, 64, 8, as_nibble, true, false, 0, 7});
+  check({mma + "m8n8k128.row.col.s32.b1.b1.s32.and.popc", 8, 128, 32, as_bit, true, false, 0, 1});
+  check({mma + "m16n8k128.row.col.s32.b1.b1.s32.xor.popc", 16, 128, 32, as_bit, true, false, 0, 1, true});
+  check({mma + "m16n8k256.row.col.s32.b1.b1.s32.and.popc", 16, 256, 32, as_bit, true, false, 0, 1});
+  check({mma + "m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 16, 256, 32, as_bit, true, false, 0, 1, true});
 }
 
 TEST_CASE("mma of f64") {
