@@ -102,7 +102,7 @@ struct BulkOperands {
 struct PendingProduct;
 struct WarpgroupProduct {
   std::uint32_t n = 0;
-  std::uint32_t element_bytes = 0;  ///< of A and B
+  std::uint32_t per_chunk = 0;  ///< elements of A, and of B, in 16 bytes
   std::vector<Slot> d;
   std::vector<Slot> a;  ///< registers of A; empty: a descriptor in `a_matrix`
   Slot a_matrix = 0;

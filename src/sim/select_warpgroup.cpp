@@ -17,39 +17,34 @@ namespace {
 
 constexpr std::uint32_t rows_of_warp = 16;
 constexpr std::uint32_t most_n = 256;
-constexpr std::uint32_t most_k = 32;
 constexpr std::uint32_t chunk_bytes = 16;
-/// Bytes of a row of A, or a column of B, in every shape.
-constexpr std::uint32_t k_bytes = 32;
+/// Chunks of a row of A, or a column of B, in every shape.
+constexpr std::uint32_t k_chunks = 2;
 
 /// Calls visit(shared address, first row, step of rows, first k, step of k) for the pieces of 16 bytes of the
-/// rows [from, from + count) of a matrix whose elements have `bytes`.
+/// rows [from, from + count) of a matrix, of `per` elements each.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from, std::uint32_t count,
-                    std::uint32_t bytes, const Visit& visit) {
-  const std::uint32_t per = chunk_bytes / bytes;
+                    std::uint32_t per, const Visit& visit) {
   if (!by_columns) {
     for (std::uint32_t row = from; row < from + count; ++row) {
-      for (std::uint32_t chunk = 0; chunk < k_bytes / chunk_bytes; ++chunk)
+      for (std::uint32_t chunk = 0; chunk < k_chunks; ++chunk)
         visit(matrix.by_rows(row, chunk), row - from, 0U, chunk * per, 1U);
     }
     return;
   }
   for (std::uint32_t row = from; row < from + count; row += per) {
-    for (std::uint32_t k = 0; k < k_bytes / bytes; ++k)
+    for (std::uint32_t k = 0; k < k_chunks * per; ++k)
       visit(matrix.by_columns(row / per, k), row - from, 1U, k, 0U);
   }
 }
-
-using RowsOfA = std::array<std::array<double, most_k>, rows_of_warp>;
-using RowsOfB = std::array<std::array<double, most_n>, most_k>;
 
 /// The elements of a matrix, given to put(row, k, value).
 template <ScalarType type, typename Put>
 void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                  std::uint32_t count, double factor, const Put& put) {
   constexpr std::uint32_t per = per_register(type);
-  for_each_chunk(matrix, by_columns, from, count, 4 / per,
+  for_each_chunk(matrix, by_columns, from, count, 4 * per,
                  [&](std::uint32_t address, std::uint32_t row, std::uint32_t row_step, std::uint32_t k,
                      std::uint32_t k_step) {
                    std::array<std::uint32_t, chunk_bytes / 4> words{};
@@ -62,9 +57,9 @@ void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std:
 template <ScalarType a_type, ScalarType b_type, ScalarType d_type>
 void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) {
   constexpr std::uint32_t per = per_register(a_type);
-  constexpr std::uint32_t k_count = k_bytes * per / 4;
-  RowsOfA a{};
-  RowsOfB b{};
+  constexpr std::uint32_t k_count = k_chunks * 4 * per;
+  std::array<std::array<double, k_count>, rows_of_warp> a{};
+  std::array<std::array<double, most_n>, k_count> b{};
   const double a_factor = product.negates_a ? -1 : 1;
   if (product.a.empty()) {
     read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp,
@@ -113,7 +108,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
         const auto word = get<std::uint32_t>(slot, lane);
         put(slot, lane, (word & ~(0xffffU << 16 * half)) | bits << 16 * half);
       } else if constexpr (d_type == ScalarType::s32) {
-        // Exact: at most 2^31 and 32 products of 2^16.
+        // Exact: at most 2^31 and 32 products of 2^16, or 256 of bits.
         const auto sum = static_cast<std::int64_t>(sums[column]);
         const auto limited = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
                                                       std::numeric_limits<std::int32_t>::max());
@@ -130,14 +125,14 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
 
 /// Reports what is wrong with the bytes that a product reads of a matrix, and tells who looks for races.
 void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
-                  std::uint32_t count, std::uint32_t bytes) {
+                  std::uint32_t count, std::uint32_t per) {
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(warp.live);
   std::uint8_t any = 0;
   bool written = true;
   std::uint32_t unpublished = 0;
   std::uint32_t writer = 0;
-  for_each_chunk(matrix, by_columns, from, count, bytes,
+  for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
                    if (!at) {
@@ -177,7 +172,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   }
   if (!cta.races) return;
   const WarpgroupState& state = *warp.warpgroup;
-  for_each_chunk(matrix, by_columns, from, count, bytes,
+  for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    cta.races->product_read(warp, cta.in_cluster(address - shared_base), chunk_bytes,
                                            state.group, !legal);
@@ -252,9 +247,9 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   if (product.a.empty()) {
     pending.a = MatrixDescriptor(get<std::uint64_t>(warp.registers + product.a_matrix, lane));
     check_matrix(warp, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp, rows_of_warp,
-                 product.element_bytes);
+                 product.per_chunk);
   }
-  check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.element_bytes);
+  check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.per_chunk);
   state.pending.push_back(pending);
   // Products are done in order: of a mode that draws its moments, all so far.
   const auto mode = cta.launch.options.mode;
@@ -313,12 +308,13 @@ constexpr Product products[] = {
     product_of<T::e5m2, T::e5m2, T::f16>, product_of<T::e5m2, T::e5m2, T::f32>,
     product_of<T::u8, T::u8, T::s32>,     product_of<T::u8, T::s8, T::s32>,
     product_of<T::s8, T::u8, T::s32>,     product_of<T::s8, T::s8, T::s32>,
+    product_of<T::b1, T::b1, T::s32>,
 };
 
-/// N of a shape that the ISA has for operands of `bytes`; 0: none.
-std::uint32_t n_of(const Decoder& d, std::uint32_t bytes, bool integers) {
+/// N of a shape that the ISA has for this k; 0: none.
+std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
   for (std::uint32_t n = 8; n <= most_n; n += n < 32 || !integers ? 8 : 16) {
-    if (d.has(fmt::format("m64n{}k{}", n, k_bytes / bytes))) return n;
+    if (d.has(fmt::format("m64n{}k{}", n, k))) return n;
   }
   return 0;
 }
@@ -339,12 +335,12 @@ void select_product(Decoder& d) {
   if (found == std::end(products)) d.unsupported();
   WarpgroupProduct product;
   product.multiply = found->multiply;
-  product.element_bytes = 4 / per_register(types[1]);
+  product.per_chunk = 4 * per_register(types[1]);
   const bool integers = types[0] == T::s32;
-  product.n = n_of(d, product.element_bytes, integers);
+  product.n = n_of(d, k_chunks * product.per_chunk, integers);
   if (product.n == 0) d.unsupported("this shape");
   const bool from_registers = d.arg(1).kind == Arg::Kind::group;
-  const bool halves = product.element_bytes == 2;
+  const bool halves = per_register(types[1]) == 2;
   std::size_t next = 4;
   if (!integers) {
     product.negates_a = negates(d, next++);

@@ -34,11 +34,11 @@ struct Case {
   std::uint32_t base = 0;  ///< offset of both descriptors
 };
 
-std::uint32_t bytes_of(const std::string& type) {
-  return type == "tf32" ? 4 : type == "f16" || type == "bf16" ? 2 : 1;
+std::uint32_t bits_of(const std::string& type) {
+  return type == "tf32" ? 32 : type == "f16" || type == "bf16" ? 16 : type == "b1" ? 1 : 8;
 }
 bool is_integer(const std::string& type) {
-  return type == "s8" || type == "u8";
+  return type == "s8" || type == "u8" || type == "b1";
 }
 
 std::uint32_t encode(const std::string& type, int value) {
@@ -53,11 +53,11 @@ std::uint32_t encode(const std::string& type, int value) {
 
 /// Where the canonical layouts of the ISA (9.7.15.5.1.2.1.3) have element (row, k), in bytes from the
 /// matrix's start; with the leading and the stride offsets that descriptor() names.
-std::uint32_t place(const Case& c, std::uint32_t bytes, bool by_columns, std::uint32_t row, std::uint32_t k) {
+std::uint32_t place(const Case& c, std::uint32_t bits, bool by_columns, std::uint32_t row, std::uint32_t k) {
   const std::uint32_t w = c.width;
   std::uint32_t at = 0;
   if (!by_columns) {
-    const std::uint32_t in_row = k * bytes;
+    const std::uint32_t in_row = k * bits / 8;
     at = w == 16 ? row / 8 * 256 + row % 8 * 16 + in_row / 16 * 128 + in_row % 16
                  : row / 8 * (8 * w) + row % 8 * w + in_row + (w > 32 ? 32 : 0);
   } else {
@@ -87,11 +87,11 @@ struct Matrices {
 };
 
 Matrices make(const Case& c) {
-  std::mt19937 random(c.n * 7 + c.width + bytes_of(c.a));
-  const std::uint32_t k_count = 32 / bytes_of(c.a);
+  std::mt19937 random(c.n * 7 + c.width + bits_of(c.a));
+  const std::uint32_t k_count = 256 / bits_of(c.a);
   const auto draw = [&](const std::string& type) {
     const int value = static_cast<int>(random() % 9);
-    return type == "u8" ? value : value - 4;
+    return type == "b1" ? value % 2 : type == "u8" ? value : value - 4;
   };
   Matrices all;
   all.words.resize(image_words + 128 * 128 + 128 * 4);
@@ -103,7 +103,11 @@ Matrices make(const Case& c) {
       for (std::uint32_t k = 0; k < k_count; ++k) {
         m[row][k] = draw(type);
         const std::uint32_t bits = encode(type, m[row][k]);
-        std::memcpy(image + start + place(c, bytes_of(type), columns, row, k), &bits, bytes_of(type));
+        std::uint8_t* const at = image + start + place(c, bits_of(type), columns, row, k);
+        if (type == "b1")
+          *at |= static_cast<std::uint8_t>(bits << k % 8);
+        else
+          std::memcpy(at, &bits, bits_of(type) / 8);
       }
     }
   };
@@ -125,12 +129,12 @@ Matrices make(const Case& c) {
         word = c.d == "s32" ? static_cast<std::uint32_t>(value)
                             : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     }
-    const std::uint32_t bytes = bytes_of(c.a);
+    const std::uint32_t bits = bits_of(c.a);
     for (std::uint32_t i = 0; i < 4; ++i) {
-      for (std::uint32_t e = 0; e < 4 / bytes; ++e) {
-        const std::uint32_t k = (lane % 4 + i / 2 * 4) * (4 / bytes) + e;
+      for (std::uint32_t e = 0; e < 32 / bits; ++e) {
+        const std::uint32_t k = (lane % 4 + i / 2 * 4) * (32 / bits) + e;
         all.words[image_words + 128 * 128 + thread * 4 + i] |=
-            encode(c.a, all.a[thread / 32 * 16 + lane / 4 + i % 2 * 8][k]) << 8 * bytes * e;
+            encode(c.a, all.a[thread / 32 * 16 + lane / 4 + i % 2 * 8][k]) << bits * e;
       }
     }
   }
@@ -156,12 +160,13 @@ std::string registers_of(const char* name, std::uint32_t count) {
 
 std::string product(const Case& c) {
   const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
-  std::string text = fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{} {}, {}, %rd11, %p4", c.n,
-                                 32 / bytes_of(c.a), c.d, c.a, c.b, registers_of("d", results),
-                                 c.a_in_registers ? registers_of("a", 4) : "%rd10");
+  std::string text =
+      fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}{} {}, {}, %rd11, %p4", c.n,
+                  256 / bits_of(c.a), c.d, c.a, c.b, c.a == "b1" ? ".and.popc" : "",
+                  registers_of("d", results), c.a_in_registers ? registers_of("a", 4) : "%rd10");
   if (!is_integer(c.a)) text += fmt::format(", {}, {}", c.a_scale, c.b_scale);
-  if (bytes_of(c.a) == 2 && !c.a_in_registers) text += c.a_by_columns ? ", 1" : ", 0";
-  if (bytes_of(c.a) == 2) text += c.b_by_rows ? ", 1" : ", 0";
+  if (bits_of(c.a) == 16 && !c.a_in_registers) text += c.a_by_columns ? ", 1" : ", 0";
+  if (bits_of(c.a) == 16) text += c.b_by_rows ? ", 1" : ", 0";
   return text + ";\n";
 }
 
@@ -245,7 +250,8 @@ TEST_CASE("wgmma of every type, from shared memory and from registers") {
                                                                        {"s8", "s8", "s32"},
                                                                        {"u8", "s8", "s32"},
                                                                        {"s8", "u8", "s32"},
-                                                                       {"u8", "u8", "s32"}}) {
+                                                                       {"u8", "u8", "s32"},
+                                                                       {"b1", "b1", "s32"}}) {
     for (const bool in_registers : {false, true})
       check({.a = a, .b = b, .d = d, .n = 32, .a_in_registers = in_registers});
   }
@@ -260,6 +266,7 @@ TEST_CASE("wgmma of every swizzle and major-ness") {
              .b_by_rows = (transposed & 2) != 0});
     check({.a = "tf32", .b = "tf32", .n = 8, .width = width});
     check({.a = "s8", .b = "s8", .d = "s32", .n = 48, .width = width});
+    check({.a = "b1", .b = "b1", .d = "s32", .n = 24, .width = width});
   }
 }
 
