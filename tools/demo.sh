@@ -96,7 +96,7 @@ else
 fi
 
 heading "6. A mistake in an expression"
-show 1 jitc cubin map --expr 'x / (1 + exf(-x))' --dtype f32 --shape 64x64 -o wrong.cubin
+show 3 jitc cubin map --expr 'x / (1 + exf(-x))' --dtype f32 --shape 64x64 -o wrong.cubin
 
 heading "7. The run"
 jitc doctor --json >doctor.json || true

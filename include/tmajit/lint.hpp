@@ -40,6 +40,7 @@ struct AllowedRule {
 
 struct LintOptions {
   std::string name = "ptx";  ///< stands before the lines of LintResult::report
+  std::string entry = {};    ///< the only kernel that is looked at, by its symbol; empty: all of them
   std::vector<MapFacts> maps = {};
   std::vector<AllowedRule> allowed = {};
   /// Reads the source that a .file of the PTX names, if it can be read: for comments there that allow rules.

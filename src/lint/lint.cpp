@@ -88,7 +88,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
 
 /// Every finding with its line and a caret.
 std::string describe(const std::vector<Finding>& findings, std::string_view text, const std::string& name,
-                     ptx::Severity severity) {
+                     bool as_notes) {
   std::vector<ptx::Diagnostic> errors;
   for (const Finding& finding : findings) {
     std::string message = fmt::format("{}: {}", finding.rule, finding.found);
@@ -98,7 +98,7 @@ std::string describe(const std::vector<Finding>& findings, std::string_view text
     errors.push_back(
         {{finding.ptx_line, finding.ptx_column}, std::move(message), finding.severity != Severity::mistake});
   }
-  const std::vector<std::string> texts = ptx::print(errors, text, name, severity);
+  const std::vector<std::string> texts = ptx::print(errors, text, name, as_notes);
   std::string report;
   for (std::size_t i = 0; i < texts.size(); ++i) report += texts[i] + check::advice(findings[i]) + '\n';
   return report;
@@ -130,7 +130,8 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
     const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
       const auto* function = std::get_if<ptx::Function>(&directive);
-      if (function != nullptr && function->body)
+      if (function == nullptr || !function->body) continue;
+      if (!function->is_entry || options.entry.empty() || function->name == options.entry)
         lint::lint_function(*parsed.module, names, *function, options, allowance, result);
     }
   }
@@ -138,8 +139,8 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   allowed.apply(result);
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });
-  result.report = lint::describe(result.findings, text, options.name, ptx::Severity::error) +
-                  lint::describe(result.notes, text, options.name, ptx::Severity::note);
+  result.report = lint::describe(result.findings, text, options.name, false) +
+                  lint::describe(result.notes, text, options.name, true);
   return result;
 }
 

@@ -265,9 +265,8 @@ std::string print(const Operand& operand) {
 }
 
 std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::string_view text,
-                               std::string_view name, Severity severity) {
+                               std::string_view name, bool as_notes) {
   if (errors.empty()) return {};
-  const bool is_error = severity == Severity::error;
   llvm::SourceMgr sources;
   const unsigned buffer = sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name, false), {});
   std::vector<std::string> texts;
@@ -278,13 +277,13 @@ std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::strin
     texts.push_back(to_text([&](Out& out) {
       if (place.isValid())
         return sources.PrintMessage(out, place,
-                                    !is_error          ? llvm::SourceMgr::DK_Note
+                                    as_notes           ? llvm::SourceMgr::DK_Note
                                     : error.is_warning ? llvm::SourceMgr::DK_Warning
                                                        : llvm::SourceMgr::DK_Error,
                                     error.message, {}, {}, false);
       out << name;
       if (where.line != 0) out << ':' << where.line << ':' << where.column;
-      out << (!is_error          ? ": note: "
+      out << (as_notes           ? ": note: "
               : error.is_warning ? ": warning: "
                                  : ": error: ")
           << error.message << '\n';

@@ -10,10 +10,10 @@ namespace ptx {
 /// One instruction without guard's newline: "@%p1 ld.global.u32 %r1, [%rd1+4];"
 [[nodiscard]] std::string print(const Instruction& instruction);
 [[nodiscard]] std::string print(const Operand& operand);
-enum class Severity : std::uint8_t { error, note };
 /// Each error in `text` as "name:3:7: error: …", the line, a caret; without the latter where no line has it.
+/// `as_notes`: "note" in place of "error".
 [[nodiscard]] std::vector<std::string> print(const std::vector<Diagnostic>& errors, std::string_view text,
-                                             std::string_view name, Severity severity = Severity::error);
+                                             std::string_view name, bool as_notes = false);
 
 }  // namespace ptx
 TMAJIT_END

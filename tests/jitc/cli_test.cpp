@@ -159,10 +159,10 @@ TEST_CASE("an illegal spec is refused with every rule it breaks") {
   }
 }
 
-TEST_CASE("an expression that does not compile gets a caret under the mistake and exit code 1") {
+TEST_CASE("an expression that does not compile gets a caret under the mistake and exit code 3") {
   const auto result = jitc::test::jitc({"ptx", "map", "--expr", "x * 2 + wrong"});
   INFO(result.err);
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK(result.out.empty());
   CHECK_THAT(result.err, ContainsSubstring("\"wrong\" is undefined"));
   // The line after the one that quotes the expression has its caret where the word begins.
@@ -171,7 +171,7 @@ TEST_CASE("an expression that does not compile gets a caret under the mistake an
   const auto line = result.err.rfind('\n', quoted) + 1;
   const auto next = result.err.find('\n', quoted) + 1;
   CHECK(result.err.find('^', next) - next == quoted - line + std::string("x * 2 + ").size());
-  CHECK(jitc_json({"ptx", "map", "--expr", "x * 2 + wrong"}, 1).at("error").at("code") == "compile_failed");
+  CHECK(jitc_json({"ptx", "map", "--expr", "x * 2 + wrong"}, 3).at("error").at("code") == "compile_failed");
 }
 
 TEST_CASE("what the library logs goes to standard error, and only when asked for") {

@@ -272,11 +272,11 @@ TEST_CASE("a picture is written whole or not at all") {
   const auto path = folder / "a.svg";
   write_file(path, "before");
   const auto result = jitc::test::jitc({"layout", "--box", "64x32", "-o", path}, {.file_size_limit = 4096});
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK_THAT(result.err, StartsWith("jitc: error: cannot write "));
   CHECK(read_file(path) == "before");
   CHECK(folder.names() == std::vector<std::string>{"a.svg"});
-  CHECK(jitc::test::jitc({"layout", "--box", "8x8", "-o", folder / "none/a.svg"}).status == 1);
+  CHECK(jitc::test::jitc({"layout", "--box", "8x8", "-o", folder / "none/a.svg"}).status == 3);
 }
 
 TEST_CASE("wrong usage of layout: exit code 2 and nothing written") {

@@ -122,7 +122,7 @@ TEST_CASE("a file of allowed rules that cannot be read is named") {
   const Folder folder;
   write_file(folder / "k.ptx", kernel);
   const auto result = jitc::test::jitc({"lint", folder / "k.ptx", "--allow-file", folder / "none.txt"});
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK_THAT(result.err, ContainsSubstring("cannot read"));
 }
 
@@ -198,12 +198,18 @@ TEST_CASE("a text that is no PTX has findings") {
   CHECK_THAT(result.out, ContainsSubstring("a.ptx:1:1: error: syntax: "));
 }
 
+TEST_CASE("a file that lint cannot read: exit code 3") {
+  const Folder folder;
+  const auto result = jitc::test::jitc({"lint", folder / "none.ptx"});
+  CHECK(result.status == 3);
+  CHECK_THAT(result.err, StartsWith("jitc: error: cannot read"));
+}
+
 TEST_CASE("wrong usage of lint: exit code 2") {
   const Folder folder;
   write_file(folder / "k.ptx", kernel);
   const std::string file = folder / "k.ptx";
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"lint"},
-                                                    {"lint", folder / "none.ptx"},
                                                     {"lint", "cpoy"},
                                                     {"lint", file, "--map", "0"},
                                                     {"lint", file, "--map", "0=bf16"},

@@ -179,15 +179,15 @@ TEST_CASE("a run that fails leaves no file", "[gpu]") {
   const std::vector<std::string> arguments{"run",   "copy",          "--in", folder / "a.npy",
                                            "--out", folder / "y.npy"};
   const auto limited = jitc::test::jitc(arguments, {.file_size_limit = 1 << 20});
-  CHECK(limited.status == 1);
+  CHECK(limited.status == 3);
   CHECK_THAT(limited.err, ContainsSubstring("File too large"));
   CHECK(folder.names() == std::vector<std::string>{"a.npy"});
 
   const auto full = jitc::test::jitc({"run", "copy", "--in", folder / "a.npy", "--out", "/dev/full"});
-  CHECK(full.status == 1);
+  CHECK(full.status == 3);
   CHECK_THAT(full.err, ContainsSubstring("No space left"));
 
-  CHECK(jitc::test::jitc({"run", "copy", "--in", folder / "a.npy", "--device", "gpu:999"}).status == 1);
+  CHECK(jitc::test::jitc({"run", "copy", "--in", folder / "a.npy", "--device", "gpu:999"}).status == 3);
 }
 
 TEST_CASE("a GPU and the simulated device write the same file", "[gpu]") {

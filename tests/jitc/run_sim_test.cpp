@@ -266,7 +266,7 @@ TEST_CASE("one clear error for what cannot be run") {
   const auto stop = [&](const std::string& instruction) {
     example.edit("scale.ptx", "mul.f32 %v1, %v1, %factor;", instruction, "stops.ptx");
     const auto result = jitc::test::jitc(example.run("stops.ptx", "scale.json"));
-    CHECK(result.status == 1);
+    CHECK(result.status == 3);
     CHECK_FALSE(std::filesystem::exists(example / "y.npy"));
     return result.err;
   };
@@ -287,11 +287,11 @@ TEST_CASE("one clear error for what cannot be run") {
              ContainsSubstring("$.parameters[0].tensor_map.box: 1 dimension"));
   CHECK_THAT(example.refusal("scale.json", "\"grid\": 4", "\"gird\": 4", 2), ContainsSubstring("$.gird: "));
   CHECK_THAT(example.refusal("scale.json", R"({"dtype": "f32", "shape": [30, 32], "values": [1, 2, 3, 4]})",
-                             R"({"in": "none.npy"})", 1),
+                             R"({"in": "none.npy"})", 3),
              ContainsSubstring("none.npy"));
-  CHECK_THAT(example.refusal("scale.json", "\"y.npy\"", "\"missing/y.npy\"", 1),
+  CHECK_THAT(example.refusal("scale.json", "\"y.npy\"", "\"missing/y.npy\"", 3),
              ContainsSubstring("missing/y.npy"));
-  CHECK_THAT(example.refusal("scale.json", "\"block\": 64", "\"block\": 64, \"source\": \"none.cu\"", 1),
+  CHECK_THAT(example.refusal("scale.json", "\"block\": 64", "\"block\": 64, \"source\": \"none.cu\"", 3),
              ContainsSubstring("none.cu"));
 }
 

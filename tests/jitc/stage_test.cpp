@@ -68,7 +68,7 @@ TEST_CASE("sass is the cubin's machine code") {
 TEST_CASE("without nvdisasm sass says what to do") {
   const auto result = jitc::test::jitc({"sass", "copy", "--box", "32x64"},
                                        {.environment = {"TMAJIT_NVDISASM=/nonexistent/nvdisasm"}});
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK(result.out.empty());
   CHECK_THAT(result.err, StartsWith("jitc: error: ") && ContainsSubstring("TMAJIT_NVDISASM"));
 }
@@ -77,7 +77,7 @@ TEST_CASE("an nvdisasm that fails is reported with its own words") {
   const auto result =
       jitc::test::jitc({"sass", "copy", "--box", "32x64"},
                        {.environment = {"TMAJIT_NVDISASM=" + find_program("false").string()}});
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK_THAT(result.err, ContainsSubstring("failed with status 1"));
 }
 

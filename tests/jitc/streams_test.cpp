@@ -70,11 +70,11 @@ TEST_CASE("what goes wrong has its exit code where standard error cannot be writ
     CHECK(status({"frobnicate"}) == 2);
     CHECK(status({"run", "copy", "--shape", "4", "--type", "f31"}) == 2);
     CHECK(status({"validate", "copy", "--shape", "10x10", "--box", "3x3"}) == 2);
-    CHECK(status({"run", "copy", "--in", "/nonexistent.npy"}) == 1);
-    CHECK(status({"lint", "/nonexistent.ptx"}) == 2);
+    CHECK(status({"run", "copy", "--in", "/nonexistent.npy"}) == 3);
+    CHECK(status({"lint", "/nonexistent.ptx"}) == 3);
     const auto json =
         jitc::test::jitc({"run", "copy", "--in", "/nonexistent.npy", "--json"}, {.redirect = redirect});
-    CHECK(json.status == 1);
+    CHECK(json.status == 3);
     CHECK(nlohmann::json::parse(json.out).at("error").at("code") == "io");
   }
 }
@@ -112,7 +112,7 @@ TEST_CASE("what was asked for and cannot be written to standard output is an err
        std::vector<std::string>{">/dev/full", ">&-", ">&" + std::to_string(pipe.end())}) {
     CAPTURE(words, redirect);
     const auto result = jitc::test::jitc(words, {.redirect = redirect});
-    CHECK(result.status == 1);
+    CHECK(result.status == 3);
     CHECK_THAT(result.err, StartsWith("jitc: error: cannot write to standard output: "));
   }
 }
@@ -124,13 +124,13 @@ TEST_CASE("no file takes the place of a stream that is closed") {
   const auto result = jitc::test::jitc(
       {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--device", "sim", "--json"},
       {.redirect = "<&- >&- 2>&-"});
-  CHECK(result.status == 1);  // the JSON cannot be written
+  CHECK(result.status == 3);  // the JSON cannot be written
   CHECK(read_file(folder / "y.npy").starts_with("\x93NUMPY"));
   CHECK(data_of(folder / "y.npy") == bytes_of(counting(6)));
   const auto source =
       jitc::test::jitc({"source", "copy", "-o", folder / "copy.cu"}, {.redirect = ">&- 2>&-"});
   CHECK(source.status == 0);
-  CHECK(jitc::test::jitc({"source", "copy", "-o", "/dev/stdout"}, {.redirect = ">&-"}).status == 1);
+  CHECK(jitc::test::jitc({"source", "copy", "-o", "/dev/stdout"}, {.redirect = ">&-"}).status == 3);
   CHECK_THAT(read_file(folder / "copy.cu"),
              ContainsSubstring("__global__") && !ContainsSubstring("copy.cu: "));
 }

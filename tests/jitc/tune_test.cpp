@@ -74,7 +74,7 @@ TEST_CASE("a broken file of choices changes nothing") {
   CHECK_THAT(broken.err, StartsWith("jitc: error: ") && ContainsSubstring("broken.json"));
   CHECK(jitc_json(choices.tune({"--export", choices / "again.json"})).at("exported") == 2);
   const auto missing = jitc::test::jitc(choices.tune({"--import", choices / "none.json"}));
-  CHECK(missing.status == 1);
+  CHECK(missing.status == 3);
   CHECK_THAT(missing.err, ContainsSubstring("No such file"));
 }
 
@@ -94,12 +94,12 @@ TEST_CASE("wrong usage of tune") {
 TEST_CASE("without a GPU tune says so") {
   if (!tmajit::list_gpus().empty()) SKIP("this machine has a GPU");
   const auto result = jitc::test::jitc({"tune", "permute", "--shape", "64x64", "--axes", "1,0"});
-  CHECK(result.status == 1);
+  CHECK(result.status == 3);
   CHECK(result.out.empty());
   CHECK_THAT(result.err, StartsWith("jitc: error: no Hopper GPU") &&
                              ContainsSubstring("simulated device cannot") &&
                              ContainsSubstring("jitc doctor"));
-  CHECK(jitc_json({"tune", "--all"}, 1).at("error").at("code") == "unavailable");
+  CHECK(jitc_json({"tune", "--all"}, 3).at("error").at("code") == "unavailable");
 }
 
 TEST_CASE("the common permutations are permutations, each there once, of at most 4 GiB") {

@@ -27,8 +27,6 @@ namespace {
 
 using tmajit::ErrorCode;
 
-constexpr int wrong_usage = 2;  ///< the exit code, also of what is not legal
-
 void use_log_level(const std::string& level) {
   if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse_log_level(level));
 }
@@ -146,7 +144,11 @@ void describe_program(CLI::App& app) {
   app.require_subcommand(
       0, 1);  // a word that is no command is then named; none at all is found by require_command()
   app.footer(
-      "Exit code: 0 done, 1 failure, 2 wrong usage, or something that is not legal.\n"
+      "Exit code:\n"
+      "  0  done, and nothing found\n"
+      "  1  findings: of lint, of the simulated device, of a comparison\n"
+      "  2  wrong usage, or something that is not legal\n"
+      "  3  it could not be done: no device, no compiler, a file that cannot be read or written\n"
       "Shapes, strides and boxes are row-major as in NumPy: --box 32x64 is 32 rows of 64.\n\n"
       "Examples:\n"
       "  jitc doctor\n"
@@ -179,7 +181,8 @@ int report_error(const std::exception& error, bool json) {
   } catch (const std::exception&) {
     // Standard output is gone, and the message already stands on standard error.
   }
-  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? wrong_usage : 1;
+  return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? exit_code::refused
+                                                                                : exit_code::failed;
 }
 
 }  // namespace
@@ -242,7 +245,7 @@ int run(int argc, const char* const* argv) {
     if (!parse(app, argc, argv)) return 0;
   } catch (const std::exception& error) {
     const int code = report_error(error, wants_json(argc, argv));
-    if (code == wrong_usage) tell("jitc --help and jitc COMMAND --help say what is possible\n");
+    if (code == exit_code::refused) tell("jitc --help and jitc COMMAND --help say what is possible\n");
     return code;
   }
   try {

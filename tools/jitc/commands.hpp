@@ -9,6 +9,14 @@ class App;
 
 namespace jitc {
 
+/// What jitc exits with, one number a meaning; docs/check.md has the table.
+namespace exit_code {
+inline constexpr int done = 0;     ///< done, and nothing found
+inline constexpr int found = 1;    ///< findings, reports, results that differ
+inline constexpr int refused = 2;  ///< a command line, or an input, that can never be right
+inline constexpr int failed = 3;   ///< it could not be done: no device, no compiler, no memory, no such file
+}  // namespace exit_code
+
 /// What the command line asked for, carried out once all of it has been understood.
 struct Session {
   std::function<int(bool json)> action;  ///< returns the exit code
@@ -34,7 +42,7 @@ void add_doctor_command(CLI::App& app, Session& session);
 /// that only has commands of its own.
 void add_action(CLI::App& command, Session& session, std::function<int(bool json)> action);
 
-/// Parses and runs. 0: done, 1: failure, 2: wrong usage, or something that is not legal.
+/// Parses and runs; gives the exit code.
 [[nodiscard]] int run(int argc, const char* const* argv);
 
 }  // namespace jitc

@@ -303,7 +303,7 @@ int doctor(const std::string& cache_directory, bool json) {
   } else {
     print_text(machine.checks);
   }
-  return machine.compiles ? 0 : 1;
+  return machine.compiles ? exit_code::done : exit_code::found;
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "finding_formats.hpp"
 
+#include "files.hpp"
+#include "option_checks.hpp"
+#include "usage.hpp"
+
 #include <tmajit/version.hpp>
 
 #include <algorithm>
@@ -68,29 +72,70 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// Where what a finding stands in was inlined, the innermost function first; empty where nothing was.
+std::span<const SourcePlace> inlined(const FindingsReport& report, std::size_t finding) {
+  if (finding >= report.places.size() || report.places[finding].size() < 2) return {};
+  return std::span(report.places[finding]).first(report.places[finding].size() - 1);
+}
+
 }  // namespace
+
+void add_format_option(OptionGroup& group, std::string& format) {
+  group
+      .add("--format", format, "FORMAT",
+           "What is printed: text, json (the same as --json), sarif (SARIF 2.1.0, for code hosts), junit "
+           "(XML, for CI "
+           "services)")
+      ->check(one_of({"text", "json", "sarif", "junit"}));
+}
+
+bool asks_for_json(bool json, std::string_view format) {
+  if (json && format != "text" && format != "json") refuse("--json and --format {}: one of the two", format);
+  return json || format == "json";
+}
+
+bool is_for_services(std::string_view format) {
+  return format == "sarif" || format == "junit";
+}
+
+void print_findings(const FindingsReport& report, std::string_view format) {
+  if (format == "sarif") {
+    print_json(to_sarif(report));
+  } else {
+    write_stdout(to_junit(report));
+  }
+}
 
 Json to_sarif(const FindingsReport& report) {
   Json results = Json::array();
   Json rules = Json::array();
   std::set<std::string_view> named;
-  for (const Finding& finding : report.findings) {
+  const auto add = [&](const Finding& finding, const char* level_of_result,
+                       std::span<const SourcePlace> frames) {
     if (named.insert(finding.rule).second) rules.push_back(rule_of(finding.rule));
-    Json result{{"ruleId", finding.rule},
-                {"level", level(finding.severity)},
-                {"message", {{"text", message(finding)}}}};
+    Json result{
+        {"ruleId", finding.rule}, {"level", level_of_result}, {"message", {{"text", message(finding)}}}};
     Json in_ptx = place(report.input, finding.ptx_line, finding.ptx_column);
     if (!finding.kernel.empty())
       in_ptx["logicalLocations"] = Json::array({{{"name", finding.kernel}, {"kind", "function"}}});
     if (finding.source_line != 0 && !finding.source_file.empty()) {
       result["locations"] = Json::array({place(source_of(report, finding), finding.source_line, 0)});
       in_ptx["id"] = 1;
-      result["relatedLocations"] = Json::array({std::move(in_ptx)});
+      Json related = Json::array({std::move(in_ptx)});
+      for (const SourcePlace& frame : frames) {
+        related.push_back(place(frame.file, frame.line, 0));
+        related.back()["id"] = related.size();
+        related.back()["message"] = {{"text", "inlined from here"}};
+      }
+      result["relatedLocations"] = std::move(related);
     } else {
       result["locations"] = Json::array({std::move(in_ptx)});
     }
     results.push_back(std::move(result));
-  }
+  };
+  for (std::size_t i = 0; i < report.findings.size(); ++i)
+    add(report.findings[i], level(report.findings[i].severity), inlined(report, i));
+  for (const Finding& note : report.notes) add(note, "note", {});
   Json notes = Json::array();
   for (const std::string& check : report.unfinished)
     notes.push_back({{"level", "note"}, {"message", {{"text", "unfinished: " + check}}}});
@@ -115,12 +160,15 @@ std::string to_junit(const FindingsReport& report) {
     if (std::ranges::none_of(report.findings, [&](const Finding& each) { return each.kernel == kernel; }))
       add(kernel, {});
   }
-  for (const Finding& finding : report.findings) {
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
     const bool fails = finding.severity >= report.fails;
     failures += fails ? 1 : 0;
     std::string where = fmt::format("{}:{}", report.input, finding.ptx_line);
     if (finding.source_line != 0)
       where += fmt::format(", {}:{}", source_of(report, finding), finding.source_line);
+    for (const SourcePlace& frame : inlined(report, i))
+      where += fmt::format(", inlined from {}:{}", frame.file, frame.line);
     const std::string text = escaped(fmt::format("{}: {}", where, message(finding)));
     add(fmt::format("{}{}{} at line {}", finding.kernel, finding.kernel.empty() ? "" : ": ", finding.rule,
                     finding.ptx_line),
@@ -128,12 +176,16 @@ std::string to_junit(const FindingsReport& report) {
                             escaped(finding.found), text)
               : fmt::format("<system-out>{}</system-out>", text));
   }
+  for (const Finding& note : report.notes) {
+    add(fmt::format("{}: {} at line {}", note.kernel, note.rule, note.ptx_line),
+        fmt::format("<skipped message=\"{}\"/>", escaped(note.found)));
+  }
   for (const std::string& check : report.unfinished)
     add(check, "<skipped message=\"too many paths to follow them all\"/>");
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" tests=\"{}\" "
       "failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      escaped(report.tool), count, failures, report.unfinished.size(), cases);
+      escaped(report.tool), count, failures, report.unfinished.size() + report.notes.size(), cases);
 }
 
 }  // namespace jitc

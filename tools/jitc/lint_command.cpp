@@ -7,6 +7,8 @@
 #include "own_kernel.hpp"
 #include "parse.hpp"
 #include "plan_kernels.hpp"
+#include "ptx/parser.hpp"
+#include "ptx_kernels.hpp"
 #include "ptx_launch.hpp"
 #include "report.hpp"
 #include "source_place.hpp"
@@ -48,7 +50,7 @@ struct LintCommand {
 /// A module to look at, and what is known of it besides its text.
 struct Subject {
   std::string text;
-  tmajit::Artifact artifact = {};  ///< of a kernel that was compiled here
+  tmajit::Artifact artifact = {};  ///< with the same PTX, and its source if that was compiled here
   tmajit::LintOptions options;
 };
 
@@ -114,6 +116,16 @@ void add_facts(const LintCommand& command, Subject& subject) {
   for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
 }
 
+/// The symbol of the kernel that `words` mean; none of a text that does not parse, which lint reports.
+std::string entry_of(const Subject& subject, const std::string& words) {
+  if (words.empty() || !tmajit::ptx::parse(subject.text, subject.options.name)) return {};
+  try {
+    return choose_kernel(kernels_of(subject.text, subject.options.name), words).name;
+  } catch (const Error& error) {
+    refuse("{}: --entry: {}", subject.options.name, error.what());
+  }
+}
+
 Subject read_file(const LintCommand& command) {
   Subject subject;
   const std::string& path = command.problem.word;
@@ -121,11 +133,13 @@ Subject read_file(const LintCommand& command) {
   try {
     subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
   } catch (const Error& error) {
-    // An exit code of 1 says that there are findings.
+    if (path.find_first_of("./") != std::string::npos) throw;  // surely a file
     refuse("{}, and no operation or family is called so{}", error.what(),
            tmajit::suggestion(path, operation_words()));
   }
+  subject.artifact.ptx = subject.text;
   subject.options.name = is_standard_input ? "standard input" : path;
+  subject.options.entry = entry_of(subject, command.own.entry);
   add_facts(command, subject);
   return subject;
 }
@@ -183,7 +197,8 @@ Subject make_kernel(const LintCommand& command) {
   const auto& plan = kernel_of_step(plans, command.step);
   const auto kernel = make_kernels({plan}, runtime).front();
   Subject subject;
-  subject.text = kernel.artifact().ptx;
+  subject.artifact = kernel.artifact();
+  subject.text = subject.artifact.ptx;
   subject.options.name = kernel.entry() + ".ptx";
   const auto parameters = plan.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -230,10 +245,11 @@ tmajit::Severity least_that_fails(const LintCommand& command) {
   return command.fail_on == "omission" ? tmajit::Severity::omission : tmajit::Severity::advice;
 }
 
-/// Where a finding's instruction comes from, the user's line last.
+/// Where a finding's instruction comes from, the user's line last: where that says more than the finding.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
-  if (subject.artifact.ptx.empty()) return;
-  for (const auto& place : source_places(subject.artifact, finding.ptx_line))
+  const auto places = source_places(subject.artifact, finding.ptx_line);
+  if (places.size() < 2 && (places.empty() || places.front().text.empty())) return;
+  for (const auto& place : places)
     write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
 }
 
@@ -247,27 +263,28 @@ int lint(const LintCommand& command, bool json) {
   const auto least = least_that_fails(command);
   const bool failed =
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
-  if (command.format == "sarif" || command.format == "junit") {
-    const FindingsReport report{.tool = "jitc lint",
-                                .input = subject.options.name,
-                                .source = subject.artifact.ptx.empty() ? "" : command.problem.word,
-                                .kernels = result.kernels,
-                                .findings = result.findings,
-                                .unfinished = result.unfinished,
-                                .fails = least};
-    if (command.format == "sarif") {
-      print_json(to_sarif(report));
-    } else {
-      write_stdout("{}", to_junit(report));
-    }
-    return failed ? 1 : 0;
+  if (is_for_services(command.format)) {
+    std::vector<std::vector<SourcePlace>> places;
+    for (const tmajit::Finding& finding : result.findings)
+      places.push_back(source_places(subject.artifact, finding.ptx_line));
+    const bool compiled_here = !subject.artifact.source.empty();
+    print_findings({.tool = "jitc lint",
+                    .input = subject.options.name,
+                    .source = compiled_here ? command.problem.word : "",
+                    .kernels = result.kernels,
+                    .findings = result.findings,
+                    .places = places,
+                    .notes = result.notes,
+                    .unfinished = result.unfinished,
+                    .fails = least},
+                   command.format);
+    return failed ? exit_code::found : exit_code::done;
   }
   if (json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
       findings.push_back(jitc::to_json(finding));
-      if (!subject.artifact.ptx.empty())
-        findings.back()["source"] = jitc::to_json(source_places(subject.artifact, finding.ptx_line));
+      findings.back()["source"] = jitc::to_json(source_places(subject.artifact, finding.ptx_line));
     }
     Json notes = Json::array();
     for (const tmajit::Finding& note : result.notes) notes.push_back(jitc::to_json(note));
@@ -279,7 +296,7 @@ int lint(const LintCommand& command, bool json) {
                 {"allowed", result.allowed.size()},
                 {"unfinished", result.unfinished},
                 {"milliseconds", milliseconds}});
-    return failed ? 1 : 0;
+    return failed ? exit_code::found : exit_code::done;
   }
   write_stdout(result.report);
   for (const tmajit::Finding& finding : result.findings) say_places(subject, finding);
@@ -297,7 +314,7 @@ int lint(const LintCommand& command, bool json) {
   }
   tell("{} {} in {}\n", styled("findings:", Style::bad, STDERR_FILENO), result.findings.size(),
        subject.options.name);
-  return failed ? 1 : 0;
+  return failed ? exit_code::found : exit_code::done;
 }
 
 }  // namespace
@@ -337,26 +354,20 @@ void add_lint_command(CLI::App& app, Session& session) {
            "kernels "
            "that work leave out) or mistake")
       ->check(one_of({"advice", "omission", "mistake"}));
-  rules
-      .add("--format", options->format, "FORMAT",
-           "What is printed: text, json (the same as --json), sarif (SARIF 2.1.0, for code hosts), junit "
-           "(XML, for CI "
-           "services)")
-      ->check(one_of({"text", "json", "sarif", "junit"}));
+  add_format_option(rules, options->format);
   command.footer(
-      "Exit code: 0 clean, 1 findings, 2 wrong usage. What is not certain is not reported.\n\n"
+      "Exit code: 0 clean, 1 findings, 2 wrong usage, 3 could not. What is not certain is not reported.\n\n"
       "Examples:\n"
       "  jitc lint kernel.ptx\n"
+      "  jitc lint kernel.ptx --entry scale\n"
       "  jitc lint kernel.cu --launch launch.json\n"
       "  jitc lint kernel.ptx --map 0=bf16:64x64:128B --box-bytes 1=8192\n"
       "  nvcc -ptx -arch=sm_90a -lineinfo -o - kernel.cu | jitc lint -\n"
       "  jitc lint kernel.ptx --format sarif > findings.sarif\n"
       "  jitc lint map --expr 'x0 + x1' --box 16x64 --json");
   add_action(command, session, [options, &command](bool json) {
-    check_own_usage(command, options->problem.word);
-    if (json && options->format != "text" && options->format != "json")
-      refuse("--json and --format {}: one of the two", options->format);
-    return lint(*options, json || options->format == "json");
+    check_own_usage(command, options->problem.word, !is_operation(options->problem.word));
+    return lint(*options, asks_for_json(json, options->format));
   });
 }
 

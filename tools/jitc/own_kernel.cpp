@@ -59,7 +59,7 @@ bool is_own_kernel(std::string_view word) {
   return word.ends_with(".cu");
 }
 
-void check_own_usage(const CLI::App& command, std::string_view word) {
+void check_own_usage(const CLI::App& command, std::string_view word, bool ptx) {
   constexpr std::array of_operations{tensors_group, views_group, "Tiles", "Pipeline"};
   constexpr std::array of_operations_alone{"--step", "--check", "--seed"};
   const bool own = is_own_kernel(word);
@@ -71,6 +71,7 @@ void check_own_usage(const CLI::App& command, std::string_view word) {
     const bool is_operations =
         is_in(of_operations, option->get_group()) || is_in(of_operations_alone, option->get_name());
     if (own && is_operations) refuse("{} is an option of operations; {} is a file", option->get_name(), word);
+    if (ptx && option->get_name() == "--entry") continue;
     if (!own && option->get_group() == own_group)
       refuse("{} is an option of a file, kernel.cu; {} is none", option->get_name(), word);
   }

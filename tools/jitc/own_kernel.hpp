@@ -33,7 +33,7 @@ void add_launch_option(CLI::App& command, OwnOptions& values);
 /// Whether an OPERATION is a file of CUDA C++: it ends with ".cu".
 [[nodiscard]] bool is_own_kernel(std::string_view word);
 /// Throws Error{invalid_argument} for an option of operations beside a file, or of files beside an operation.
-void check_own_usage(const CLI::App& command, std::string_view word);
+void check_own_usage(const CLI::App& command, std::string_view word, bool ptx = false);
 
 /// A kernel's file, and its launch if one is described.
 struct OwnFile {

@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "finding_formats.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 
@@ -31,6 +32,21 @@ void say_choice(const DeviceChoice& choice) {
   if (choice.why.empty()) return;
   say("device", styled(fmt::format("{}: the simulated device runs the kernel", choice.why), Style::warn,
                        STDERR_FILENO));
+}
+
+void print_result(const RunOptions& options, const DeviceChoice& choice, const Json& report, bool json) {
+  if (json) print_json(report);
+  if (!is_for_services(options.format) || !choice.simulation) return;
+  const auto& [findings, places, kernels] = choice.simulation->found();
+  const std::string& word = options.problem.word;
+  const std::string input = options.ptx.empty() ? word + ".ptx" : options.ptx;
+  print_findings({.tool = "jitc run",
+                  .input = input,
+                  .source = is_own_kernel(word) ? word : "",
+                  .kernels = kernels,
+                  .findings = findings,
+                  .places = places},
+                 options.format);
 }
 
 Measurement measure(tmajit::Device& device, std::uint64_t bytes, std::uint32_t repeats,

@@ -26,6 +26,7 @@ struct RunOptions {
   std::uint32_t repeat = 20;
   OwnOptions own;   ///< of a kernel from a file, or of how one from elsewhere is launched
   std::string ptx;  ///< a kernel from elsewhere
+  std::string format = "text";
 };
 
 /// Runs an OPERATION, reports, and returns the exit code.
@@ -36,6 +37,9 @@ struct RunOptions {
 [[nodiscard]] int run_ptx(const RunOptions& options, bool json);
 
 // What those have in common.
+
+/// Prints what was asked for: the report as JSON, or what the simulated device has found for a service.
+void print_result(const RunOptions& options, const DeviceChoice& choice, const Json& report, bool json);
 
 [[nodiscard]] Json to_json(const tmajit::DeviceInfo& info);
 /// Says on standard error why the simulated device was taken, where "auto" took it.

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "finding_formats.hpp"
 #include "option_group.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
@@ -77,6 +78,8 @@ void add_run_command(CLI::App& app, Session& session) {
             "sim: a simulated one, which reports what the kernel does wrong");
   group.add_number("--repeat", options->repeat, "N", "Timed runs on a GPU, after the first", 1, 1'000'000);
   add_simulation_options(command, options->simulation);
+  OptionGroup simulated(command, simulation_group);
+  add_format_option(simulated, options->format);
   OptionGroup elsewhere(command, elsewhere_group);
   elsewhere.add("--ptx", options->ptx, "FILE",
                 "Check a kernel of this PTX file, launched as --launch says, on the simulated device");
@@ -90,7 +93,8 @@ void add_run_command(CLI::App& app, Session& session) {
       "Rows that a\n"
       "tile cannot be loaded from as they are get padded on the device; give --strides to choose the layout "
       "yourself.\n"
-      "The simulated device runs the kernels once, and its reports make the exit code 1.\n\n"
+      "The simulated device runs the kernels once, and its reports make the exit code 1.\n"
+      "--format sarif and junit print them for code hosts and CI services.\n\n"
       "Examples:\n"
       "  jitc run copy --in a.npy --out y.npy --box 64x64 --swizzle 128B\n"
       "  jitc run map --expr 'x0 / (1.0f + expf(-x0)) * x1' --in a.npy --in b.npy --out y.npy\n"
@@ -107,12 +111,15 @@ void add_run_command(CLI::App& app, Session& session) {
       "  jitc run --ptx kernel.ptx --launch launch.json");
   add_action(command, session, [options, &command](bool json) {
     check_usage(command, *options);
+    options->wants_simulation = is_for_services(options->format);
     for (const auto* option : command.get_options()) {
-      options->wants_simulation |= option->count() > 0 && option->get_group() == simulation_group;
+      options->wants_simulation |=
+          option->count() > 0 && option->get_group() == simulation_group && option->get_name() != "--format";
     }
-    if (!options->ptx.empty()) return run_ptx(*options, json);
-    return is_own_kernel(options->problem.word) ? run_own_kernel(*options, json)
-                                                : run_problem(*options, json);
+    const bool wants_json = asks_for_json(json, options->format);
+    if (!options->ptx.empty()) return run_ptx(*options, wants_json);
+    return is_own_kernel(options->problem.word) ? run_own_kernel(*options, wants_json)
+                                                : run_problem(*options, wants_json);
   });
 }
 

@@ -1,5 +1,6 @@
 // Kernels that a launch description launches: of a file of CUDA C++, or PTX from elsewhere.
 #include "check/kernel_name.hpp"
+#include "commands.hpp"
 #include "files.hpp"
 #include "own_kernel.hpp"
 #include "ptx_kernels.hpp"
@@ -96,8 +97,8 @@ int run_ptx(const RunOptions& options, bool json) {
       {&artifact}, [&] { launch(*kernel); }, report, json);
   report["outputs"] = Json::array();
   if (choice.simulation->writes(right)) launch.write_outputs(report, json);
-  if (json) print_json(report);
-  return right ? 0 : 1;
+  print_result(options, choice, report, json);
+  return right ? exit_code::done : exit_code::found;
 }
 
 int run_own_kernel(const RunOptions& options, bool json) {
@@ -135,8 +136,8 @@ int run_own_kernel(const RunOptions& options, bool json) {
   if (choice.simulation) {
     const bool right = choice.simulation->run({&artifact}, run_once, report, json);
     if (choice.simulation->writes(right)) launch.write_outputs(report, json);
-    if (json) print_json(report);
-    return right ? 0 : 1;
+    print_result(options, choice, report, json);
+    return right ? exit_code::done : exit_code::found;
   }
   run_once();
   device->streams().synchronize(nullptr);
@@ -144,7 +145,7 @@ int run_own_kernel(const RunOptions& options, bool json) {
   const Measurement measured = measure(*device, launch.bytes(), options.repeat, run_once);
   report["run"].update(to_json(measured));
   if (!json) say_time(measured);
-  if (json) print_json(report);
+  print_result(options, choice, report, json);
   return 0;
 }
 

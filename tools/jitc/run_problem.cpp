@@ -1,3 +1,4 @@
+#include "commands.hpp"
 #include "device_arrays.hpp"
 #include "memory_image.hpp"
 #include "move_reference.hpp"
@@ -213,8 +214,8 @@ int run_problem(const RunOptions& options, bool json) {
   if (right && options.check) right = check(problem, arrays, report, json);
   if (right || (choice.simulation && choice.simulation->writes(right)))
     files.write(problem, arrays, report, json);
-  if (json) print_json(report);
-  return right ? 0 : 1;
+  print_result(options, choice, report, json);
+  return right ? exit_code::done : exit_code::found;
 }
 
 }  // namespace jitc

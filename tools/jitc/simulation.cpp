@@ -3,7 +3,6 @@
 #include "check/kernel_name.hpp"
 #include "option_group.hpp"
 #include "run.hpp"
-#include "source_place.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 
@@ -107,6 +106,23 @@ std::vector<std::string> allowed_rules(const SimulationOptions& options) {
   return rules;
 }
 
+/// "CTA (0, 0, 0), thread (32, 0, 0), 4 times"
+std::string describe_who(const Report& report) {
+  return fmt::format("CTA ({}), thread ({}){}", fmt::join(report.cta, ", "), fmt::join(report.thread, ", "),
+                     report.count > 1 ? fmt::format(", {} times", report.count) : "");
+}
+
+Simulation::Found found_in(const Result& result, const Artifacts& artifacts) {
+  Simulation::Found found;
+  for (const Report& report : result.reports) {
+    found.findings.push_back(report);
+    found.findings.back().found += fmt::format(" [{}]", describe_who(report));
+    found.places.push_back(source_places(artifacts, report));
+  }
+  for (const auto* artifact : artifacts) found.kernels.push_back(artifact->entry);
+  return found;
+}
+
 }  // namespace
 
 void add_simulation_options(CLI::App& command, SimulationOptions& values) {
@@ -174,6 +190,7 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
               .host_seconds = took.count()};
     device_->clear_reports();
   }
+  found_ = found_in(result, artifacts);
   report["run"]["simulation"] = simulation_json(options_, result, artifacts);
   if (!json) say_result(options_, result, artifacts);
   if (result.reports.empty()) return true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "report.hpp"
+#include "source_place.hpp"
 
 #include <tmajit/sim.hpp>
 
@@ -48,6 +49,14 @@ class Simulation {
   /// Whether outputs are written after a run that was `right`, or not.
   [[nodiscard]] bool writes(bool right) const noexcept { return right || options_.write_anyway; }
 
+  /// What the last run found, with who did it, as lint's findings are; where each comes from; the kernels.
+  struct Found {
+    std::vector<tmajit::Finding> findings;
+    std::vector<std::vector<SourcePlace>> places;
+    std::vector<std::string> kernels;
+  };
+  [[nodiscard]] const Found& found() const noexcept { return found_; }
+
   /// Runs `launch`, which launches kernels, and adds to `report` what came out; for people it is told on
   /// standard error. False if a kernel has done something wrong.
   [[nodiscard]] bool run(const Artifacts& artifacts, const std::function<void()>& launch, Json& report,
@@ -55,6 +64,7 @@ class Simulation {
 
  private:
   SimulationOptions options_;
+  Found found_;
   Progress* progress_ = nullptr;  ///< set while a launch runs
   std::string printed_;
   std::shared_ptr<tmajit::SimDevice> device_;

@@ -1,0 +1,150 @@
+/// What code hosts and CI services read of a run, kernels that lint is told to look at, and exit codes.
+#include "subprocess.hpp"
+
+#include <filesystem>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace jitc::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The launch of examples/, and the same kernel without its proxy fence.
+struct Example : Folder {
+  Example() {
+    for (const auto* name : {"scale.ptx", "scale.json"})
+      write_file(*this / name, read_file(std::filesystem::path(JITC_EXAMPLE_LAUNCH) / name));
+    auto text = read_file(*this / "scale.ptx");
+    const std::string fence = "fence.proxy.async.shared::cta;";
+    text.replace(text.find(fence), fence.size(), "");
+    write_file(*this / "broken.ptx", text);
+  }
+  [[nodiscard]] jitc::ProcessResult run(const std::string& ptx, const std::string& format) const {
+    return jitc::test::jitc(
+        {"run", "--ptx", *this / ptx, "--launch", *this / "scale.json", "--format", format});
+  }
+};
+
+/// Two kernels; the second makes an mbarrier of no arrivals, the first has an instruction that is unknown.
+const std::string two_kernels =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 8 .b64 bar;\n"
+    ".visible .entry _Z5firstv()\n{\n.reg .b32 %r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}\n"
+    ".visible .entry _Z6secondv()\n{\nmbarrier.init.shared.b64 [bar], 0;\nret;\n}\n";
+
+}  // namespace
+
+TEST_CASE("reports of a run are printed as SARIF") {
+  const Example example;
+  const auto clean = example.run("scale.ptx", "sarif");
+  CHECK(clean.status == 0);
+  CHECK(nlohmann::json::parse(clean.out).at("runs").at(0).at("results").empty());
+  const auto wrong = example.run("broken.ptx", "sarif");
+  CHECK(wrong.status == 1);
+  const auto run = nlohmann::json::parse(wrong.out).at("runs").at(0);
+  CHECK(run.at("tool").at("driver").at("name") == "jitc run");
+  REQUIRE(run.at("results").size() == 1);
+  const auto& result = run.at("results").at(0);
+  CHECK(result.at("ruleId") == "store.missing-proxy-fence");
+  CHECK(result.at("level") == "error");
+  CHECK_THAT(result.at("message").at("text").get<std::string>(),
+             ContainsSubstring("[CTA (0, 0, 0), thread (0, 0, 0), 4 times]"));
+  const auto& physical = result.at("locations").at(0).at("physicalLocation");
+  CHECK(physical.at("artifactLocation").at("uri") == example / "broken.ptx");
+  CHECK(physical.at("region").at("startLine") == 54);
+  CHECK(example.run("scale.ptx", "xml").status == 2);
+}
+
+TEST_CASE("reports of a run are printed as JUnit's XML") {
+  const Example example;
+  CHECK_THAT(example.run("scale.ptx", "junit").out,
+             ContainsSubstring("<testsuite name=\"jitc run\" tests=\"1\" failures=\"0\"") &&
+                 ContainsSubstring("name=\"scale\"></testcase>"));
+  const auto wrong = example.run("broken.ptx", "junit");
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out, ContainsSubstring("tests=\"1\" failures=\"1\"") &&
+                            ContainsSubstring("scale: store.missing-proxy-fence at line 54"));
+}
+
+TEST_CASE("the frames that a finding was inlined into are named for services") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file,
+             ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 8 .b64 bar;\n"
+             ".file 1 \"/a/scale.cu\"\n.file 2 \"/b/barrier.cuh\"\n.visible .entry k()\n{\n"
+             ".loc 1 7 3\n.loc 2 30 5, function_name $L__info_string0, inlined_at 1 7 3\n"
+             "mbarrier.init.shared.b64 [bar], 0;\nret;\n}\n"
+             ".section .debug_str\n{\n$L__info_string0:\n.b8 105,110,105,116,0\n}\n");
+  const auto text = jitc::test::jitc({"lint", file});
+  CHECK(text.status == 1);
+  CHECK_THAT(text.out, ContainsSubstring("mbarrier.count, PTX line 11: barrier.cuh:30\n") &&
+                           ContainsSubstring("mbarrier.count, PTX line 11: scale.cu:7\n"));
+  const auto json = jitc_json({"lint", file}, 1);
+  CHECK(json.at("findings").at(0).at("source").size() == 2);
+  const auto log = nlohmann::json::parse(jitc::test::jitc({"lint", file, "--format", "sarif"}).out);
+  const auto& related = log.at("runs").at(0).at("results").at(0).at("relatedLocations");
+  REQUIRE(related.size() == 2);
+  CHECK(related.at(1).at("physicalLocation").at("artifactLocation").at("uri") == "barrier.cuh");
+  CHECK(related.at(1).at("physicalLocation").at("region").at("startLine") == 30);
+}
+
+TEST_CASE("lint looks at the kernel that --entry names, and notes stand in every format") {
+  const Folder folder;
+  const std::string file = folder / "two.ptx";
+  write_file(file, two_kernels);
+  CHECK(jitc::test::jitc({"lint", file}).status == 1);
+  CHECK(jitc::test::jitc({"lint", file, "--entry", "second"}).status == 1);
+  CHECK(jitc::test::jitc({"lint", file, "--entry", "_Z5firstv"}).status == 0);
+  const auto wrong = jitc::test::jitc({"lint", file, "--entry", "third"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, ContainsSubstring("--entry") && ContainsSubstring("\"third\" is no kernel"));
+
+  const auto sarif = jitc::test::jitc({"lint", file, "--entry", "first", "--format", "sarif"});
+  CHECK(sarif.status == 0);
+  const auto log = nlohmann::json::parse(sarif.out);
+  REQUIRE(log.at("runs").at(0).at("results").size() == 1);
+  const auto& note = log.at("runs").at(0).at("results").at(0);
+  CHECK(note.at("ruleId") == "instruction.unknown");
+  CHECK(note.at("level") == "note");
+  CHECK(note.at("locations").at(0).at("physicalLocation").at("region").at("startLine") == 8);
+  CHECK_THAT(jitc::test::jitc({"lint", file, "--entry", "first", "--format", "junit"}).out,
+             ContainsSubstring("failures=\"0\" errors=\"0\" skipped=\"1\"") &&
+                 ContainsSubstring("instruction.unknown at line 8\"><skipped message="));
+}
+
+TEST_CASE("one exit code a meaning") {
+  const Example example;
+  const std::string missing = example / "none/x.ptx";
+  const std::vector<std::pair<std::vector<std::string>, int>> cases{
+      {{"lint", example / "scale.ptx"}, 0},
+      {{"run", "--ptx", example / "scale.ptx", "--launch", example / "scale.json"}, 0},
+      {{"lint", example / "broken.ptx"}, 1},
+      {{"run", "--ptx", example / "broken.ptx", "--launch", example / "scale.json"}, 1},
+      {{"lint", example / "scale.ptx", "--nonsense"}, 2},
+      {{"validate", "copy", "--box", "3x3"}, 2},
+      {{"run", "--ptx", missing, "--launch", example / "scale.json"}, 3},
+      {{"ptx", "map", "--expr", "wrong"}, 3},
+      {{"ptx", "copy", "-o", missing}, 3},
+      {{"run", "copy", "--shape", "64x64", "--device", "gpu:999"}, 3}};
+  for (const auto& [words, status] : cases) {
+    const auto result = jitc::test::jitc(words);
+    INFO(result.err);
+    CAPTURE(words);
+    CHECK(result.status == status);
+  }
+  // The table of --help is that of the page.
+  const std::string help = jitc::test::jitc({"--help"}).out;
+  const std::string page = read_file(std::filesystem::path(JITC_DOCUMENTATION) / "check.md");
+  for (const auto* const row : {"0  done, and nothing found",
+                                "1  findings: of lint, of the simulated device, "
+                                "of a comparison",
+                                "2  wrong usage, or something that is not legal",
+                                "3  it could not be done: no device, no compiler, a file that cannot be read "
+                                "or written"}) {
+    CHECK_THAT(help, ContainsSubstring(row));
+    std::string cell = std::string("| ") + row + " |";
+    cell.replace(3, 2, " | ");
+    CHECK_THAT(page, ContainsSubstring(cell));
+  }
+}
