@@ -7,12 +7,21 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
-               GatherPatterns& patterns)
+Gather::Gather(const Touch& by, std::uint32_t bytes)
     : log_(static_cast<std::uint32_t>(std::countr_zero(bytes))),
       lane_bytes_((ByteMask{1} << bytes) - 1),
       access_(by.access) {
   access_.spread = one_lane;
+}
+
+Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes)
+    : Gather(by, bytes) {
+  add_all(at, mask);
+}
+
+Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
+               GatherPatterns& patterns)
+    : Gather(by, bytes) {
   std::uint64_t differ = mask == all_lanes ? 0 : ~std::uint64_t{0};
   for (std::uint32_t lane = 0; lane < lanes && mask == all_lanes; ++lane) differ |= at[lane] ^ at[0];
   if (differ < line_bytes) {
@@ -30,6 +39,7 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   if (pattern.place == place && pattern.log == log_ && pattern.where == where) {
     count_ = pattern.count;
     apart_ = count_ == 1;
+    folded_ = pattern.folded;
     for (std::uint32_t i = 0; i < count_; ++i) {
       std::construct_at(&entries_[i]);
       entries_[i].line = at[0] - where[0];
@@ -39,13 +49,40 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
     }
     return;
   }
-  add_all(at, all_lanes);
+  add_folded(at, where);
   if (count_ > GatherPatterns::Pattern::most) return;
   pattern.place = place;
   pattern.log = log_;
   pattern.where = where;
   pattern.count = count_;
+  pattern.folded = folded_;
   for (std::uint32_t i = 0; i < count_; ++i) pattern.pieces[i] = entries_[i].piece;
+}
+
+/// Two halves of a warp that read the same, or one place each, are one piece.
+void Gather::add_folded(const std::array<std::uint64_t, lanes>& at,
+                        const std::array<std::uint8_t, lanes>& where) {
+  constexpr std::uint32_t half = lanes / 2;
+  bool twice = !access_.writes();
+  bool halves = twice && where[0] != where[half];
+  for (std::uint32_t lane = 0; lane < half; ++lane) {
+    twice = twice && where[lane] == where[lane + half];
+    halves = halves && where[lane] == where[0] && where[lane + half] == where[half];
+  }
+  add_all(at, twice ? 0xffffU : halves ? 0x00010001U : all_lanes);
+  folded_ = twice || halves;
+  for (std::uint32_t i = 0; i < count_ && folded_; ++i) {
+    Piece& piece = entries_[i].piece;
+    const std::int8_t fold = twice ? Part::folded_twice : Part::folded_halves;
+    if (piece.access.spread == a_map) {
+      piece.access.first = static_cast<std::int8_t>(piece.access.first | fold);
+      continue;
+    }
+    const Mask some = piece.access.spread == a_set ? piece.table.set : 1U << piece.access.first;
+    piece.access.spread = a_set;
+    piece.access.first = 0;
+    piece.table.set = some * (twice ? 0x00010001U : 0xffffU);
+  }
 }
 
 void Gather::add_all(const std::array<std::uint64_t, lanes>& at, Mask mask) {
@@ -56,18 +93,18 @@ void Gather::add_all(const std::array<std::uint64_t, lanes>& at, Mask mask) {
 
 void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
   const ByteMask mask = lane_bytes_ << byte;
-  const std::uint64_t number = line / line_bytes;
-  std::uint64_t& word = seen_[number / 64 % seen_.size()];
-  const std::uint64_t bit = std::uint64_t{1} << number % 64;
-  if ((word & bit) != 0) {
-    for (std::uint32_t i = count_; i-- > 0;) {
+  std::uint8_t& latest = latest_[line / line_bytes % latest_.size()];
+  if (latest != 0) {
+    // Mostly of this line. Among those of one line the last comes first.
+    std::uint32_t i = entries_[latest - 1U].line == line ? latest : count_;
+    for (; i-- > 0;) {
       if (entries_[i].line != line) continue;
       if (join(entries_[i].piece, lane, mask, byte)) return;
       apart_ = false;
     }
   }
-  word |= bit;
   Entry& entry = *std::construct_at(&entries_[count_++]);
+  latest = static_cast<std::uint8_t>(count_);
   entry.line = line;
   entry.piece.bytes = mask;
   entry.piece.access = access_.from(static_cast<int>(lane));

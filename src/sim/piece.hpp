@@ -96,9 +96,24 @@ struct Part {
   [[nodiscard]] static constexpr std::int8_t map_of(std::uint32_t log, std::uint32_t byte) noexcept {
     return static_cast<std::int8_t>(log | (log < 2 ? byte >> (5 + log) << log : 0) << 3);
   }
+  // In an a_map every byte may be of more lanes than the one in the table: of that one and the one 16
+  // further, or of the 16 from it on.
+  static constexpr std::int8_t folded_twice = 1 << 5;
+  static constexpr std::int8_t folded_halves = 1 << 6;
+  static constexpr std::int8_t folded = folded_twice | folded_halves;
+  /// Of an a_map, the lanes of a byte that is lane 0's in the table.
+  [[nodiscard]] Mask lanes_of_first() const noexcept {
+    return (access.first & folded_twice) != 0    ? 0x00010001U
+           : (access.first & folded_halves) != 0 ? 0xffffU
+                                                 : 1U;
+  }
+  /// Whether each byte is of one lane of a warp.
+  [[nodiscard]] bool one_lane_each() const noexcept {
+    return access.spread < a_set || (access.spread == a_map && (access.first & folded) == 0);
+  }
   /// Of an a_map, the entry of a byte.
   [[nodiscard]] std::uint32_t unit_of(std::uint32_t byte) const noexcept {
-    return (byte - (static_cast<std::uint32_t>(access.first) >> 3) * lanes) >> unit_log();
+    return (byte - (static_cast<std::uint32_t>(access.first) >> 3 & 3U) * lanes) >> unit_log();
   }
   /// Bytes from a multiple of which on as many are of the same lanes, a power of two.
   [[nodiscard]] std::uint32_t grain() const noexcept {
@@ -124,7 +139,7 @@ struct Piece : Part {
     switch (access.spread) {
       case one_lane: return 1U << access.first;
       case a_set: return table.set;
-      case a_map: return 1U << table.map[unit_of(byte)];
+      case a_map: return lanes_of_first() << table.map[unit_of(byte)];
       case no_lane: return 1;
       default:
         return access.is_copy() ? 1

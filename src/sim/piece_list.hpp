@@ -24,11 +24,11 @@ class PieceList {
   PieceList& operator=(const PieceList&) = delete;
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool has_writes() const noexcept { return writes_ != 0; }
 
   void push(const Piece& piece) {
     const std::uint32_t last = size();
     if (last == room_) grow();
+    if (piece.access.cluster != cluster_ || last == 0) begin_run(piece.access.cluster, last);
     begin()[last] = piece;
     if (piece.has_table()) {
       if (tables_ == nullptr) tables_.reset(new LaneTable[room_]);  // NOLINT: filled where a part has one
@@ -44,15 +44,33 @@ class PieceList {
     Part* const all = begin();
     const std::uint32_t count = size();
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (!look(all[i])) continue;
-      Piece piece;
-      static_cast<Part&>(piece) = all[i];
-      LaneTable* const table = piece.has_table() ? &tables_[i] : nullptr;
-      if (table != nullptr) piece.table = *table;
-      const bool more = visit(piece);
-      all[i].bytes = piece.bytes;
-      if (table != nullptr) *table = piece.table;
-      if (!more) return;
+      if (look(all[i]) && !show(i, visit)) return;
+    }
+  }
+  /// The same of those that write.
+  template <typename Look, typename Visit>
+  void for_each_write(const Look& look, const Visit& visit) {
+    Part* const all = begin();
+    std::uint32_t left = writes_;
+    for (std::uint32_t i = 0; left != 0; ++i) {
+      if (!all[i].access.writes()) continue;
+      --left;
+      if (look(all[i]) && !show(i, visit)) return;
+    }
+  }
+  /// What a look at a part has found.
+  enum class Look : std::uint8_t { nothing, something, all };
+  /// Calls look(part) for those of one cluster; if it finds something, visit(piece) as above; if that is all,
+  /// no more. What it changes of the bytes is kept.
+  template <typename See, typename Visit>
+  void for_each_of(std::uint32_t cluster, const See& look, const Visit& visit) {
+    Part* const all = begin();
+    const std::uint32_t count = size();
+    std::uint32_t i = cluster == cluster_ ? run_ : cluster > highest_ ? count : 0;
+    for (; i < count; ++i) {
+      if (all[i].access.cluster != cluster) continue;
+      const Look found = look(all[i]);
+      if (found == Look::all || (found == Look::something && !show(i, visit))) return;
     }
   }
   /// Takes `bytes` away from all, and those that have no others.
@@ -60,8 +78,10 @@ class PieceList {
     Part* const all = begin();
     const std::uint32_t count = size();
     std::uint32_t kept = 0;
+    std::uint32_t run = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      all[i].bytes &= ~bytes;
+      if (i == run_) run = kept;
+      if ((all[i].bytes & bytes) != 0) all[i].bytes &= ~bytes;
       if (all[i].bytes == 0) {
         writes_ -= all[i].access.writes() ? 1 : 0;
         continue;
@@ -72,23 +92,47 @@ class PieceList {
       }
       ++kept;
     }
+    run_ = run;
     resize(kept);
   }
   void clear() noexcept {
     writes_ = 0;
     resize(0);
   }
-  /// The first parts, and where the next comes.
+  /// The first parts, the last, and where the next comes.
   void prefetch() const noexcept {
     const Part* const first = begin();
+    const std::uint32_t count = size();
     __builtin_prefetch(first);
-    __builtin_prefetch(first + size());
+    __builtin_prefetch(first + 2);
+    for (std::uint32_t back = 0; back <= std::min(count, 6U); back += 2)
+      __builtin_prefetch(first + (count - back));
   }
 
  private:
   static_assert(std::is_trivially_copyable_v<Part> && alignof(Part) <= alignof(std::max_align_t));
   static constexpr std::uint32_t least_room = 4;
 
+  /// The cluster's next pieces come from `at` on. There are earlier ones only if others have come between;
+  /// mostly the clusters come one after the other.
+  void begin_run(std::uint32_t cluster, std::uint32_t at) noexcept {
+    const bool fresh = at == 0 || cluster > highest_;
+    run_ = fresh ? at : 0;
+    highest_ = fresh ? cluster : highest_;
+    cluster_ = cluster;
+  }
+
+  template <typename Visit>
+  bool show(std::uint32_t i, const Visit& visit) {
+    Piece piece;
+    static_cast<Part&>(piece) = begin()[i];
+    LaneTable* const table = piece.has_table() ? &tables_[i] : nullptr;
+    if (table != nullptr) piece.table = *table;
+    const bool more = visit(piece);
+    begin()[i].bytes = piece.bytes;
+    if (table != nullptr) *table = piece.table;
+    return more;
+  }
   [[nodiscard]] Part* begin() const noexcept { return parts_.load(std::memory_order_relaxed); }
   void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
   void grow() {
@@ -108,6 +152,9 @@ class PieceList {
   std::atomic<std::uint32_t> size_ = 0;
   std::uint32_t room_ = 0;
   std::uint32_t writes_ = 0;
+  std::uint32_t cluster_ = 0;  ///< of the last piece: its pieces are all from run_ on
+  std::uint32_t run_ = 0;
+  std::uint32_t highest_ = 0;  ///< number of a cluster
   std::unique_ptr<LaneTable[]> tables_;
 };
 

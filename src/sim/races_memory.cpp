@@ -132,14 +132,23 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
   const Gather gather(by, at, mask, access.bytes, patterns_);
-  if (gather.apart()) {
+  if (gather.apart() && !gather.folded()) {
     if (access.memory == Memory::global) prefetch_pieces(gather);
     for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
     return;
   }
   // Where lanes of one instruction write one place, one of them does: that is no race.
+  bool clear = true;
   for (const Gather::Entry& entry : gather) {
-    if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
+    const auto conflict = check(entry.line, entry.piece, by);
+    clear = clear && !conflict;
+    if (conflict && !gather.folded()) report(*conflict, by, entry.line);
+  }
+  if (!clear && gather.folded()) {
+    const Gather unfolded(by, at, mask, access.bytes);
+    for (const Gather::Entry& entry : unfolded) {
+      if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
+    }
   }
   for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, by);
 }

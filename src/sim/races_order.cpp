@@ -177,8 +177,11 @@ void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& acces
     clock.learn(agent_of(warp), 1U << lane, knowledge.existing(), fenced.time);
     publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow);
   };
-  from(found->second.narrow, true);
-  from(found->second.wide, false);
+  const Fenced& narrow = found->second.narrow;
+  const Fenced& wide = found->second.wide;
+  // The same fence at either scope: who acquires the wider release needs no other.
+  if (narrow.clock != wide.clock || narrow.time != wide.time) from(narrow, true);
+  from(wide, false);
 }
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,

@@ -35,6 +35,9 @@ constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
+/// Stretches of up to so many bytes are looked at as a whole first.
+constexpr std::uint32_t short_stretch = 512;
+
 /// Whether in the shadow of every lane's `bytes` no bit of `looked` differs from `wanted`.
 template <std::uint32_t bytes>
 bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
@@ -46,13 +49,14 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
     return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
   };
   Word wrong = 0;
-  if (all.linear) {
-    for (std::uint32_t at = 0; at < lanes * bytes; at += sizeof(Word)) wrong |= differs(shadow + at);
-  } else {
-    for (const std::uint64_t address : addresses) {
-      for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
-        wrong |= differs(shadow + (address - all.low) + at);
-    }
+  if (all.linear || all.span <= short_stretch) {
+    for (std::uint32_t at = 0; at < all.span; at += sizeof(Word)) wrong |= differs(shadow + at);
+    if (all.linear || wrong == 0) return wrong == 0;
+    wrong = 0;
+  }
+  for (const std::uint64_t address : addresses) {
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
+      wrong |= differs(shadow + (address - all.low) + at);
   }
   return wrong == 0;
 }
@@ -103,16 +107,29 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   std::uint64_t span = lanes * std::uint64_t{bytes};
   std::uint64_t together = addresses[0];
   if (!all.linear) {
-    std::uint64_t high = addresses[0];
-    for (const std::uint64_t address : addresses) {
-      all.low = std::min(all.low, address);
-      high = std::max(high, address);
-      together |= address;
+    // Of 32 bits, as the host has minima of; lanes that are farther apart go one by one.
+    constexpr std::uint64_t far = 1 << 30;
+    std::array<std::int32_t, lanes> from_first;
+    std::uint64_t wide = 0;
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+      const std::uint64_t distance = addresses[i] - addresses[0];
+      wide |= distance + far;
+      together |= addresses[i];
+      from_first[i] = static_cast<std::int32_t>(distance);
     }
-    span = high - all.low + bytes;
+    if (wide >= 2 * far) return {};
+    std::int32_t least = 0;
+    std::int32_t most = 0;
+    for (const std::int32_t distance : from_first) {
+      least = std::min(least, distance);
+      most = std::max(most, distance);
+    }
+    all.low += static_cast<std::uint64_t>(std::int64_t{least});
+    span = static_cast<std::uint64_t>(most - least) + bytes;
   }
+  all.span = span;
   Cta& cta = *warp.cta;
-  if (together % bytes != 0 || span < bytes || all.low + span < all.low) return {};
+  if (together % bytes != 0 || all.low + span < all.low) return {};
   if (access.space == Space::shared) {
     const auto at = cta.shared_offset(all.low, span);
     if (!at) return {};

@@ -61,7 +61,7 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
 bool passes(const Piece& earlier, const Piece& later, const Touch& by) {
   if (morally_strong(earlier.access, by.access)) return true;
   return earlier.access.cluster == by.access.cluster && earlier.access.agent == by.access.agent &&
-         by.knowledge != nullptr && later.access.spread != a_set &&
+         by.knowledge != nullptr && later.one_lane_each() &&
          same_lanes(earlier, later, earlier.bytes & later.bytes);
 }
 
@@ -74,15 +74,43 @@ std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later,
   return conflict;
 }
 
+/// The first conflict with those that `for_each` visits.
+template <typename ForEach>
+[[gnu::noinline]] std::optional<Conflict> search(const ForEach& for_each, const Piece& piece,
+                                                 const Touch& by) {
+  std::optional<Conflict> with_copy;
+  std::optional<Conflict> conflict;
+  for_each([&](const Piece& earlier) {
+    if (passes(earlier, piece, by)) return true;
+    conflict = first_conflict(earlier, piece, by);
+    // A thread that has not released says more than the copy whose bytes it used.
+    if (conflict && !earlier.access.is_copy()) return false;
+    if (conflict && !with_copy) with_copy = conflict;
+    conflict.reset();
+    return true;
+  });
+  return conflict ? conflict : with_copy;
+}
+
 /// Reads of other instructions are told apart as long as a line has few.
 constexpr std::size_t many_pieces = 16;
 
-/// Whether a read may become a part of an earlier one, if they agree on the lanes of each byte.
-bool alike(const Access& a, const Access& b, bool whatever_place) {
-  if (a.time != b.time || a.agent != b.agent || a.cluster != b.cluster || a.spread != b.spread ||
-      a.first != b.first)
-    return false;
-  return a.place == b.place || (whatever_place && ((a.place ^ b.place) & ~Access::place_mask) == 0);
+/// Accesses as two words, to be compared at once.
+using Words = std::array<std::uint64_t, 2>;
+
+/// What must agree where a read becomes a part of an earlier one: all, or all but the place.
+Words deciding(bool whatever_place) {
+  Access all;
+  all.time = all.cluster = ~0U;
+  all.place = whatever_place ? ~Access::place_mask : ~0U;
+  all.agent = 0xffff;
+  all.first = -1;
+  all.spread = 0xff;
+  return std::bit_cast<Words>(all);
+}
+
+bool alike(const Words& a, const Words& b, const Words& decide) {
+  return (((a[0] ^ b[0]) & decide[0]) | ((a[1] ^ b[1]) & decide[1])) == 0;
 }
 
 /// Makes `piece`, a read, a part of an earlier one.
@@ -102,20 +130,32 @@ bool merge(Piece& earlier, const Piece& piece) {
 /// Whether the read has become a part of an earlier one. Others forget what it touches of them if who follows
 /// this one follows both.
 bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
-  const bool many = pieces.size() > many_pieces;
+  const Words decide = deciding(pieces.size() > many_pieces);
+  const auto now = std::bit_cast<Words>(piece.access);
   bool merged = false;
   bool emptied = false;
-  const auto counts = [&](const Part& earlier) {
-    if (earlier.access.writes()) return false;
-    return (earlier.bytes & piece.bytes) != 0 || alike(earlier.access, piece.access, many);
+  const auto outdated = [&](const Access& earlier) {
+    return earlier.agent == by.access.agent || by.ordered_after(earlier);
   };
-  pieces.for_each(counts, [&](Piece& earlier) {
-    merged = alike(earlier.access, piece.access, many) && merge(earlier, piece);
+  using Look = PieceList::Look;
+  const auto look = [&](Part& earlier) {
+    if (earlier.access.writes()) return Look::nothing;
+    if (alike(std::bit_cast<Words>(earlier.access), now, decide)) {
+      if (earlier.has_table()) return Look::something;
+      earlier.bytes |= piece.bytes;
+      merged = true;
+      return Look::all;
+    }
+    const bool both = (earlier.bytes & piece.bytes) != 0;
+    return both && outdated(earlier.access) ? Look::something : Look::nothing;
+  };
+  pieces.for_each_of(by.access.cluster, look, [&](Piece& earlier) {
+    merged = alike(std::bit_cast<Words>(earlier.access), now, decide) && merge(earlier, piece);
     if (merged) return false;
     const ByteMask both = earlier.bytes & piece.bytes;
-    const bool own = earlier.access.agent == by.access.agent && earlier.access.cluster == by.access.cluster &&
-                     by.knowledge != nullptr;
-    if (!by.ordered_after(earlier.access) && !(own && same_lanes(earlier, piece, both))) return true;
+    if (!by.ordered_after(earlier.access) && (earlier.access.agent != by.access.agent ||
+                                              by.knowledge == nullptr || !same_lanes(earlier, piece, both)))
+      return true;
     earlier.bytes &= ~piece.bytes;
     emptied = emptied || earlier.bytes == 0;
     return true;
@@ -162,30 +202,24 @@ PieceList& Block::split(std::uint32_t line) {
 
 std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& by) {
   PieceList& pieces = split(line);
-  if (!by.write && !pieces.has_writes()) return std::nullopt;
-  const auto counts = [&](const Part& earlier) {
-    return (by.write || earlier.access.writes()) && (earlier.bytes & piece.bytes) != 0 &&
-           !by.ordered_after(earlier.access);
+  const auto for_each = [&](const auto& visit) {
+    const auto counts = [&](const Part& earlier) {
+      return (earlier.bytes & piece.bytes) != 0 && !by.ordered_after(earlier.access);
+    };
+    if (by.write) {
+      pieces.for_each(counts, visit);
+    } else {
+      pieces.for_each_write(counts, visit);
+    }
   };
   bool clear = true;
-  pieces.for_each(counts, [&](const Piece& earlier) {
+  for_each([&](const Piece& earlier) {
     clear = passes(earlier, piece, by);
     return clear;
   });
   if (clear) [[likely]]
     return std::nullopt;
-  std::optional<Conflict> with_copy;
-  std::optional<Conflict> conflict;
-  pieces.for_each(counts, [&](const Piece& earlier) {
-    if (passes(earlier, piece, by)) return true;
-    conflict = first_conflict(earlier, piece, by);
-    // A thread that has not released says more than the copy whose bytes it used.
-    if (conflict && !earlier.access.is_copy()) return false;
-    if (conflict && !with_copy) with_copy = conflict;
-    conflict.reset();
-    return true;
-  });
-  return conflict ? conflict : with_copy;
+  return search(for_each, piece, by);
 }
 
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {

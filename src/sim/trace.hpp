@@ -12,7 +12,8 @@ namespace sim {
 struct Stretch {
   std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
   std::uint64_t low = 0;
-  bool linear = false;  ///< lane i accesses the i-th part of the stretch, which has no gaps
+  std::uint64_t span = 0;  ///< bytes
+  bool linear = false;     ///< lane i accesses the i-th part of the stretch, which has no gaps
   bool shared = false;
   std::uint32_t offset = 0;  ///< shared: of `low`
   bool global = false;

@@ -1,0 +1,35 @@
+/// Reads of a warp whose halves go to the same places, or to one place each, are remembered as one: every
+/// lane of them counts.
+#include "sim/cuda_support.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("a lane writes what lanes of the other half have read") {
+  const bool waits = GENERATE(true, false);
+  // Lanes i and i + 16 read word i; the first half one word and the second half the next.
+  const std::string place = GENERATE("threadIdx.x & 15", "threadIdx.x >> 4");
+  // Of the words that were read, a lane of the other half writes each; or one that is not alone.
+  const std::string writer = GENERATE("threadIdx.x < 16", "threadIdx.x == 0", "threadIdx.x == 1");
+  const auto outcome = tests::run_cuda(R"(
+extern "C" __global__ void k(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  int value = s[)" + place + R"(];
+  )" + (waits ? "__syncwarp();" : "") + R"(
+  if ()" + writer + R"() s[threadIdx.x] = value + 1;
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x] + value;
+})",
+                                       32, false);
+  INFO(outcome.text);
+  if (waits) {
+    CHECK(outcome.reports.empty());
+  } else {
+    REQUIRE(outcome.reports.size() == 1);
+    CHECK(outcome.reports[0].rule == "race.shared-read-write");
+  }
+}
