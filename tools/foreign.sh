@@ -7,20 +7,26 @@
 #   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
+#   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table.txt in these kernels; also with --group, --only
 #
 # The exit code is 0 if every kernel is parsed, has no finding but true ones, and gives the right numbers; else 1.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/packages.sh"
 . "$ROOT/tools/lib/cuda.sh"
 
+mutants=false
+words=()
 for word in "$@"; do
   case $word in
+    --mutants) mutants=true ;;
     -h | --help)
-      sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
+    *) words+=("$word") ;;
   esac
 done
+set -- ${words[@]+"${words[@]}"}
 
 folder=$ROOT/build/foreign
 site=$folder/site
@@ -84,5 +90,12 @@ if grep -qE '^cut(e|lass)\.' <<<"$names"; then
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
 fi
 
+if $mutants; then
+  heading "Mistakes in kernels of others"
+  [[ " $* " == *" --group "* ]] || set -- "$@" --group cuda --group triton --group cutlass
+  PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
+    exec python3 "$ROOT/tests/mutants/walk.py" --jitc "$jitc" --site "$site" --work "$folder/mutants" \
+    ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" "$@"
+fi
 heading "Kernels of others"
 corpus ${nvcc[@]+"${nvcc[@]}"} "${include[@]}" "$@"

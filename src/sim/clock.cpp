@@ -116,6 +116,7 @@ void Releases::add(std::uint64_t address, Release release) {
   if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
       head->wide == release.wide) {
     release.clock.join(head->clock);
+    release.sequential = release.sequential || head->sequential;
     release.before = head->before;
     for (const Release* known : head->imports) {
       if (std::ranges::find(release.imports, known) == release.imports.end())

@@ -104,8 +104,9 @@ class Knowledge {
 /// What a thread knew and had done when it released; never changes once it can be found.
 struct Release {
   std::uint32_t cluster = 0;
-  std::uint32_t rank = 0;  ///< of the CTA in it
-  bool wide = false;       ///< at a scope beyond its CTA
+  std::uint32_t rank = 0;   ///< of the CTA in it
+  bool wide = false;        ///< at a scope beyond its CTA
+  bool sequential = false;  ///< by a fence.sc
   Clock clock;
   const Release* before = nullptr;      ///< the one at this address before it
   std::vector<const Release*> imports;  ///< of other clusters, known to the thread

@@ -17,6 +17,8 @@ namespace {
 
 /// Instructions that a warp runs before others get their turn.
 constexpr std::uint32_t slice = 20'000;
+/// In mode random half of all turns are shorter than so many.
+constexpr std::uint32_t short_slice = 128;
 
 /// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
 constexpr std::uint64_t counted_apart = 1 << 20;
@@ -173,12 +175,15 @@ bool Cta::turn(std::uint64_t round) {
       if (!warp->choose()) continue;
     }
     ran = true;
+    const bool at_random = launch.options.mode == SimOptions::Mode::random;
+    // Between the two stores of a thread that publishes something others may come.
+    const std::uint32_t most = at_random && random() % 2 == 0 ? 1 + random() % short_slice : slice;
     if (program.watched == 0) [[likely]] {
-      execute<false>(*warp, slice);
+      execute<false>(*warp, most);
     } else {
-      execute<true>(*warp, slice);
+      execute<true>(*warp, most);
     }
-    if (launch.options.mode == SimOptions::Mode::random && random() % 4 == 0) (void)engine.deliver();
+    if (at_random && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
 }
@@ -436,6 +441,8 @@ void Cta::report_deadlock(std::string found) {
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
+  // Why the others wait for registers, or for arrivals.
+  if (report_strays(*this)) throw Stop{};
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting),
          registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock"), std::move(found));
   throw Stop{};

@@ -23,6 +23,12 @@ struct LaunchOrder {
   Releases releases;
 };
 
+/// What a fence orders.
+struct FenceKind {
+  bool narrow = false;      ///< at CTA scope
+  bool sequential = false;  ///< fence.sc, membar
+};
+
 /// An access of a warp's instruction.
 struct WarpAccess {
   Memory memory = Memory::shared;
@@ -60,16 +66,17 @@ class Races {
   void before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at);
   void after(const Warp& warp, Mask mask, const WarpAccess& access,
              const std::array<std::uint64_t, lanes>& at);
-  void fence(const Warp& warp, Mask mask, bool narrow);
+  void fence(const Warp& warp, Mask mask, FenceKind kind);
 
   // Threads that meet.
 
-  void meet(const Warp& warp, Mask mask) { of(warp).meet(mask, warp.live); }
-  void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
-  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
-    of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
+  void meet(const Warp& warp, Mask mask) {
+    of(warp).meet(mask, warp.live);
+    if (hears_) pass_on(warp, mask);
   }
-  void barrier_done(std::uint32_t id, const Cta& cta) { barrier(id, cta).clear(); }
+  void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
+  void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
+  void barrier_done(std::uint32_t id, const Cta& cta);
 
   // The cluster's barrier. A thread that waits has not arrived anew, so the phase that it waits for is the
   // last that has completed.
@@ -130,6 +137,7 @@ class Races {
   struct Fenced {
     std::shared_ptr<const Clock> clock;  ///< but of the lane itself
     std::uint32_t time = 0;
+    bool sequential = false;
   };
   struct Pending {
     const Release* release;
@@ -140,6 +148,12 @@ class Races {
     Fenced wide;
     std::vector<Pending> seen;  ///< by relaxed reads; a fence acquires them
     Clock waited;               ///< what relaxed waits for mbarriers have seen, likewise
+    std::uint64_t published_at =
+        ~0ULL;  ///< the last address where a relaxed access since the fence published
+    /// Before the fence.sc of others who have met this thread: what its relaxed accesses publish, too.
+    std::shared_ptr<const Clock> met;
+    bool fresh = false;          ///< a fence.sc since the last barrier
+    std::vector<Pending> heard;  ///< seen by others before they met this thread; a fence.sc acquires them
   };
 
   [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
@@ -150,6 +164,17 @@ class Races {
     return agent_of(warp) * lanes + lane;
   }
   [[nodiscard]] Clock& barrier(std::uint32_t id, const Cta& cta) noexcept;
+  /// What threads that meet at a barrier have of each other's fence.sc.
+  struct Met {
+    std::vector<Pending> heard;
+    Clock fenced;
+    bool has_fenced = false;
+  };
+  void collect_fenced(const Warp& warp, Mask mask, Met& target);
+  /// What the lanes have seen, or heard of, that was released by a fence.sc.
+  void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
+  void hear(const Warp& warp, Mask mask, const std::vector<Pending>& what);
+  void pass_on(const Warp& warp, Mask mask);
   /// Adds to `target` what the lane released by its last fences.
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
@@ -174,7 +199,8 @@ class Races {
   void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
   void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
-  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow);
+  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+               bool sequential = false);
   /// `rank`: of the CTA that the report names.
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
                                      std::uint32_t rank) const;
@@ -193,6 +219,8 @@ class Races {
   std::size_t region_hint_ = 0;
   GatherPatterns patterns_;
   std::vector<Clock> barriers_;  ///< 16 a CTA
+  bool hears_ = false;           ///< somebody has executed a fence.sc, or has seen what one released
+  std::unordered_map<std::uint32_t, Met> met_at_;  ///< of those who arrive, by barrier
   Clock cluster_arriving_;
   Clock cluster_completed_;
   Clock meeting_;  ///< of those who arrive in whatever way, relaxed too

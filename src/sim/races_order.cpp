@@ -41,6 +41,8 @@ void Races::start(std::uint32_t number) {
   products_.clear();
   import_agents_.clear();
   fences_.clear();
+  met_at_.clear();
+  hears_ = false;
   imports_.clear();
   shared_releases_.clear();
   next_agent_ = static_cast<Agent>(warps_.size());
@@ -52,6 +54,69 @@ void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool w
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
   knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
+  if (!hears_) return;
+  Met& met = met_at_[16 * warp.cta->rank + id];
+  collect_heard(warp, mask, met.heard);
+  collect_fenced(warp, mask, met);
+}
+
+void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
+  of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
+  if (!hears_) return;
+  Met& met = met_at_[16 * warp.cta->rank + id];
+  hear(warp, mask, met.heard);
+  if (!met.has_fenced) return;
+  const auto fenced = std::make_shared<const Clock>(met.fenced);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    LaneFences& lane_fences = fences_[number_of(warp, lane)];
+    lane_fences.met = fenced;
+    lane_fences.published_at = ~0ULL;
+  });
+}
+
+void Races::barrier_done(std::uint32_t id, const Cta& cta) {
+  barrier(id, cta).clear();
+  if (hears_) met_at_.erase(16 * cta.rank + id);
+}
+
+// A fence.sc that somebody has seen the effects of comes before the fence.sc of everybody who has met him
+// since: else it would come after, and what was seen before it had happened. So one thread may read a
+// counter, all meet, and each executes the fence by itself; or each executes it, all meet, and one changes
+// the counter.
+
+void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found == fences_.end() || !std::exchange(found->second.fresh, false)) return;
+    const Fenced& fenced = found->second.wide;
+    target.fenced.join(*fenced.clock);
+    target.fenced.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced.time);
+    target.has_fenced = true;
+  });
+}
+
+void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const {
+  const auto add = [&](const Pending& pending) {
+    const auto same = [&](const Pending& other) { return other.release == pending.release; };
+    if (pending.release->sequential && std::ranges::none_of(target, same)) target.push_back(pending);
+  };
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found == fences_.end()) return;
+    std::ranges::for_each(found->second.seen, add);
+    std::ranges::for_each(found->second.heard, add);
+  });
+}
+
+void Races::hear(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
+  if (what.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].heard = what; });
+}
+
+void Races::pass_on(const Warp& warp, Mask mask) {
+  std::vector<Pending> together;
+  collect_heard(warp, mask, together);
+  hear(warp, mask, together);
 }
 
 void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
@@ -116,24 +181,34 @@ void Races::mbarrier_phase(std::uint32_t offset) {
   ++order.time;
 }
 
-void Races::fence(const Warp& warp, Mask mask, bool narrow) {
+void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
+  const bool narrow = kind.narrow;
   Knowledge& knowledge = of(warp);
   std::shared_ptr<const Clock> common;
   for_lanes(mask, [&](std::uint32_t lane) {
     LaneFences& lane_fences = fences_[number_of(warp, lane)];
     for (const Pending& pending : lane_fences.seen)
       acquire(warp, lane, *pending.release, narrow || pending.narrow);
+    if (kind.sequential) {
+      for (const Pending& pending : lane_fences.heard)
+        acquire(warp, lane, *pending.release, narrow || pending.narrow);
+    }
     if (!narrow) lane_fences.seen.clear();
     if (!lane_fences.waited.empty()) knowledge.acquire(1U << lane, warp.live, lane_fences.waited);
     lane_fences.waited.clear();
     const Clock& known = knowledge.of(lane);
     const bool shares = &known == &knowledge.common();
     if (shares && common == nullptr) common = std::make_shared<const Clock>(known);
-    const Fenced fenced{shares ? common : std::make_shared<const Clock>(known), knowledge.time()};
+    lane_fences.published_at = ~0ULL;
+    lane_fences.met = nullptr;
+    const Fenced fenced{shares ? common : std::make_shared<const Clock>(known), knowledge.time(),
+                        kind.sequential};
     lane_fences.narrow = fenced;
     if (!narrow) lane_fences.wide = fenced;
+    lane_fences.fresh = kind.sequential && !narrow;
   });
   knowledge.tick();
+  hears_ = hears_ || kind.sequential;
 }
 
 void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow) {
@@ -149,11 +224,13 @@ void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release
   if (time != 0) knowledge.learn(1U << lane, warp.live, agent, time);
 }
 
-void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow) {
+void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+                    bool sequential) {
   Release release;
   release.cluster = number_;
   release.rank = rank;
   release.wide = !narrow;
+  release.sequential = sequential;
   release.imports = imports_.of(clock);
   release.clock = std::move(clock);
   where.add(at, std::move(release));
@@ -166,22 +243,27 @@ void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& acces
   if (access.ordering.releases) {
     Clock clock;
     knowledge.release(1U << lane, clock);
-    publish(where, at, std::move(clock), warp.cta->rank, access.ordering.narrow);
+    const auto fenced = fences_.find(number_of(warp, lane));
+    const bool sequential = fenced != fences_.end() && fenced->second.wide.sequential;
+    publish(where, at, std::move(clock), warp.cta->rank, access.ordering.narrow, sequential);
     return;
   }
   const auto found = fences_.find(number_of(warp, lane));
-  if (found == fences_.end()) return;
+  // Who spins with atomics publishes the same each time.
+  if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
   const auto from = [&](const Fenced& fenced, bool narrow) {
     if (fenced.clock == nullptr) return;
     Clock clock = *fenced.clock;
     clock.learn(agent_of(warp), 1U << lane, knowledge.existing(), fenced.time);
-    publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow);
+    publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow, fenced.sequential);
   };
   const Fenced& narrow = found->second.narrow;
   const Fenced& wide = found->second.wide;
   // The same fence at either scope: who acquires the wider release needs no other.
   if (narrow.clock != wide.clock || narrow.time != wide.time) from(narrow, true);
   from(wide, false);
+  if (found->second.met != nullptr)
+    publish(where, at, *found->second.met, warp.cta->rank, access.ordering.narrow, true);
 }
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
@@ -198,6 +280,7 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
     }
     std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
     if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
+    hears_ = hears_ || latest->sequential;
   });
 }
 

@@ -77,12 +77,12 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
   // It releases the init, so that a relaxed arrival at the cluster's barrier may follow; here all else, too.
-  if (warp.cta->races) warp.cta->races->fence(warp, mask, false);
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, {});
 }
 
-/// aux: 1 at CTA scope.
+/// aux: 1 at CTA scope; 2 if it is sequentially consistent.
 void fence(Warp& warp, const MicroOp& op, Mask mask) {
-  if (warp.cta->races) warp.cta->races->fence(warp, mask, op.aux == 1);
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, {(op.aux & 1) != 0, (op.aux & 2) != 0});
 }
 
 // barrier.cluster waits for all threads of the warp.
@@ -145,7 +145,9 @@ void select_bar_red(Decoder& d) {
 void select_fence(Decoder& d) {
   // The host's memory is as strong as any fence asks: only the order counts that it makes.
   d.program().orders_memory = true;
-  d.emit(&fence, 0, 0, 0, 0, d.has("cta") ? 1 : 0);
+  // membar is fence.sc, and so is a fence that does not say what it is.
+  const bool sequential = !d.has("acq_rel") && !d.has("acquire") && !d.has("release");
+  d.emit(&fence, 0, 0, 0, 0, (d.has("cta") ? 1U : 0U) | (sequential ? 2U : 0U));
 }
 
 void select_fence_proxy(Decoder& d) {

@@ -41,9 +41,12 @@ std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
                      cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank));
 }
 
-/// At the instruction that expects, or if there is none at one that brings bytes.
-[[noreturn]] void report(const PhaseTransactions& phase, std::string found, std::string expected) {
-  const TransactionPart& at = phase.expected.empty() ? phase.came.front() : phase.expected.front();
+/// At the instruction that expects, or if there is none at one that brings bytes: `other` if none has.
+[[noreturn]] void report(const PhaseTransactions& phase, std::string found, std::string expected,
+                         const TransactionPart* other = nullptr) {
+  const TransactionPart& at = !phase.expected.empty() ? phase.expected.front()
+                              : phase.came.empty()    ? *other
+                                                      : phase.came.front();
   at.by->report(at.thread, at.place, "mbarrier.expected-bytes", std::move(found), std::move(expected));
   throw Stop{};
 }
@@ -89,7 +92,8 @@ void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barri
       fmt::format("{} is over too early: {}, and the {} bytes of the copy at PTX line {} are still to come",
                   name_of(barrier.phase, cta, offset), sums(cta, phase), in_flight.bytes,
                   cta.program.place[in_flight.place].line),
-      fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.came) + in_flight.bytes));
+      fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.came) + in_flight.bytes),
+      &in_flight);
 }
 
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy) {
@@ -100,7 +104,8 @@ void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, co
                      name_of(barrier.phase - 1, cta, offset), cta.program.place[copy.place].line, copy.bytes,
                      sums(cta, phase)),
          fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
-                     sum_of(phase.came) + copy.bytes));
+                     sum_of(phase.came) + copy.bytes),
+         &copy);
 }
 
 void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {

@@ -13,9 +13,11 @@ constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t most_registers = 256;
 constexpr std::uint32_t warps_of_group = 4;
 
-/// Reports where the warps of a group have not executed the same.
-void compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
-             const char* what) {
+/// Reports where the warps of a group have not executed the same, of which one that `lags` has executed less;
+/// false if all have.
+template <typename Lags>
+bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
+             const char* what, const Lags& lags) {
   const std::size_t end = std::min(first + warps_of_group, cta.warps.size());
   const Warp* longest = nullptr;
   const Warp* shortest = nullptr;
@@ -25,15 +27,26 @@ void compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupSt
   for (std::size_t i = first; i < end; ++i) {
     const Warp& warp = *cta.warps[i];
     if (longest == nullptr || length(warp) > length(*longest)) longest = &warp;
-    if (shortest == nullptr || length(warp) < length(*shortest)) shortest = &warp;
+    if ((shortest == nullptr || length(warp) < length(*shortest)) && lags(warp)) shortest = &warp;
   }
-  if (length(*longest) == length(*shortest)) return;
+  if (shortest == nullptr || length(*longest) == length(*shortest)) return false;
   const WarpgroupState& state = *longest->warpgroup;
   const std::uint32_t place =
       log == &WarpgroupState::products ? state.products[length(*shortest)] : state.last_setting;
   cta.report(longest->thread(0), place, rule,
              fmt::format("warp {} executes {} {}, warp {} of its warpgroup {}", longest->index,
                          length(*longest), what, shortest->index, length(*shortest)));
+  return true;
+}
+
+template <typename Lags>
+bool compare_warpgroups(Cta& cta, const Lags& lags) {
+  bool found = false;
+  for (std::size_t first = 0; first < cta.warps.size(); first += warps_of_group) {
+    found |= compare(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async", lags);
+    found |= compare(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg", lags);
+  }
+  return found;
 }
 
 }  // namespace
@@ -93,10 +106,17 @@ void finish_warpgroups(Cta& cta) {
     cta.report(warp->thread(0), first.place, "exit.wgmma-in-flight",
                "the CTA ends while a wgmma.mma_async may still read its shared memory");
   }
-  for (std::size_t first = 0; first < cta.warps.size(); first += warps_of_group) {
-    compare(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async");
-    compare(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg");
-  }
+  (void)compare_warpgroups(cta, [](const Warp&) { return true; });
+}
+
+bool report_strays(Cta& cta) {
+  // Who waits for bytes or registers may be about to execute what the others have.
+  const auto strays = [](const Warp& warp) {
+    return std::ranges::none_of(warp.groups, [](const Group& group) {
+      return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
+    });
+  };
+  return compare_warpgroups(cta, strays);
 }
 
 std::uint32_t registers_at_launch(const Cta& cta) {

@@ -64,6 +64,9 @@ void watch_registers(Warp& warp, Mask mask);
 /// The CTA ends: reports products that nobody has waited for, and warps that have left out what the others of
 /// their warpgroup have executed.
 void finish_warpgroups(Cta& cta);
+/// At a standstill: reports warpgroups of which a warp has not executed what the others have, and waits for
+/// something else or has ended; false if there are none.
+[[nodiscard]] bool report_strays(Cta& cta);
 /// That a thread has when its CTA begins: .maxnreg, or an equal share of the SM's.
 [[nodiscard]] std::uint32_t registers_at_launch(const Cta& cta);
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <optional>
+#include <random>
 #include <thread>
 
 TMAJIT_BEGIN
@@ -14,6 +15,9 @@ namespace {
 
 /// Rounds of turns in which no cluster of a host thread ends, until more of them begin.
 constexpr std::uint64_t rounds_alone = 64;
+
+/// Clusters of a host thread that run at a time in mode random, if the chip holds them.
+constexpr std::uint64_t at_random = 4;
 
 /// Tells `tell` now and then how far the launch is, until it goes out of scope.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
@@ -31,24 +35,29 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
 }
 
 /// The clusters that one host thread runs, a round each in turn. It runs one at a time as long as each comes
-/// to its end soon. Those that do not may spin for what later ones write, as at a barrier of the grid; so
-/// these begin as well, as many again each time, up to what the chip holds at once.
+/// to its end soon; in mode random some, whose turns are drawn. Those that do not may spin for what later
+/// ones write, as at a barrier of the grid; so these begin as well, as many again each time, up to what the
+/// chip holds at once.
 class Worker {
  public:
   Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
       : launch_(launch),
         clusters_(clusters),
         most_(std::max<std::uint64_t>(most, 1)),
-        wanted_(launch.shape.cooperative ? most_ : 1) {}
+        draws_(launch.options.mode == SimOptions::Mode::random),
+        least_(draws_ ? std::min(most_, at_random) : 1),
+        wanted_(launch.shape.cooperative ? most_ : least_),
+        random_(static_cast<std::uint32_t>(launch.options.seed)) {}
 
   void run() {
     while (!launch_.stopped) {
       while (running_.size() < wanted_ && begin()) {
       }
       if (running_.empty()) return;
-      if (std::erase_if(running_, [&](auto& cluster) { return ends(cluster); }) != 0) {
+      const auto takes_turn = [&] { return !draws_ || random_() % 2 == 0; };
+      if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
         rounds_ = 0;
-        if (!launch_.shape.cooperative) wanted_ = std::max<std::uint64_t>(running_.size(), 1);
+        if (!launch_.shape.cooperative) wanted_ = std::max<std::uint64_t>(running_.size(), least_);
       } else if (++rounds_ % rounds_alone == 0) {
         wanted_ = std::min(most_, 2 * wanted_);
       }
@@ -76,11 +85,14 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
-  const std::uint64_t most_;  ///< running at a time
+  const std::uint64_t most_;   ///< running at a time
+  const bool draws_;           ///< which of them takes a turn
+  const std::uint64_t least_;  ///< wanted at a time
   std::uint64_t wanted_;
   std::uint64_t rounds_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_;
   std::vector<std::unique_ptr<Cluster>> idle_;
+  std::minstd_rand random_;
 };
 
 }  // namespace

@@ -12,14 +12,22 @@ from case import Case, Launch, Tools
 SOURCES = pathlib.Path(__file__).parent / "cuda"
 
 
+# PTX that this process has made, by its source: one file has the kernels of several cases.
+_made: dict[str, str] = {}
+
+
 def _make(source: str, entry: str):
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
         path = folder / f"{source}.ptx"
+        if source in _made:
+            path.write_text(_made[source])
+            return path
         description = folder / "compile.json"
         include = [str(each) for each in tools.headers]
         # Which kernel and launch makes no difference to the PTX; a description says where headers are.
         description.write_text(json.dumps({"entry": entry, "grid": 1, "block": 32, "include": include, "buffers": {}, "parameters": []}))
         tools.run([tools.jitc, "ptx", SOURCES / f"{source}.cu", "--launch", description, "-o", path], folder)
+        _made[source] = path.read_text()
         return path
 
     return make

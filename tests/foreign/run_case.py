@@ -92,7 +92,7 @@ def _lint(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
         row.notes.append(f"{len(result['unfinished'])} checks unfinished")
 
 
-def _described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
+def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
     """Writes the description and its files; returns the launch and the description's path."""
     launch = case.launch()
     description = json.loads(json.dumps(launch.description))
@@ -129,7 +129,7 @@ def _difference(got: numpy.ndarray, want: numpy.ndarray, tolerance: float) -> st
 
 def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     folder = ptx.parent
-    launch, description = _described(case, ptx, folder)
+    launch, description = described(case, ptx, folder)
     command = [tools.jitc, "run", "--ptx", ptx, "--launch", description, "--json"]
     if case.known:
         command += ["--allow", ",".join(case.known)]

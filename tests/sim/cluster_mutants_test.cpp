@@ -133,7 +133,7 @@ TEST_CASE("mutants of multicast are named") {
        {"a stage is released to its own CTA alone, which waits for all", {own}, {"deadlock"}},
        {"a stage is released to its own CTA alone, which waits for no other",
         {own, {".init(1, cluster * warps", ".init(1, warps"}},
-        {"race.shared-read-write", "load.overlap", "mbarrier.arrivals"}},
+        {"race.shared-read-write", "race.shared-write-write", "load.overlap", "mbarrier.arrivals"}},
        {"a warp releases a stage that its threads still read",
         {{"    __syncwarp();\n", ""}},
         {"race.shared-read-write"}},

@@ -109,6 +109,18 @@ TEST_CASE("bytes short of or beyond one load, and a load too many to expect, are
   }
 }
 
+TEST_CASE("a phase that expects no bytes is over while the loads that complete on it come") {
+  // Arrivals alone, so that the report can stand at no instruction but the load's.
+  const std::string body =
+      registers +
+      "@!%p1 bra M;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n" + load +
+      "[smem+1024], [%rd1], 256, [smem];\nmbarrier.arrive.shared.b64 _, [smem];\n" +
+      "M:\nbar.sync 0;\nW:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\nret;";
+  const Outcome outcome = run(body, {.grid = 1, .cluster = 1, .block = 32});
+  expect_only(outcome, "mbarrier.expected-bytes");
+  CHECK(outcome.reports[0].ptx_line == line_of(body, load));
+}
+
 TEST_CASE("bytes that nobody sends are no word of those whose copy waits for something else") {
   // Thread 0 has announced bytes, and waits at a barrier that nobody else comes to before it loads them.
   const Outcome outcome =

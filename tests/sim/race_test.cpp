@@ -298,10 +298,12 @@ TEST_CASE("races: global memory within a CTA and between CTAs") {
        {"race.global-write-read"});
   edge("out[EDGE * 16 + threadIdx.x] = 1;", "blockIdx.x * 4", "blockIdx.x * 3", {"race.global-write-write"},
        {.grid = 4});
-  broken("if (blockIdx.x == 0) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];",
-         {"race.global-write-read"}, {.grid = 2});
-  broken("if (blockIdx.x == 1) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];",
-         {"race.global-read-write"}, {.grid = 2});
+  // Which comes first is drawn in mode random.
+  const Rules either{"race.global-write-read", "race.global-read-write"};
+  broken("if (blockIdx.x == 0) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];", either,
+         {.grid = 2});
+  broken("if (blockIdx.x == 1) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];", either,
+         {.grid = 2});
   // Kernels that follow each other are ordered: run_all() launches on one device, and fills before.
   correct("out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];", {.grid = 4});
 }
@@ -402,4 +404,29 @@ TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one
   edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[63 - t];",
        "asm volatile(\"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\" ::: \"memory\")", "",
        {"race.shared-write-read", "shared.uninitialised"});
+}
+
+TEST_CASE("races: fence.sc orders threads that meet one who changes or reads a counter") {
+  // Who reads the counter has met the others before they execute the fence …
+  const std::string start =
+      "__shared__ u32 n; const u32 t = threadIdx.x; out[64 + blockIdx.x * 64 + t] = t;\n";
+  const std::string sum = "in[t] = out[64 + t] + out[128 + (t + 33) % 64];";
+  edge(start + "__syncthreads(); if (t == 0) { __threadfence(); n = atomicAdd(out, 1); } __syncthreads();\n" +
+           "if (n == 1) { EDGE; " + sum + " }",
+       "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},
+       {.grid = 2});
+  // … and who changes it has met them after it.
+  edge(start + "EDGE; __syncthreads(); if (t == 0) n = atomicAdd(out, 1); __syncthreads();\n" +
+           "if (n == 1) { __threadfence(); " + sum + " }",
+       "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},
+       {.grid = 2});
+}
+
+TEST_CASE("races: a relaxed wait for a load, then a fence") {
+  edge(
+      "__shared__ alignas(16) u32 s[64]; __shared__ u64 storage; const u32 t = threadIdx.x;\n"
+      "const u32 bar = ptx::shared_address(&storage);\n"
+      "if (t == 0) { mbarrier::init(bar, 1); ptx::fence_mbarrier_init(); start_load(s, in, 256, bar); }\n"
+      "__syncthreads(); while (!try_wait_relaxed(bar, 0)) {} EDGE; out[t] = s[t];",
+      "__threadfence_block()", "", {"race.shared-write-read"});
 }

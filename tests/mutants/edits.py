@@ -1,0 +1,131 @@
+"""Changes of a kernel's text, written in a line: the mistakes and the other ways of saying the same.
+
+An edit is one or more steps with " && " between:
+
+    drop TEXT               lines that contain TEXT are left out
+    twice TEXT              such lines come twice
+    swap TEXT => OTHER      TEXT becomes OTHER, once in each such line
+    add K N TEXT            the K-th 32-bit register of such a line, from 0, is replaced by one that holds N more
+    before TEXT => LINE     LINE stands before such lines
+    after TEXT => LINE      LINE stands behind them
+
+" @N" at a step's end means only the N-th such line, from 0, or the last by -1. Steps change the entry's PTX; those that
+begin with "cu:" change the CUDA source that it is compiled from, and "launch KEY JSON" the launch description.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+
+class EditError(Exception):
+    """An edit that cannot be read, or that changes nothing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    where: str  # "ptx", "cu" or "launch"
+    verb: str
+    text: str
+    other: str = ""
+    nth: int | None = None
+
+    def apply(self, text: str) -> str:
+        lines = text.split("\n")
+        places = [at for at, line in enumerate(lines) if self.text in line]
+        if not places:
+            raise EditError(f"no line has {self.text!r}")
+        if self.nth is not None:
+            try:
+                places = [places[self.nth]]
+            except IndexError:
+                raise EditError(f"{len(places)} lines have {self.text!r}, which is too few for @{self.nth}") from None
+        for at in places:
+            lines[at] = self._changed(lines[at])
+        return "\n".join(lines)
+
+    def _changed(self, line: str) -> str:
+        if self.verb == "drop":
+            return ""
+        if self.verb == "twice":
+            return f"{line}\n{line}"
+        if self.verb == "swap":
+            return line.replace(self.text, self.other, 1)
+        if self.verb == "before":
+            return f"{self.other}\n{line}"
+        if self.verb == "after":
+            return f"{line}\n{self.other}"
+        return _added(line, *self.other.split())
+
+
+def _added(line: str, which: str, amount: str) -> str:
+    registers = list(re.finditer(r"%r\d+", line))
+    if int(which) >= len(registers):
+        raise EditError(f"no register {which} in {line.strip()!r}")
+    place = registers[int(which)]
+    changed = line[: place.start()] + "%changed" + line[place.end() :]
+    return f"{{\n.reg .b32 %changed;\nadd.s32 %changed, {place.group()}, {amount};\n{changed}\n}}"
+
+
+def parse(text: str) -> list[Step]:
+    return [_step(each.strip()) for each in text.split(" && ")]
+
+
+def _step(text: str) -> Step:
+    if text.startswith("launch "):
+        _, key, value = text.split(" ", 2)
+        return Step("launch", "set", key, value)
+    where, rest = ("cu", text[3:].strip()) if text.startswith("cu:") else ("ptx", text)
+    nth = None
+    if at := re.search(r" @(-?\d+)$", rest):
+        nth, rest = int(at.group(1)), rest[: at.start()]
+    verb, _, rest = rest.partition(" ")
+    if verb in ("drop", "twice"):
+        return Step(where, verb, rest, nth=nth)
+    if verb in ("swap", "before", "after"):
+        first, arrow, second = rest.partition(" =>")
+        if not arrow:
+            raise EditError(f"no '=>' in {text!r}")
+        return Step(where, verb, first, second.strip(), nth)
+    if verb == "add":
+        which, amount, needle = rest.split(" ", 2)
+        return Step(where, verb, needle, f"{which} {amount}", nth)
+    raise EditError(f"no such edit: {text!r}")
+
+
+def edit_source(steps: list[Step], source: str) -> str:
+    for step in steps:
+        if step.where == "cu":
+            source = step.apply(source)
+    return source
+
+
+def edit_launch(steps: list[Step], description: dict) -> dict:
+    description = json.loads(json.dumps(description))
+    for step in steps:
+        if step.where == "launch":
+            *path, last = step.text.split(".")
+            inner = description
+            for key in path:
+                inner = inner[int(key) if key.isdigit() else key]
+            inner[int(last) if last.isdigit() else last] = json.loads(step.other)
+    return description
+
+
+def edit_ptx(steps: list[Step], ptx: str, entry: str) -> str:
+    """Only the entry's own text is changed, in which a blank stands between words."""
+    mine = [step for step in steps if step.where == "ptx"]
+    if not mine:
+        return ptx
+    start = re.search(rf"\.entry\s+\w*{re.escape(entry)}\w*\s*\(", ptx)
+    if start is None:
+        raise EditError(f"no entry {entry}")
+    # Inline PTX has braces at the beginning of lines, too.
+    later = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)*\.(?:entry|func)\b", re.MULTILINE).search(ptx, start.end())
+    end = ptx.rfind("\n}", start.start(), later.start() if later else len(ptx))
+    body = re.sub(r"[ \t]+", " ", ptx[start.start() : end])
+    for step in mine:
+        body = step.apply(body)
+    return ptx[: start.start()] + body + ptx[end:]

@@ -1,0 +1,167 @@
+"""A kernel that mutants and variants are made of: its PTX, its launch, and what lint and the simulated device say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+from typing import Callable, Optional
+
+import edits
+
+MODES = ("late", "early", "random")
+SEEDS = (1, 2, 3, 4, 5)
+# Warp-instructions of a CTA; the longest correct one takes a few thousand.
+LIMIT = 1_000_000
+
+
+class CannotMake(Exception):
+    """The PTX could not be made; the text says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    jitc: pathlib.Path
+    work: pathlib.Path
+
+    def call(self, command: list, folder: pathlib.Path) -> tuple[int, str, str]:
+        command = [str(each) for each in [self.jitc, *command]]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """`source` is CUDA C++ or PTX; where there is none, `make` writes PTX and description into a folder."""
+
+    name: str
+    group: str  # "own", "style" (ours, in the way of others), "cuda", "triton", "cutlass"
+    description: dict = dataclasses.field(default_factory=dict)
+    source: Optional[pathlib.Path] = None
+    make: Optional[Callable[[pathlib.Path], tuple[pathlib.Path, dict]]] = None
+    allowed: tuple[str, ...] = ()  # rules that this kernel is known to break
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """The rule of the first finding or report of each, "-" if there is none, and what it found."""
+
+    lint: str
+    run: str
+    words: str
+
+
+class Bench:
+    """Makes the PTX of a kernel's variants; compiles what several of them share once."""
+
+    def __init__(self, kernel: Kernel, tools: Tools):
+        self._kernel, self._tools = kernel, tools
+        self._folder = (tools.work / kernel.name).resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._made: Optional[tuple[str, dict]] = None
+
+    def base(self) -> tuple[str, dict]:
+        """The kernel's own PTX and description."""
+        if self._made is None:
+            if self._kernel.make is not None:
+                path, description = self._kernel.make(self._folder)
+                self._made = path.read_text(), description
+            elif self._kernel.source.suffix == ".ptx":
+                self._made = self._kernel.source.read_text(), self._kernel.description
+            else:
+                self._made = self._compiled(self._kernel.source.read_text(), self._kernel.description, "base"), self._kernel.description
+        return self._made
+
+    def variant(self, edit: str, name: str) -> tuple[pathlib.Path, pathlib.Path]:
+        """The files of a variant: its PTX and its launch description. Raises EditError or CannotMake."""
+        steps = edits.parse(edit) if edit else []
+        description = edits.edit_launch(steps, self._kernel.description if self._made is None else self._made[1])
+        compiles = self._kernel.source is not None and self._kernel.source.suffix != ".ptx"
+        again = any(step.where == "cu" or step.text.startswith("constants") for step in steps)
+        if again and compiles:
+            ptx = self._compiled(edits.edit_source(steps, self._kernel.source.read_text()), description, name)
+        else:
+            if any(step.where == "cu" for step in steps):
+                raise edits.EditError("this kernel has no source")
+            ptx, own = self.base()
+            description = edits.edit_launch(steps, own)
+        ptx = edits.edit_ptx(steps, ptx, _stem(description["entry"]))
+        path, launch = self._folder / f"{name}.ptx", self._folder / f"{name}.json"
+        path.write_text(ptx)
+        # PTX has its constants and headers already.
+        launch.write_text(json.dumps({key: value for key, value in description.items() if key not in ("constants", "include")}))
+        return path, launch
+
+    def _compiled(self, source: str, description: dict, name: str) -> str:
+        file, launch = self._folder / f"{name}.cu", self._folder / f"{name}.compile.json"
+        file.write_text(source)
+        include = [*description.get("include", []), str(self._kernel.source.parent)]
+        launch.write_text(json.dumps({**description, "include": include}))
+        path = self._folder / f"{name}.made.ptx"
+        code, _, errors = self._tools.call(["ptx", file, "--launch", launch, "--no-cache", "-o", path], self._folder)
+        if code != 0:
+            raise CannotMake(errors.strip()[-600:])
+        return path.read_text()
+
+    def said(self, ptx: pathlib.Path, launch: pathlib.Path) -> Said:
+        """What lint says first, and what the simulated device says in its default mode, or if nothing in mode random."""
+        lint, found = self.lint(ptx, launch)
+        run, reported = self.run(ptx, launch, "late", 1)
+        if run == "-":
+            run, reported = self.run(ptx, launch, "random", 1)
+            run += "" if run == "-" else " (random)"
+        return Said(lint, run, f"lint: {found}\nrun: {reported}")
+
+    def lint(self, ptx: pathlib.Path, launch: pathlib.Path) -> tuple[str, str]:
+        command = ["lint", ptx, "--json"]
+        description, text = json.loads(launch.read_text()), ptx.read_text()
+        # A number would mean that parameter of every entry.
+        name = "" if text.count(".entry") == 1 else f"{description['entry']}_param_"
+        for place, facts in _maps(description):
+            command += ["--map", f"{name}{place}={facts}"]
+        if self._kernel.allowed:
+            command += ["--allow", ",".join(self._kernel.allowed)]
+        code, out, errors = self._tools.call(command, self._folder)
+        if code not in (0, 1):
+            return f"exit code {code}", errors.strip()
+        findings = json.loads(out)["findings"]
+        return (findings[0]["rule"], _words(findings)) if findings else ("-", "")
+
+    def run(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, str]:
+        command = ["run", "--ptx", ptx, "--launch", launch, "--json", "--sim-mode", mode, "--sim-seed", seed]
+        command += ["--sim-threads", 1, "--sim-limit", LIMIT]
+        if self._kernel.allowed:
+            command += ["--allow", ",".join(self._kernel.allowed)]
+        code, out, errors = self._tools.call(command, self._folder)
+        if code == 0:
+            return "-", ""
+        try:
+            reports = json.loads(out)["run"]["simulation"]["reports"]
+        except (ValueError, KeyError):
+            reports = []
+        return (reports[0]["rule"], _words(reports)) if reports else (f"exit code {code}", errors.strip()[-400:])
+
+
+def _words(findings: list) -> str:
+    return "; ".join(f"{each['rule']}, line {each['ptx_line']}: {each['found']}" for each in findings[:3])[:600]
+
+
+def _stem(entry: str) -> str:
+    return re.sub(r"<.*", "", entry)
+
+
+def _maps(description: dict):
+    """What lint can be told of each tensor map: the parameter's number, offset and the map's facts."""
+    for number, parameter in enumerate(description["parameters"]):
+        fields = parameter.get("struct", [parameter])
+        for field in fields:
+            if "tensor_map" not in field or "pixel_box" in field["tensor_map"]:
+                continue
+            box, buffer = field["tensor_map"], description["buffers"][field["tensor_map"]["buffer"]]
+            if not all(isinstance(extent, int) for extent in box["box"]) or "dtype" not in {**buffer, **box}:
+                continue
+            place = f"{number}+{field['at']}" if field is not parameter else str(number)
+            facts = f"{box.get('dtype', buffer.get('dtype'))}:{'x'.join(map(str, box['box']))}"
+            yield place, facts + (f":{box['swizzle']}" if "swizzle" in box else "")

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Walks table.txt: every mutant is named first by the rules that its row says, every correct variant by none.
+
+A mutant is linted and run in the simulated device's default mode; what either says first is held against the row. A correct
+variant, and the kernels as they are, are linted and run in all modes with five seeds. The exit code is 0 if all is as the
+table says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import fnmatch
+import os
+import pathlib
+import sys
+
+import kernels
+import table
+from edits import EditError
+from kernel import MODES, SEEDS, Bench, CannotMake, Tools
+
+BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->\n"
+
+
+def _mutant(row: table.Row, bench: Bench) -> list[str]:
+    ptx, launch = bench.variant(row.edit, f"line_{row.line}")
+    said = bench.said(ptx, launch)
+    if (said.lint, said.run) == (row.lint, row.run):
+        return []
+    return [f"lint says {said.lint}, not {row.lint}; the run says {said.run}, not {row.run}\n{said.words}"]
+
+
+def _correct(edit: str, name: str, bench: Bench) -> list[str]:
+    ptx, launch = bench.variant(edit, name)
+    rule, words = bench.lint(ptx, launch)
+    wrong = [] if rule == "-" else [f"lint says {rule}: {words}"]
+    for mode in MODES:
+        for seed in SEEDS:
+            rule, words = bench.run(ptx, launch, mode, seed)
+            if rule != "-":
+                wrong.append(f"mode {mode}, seed {seed}: {rule}: {words}")
+    return wrong[:3]
+
+
+def _walked(row: table.Row | None, name: str, bench: Bench) -> list[str]:
+    try:
+        if row is None:
+            return _correct("", "as_it_is", bench)
+        return _correct(row.edit, f"line_{row.line}", bench) if row.correct else _mutant(row, bench)
+    except (EditError, CannotMake) as error:
+        return [str(error)]
+
+
+def _counts(rows: list[table.Row]) -> list[str]:
+    """What is promised of the table: enough of each."""
+    groups = kernels.groups()
+    if unknown := {row.kernel for row in rows} - groups.keys():
+        return [f"no kernel is called {', '.join(sorted(unknown))}"]
+    mutants = [row for row in rows if not row.correct]
+    theirs = [row for row in mutants if groups[row.kernel] != "own"]
+    have = {
+        "mutants": (len(mutants), 160),
+        "kinds of mistakes": (len({row.kind for row in mutants}), 40),
+        "mutants in kernels of others": (len(theirs), 80),
+        "correct variants": (len(rows) - len(mutants), 60),
+        "kernels": (len({row.kernel for row in rows}), 20),
+    }
+    print(", ".join(f"{count} {what}" for what, (count, _) in have.items()))
+    twice = [row for row in rows if sum((row.kernel, row.edit) == (each.kernel, each.edit) for each in rows) > 1]
+    return [f"{count} {what}, not {least}" for what, (count, least) in have.items() if count < least] + [
+        f"table.txt:{row.line}: this edit of {row.kernel} is there twice" for row in twice
+    ]
+
+
+def _documented(rows: list[table.Row], document: pathlib.Path, write: bool) -> list[str]:
+    """Whether a document shows the table's kinds."""
+    own = {name for name, group in kernels.groups().items() if group == "own"}
+    shown = table.markdown([row for row in rows if not row.correct], own)
+    text = document.read_text()
+    head, _, rest = text.partition(BEGIN)
+    inner, _, tail = rest.partition(END)
+    if write:
+        document.write_text(head + BEGIN + shown + END + tail)
+    elif inner != shown:
+        return [f"{document}: the table of mistakes is not that of table.txt; walk.py --write makes it"]
+    return []
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jitc", type=pathlib.Path, help="the program that is tested; without it only the table itself is")
+    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("."), help="folder for PTX and launch files")
+    parser.add_argument("--site", type=pathlib.Path, help="folder of unpacked wheels, for kernels of foreign headers")
+    parser.add_argument("--nvcc", type=pathlib.Path, help="for the groups that need it")
+    parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
+    parser.add_argument("--group", action="append", choices=kernels.GROUPS, help="only kernels of these groups")
+    parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'libcudacxx.*'")
+    parser.add_argument("--document", type=pathlib.Path, help="a document that shows the kinds of mistakes")
+    parser.add_argument("--write", action="store_true", help="write them into it")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = _options()
+    rows = table.rows()
+    wrong = _counts(rows)
+    if options.document:
+        wrong += _documented(rows, options.document, options.write)
+    if options.jitc:
+        tools = Tools(options.jitc.resolve(), options.work)
+        todo = []
+        for kernel in kernels.kernels(options):
+            if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):
+                continue
+            bench = Bench(kernel, tools)
+            try:
+                bench.base()
+            except (CannotMake, kernels.foreign_error()) as error:
+                wrong.append(f"{kernel.name}: {error}")
+                continue
+            todo.append((kernel.name, None, bench))
+            todo += [(kernel.name, row, bench) for row in rows if row.kernel == kernel.name]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (name, row, _), found in zip(todo, pool.map(lambda each: _walked(each[1], each[0], each[2]), todo)):
+                place = f"{name}: table.txt:{row.line}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
+                wrong += [f"{place}: {each}" for each in found]
+        walked = [row for _, row, _ in todo if row]
+        right = sum(row.correct for row in walked)
+        print(f"{len(todo) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+    for each in wrong:
+        print(each, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
