@@ -19,8 +19,8 @@ struct Conversion {
   bool rectifies = false;    ///< .relu
 };
 
-/// The result's bits of those of a number, both in the low bytes. Of tf32 all 32 bits count. What the ISA leaves
-/// open, the bits of NaNs and what .ftz flushes, is as an H200 does it (docs/tma.md).
+/// The result's bits of those of a number, both in the low bytes. Of tf32 all 32 bits count. What the ISA
+/// leaves open, the bits of NaNs and what .ftz flushes, is as an H200 does it (docs/tma.md).
 [[nodiscard]] std::uint64_t convert(const Conversion& how, std::uint64_t bits);
 
 }  // namespace reference
