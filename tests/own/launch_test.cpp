@@ -151,8 +151,8 @@ TEST_CASE("what a kernel does wrong is reported at the user's line") {
   REQUIRE_FALSE(bench.device->reports().empty());
   const Report report = bench.device->reports().front();
   CHECK(report.source_file == "scale.cu");
-  CHECK(report.source_line == 18);
-  CHECK(report.text().find(", source scale.cu:18") != std::string::npos);
+  CHECK(report.source_line == 14);
+  CHECK(report.text().find(", source scale.cu:14") != std::string::npos);
 }
 
 TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
