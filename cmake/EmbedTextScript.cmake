@@ -1,12 +1,13 @@
 # Writes OUTPUT: a table of (path below FOLDER, text) of FILES. Raw strings are split below the 64 KiB
-# that compilers must take.
+# that compilers must take; their lengths are theirs to know, for Clang would not count so far in a constant.
 set(text "// Generated from templates/ by cmake/EmbedTextScript.cmake.\n#include \"codegen/templates.hpp\"\n\n")
 string(APPEND text "TMAJIT_BEGIN\n\nstd::span<const EmbeddedFile> embedded_templates() noexcept {\n")
+string(APPEND text "  using namespace std::string_view_literals;\n")
 string(APPEND text "  static constexpr EmbeddedFile files[] = {\n")
 foreach(file IN LISTS FILES)
   file(RELATIVE_PATH name ${FOLDER} ${file})
   file(READ ${file} content)
-  string(APPEND text "      {\"${name}\", R\"~tmajit~(${content})~tmajit~\"},\n")
+  string(APPEND text "      {\"${name}\"sv, R\"~tmajit~(${content})~tmajit~\"sv},\n")
 endforeach()
 string(APPEND text "  };\n  return files;\n}\n\nTMAJIT_END\n")
 file(WRITE ${OUTPUT} "${text}")
