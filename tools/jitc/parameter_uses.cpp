@@ -45,8 +45,9 @@ class Uses {
     std::vector<ParameterUse> kept;
     for (const Kind kind : {Kind::map, Kind::address, Kind::number}) {
       for (const auto& [offset, use] : found) {
-        const auto overlaps = [&](const ParameterUse& other) {
-          return offset < other.offset + other.bytes() && other.offset < offset + use.bytes();
+        // Copies, for Clang 14 captures no structured binding.
+        const auto overlaps = [first = offset, end = offset + use.bytes()](const ParameterUse& other) {
+          return first < other.offset + other.bytes() && other.offset < end;
         };
         if (use.kind == kind && std::ranges::none_of(kept, overlaps)) kept.push_back(use);
       }
