@@ -147,7 +147,9 @@ void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t be
   const Token first = tokens.peek();
   tokens.skip_statement();
   if (!tokens.last().is(';')) throw error;
-  const char* const text = first.kind == Token::Kind::word ? first.text.begin() - 1 : first.text.begin();
+  // Of a word's dot and a string's quote the token has not.
+  const bool is_behind = first.kind == Token::Kind::word || first.kind == Token::Kind::string;
+  const char* const text = first.text.begin() - (is_behind ? 1 : 0);
   Operand operands = make(Operand::Kind::unread, first);
   operands.name = llvm::StringRef(text, tokens.last().text.begin() - text).rtrim().str();
   instruction.operands.assign(1, std::move(operands));

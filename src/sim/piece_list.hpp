@@ -102,6 +102,7 @@ class PieceList {
   /// The first parts, the last, and where the next comes.
   void prefetch() const noexcept {
     const Part* const first = begin();
+    if (first == nullptr) return;
     const std::uint32_t count = size();
     __builtin_prefetch(first);
     __builtin_prefetch(first + 2);

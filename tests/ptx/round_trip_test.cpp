@@ -21,6 +21,19 @@ TEST_CASE("what nvcc writes parses, and prints to a text of the same tree") {
   CHECK(histogram(module) == histogram(again));
 }
 
+TEST_CASE("operands that cannot be read are printed as they are, whatever they begin with") {
+  for (const char* operands : {"\"\"", "\"text\", %r1", ".u32 %r1", "%r1 %r2", "[["}) {
+    const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { frobnicate " +
+                             std::string(operands) + "; ret; }";
+    INFO(text);
+    const ParseResult first = parse(text);
+    REQUIRE(first);
+    const ParseResult second = parse(print(*first.module));
+    REQUIRE(second);
+    CHECK(*second.module == *first.module);
+  }
+}
+
 TEST_CASE("no instruction of the text is missing in the tree") {
   // Counted without the parser: lines that start, after a guard, with an opcode. The arguments of a call
   // stand on lines of their own, without ';' or starting with '('.
