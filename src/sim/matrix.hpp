@@ -11,6 +11,13 @@
 TMAJIT_BEGIN
 namespace sim {
 
+/// Of a product: a has m rows and k columns, b k rows and n columns.
+struct MatrixShape {
+  std::uint32_t m = 0;
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+};
+
 /// Elements of `type` in a register of 32 bits (of 64 for f64).
 [[nodiscard]] constexpr std::uint32_t per_register(ScalarType type) {
   switch (type) {

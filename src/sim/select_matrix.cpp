@@ -19,12 +19,6 @@ namespace {
 // mma: products and sums are exact or in f64, and a result is rounded once: the ISA fixes neither the order
 // of the sum nor its intermediate precision.
 
-struct Shape {
-  std::uint32_t m = 0;
-  std::uint32_t n = 0;
-  std::uint32_t k = 0;
-};
-
 /// The greatest k, or more.
 constexpr std::uint32_t most_k(ScalarType type) {
   return type == ScalarType::b1 ? 256 : 64;
@@ -38,7 +32,7 @@ template <ScalarType a_type, ScalarType b_type, ScalarType c_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const auto& slots = warp.program->accesses[op.aux].values;
-  const Shape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 511};
+  const MatrixShape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 511};
   const auto reg = [&](std::size_t i, std::uint32_t lane) -> std::uint64_t {
     return a_type == ScalarType::f64 ? get<std::uint64_t>(warp.registers + slots[i], lane)
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
@@ -120,7 +114,7 @@ constexpr Product products[] = {
 };
 
 /// The shapes of the ISA's table for the type; quarter-warp products (m8n8k4 of f16) are none of Hopper's.
-Shape shape_of(const Decoder& d, ScalarType a) {
+MatrixShape shape_of(const Decoder& d, ScalarType a) {
   const std::uint32_t least = 4 * per_register(a);
   const bool f64 = a == ScalarType::f64;
   const bool has_m8 = f64 || !ptx::is_float(a);
@@ -142,7 +136,7 @@ void select_mma(Decoder& d) {
   const auto* const found = std::ranges::find_if(products, [&](const Product& each) {
     return each.a == types[1] && each.b == types[2] && each.c == types[3];
   });
-  const Shape shape = shape_of(d, types[1]);
+  const MatrixShape shape = shape_of(d, types[1]);
   if (found == std::end(products) || shape.m == 0) d.unsupported();
   const bool wide = types[1] == ScalarType::f64;
   const bool bits = types[1] == ScalarType::b1;

@@ -15,12 +15,6 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-struct Shape {
-  std::uint32_t m = 0;
-  std::uint32_t n = 0;
-  std::uint32_t k = 0;
-};
-
 /// A matrix in the registers of a warp. The ISA leaves open which element is where. Here the lanes hold runs
 /// of the same length, one lane after the other, of rows, or of columns where a or b is loaded so: that is
 /// the layout of no chip, so a kernel that counts on one gets other numbers. Where there are more places than
@@ -171,7 +165,7 @@ template <ScalarType ab, ScalarType c_type, ScalarType d_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const auto& slots = warp.program->accesses[op.aux].values;
-  const Shape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
+  const MatrixShape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
   const std::uint32_t flags = op.d >> 24;
   std::array<double, most_elements> a;
   std::array<double, most_elements> b;
@@ -237,7 +231,7 @@ constexpr Product products[] = {
 };
 
 /// Whether products of the type have the shape.
-bool has_shape(ScalarType ab, const Shape& shape) {
+bool has_shape(ScalarType ab, const MatrixShape& shape) {
   const auto is = [&](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
     return shape.m == m && shape.n == n && shape.k == k;
   };
@@ -251,16 +245,16 @@ bool has_shape(ScalarType ab, const Shape& shape) {
   }
 }
 
-Shape shape_of(const Decoder& d) {
+MatrixShape shape_of(const Decoder& d) {
   for (const auto& [m, n, k] :
-       {Shape{16, 16, 16}, {8, 32, 16}, {32, 8, 16}, {16, 16, 8}, {8, 8, 4}, {8, 8, 32}, {8, 8, 128}}) {
+       {MatrixShape{16, 16, 16}, {8, 32, 16}, {32, 8, 16}, {16, 16, 8}, {8, 8, 4}, {8, 8, 32}, {8, 8, 128}}) {
     if (d.has(fmt::format("m{}n{}k{}", m, n, k))) return {m, n, k};
   }
   d.unsupported();
 }
 
 /// How many registers a lane has for a fragment of so many elements of a type.
-std::size_t registers_of(const Shape& shape, ScalarType type, char which) {
+std::size_t registers_of(const MatrixShape& shape, ScalarType type, char which) {
   // Of f16 there are eight, whatever the shape.
   if (type == T::f16 && which != 'c') return 8;
   const std::uint32_t elements = which == 'a'   ? shape.m * shape.k
@@ -269,7 +263,7 @@ std::size_t registers_of(const Shape& shape, ScalarType type, char which) {
   return elements / lanes / per_register(type);
 }
 
-std::vector<Slot> fragment_slots(Decoder& d, std::size_t operand, const Shape& shape, ScalarType type,
+std::vector<Slot> fragment_slots(Decoder& d, std::size_t operand, const MatrixShape& shape, ScalarType type,
                                  char which, bool written) {
   std::vector<Slot> slots = d.slots(d.arg(operand), type == T::f64 ? T::b64 : T::b32, written);
   if (slots.size() != registers_of(shape, type, which)) d.unsupported("this number of registers");
@@ -280,7 +274,7 @@ void select_move(Decoder& d) {
   const bool loads = d.has("load");
   const char which = d.has("a") ? 'a' : d.has("b") ? 'b' : 'c';
   const ScalarType type = d.type();
-  const Shape shape = shape_of(d);
+  const MatrixShape shape = shape_of(d);
   const bool exists = std::ranges::any_of(products, [&](const Product& each) {
     return (which == 'c' ? each.c : each.ab) == type && has_shape(each.ab, shape);
   });
@@ -312,7 +306,7 @@ void select_product(Decoder& d) {
   if (types.size() != 2 && (types.size() != 4 || types[1] != types[2])) d.unsupported();
   const ScalarType ab = types.size() == 2 ? T::f16 : types[1];
   const ScalarType c = types.back();
-  const Shape shape = shape_of(d);
+  const MatrixShape shape = shape_of(d);
   const auto* const found = std::ranges::find_if(
       products, [&](const Product& each) { return each.ab == ab && each.c == c && each.d == types[0]; });
   if (found == std::end(products) || !has_shape(ab, shape)) d.unsupported();

@@ -100,6 +100,22 @@ constexpr std::array behinds{
                  x);
            }}};
 
+constexpr std::size_t fronts_of_one = 4;  // source: the first of them
+
+/// What a reduction of `front` does, without its tensors.
+RandomReduction random_functions(Random& random, const Front& front) {
+  RandomReduction result;
+  result.what.op = one_of(random, all_reduction_ops);
+  const Behind behind = one_of(random, behinds);
+  result.what.expression = front.expression;
+  result.what.then = behind.expression;
+  result.front = front.function;
+  result.behind = behind.function;
+  result.has_nan =
+      result.what.op != ReductionOp::sum && result.what.op != ReductionOp::mean && one_in(random, 2);
+  return result;
+}
+
 /// Small whole numbers; here and there a NaN, where there is one and it is asked for.
 void fill(std::vector<std::byte>& memory, ElementType type, std::uint64_t seed, bool has_nan) {
   Random random(seed);
@@ -172,17 +188,8 @@ RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
                                  std::uint64_t most_elements) {
   Random random(pattern);
   Random varied(variation);
-  RandomReduction result;
-  result.what.op = one_of(random, all_reduction_ops);
   const Front front = one_of(random, fronts);
-  const Behind behind = one_of(random, behinds);
-  result.what.expression = front.expression;
-  result.what.then = behind.expression;
-  result.front = front.function;
-  result.behind = behind.function;
-  result.has_nan =
-      result.what.op != ReductionOp::sum && result.what.op != ReductionOp::mean && one_in(random, 2);
-
+  RandomReduction result = random_functions(random, front);
   const auto rank =
       static_cast<std::uint32_t>(one_in(random, 2) ? between(random, 1, 3) : between(random, 0, 8));
   std::vector<std::uint64_t> shape(rank, 1);
@@ -220,16 +227,7 @@ RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
 
 RandomReduction dense_reduction(std::uint64_t seed, std::uint64_t most_elements) {
   Random random(seed);
-  RandomReduction result;
-  result.what.op = one_of(random, all_reduction_ops);
-  const Front front = fronts.at(between(random, 0, 3));
-  const Behind behind = one_of(random, behinds);
-  result.what.expression = front.expression;
-  result.what.then = behind.expression;
-  result.front = front.function;
-  result.behind = behind.function;
-  result.has_nan =
-      result.what.op != ReductionOp::sum && result.what.op != ReductionOp::mean && one_in(random, 2);
+  RandomReduction result = random_functions(random, fronts.at(between(random, 0, fronts_of_one - 1)));
   const auto rank = static_cast<std::uint32_t>(between(random, 1, 5));
   const std::uint64_t longest = between(random, 0, rank - 1);
   std::vector<std::uint64_t> shape(rank);

@@ -109,7 +109,7 @@ def main() -> int:
         wrong += _documented(rows, options.document, options.write)
     if options.jitc:
         tools = Tools(options.jitc.resolve(), options.work)
-        todo = []
+        walks = []
         for kernel in kernels.kernels(options):
             if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):
                 continue
@@ -119,15 +119,15 @@ def main() -> int:
             except (CannotMake, kernels.foreign_error()) as error:
                 wrong.append(f"{kernel.name}: {error}")
                 continue
-            todo.append((kernel.name, None, bench))
-            todo += [(kernel.name, row, bench) for row in rows if row.kernel == kernel.name]
+            walks.append((kernel.name, None, bench))
+            walks += [(kernel.name, row, bench) for row in rows if row.kernel == kernel.name]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for (name, row, _), found in zip(todo, pool.map(lambda each: _walked(each[1], each[0], each[2]), todo)):
+            for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
                 place = f"{name}: table.txt:{row.line}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
                 wrong += [f"{place}: {each}" for each in found]
-        walked = [row for _, row, _ in todo if row]
+        walked = [row for _, row, _ in walks if row]
         right = sum(row.correct for row in walked)
-        print(f"{len(todo) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+        print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
     for each in wrong:
         print(each, file=sys.stderr)
     return 1 if wrong else 0

@@ -63,6 +63,18 @@ TEST_CASE("sums of f32 lose subnormal values in global memory, and keep them in 
   CHECK(small[1] == 5);
   CHECK(small[2] == 15);
   CHECK(words_after(sums, {bits(1.5F)})[0] == bits(3.0F));
+  // The least normal number less a subnormal one, and two normal ones with a subnormal difference, as an H200
+  // has them.
+  const std::string differences =
+      "ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\nst.shared.f32 [%r5], %f1;\n"
+      "atom.global.add.f32 %f3, [%rd1], %f2;\nred.shared.add.f32 [%r5], %f2;\nld.shared.f32 %f4, [%r5];\n"
+      "st.global.f32 [%rd1+4], %f4;";
+  const auto least = words_after(differences, {0x00800000, 0x80000001});
+  CHECK(least[0] == 0x00800000);
+  CHECK(least[1] == 0x007fffff);
+  const auto near = words_after(differences, {0x00800003, 0x80800001});
+  CHECK(near[0] == 0);
+  CHECK(near[1] == 2);
 }
 
 TEST_CASE("atomics of vectors combine each element") {
