@@ -14,6 +14,7 @@ std::string shown_name(std::string_view symbol) {
   if (name.starts_with("void ")) name.erase(0, 5);
   if (name.size() <= most) return name;
   const std::size_t end = name.find_first_of("<(");
+  if (end == std::string::npos) return name;  // a variable's symbol, which an entry may have
   return name.substr(0, end) + (name[end] == '<' ? "<…>" : "(…)");
 }
 

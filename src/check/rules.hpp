@@ -161,8 +161,7 @@ inline constexpr Rule rules[] = {
     {"mbarrier.expected-bytes", "An mbarrier expects other bytes than the loads that complete on it deliver.",
      "exactly the bytes of the loads, those out of bounds included",
      "count the bytes of every copy that completes on the mbarrier in the phase: with more it never ends, "
-     "and "
-     "with fewer too early",
+     "and with fewer too early",
      "PTX ISA: mbarrier.expect_tx"},
     {"mbarrier.init-not-fenced",
      "A load can complete on an mbarrier whose mbarrier.init no fence has shown to the copy engine.",

@@ -84,8 +84,7 @@ void add_format_option(OptionGroup& group, std::string& format) {
   group
       .add("--format", format, "FORMAT",
            "What is printed: text, json (the same as --json), sarif (SARIF 2.1.0, for code hosts), junit "
-           "(XML, for CI "
-           "services)")
+           "(XML, for CI services)")
       ->check(one_of({"text", "json", "sarif", "junit"}));
 }
 
