@@ -68,6 +68,21 @@ class Races {
              const std::array<std::uint64_t, lanes>& at);
   void fence(const Warp& warp, Mask mask, FenceKind kind);
 
+  /// While one lives, no other thread of the host touches what the lanes of a warp reach of global memory:
+  /// what they do there and their access() are one step.
+  class Step {
+   public:
+    Step(Races& races, const std::array<std::uint64_t, lanes>& at, Mask mask);
+    ~Step();
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+
+   private:
+    Races& races_;
+    std::array<Block*, lanes> blocks_;  // NOLINT: the first count_
+    std::size_t count_ = 0;
+  };
+
   // Threads that meet.
 
   void meet(const Warp& warp, Mask mask) {
@@ -217,6 +232,7 @@ class Races {
   std::vector<Knowledge> warps_;
   std::deque<Block> shared_;
   std::size_t region_hint_ = 0;
+  bool in_step_ = false;
   GatherPatterns patterns_;
   std::vector<Clock> barriers_;  ///< 16 a CTA
   bool hears_ = false;           ///< somebody has executed a fence.sc, or has seen what one released

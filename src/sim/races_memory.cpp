@@ -42,8 +42,27 @@ auto Races::with_block(Memory memory, std::uint64_t at, const Use& use) {
   if (memory == Memory::shared) return use(shared_[at / Block::bytes], line);
   // Parts of the shadow begin at multiples of a line only.
   const GlobalShadow::Found found = launch_.shadow.find(at, region_hint_);
+  if (in_step_) return use(*found.block, found.line);
   const std::lock_guard lock(*found.block);
   return use(*found.block, found.line);
+}
+
+Races::Step::Step(Races& races, const std::array<std::uint64_t, lanes>& at, Mask mask) : races_(races) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    Block* const block = races.launch_.shadow.find(at[lane], races.region_hint_).block;
+    if (count_ == 0 || blocks_[count_ - 1] != block) blocks_[count_++] = block;
+  });
+  // In one order, so that nobody waits for one who waits for him.
+  const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count_);
+  std::sort(blocks_.begin(), end);
+  count_ = static_cast<std::size_t>(std::unique(blocks_.begin(), end) - blocks_.begin());
+  for (std::size_t i = 0; i < count_; ++i) blocks_[i]->lock();
+  races.in_step_ = true;
+}
+
+Races::Step::~Step() {
+  races_.in_step_ = false;
+  for (std::size_t i = 0; i < count_; ++i) blocks_[i]->unlock();
 }
 
 std::optional<Conflict> Races::check(std::uint64_t line, const Piece& piece, const Touch& by) {

@@ -20,15 +20,16 @@ void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes
   if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   ++warp.cta->changes;
   Trace trace(warp, bytes, true, access.ordering);
+  std::array<Target, lanes> targets;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
-    bool legal = check_shadow(warp, lane, target, bytes, false);
-    legal = check_shadow(warp, lane, target, bytes, true) && legal;
-    trace.before(lane, target, address);
-    change(lane, target);
-    trace.after(lane, target, address, legal);
+    targets[lane] = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
+    bool legal = check_shadow(warp, lane, targets[lane], bytes, false);
+    legal = check_shadow(warp, lane, targets[lane], bytes, true) && legal;
+    trace.reach(lane, targets[lane], address, legal);
   });
+  trace.begin();
+  for_lanes(mask, [&](std::uint32_t lane) { change(lane, targets[lane]); });
   trace.finish();
 }
 

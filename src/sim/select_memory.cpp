@@ -196,20 +196,23 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     }
   }
   if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  std::array<std::byte*, lanes> memory;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target = resolve(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
-    const bool legal = check_shadow(warp, lane, target, bytes, writes);
-    if (writes) trace.before(lane, target, address);
+    trace.reach(lane, target, address, check_shadow(warp, lane, target, bytes, writes));
+    memory[lane] = target.memory;
+  });
+  trace.begin();
+  for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::byte* const element = target.memory + i * sizeof(T);
+      std::byte* const element = memory[lane] + i * sizeof(T);
       if constexpr (writes) {
         store_relaxed<T>(element, get<T>(slots[i], lane));
       } else {
         put<T>(slots[i], lane, load_relaxed<T>(element));
       }
     }
-    trace.after(lane, target, address, legal);
   });
   trace.finish();
 }

@@ -79,7 +79,7 @@ void move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     for (std::uint32_t i = 0; i < lines.count; ++i) {
       Target part = targets[i];
       part.offset += at;
-      trace.after(lane_of(i), part, lines.address + i * lines.pitch + at, (legal >> i & 1) != 0);
+      trace.reach(lane_of(i), part, lines.address + i * lines.pitch + at, (legal >> i & 1) != 0);
     }
     trace.finish();
   }

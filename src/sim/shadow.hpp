@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <optional>
+#include <thread>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -97,8 +98,7 @@ class Block {
   }
 
   void lock() noexcept {
-    while (locked_.test_and_set(std::memory_order_acquire)) {
-    }
+    while (locked_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   }
   void unlock() noexcept { locked_.clear(std::memory_order_release); }
 

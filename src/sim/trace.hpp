@@ -4,6 +4,7 @@
 #include "sim/cta.hpp"
 
 #include <array>
+#include <optional>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -44,16 +45,18 @@ class Trace {
   /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
   [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
 
-  // Lane by lane, where one has accessed memory without a report.
+  // Lane by lane: where each goes, then begin(), then what they do to memory, then finish().
 
-  void before(std::uint32_t lane, const Target& target, std::uint64_t address) {
-    if (races_ != nullptr && ordered_ && choose(target))
-      races_->before(warp_, lane, access_, place(target, address));
-  }
-  void after(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
+  /// With `legal` a lane goes there without a report.
+  void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
     if (races_ == nullptr || !choose(target)) return;
     at_[lane] = place(target, address);
+    if (ordered_) races_->before(warp_, lane, access_, at_[lane]);
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
+  }
+  /// Who sees on another thread of the host what the lanes write finds what finish() remembers of it.
+  void begin() {
+    if (access_.write && ordered() && global_ != 0) step_.emplace(*races_, at_, global_);
   }
   void finish() {
     if (races_ == nullptr) return;
@@ -70,6 +73,7 @@ class Trace {
     if (mask == 0) return;
     access_.memory = memory;
     races_->access(warp_, access_, at_, mask);
+    step_.reset();
     if (ordered_) races_->after(warp_, mask, access_, at_);
   }
   static std::uint64_t place(const Target& target, std::uint64_t address) {
@@ -82,6 +86,7 @@ class Trace {
   bool ordered_;
   Mask shared_ = 0;
   Mask global_ = 0;
+  std::optional<Races::Step> step_;
   std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
 };
 

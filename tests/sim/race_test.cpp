@@ -59,6 +59,8 @@ __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
 struct Shape {
   std::uint32_t grid = 1;
   std::uint32_t block = 64;
+  std::uint32_t threads = 1;  ///< of the host
+  std::uint64_t limit = 1'000'000;
 };
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -81,8 +83,11 @@ void run_all(const std::string& body, const Shape& shape,
   constexpr std::uint64_t bytes = 1 << 16;
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
-      const auto sim = make_sim_device(
-          {.mode = mode, .seed = seed, .races = races, .threads = 1, .instruction_limit = 1'000'000});
+      const auto sim = make_sim_device({.mode = mode,
+                                        .seed = seed,
+                                        .races = races,
+                                        .threads = shape.threads,
+                                        .instruction_limit = shape.limit});
       const auto kernel = sim->kernels().load(artifact);
       const Buffer in(sim, bytes);
       const Buffer out(sim, bytes);
@@ -355,6 +360,20 @@ TEST_CASE("races: the last CTA sums what the others wrote") {
        {.grid = 6});
   broken(replaced(replaced(text, "SEEN", ""), "EDGE", "__threadfence()"), {"race.global-write-read"},
          {.grid = 6});
+}
+
+TEST_CASE("races: what follows from a value comes after it, whatever threads of the host run the CTAs") {
+  const Shape both{.grid = 2, .block = 32, .threads = 2, .limit = 1'000'000'000};
+  // Both CTAs come to each counter at the same time.
+  const std::string all =
+      "if (threadIdx.x != 0) return; u32* const met = in + 8'000;\n"
+      "for (u32 i = 0; i < 1'000; ++i) {\n"
+      "atomicAdd(met, 1); while (load_relaxed(met) < 2 * (i + 1)) {}\n";
+  correct(all + "__threadfence(); if (atomicAdd(in + i, 1) == 1) { __threadfence(); in[i] = 0; } }", both);
+  correct(all +
+              "if (blockIdx.x == 0) store_release(in + i, 1);\n"
+              "else { while (load_acquire(in + i) == 0) {} in[i] = 0; } }",
+          both);
 }
 
 TEST_CASE("races: within a CTA through shared atomics") {
