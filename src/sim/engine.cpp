@@ -114,7 +114,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
 bool Engine::uses_map(std::uint64_t address) const {
   const auto uses = [&](const Copy& copy) { return copy.tensor && copy.map_at == address; };
   return std::ranges::any_of(loads_, uses) || std::ranges::any_of(stores_, [&](const Store& store) {
-           return uses(store.copy) && !(store.read && store.data.empty());
+           return uses(store.copy) && !store.read;  // its map is read before its source is
          });
 }
 

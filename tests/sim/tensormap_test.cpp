@@ -218,3 +218,24 @@ TEST_CASE("a map that changes while a load uses it") {
   waited.insert(waited.find("ld.shared.u32 %r11"), "bar.warp.sync -1;\n" + again);
   expect_clean(launch(waited, any_mode()));
 }
+
+TEST_CASE("a map that changes while a store uses it") {
+  // Of the tile that was loaded, eight rows further down.
+  const auto launch = [](const std::string& wait) {
+    const Parts parts{
+        .change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
+        .behind =
+            "bar.warp.sync -1;\n@!%p1 bra B;\n"
+            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd6, {%r8, 12}], [%r5+1024];\n"
+            "cp.async.bulk.commit_group;\n" +
+            wait + "B:\nbar.warp.sync -1;\nadd.u64 %rd10, %rd1, 64;\n" + replaced("global_address", "%rd10") +
+            "bar.warp.sync -1;\n" + publish + "@%p1 cp.async.bulk.wait_group.read 0;\n"};
+    return run(kernel(parts),
+               {.grid = 1, .cluster = 1, .options = {.mode = SimOptions::Mode::late}, .maps = {rows_of(16)}});
+  };
+  expect_first(launch(""), "tensormap.in-use");
+  // The wait for a group's reads is one for its reads of the map, too: PTX ISA, cp.async.bulk.wait_group.
+  const Outcome outcome = launch("cp.async.bulk.wait_group.read 0;\n");
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[32 + 12 * 16 + i] == 32 + 4 * 16 + i);
+}
