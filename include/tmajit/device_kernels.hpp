@@ -28,6 +28,12 @@ struct LaunchShape {
   /// All CTAs are on the chip at once, so that they may meet at a barrier of the grid
   /// (CU_LAUNCH_ATTRIBUTE_COOPERATIVE). A launch of more than it holds fails.
   bool cooperative = false;
+  /// The launch may begin before the one before it on its stream has ended, once every CTA of that one has
+  /// executed `griddepcontrol.launch_dependents` or exited
+  /// (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION). The kernel then executes `griddepcontrol.wait`
+  /// before it reads what earlier launches write, or writes what they read. A launch with scratch memory
+  /// begins after the one before has ended all the same: the memory is the stream's.
+  bool overlaps = false;
 };
 
 /// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch of it keeps what it

@@ -209,6 +209,13 @@ inline constexpr Rule rules[] = {
     {"race.global-write-write", "Nothing orders two writes of a byte of global memory.",
      "a barrier, or a release that the second thread acquires, between the two",
      "call __syncthreads() between them", "PTX ISA: Memory Consistency Model"},
+    {"race.launch-before",
+     "A launch that may begin before earlier ones have ended touches what they write, or writes what they "
+     "read.",
+     "griddepcontrol.wait before it, by this thread or by one that it has met since",
+     "wait (cudaGridDependencySynchronize()) before the first access to memory that earlier launches of the "
+     "stream use; only what they do not touch may come before",
+     "PTX ISA: griddepcontrol; CUDA guide: Programmatic Dependent Launch and Synchronization"},
     {"race.mbarrier", "Nothing orders the making or the end of an mbarrier and a use of it.",
      "mbarrier.init, then a barrier of the CTA, before other threads use it; the last use, then a barrier, "
      "before mbarrier.inval",

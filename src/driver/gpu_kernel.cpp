@@ -167,7 +167,7 @@ void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> paramet
   config.blockDimZ = shape.block[2];
   config.sharedMemBytes = shape.shared_bytes;
   config.hStream = stream;
-  CUlaunchAttribute attributes[2];
+  CUlaunchAttribute attributes[3];
   config.attrs = attributes;
   // Without the attribute a kernel keeps the cluster it was compiled for.
   if (shape.cluster != LaunchShape{}.cluster) {
@@ -179,6 +179,11 @@ void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> paramet
     CUlaunchAttribute& cooperative = attributes[config.numAttrs++] = {};
     cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     cooperative.value.cooperative = 1;
+  }
+  if (shape.overlaps && shape.scratch_bytes == 0) {
+    CUlaunchAttribute& overlaps = attributes[config.numAttrs++] = {};
+    overlaps.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    overlaps.value.programmaticStreamSerializationAllowed = 1;
   }
   // The driver only reads the array; its signature predates const.
   const CUresult result =

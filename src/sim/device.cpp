@@ -1,6 +1,7 @@
 #include "check/rules.hpp"
 #include "sim/allocate_between.hpp"
 #include "sim/decode.hpp"
+#include "sim/flights.hpp"
 #include "sim/launch.hpp"
 
 #include <tmajit/error.hpp>
@@ -129,13 +130,15 @@ struct State {
   GlobalMemory memory;
   DeviceHeap heap;
   TensorMaps maps;
+  Streams streams;
   std::mutex mutex;  // one launch at a time, and what follows
   std::vector<Report> reports;
   std::vector<Report> pending;  ///< of launches since the last synchronize()
   std::uint64_t thread_instructions = 0;
 
-  void run(const Program& program, const LaunchShape& shape, std::span<void* const> parameters,
-           std::uint64_t ctas_at_once) {
+  void run(const std::shared_ptr<const Program>& loaded, const LaunchShape& shape,
+           std::span<void* const> parameters, std::uint64_t ctas_at_once, Stream stream) {
+    const Program& program = *loaded;
     // Cooperative groups keep a size and the grid's barrier in it.
     std::optional<OwnMemory> workspace;
     if (shape.cooperative) workspace.emplace(memory, 8, 8);
@@ -164,7 +167,10 @@ struct State {
         options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     const std::lock_guard lock(mutex);
     if (!heap.begin_launch() || program.uses_heap) launch.heap = &heap;
+    launch.overlapped = streams.before(stream, shape);
     sim::run(launch, threads);
+    streams.add(stream, std::make_shared<const Flight>(Flight{loaded, shape, launch.cluster, launch.order,
+                                                              launch.waited, launch.triggered}));
     if (launch.heap != nullptr && !launch.stopped) report_lost(launch);
     thread_instructions += launch.thread_instructions;
     for (Report& report : launch.reports.take()) {
@@ -180,28 +186,28 @@ struct State {
 class SimKernel final : public LoadedKernel {
  public:
   SimKernel(std::shared_ptr<State> state, Program program)
-      : state_(std::move(state)), program_(std::move(program)) {}
+      : state_(std::move(state)), program_(std::make_shared<const Program>(std::move(program))) {}
   ~SimKernel() override {
-    if (program_.uses_globals) state_->memory.free(program_.global_base);
+    if (program_->uses_globals) state_->memory.free(program_->global_base);
   }
 
-  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream) const override {
+  void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override {
     const std::uint64_t threads = volume(shape.block);
     const auto refuse = [&](const std::string& why) {
       throw Error(ErrorCode::device_failed,
-                  fmt::format("kernel \"{}\" cannot be launched: {}", program_.entry, why));
+                  fmt::format("kernel \"{}\" cannot be launched: {}", program_->entry, why));
     };
     if (volume(shape.grid) == 0 || threads == 0) refuse("the grid or the block is empty");
-    if (threads > program_.max_threads) {
-      refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_.max_threads));
+    if (threads > program_->max_threads) {
+      refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_->max_threads));
     }
     if (shape.shared_bytes > allowed_) {
       refuse(fmt::format("{} bytes of dynamic shared memory, allowed are {} (allow_shared_bytes)",
                          shape.shared_bytes, allowed_));
     }
-    if (program_.static_shared_bytes + shape.shared_bytes > max_shared_bytes) {
+    if (program_->static_shared_bytes + shape.shared_bytes > max_shared_bytes) {
       refuse(fmt::format("{} bytes of shared memory, a CTA has {}",
-                         program_.static_shared_bytes + shape.shared_bytes, max_shared_bytes));
+                         program_->static_shared_bytes + shape.shared_bytes, max_shared_bytes));
     }
     if (const std::string why = why_no_cluster(shape); !why.empty()) refuse(why);
     const std::uint64_t at_once =
@@ -211,28 +217,28 @@ class SimKernel final : public LoadedKernel {
       refuse(fmt::format("a cooperative launch of {} CTAs, of which {} are on the chip at once",
                          volume(shape.grid), at_once));
     }
-    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters, at_once);
+    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters, at_once, stream);
     const OwnMemory scratch(state_->memory, shape.scratch_bytes, scratch_zeros);
     std::vector<void*> all(parameters.begin(), parameters.end());
     std::uint64_t address = scratch.address();
     if (!all.empty()) all.back() = &address;
-    state_->run(program_, shape, all, at_once);
+    state_->run(program_, shape, all, at_once, stream);
     if (!scratch.leaves_zeros()) refuse("it has left scratch memory that others take for zeros");
   }
 
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
-    return static_cast<std::uint32_t>(program_.parameters.size());
+    return static_cast<std::uint32_t>(program_->parameters.size());
   }
   [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const override {
-    if (index >= program_.parameters.size()) return std::nullopt;
-    return program_.parameters[index].bytes;
+    if (index >= program_->parameters.size()) return std::nullopt;
+    return program_->parameters[index].bytes;
   }
 
   void allow_shared_bytes(std::uint32_t bytes) override {
-    if (bytes + program_.static_shared_bytes > max_shared_bytes) {
+    if (bytes + program_->static_shared_bytes > max_shared_bytes) {
       throw Error(ErrorCode::device_failed,
                   fmt::format("kernel \"{}\" cannot have {} bytes of shared memory, at most {}",
-                              program_.entry, bytes, max_shared_bytes));
+                              program_->entry, bytes, max_shared_bytes));
     }
     allowed_ = std::max(allowed_, bytes);
   }
@@ -240,7 +246,7 @@ class SimKernel final : public LoadedKernel {
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
     const std::uint32_t by_threads = 2048 / ((std::max(threads, 1U) + 31) / 32 * 32);
     // Each CTA takes 1 KiB more than it asks for, of 228 KiB.
-    const std::uint32_t by_memory = 228 * 1024 / (shared_bytes + program_.static_shared_bytes + 1024);
+    const std::uint32_t by_memory = 228 * 1024 / (shared_bytes + program_->static_shared_bytes + 1024);
     return std::min({32U, by_threads, by_memory});
   }
 
@@ -249,13 +255,13 @@ class SimKernel final : public LoadedKernel {
   [[nodiscard]] std::string why_no_cluster(const LaunchShape& shape) const {
     const bool given = shape.cluster != LaunchShape{}.cluster;
     const auto text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
-    if (given && program_.cluster && *program_.cluster != shape.cluster) {
+    if (given && program_->cluster && *program_->cluster != shape.cluster) {
       return fmt::format("clusters of {} CTAs, its .reqnctapercluster asks for {}", text(shape.cluster),
-                         text(*program_.cluster));
+                         text(*program_->cluster));
     }
-    if (program_.explicit_cluster && !given && !program_.cluster)
+    if (program_->explicit_cluster && !given && !program_->cluster)
       return "its .explicitcluster asks for a launch that gives the cluster's dimensions";
-    const auto cluster = program_.cluster.value_or(shape.cluster);
+    const auto cluster = program_->cluster.value_or(shape.cluster);
     const std::uint64_t ctas = volume(cluster);
     if (ctas == 0 || ctas > max_cluster || cluster[0] > max_cluster || cluster[1] > max_cluster) {
       return fmt::format("clusters of {} CTAs, 1 to {} are legal on every Hopper", text(cluster),
@@ -271,7 +277,7 @@ class SimKernel final : public LoadedKernel {
   }
 
   std::shared_ptr<State> state_;
-  Program program_;
+  std::shared_ptr<const Program> program_;
   std::uint32_t allowed_ = 48 * 1024;
 };
 
@@ -337,24 +343,29 @@ class Simulator final : public SimDevice,
  private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
   void free(DevicePtr pointer) noexcept override { state_->memory.free(pointer); }
-  void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream) override {
+  void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) override {
+    state_->streams.finish(stream);
     if (!source.empty())
       std::memcpy(state_->memory.at(destination, source.size()).get(), source.data(), source.size());
   }
-  void copy_out(std::span<std::byte> destination, DevicePtr source, Stream) override {
+  void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override {
+    state_->streams.finish(stream);
     if (!destination.empty()) {
       std::memcpy(destination.data(), state_->memory.at(source, destination.size()).get(),
                   destination.size());
     }
   }
-  void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream) override {
+  void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override {
+    state_->streams.finish(stream);
     std::memmove(state_->memory.at(destination, bytes).get(), state_->memory.at(source, bytes).get(), bytes);
   }
-  void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream) override {
+  void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) override {
+    state_->streams.finish(stream);
     std::memset(state_->memory.at(destination, bytes).get(), std::to_integer<int>(value), bytes);
   }
 
-  void synchronize(Stream) override {
+  void synchronize(Stream stream) override {
+    state_->streams.finish(stream);
     std::vector<Report> reports;
     {
       const std::lock_guard lock(state_->mutex);
@@ -375,7 +386,7 @@ class Simulator final : public SimDevice,
     // A stream is a name only: every launch runs at once.
     return reinterpret_cast<Stream>(++streams_ * 16);
   }
-  void destroy(Stream) noexcept override {}
+  void destroy(Stream stream) noexcept override { state_->streams.finish(stream); }
   [[nodiscard]] std::vector<float> time(Stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override {
     std::vector<float> times;

@@ -123,7 +123,7 @@ Cluster::Cluster(Launch& launch) : launch_(launch) {
   for (std::uint32_t rank = 0; rank < volume(launch.cluster); ++rank)
     ctas_.push_back(std::make_unique<Cta>(launch, *this, rank));
   if (launch.order == nullptr) return;
-  races_ = std::make_unique<Races>(*this, *launch.order);
+  races_ = std::make_unique<Races>(*this, launch);
   for (auto& cta : ctas_) cta->races = races_.get();
 }
 

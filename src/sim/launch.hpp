@@ -28,6 +28,16 @@ using Triple = std::array<std::uint32_t, 3>;
   return {static_cast<std::uint32_t>(n % extent[0]), static_cast<std::uint32_t>(n / extent[0] % extent[1]),
           static_cast<std::uint32_t>(n / extent[0] / extent[1])};
 }
+/// The place in a grid of the CTA with rank `rank` in cluster `number`.
+[[nodiscard]] constexpr Triple ctaid(const Triple& grid, const Triple& cluster, std::uint64_t number,
+                                     std::uint32_t rank) noexcept {
+  Triple clusters = grid;
+  for (std::size_t d = 0; d < 3; ++d) clusters[d] /= cluster[d];
+  const Triple first = place_in(clusters, number);
+  Triple place = place_in(cluster, rank);
+  for (std::size_t d = 0; d < 3; ++d) place[d] += first[d] * cluster[d];
+  return place;
+}
 /// "(x, y, z)"
 [[nodiscard]] std::string text_of(const Triple& place);
 
@@ -80,6 +90,7 @@ class Reports {
 };
 
 struct LaunchOrder;
+struct Flight;
 
 struct Launch {
   const Program& program;
@@ -92,9 +103,9 @@ struct Launch {
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
   std::atomic<std::uint64_t> next_cluster = 0;
-  Triple cluster{1, 1, 1};        ///< CTAs a cluster; divides the grid
-  bool explicit_cluster = false;  ///< the launch or the kernel asked for clusters
-  LaunchOrder* order = nullptr;   ///< null: races are not looked for
+  Triple cluster{1, 1, 1};                       ///< CTAs a cluster; divides the grid
+  bool explicit_cluster = false;                 ///< the launch or the kernel asked for clusters
+  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
   std::uint64_t number = 0;  ///< that the tensor maps it changes have
@@ -103,7 +114,10 @@ struct Launch {
   std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
   std::uint64_t ctas_at_once = 1;    ///< that the chip holds
   std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
-  DeviceHeap* heap = nullptr;        ///< null: nobody has taken anything from it, or will
+  std::vector<std::shared_ptr<const Flight>> overlapped{};  ///< launches that may still run, the latest first
+  std::atomic<bool> waited = false;                         ///< a thread executed griddepcontrol.wait
+  std::atomic<bool> triggered = false;  ///< a thread executed griddepcontrol.launch_dependents
+  DeviceHeap* heap = nullptr;           ///< null: nobody has taken anything from it, or will
 
   /// The region that holds an address of the heap, and all others.
   [[nodiscard]] std::vector<Region> all_regions() const {
@@ -114,12 +128,7 @@ struct Launch {
 
   /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
-    Triple clusters = shape.grid;
-    for (std::size_t d = 0; d < 3; ++d) clusters[d] /= cluster[d];
-    const Triple first = place_in(clusters, cluster_number);
-    Triple place = place_in(cluster, rank);
-    for (std::size_t d = 0; d < 3; ++d) place[d] += first[d] * cluster[d];
-    return place;
+    return sim::ctaid(shape.grid, cluster, cluster_number, rank);
   }
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);

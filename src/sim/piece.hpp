@@ -27,6 +27,15 @@ inline constexpr ByteMask whole_line = ~ByteMask{0};
 [[nodiscard]] inline bool has(ByteMask mask, std::uint32_t byte) noexcept {
   return (mask >> byte & 1) != 0;
 }
+/// Where the line begins that has an address.
+[[nodiscard]] constexpr std::uint64_t line_of(std::uint64_t at) noexcept {
+  return at & ~std::uint64_t{line_bytes - 1};
+}
+/// The bytes of [at, end) in the line that begins at `line`.
+[[nodiscard]] inline ByteMask bytes_in(std::uint64_t line, std::uint64_t at, std::uint64_t end) noexcept {
+  return byte_range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
+}
 /// The first byte of those that are there.
 [[nodiscard]] inline std::uint32_t first_of(ByteMask mask) noexcept {
   const auto low = static_cast<std::uint64_t>(mask);
@@ -84,6 +93,12 @@ struct Access {
                      : static_cast<std::uint32_t>(agent % warps * 32U + lane);
   }
 };
+
+/// Strong accesses whose scopes include each other are no race, whatever orders them.
+[[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
+  if ((a.place & b.place & Access::strong) == 0) return false;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
+}
 
 /// An access to some bytes of a line. Which lanes are meant, a table may say besides.
 struct Part {

@@ -40,7 +40,7 @@ struct WarpAccess {
 class Races {
  public:
   /// Of a cluster that has its CTAs.
-  Races(Cluster& cluster, LaunchOrder& launch);
+  Races(Cluster& cluster, const Launch& launch);
 
   /// The cluster with this number in its grid has begun.
   void start(std::uint32_t number);
@@ -135,6 +135,9 @@ class Races {
   /// The groups below `group` of a thread of `cta` have read their source, and unless `read_only` written.
   void wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only);
 
+  /// griddepcontrol.wait: the launches that this one may overlap have ended (races_flights.cpp).
+  void wait_for_flights(const Warp& warp, Mask mask);
+
  private:
   /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
   struct Phases {
@@ -220,6 +223,11 @@ class Races {
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
                                      std::uint32_t rank) const;
 
+  /// What a lane touches, or a copy, against what launches did that may still run: there are such.
+  void meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
+  /// Whoever acquires what such a launch has released needs no other wait.
+  void acquire_of_flights(const Warp& warp, std::uint32_t lane, std::uint64_t at);
+  void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
   /// A peer's access, of which the CTA knows nothing when it ends.
   void report_leaving(const Conflict& conflict, const Cta& cta);
@@ -248,6 +256,8 @@ class Races {
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;
   Releases shared_releases_;
+  const std::vector<std::shared_ptr<const Flight>>* flights_ = nullptr;  ///< null: there are none
+  Agent flights_agent_ = 0;
   Clock issue_;  ///< of the thread that issues a copy, while it does
   Agent next_agent_ = 0;
 };

@@ -6,19 +6,6 @@
 
 TMAJIT_BEGIN
 namespace sim {
-namespace {
-
-constexpr std::uint64_t line_of(std::uint64_t at) {
-  return at & ~std::uint64_t{line_bytes - 1};
-}
-
-/// The bytes of [at, end) in the line that begins at `line`.
-ByteMask bytes_in(std::uint64_t line, std::uint64_t at, std::uint64_t end) {
-  return byte_range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
-                    static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
-}
-
-}  // namespace
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) const {
   const Knowledge& knowledge = of(warp);
@@ -127,6 +114,10 @@ void Races::range(std::uint64_t at, std::uint64_t end, const Touch& by, int firs
 
 void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at) {
   Touch by = touch(warp, all_lanes, access);
+  if (flights_ != nullptr && access.memory == Memory::global) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane)
+      meet_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
+  }
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
   // The lane of the first line's first byte is below 0 where the stretch begins behind it.
@@ -150,6 +141,8 @@ void Races::prefetch_pieces(const Gather& gather) {
 void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
+  if (flights_ != nullptr && access.memory == Memory::global)
+    for_lanes(mask, [&](std::uint32_t lane) { meet_flights(at[lane], access.bytes, lane, by); });
   const Gather gather(by, at, mask, access.bytes, patterns_);
   if (gather.apart() && !gather.folded()) {
     if (access.memory == Memory::global) prefetch_pieces(gather);
@@ -202,8 +195,9 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
 
 /// Ranges that no allocation holds are reported when they are copied.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
-  if (bytes != 0 && cluster_.cta(0).global(at, bytes) != nullptr)
-    range(at, at + bytes, by, by.access.first, 0);
+  if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
+  if (flights_ != nullptr && !by.quiet) meet_flights(at, bytes, 0, by);
+  range(at, at + bytes, by, by.access.first, 0);
 }
 
 void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global) {

@@ -7,14 +7,15 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Races::Races(Cluster& cluster, LaunchOrder& launch)
+Races::Races(Cluster& cluster, const Launch& launch)
     : cluster_(cluster),
-      launch_(launch),
+      launch_(*launch.order),
       warps_each_(static_cast<std::uint32_t>(cluster.cta(0).warps.size())),
       pitch_(pitch(cluster.cta(0).shared_bytes())),
       warps_(std::size_t{warps_each_} * cluster.size()),
       shared_(std::size_t{pitch_ / Block::bytes} * cluster.size()),
-      barriers_(std::size_t{16} * cluster.size()) {}
+      barriers_(std::size_t{16} * cluster.size()),
+      flights_(launch.overlapped.empty() ? nullptr : &launch.overlapped) {}
 
 Agent Races::agent_of(const Warp& warp) const noexcept {
   return static_cast<Agent>(warp.cta->rank * warps_each_ + warp.index);
@@ -46,6 +47,7 @@ void Races::start(std::uint32_t number) {
   imports_.clear();
   shared_releases_.clear();
   next_agent_ = static_cast<Agent>(warps_.size());
+  flights_agent_ = new_agent();
 }
 
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
@@ -272,6 +274,7 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
   if (access.ordering.releases) of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   for_lanes(mask, [&](std::uint32_t lane) {
+    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, lane, at[lane]);
     const Release* const latest = where.latest(at[lane]);
     if (latest == nullptr) return;
     if (access.ordering.acquires) {

@@ -150,6 +150,18 @@ void select_fence(Decoder& d) {
   d.emit(&fence, 0, 0, 0, 0, (d.has("cta") ? 1U : 0U) | (sequential ? 2U : 0U));
 }
 
+/// A launch is over here before the next begins; what comes too early is found in what the earlier did.
+void select_griddepcontrol(Decoder& d) {
+  if (d.has("wait")) {
+    d.emit([](Warp& warp, const MicroOp&, Mask mask) {
+      warp.cta->launch.waited = true;
+      if (warp.cta->races != nullptr) warp.cta->races->wait_for_flights(warp, mask);
+    });
+  } else {
+    d.emit([](Warp& warp, const MicroOp&, Mask) { warp.cta->launch.triggered = true; });
+  }
+}
+
 void select_fence_proxy(Decoder& d) {
   if (d.has("tensormap::generic")) return select_map_fence(d);
   // Whatever the scope: those of shared memory are a part of the fence of all spaces.
@@ -433,6 +445,7 @@ constexpr Selector table[] = {
     {Opcode::fence, &select_fence},
     {Opcode::fence_mbarrier_init, [](Decoder& d) { d.emit(&fence_mbarriers); }},
     {Opcode::fence_proxy, &select_fence_proxy},
+    {Opcode::griddepcontrol, &select_griddepcontrol},
     {Opcode::mbarrier_init, &select_mbarrier_number<&initialise, true>},
     {Opcode::mbarrier_inval, [](Decoder& d) { d.emit(&invalidate, 0, 0, 0, 0, add_barrier(d, 0, true)); }},
     {Opcode::mbarrier_expect_tx, &select_mbarrier_number<&expect<1>, false>},

@@ -266,8 +266,6 @@ constexpr Selector table[] = {
     {Opcode::prefetchu, &select_nothing},
     {Opcode::applypriority, &select_nothing},
     {Opcode::discard, &select_nothing},
-    // A launch is over before the next begins.
-    {Opcode::griddepcontrol, &select_nothing},
     {Opcode::pmevent, &select_nothing},
 };
 

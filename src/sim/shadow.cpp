@@ -8,12 +8,6 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Strong accesses whose scopes include each other are no race, whatever orders them.
-bool morally_strong(const Access& a, const Access& b) {
-  if ((a.place & b.place & Access::strong) == 0) return false;
-  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
-}
-
 bool whole_piece(const Access& access) {
   return access.spread != a_set && access.spread != a_map;
 }
@@ -200,6 +194,31 @@ PieceList& Block::split(std::uint32_t line) {
   return pieces;
 }
 
+std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writes) {
+  std::optional<Conflict> found;
+  const auto take = [&](const Piece& piece) {
+    const std::uint32_t byte = first_of(piece.bytes & some);
+    found = Conflict{piece.access, first_lane(piece.lanes_at(byte)), piece.access.writes(), 0, byte};
+    return false;
+  };
+  if ((split_ >> line & 1) != 0) {
+    const auto counts = [&](const Part& part) {
+      return (part.bytes & some) != 0 && (part.access.writes() || !writes);
+    };
+    (*lists_.load(std::memory_order_relaxed))[line].for_each(counts, take);
+    return found;
+  }
+  for (const Whole* const records : {&writes_, &reads_}) {
+    if (records->at(line).time == 0 || (records == &reads_ && writes)) continue;
+    Piece piece;
+    piece.bytes = whole_line;
+    piece.access = records->at(line);
+    take(piece);
+    break;
+  }
+  return found;
+}
+
 std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, const Touch& by) {
   PieceList& pieces = split(line);
   const auto for_each = [&](const auto& visit) {
@@ -288,6 +307,18 @@ GlobalShadow::Found GlobalShadow::find(std::uint64_t address, std::size_t& hint)
   auto fresh = std::make_unique<Block>();
   if (slot.compare_exchange_strong(block, fresh.get(), std::memory_order_acq_rel)) block = fresh.release();
   return {block, line};
+}
+
+std::optional<GlobalShadow::Found> GlobalShadow::touched(std::uint64_t address) const noexcept {
+  if (parts_.empty() || address < parts_.front().begin) return {};
+  std::size_t index = 0;
+  search(address, index);
+  const Part& at = parts_[index];
+  const std::uint64_t offset = address - at.begin;
+  if (offset >= at.bytes) return {};
+  Block* const block = at.blocks[offset / Block::bytes].load(std::memory_order_acquire);
+  if (block == nullptr) return {};
+  return Found{block, static_cast<std::uint32_t>(offset % Block::bytes / line_bytes)};
 }
 
 }  // namespace sim

@@ -77,6 +77,8 @@ class Block {
     return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
            by.follows(reads_.at(line), by.access);
   }
+  /// The last access to `some` bytes, if there is one, or the last write.
+  [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
   /// The first earlier access that `piece` conflicts with.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
   void add(std::uint32_t line, const Piece& piece, const Touch& by);
@@ -158,6 +160,8 @@ class GlobalShadow {
   /// The shadow of an address of a region; `hint` is the caller's, to find it faster.
   void prefetch(std::uint64_t address, std::size_t& hint) const noexcept;
   [[nodiscard]] Found find(std::uint64_t address, std::size_t& hint);
+  /// Nothing if the launch had no such region, or nobody touched what is near in it.
+  [[nodiscard]] std::optional<Found> touched(std::uint64_t address) const noexcept;
 
  private:
   struct Part {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <optional>
 #include <random>
 #include <thread>
 
@@ -101,8 +100,7 @@ void run(Launch& launch, std::uint32_t threads) {
   const std::uint64_t clusters = volume(launch.shape.grid) / volume(launch.cluster);
   const std::uint64_t at_once = std::max<std::uint64_t>(launch.ctas_at_once / volume(launch.cluster), 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(threads, 1, std::max<std::uint64_t>(clusters, 1));
-  std::optional<LaunchOrder> order;
-  if (launch.options.races) launch.order = &order.emplace(launch.all_regions());
+  if (launch.options.races) launch.order = std::make_shared<LaunchOrder>(launch.all_regions());
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&] {

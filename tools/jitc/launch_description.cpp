@@ -193,7 +193,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   const Counts counts = whole_numbers(launch.constants);
   const JsonNode root(json, &counts);
   root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
-                    "cooperative", "buffers", "parameters", "note"});
+                    "cooperative", "overlaps", "buffers", "parameters", "note"});
   if (const auto folders = root.find("include")) {
     for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
   }
@@ -206,6 +206,7 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
     launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
   }
   if (const auto cooperative = root.find("cooperative")) launch.cooperative = read_truth(*cooperative);
+  if (const auto overlaps = root.find("overlaps")) launch.overlaps = read_truth(*overlaps);
   if (const auto buffers = root.find("buffers")) {
     for (const auto& buffer : buffers->members()) launch.buffers.push_back(read_buffer(buffer));
   }
@@ -230,6 +231,7 @@ Json to_json(const LaunchDescription& description) {
   json["cluster"] = description.cluster;
   json["shared_bytes"] = description.shared_bytes;
   if (description.cooperative) json["cooperative"] = true;
+  if (description.overlaps) json["overlaps"] = true;
   json["buffers"] = Json::object();
   for (const auto& buffer : description.buffers) json["buffers"][buffer.name] = to_json(buffer);
   json["parameters"] = Json::array();

@@ -26,6 +26,7 @@ struct LaunchDescription {
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::uint32_t shared_bytes = 0;  ///< dynamic
   bool cooperative = false;        ///< all CTAs are there at once, and can meet at a barrier of the grid
+  bool overlaps = false;           ///< it may begin before the launch before it has ended
   std::vector<BufferDescription> buffers;
   std::vector<KernelParameter> parameters;
   friend bool operator==(const LaunchDescription&, const LaunchDescription&) = default;

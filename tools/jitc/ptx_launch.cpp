@@ -44,7 +44,8 @@ tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
           .block = launch.block,
           .shared_bytes = launch.shared_bytes,
           .cluster = launch.cluster,
-          .cooperative = launch.cooperative};
+          .cooperative = launch.cooperative,
+          .overlaps = launch.overlaps};
 }
 
 LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::filesystem::path& folder)

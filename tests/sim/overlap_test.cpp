@@ -1,0 +1,220 @@
+/// Launches that may begin before earlier ones have ended: what comes before griddepcontrol.wait is named if
+/// they touch it, and nothing else.
+#include "sim/support.hpp"
+
+#include <tmajit/codegen.hpp>
+
+#include <map>
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr const char* text = R"(
+#include "tmajit/bulk.cuh"
+#include "tmajit/bulk_group.cuh"
+#include "tmajit/fence.cuh"
+#include "tmajit/grid.cuh"
+#include "tmajit/mbarrier.cuh"
+#include "tmajit/shared_memory.cuh"
+#include "tmajit/sync.cuh"
+using namespace tmajit;
+namespace mbarrier = ptx::mbarrier;
+
+#define KERNEL extern "C" __global__ void
+// `data` is what launches hand over, `other` is a kernel's own.
+KERNEL produce(u32* data, u32* other) {
+  const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+  ptx::launch_dependents();
+  data[at] = other[at] + 1;
+}
+KERNEL produce_by_copy(u32* data, u32* other) {
+  __shared__ alignas(128) u32 tile[32];
+  tile[threadIdx.x] = threadIdx.x;
+  ptx::fence_proxy_async_shared();
+  __syncwarp();
+  if (threadIdx.x != 0) return;
+  ptx::bulk_store(data, ptx::shared_address(tile), sizeof tile);
+  ptx::commit_group();
+  ptx::wait_group<0>();
+}
+KERNEL release(u32* data, u32* other) {
+  data[threadIdx.x] = 1;
+  __syncwarp();
+  __threadfence();
+  if (threadIdx.x == 0) *(volatile u32*)(data + 1000) = 1;
+}
+KERNEL forward(u32* data, u32* other) { ptx::wait_for_prerequisites(); other[2000 + threadIdx.x] = data[threadIdx.x]; }
+KERNEL forward_early(u32* data, u32* other) {
+  ptx::launch_dependents();
+  ptx::wait_for_prerequisites();
+  other[2000 + threadIdx.x] = data[threadIdx.x];
+}
+
+KERNEL waits(u32* data, u32* other) {
+  const u32 own = other[threadIdx.x];
+  ptx::wait_for_prerequisites();
+  other[1000 + threadIdx.x] = data[threadIdx.x] + own;
+}
+KERNEL one_waits(u32* data, u32* other) {
+  if (threadIdx.x == 0) ptx::wait_for_prerequisites();
+  __syncthreads();
+  other[1000 + threadIdx.x] = data[threadIdx.x];
+}
+KERNEL one_waits_alone(u32* data, u32* other) {
+  if (threadIdx.x == 0) ptx::wait_for_prerequisites();
+  other[1000 + threadIdx.x] = data[threadIdx.x];
+}
+KERNEL reads(u32* data, u32* other) { other[1000 + threadIdx.x] = data[threadIdx.x]; }
+KERNEL reads_one(u32* data, u32* other) {
+  if (threadIdx.x == 5) other[1000] = data[5];
+  ptx::wait_for_prerequisites();
+}
+KERNEL writes_what_is_read(u32* data, u32* other) {
+  other[threadIdx.x] = 1;
+  ptx::wait_for_prerequisites();
+}
+KERNEL writes_beside(u32* data, u32* other) {
+  other[3000 + threadIdx.x] = 1;
+  ptx::wait_for_prerequisites();
+}
+KERNEL adds(u32* data, u32* other) { atomicAdd(data + threadIdx.x, 1); }
+__device__ void load(u32* data, u32* other, bool wait) {
+  __shared__ alignas(128) u32 tile[32];
+  __shared__ u64 barrier;
+  const u32 bar = ptx::shared_address(&barrier);
+  if (threadIdx.x == 0) {
+    mbarrier::init(bar, 1);
+    ptx::fence_proxy_async_shared();
+    if (wait) ptx::wait_for_prerequisites();
+    mbarrier::arrive_expect_tx(bar, sizeof tile);
+    ptx::bulk_load(ptx::shared_address(tile), data, sizeof tile, bar);
+  }
+  __syncthreads();
+  while (!mbarrier::try_wait(bar, 0)) {}
+  other[1000 + threadIdx.x] = tile[threadIdx.x];
+}
+KERNEL loads(u32* data, u32* other) { load(data, other, true); }
+KERNEL loads_early(u32* data, u32* other) { load(data, other, false); }
+KERNEL acquires(u32* data, u32* other) {
+  while (*(volatile u32*)(data + 1000) == 0) {}
+  __threadfence();
+  other[1000 + threadIdx.x] = data[threadIdx.x];
+}
+)";
+
+/// Entries, launched one after the other; those with a "+" may overlap those before. "|" synchronises, "0"
+/// is a fill of other memory on the stream.
+using Chain = std::vector<std::string>;
+
+std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
+  static std::map<std::string, Artifact> compiled;
+  const auto sim = make_sim_device({.mode = mode, .threads = 2});
+  const Buffer data(sim, 1 << 14);
+  const Buffer other(sim, 1 << 14);
+  const Buffer third(sim, 64);
+  for (const Buffer* const each : {&data, &other})
+    sim->memory().fill(each->address(), std::byte{0}, each->bytes(), nullptr);
+  const Stream stream = sim->streams().create();
+  std::vector<std::unique_ptr<LoadedKernel>> kernels;
+  for (std::string entry : chain) {
+    if (entry == "|") {
+      sim->streams().synchronize(stream);
+      continue;
+    }
+    if (entry == "0") {
+      sim->memory().fill(third.address(), std::byte{0}, 64, stream);
+      continue;
+    }
+    const bool overlaps = entry.front() == '+';
+    if (overlaps) entry.erase(0, 1);
+    auto found = compiled.find(entry);
+    if (found == compiled.end()) found = compiled.emplace(entry, compile(custom_source(text, entry))).first;
+    kernels.push_back(sim->kernels().load(found->second));
+    std::uint64_t a = data.address();
+    std::uint64_t b = other.address();
+    void* const parameters[] = {&a, &b};
+    kernels.back()->launch({.block = {32, 1, 1}, .overlaps = overlaps}, parameters, stream);
+    kernels.pop_back();  // what reports say of it stays
+  }
+  return sim->reports();
+}
+
+std::string all(const Chain& chain) {
+  std::string names;
+  for (const std::string& entry : chain) names += " " + entry;
+  return names;
+}
+
+constexpr auto modes = {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random};
+
+void correct(const Chain& chain) {
+  for (const auto mode : modes) {
+    std::string found;
+    for (const Report& report : run(chain, mode)) found += report.text() + "\n";
+    INFO(all(chain) << ", mode " << static_cast<int>(mode) << ": " << found);
+    CHECK(found.empty());
+  }
+}
+
+void broken(const Chain& chain) {
+  for (const auto mode : modes) {
+    const std::vector<Report> reports = run(chain, mode);
+    INFO(all(chain) << ", mode " << static_cast<int>(mode));
+    REQUIRE(reports.size() == 1);
+    CHECK(reports.front().rule == "race.launch-before");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a launch that overlaps the one before waits before it touches what that one does") {
+  correct({"produce", "+waits"});
+  correct({"produce", "+one_waits"});
+  correct({"produce", "+loads"});
+  correct({"produce", "+writes_beside"});
+  correct({"produce_by_copy", "+waits"});
+  broken({"produce", "+one_waits_alone"});
+  broken({"produce", "+reads"});
+  broken({"produce", "+reads_one"});
+  broken({"produce", "+writes_what_is_read"});
+  broken({"produce", "+adds"});
+  broken({"produce", "+loads_early"});
+  broken({"produce_by_copy", "+reads"});
+}
+
+TEST_CASE("launches that do not overlap others need no wait") {
+  correct({"produce", "reads"});
+  correct({"+reads"});
+  correct({"produce", "|", "+reads"});
+  correct({"produce", "0", "+reads"});
+  correct({"produce", "forward", "+writes_beside"});
+}
+
+TEST_CASE("a chain of launches that overlap") {
+  correct({"produce", "+forward", "+waits"});
+  // The middle one has waited for the first, and lets the last begin when it ends.
+  correct({"produce", "+forward", "+reads"});
+  broken({"produce", "+forward_early", "+reads"});
+  correct({"produce", "+forward_early", "+waits"});
+  broken({"produce", "+writes_beside", "+writes_beside"});
+  correct({"produce", "+forward_early", "reads"});
+}
+
+TEST_CASE("launches that overlap may hand data over by themselves") {
+  correct({"release", "+acquires"});
+  broken({"release", "+reads"});
+}
+
+TEST_CASE("the report of an access that comes too early names both launches") {
+  const std::vector<Report> reports = run({"produce", "+reads"}, SimOptions::Mode::late);
+  REQUIRE(reports.size() == 1);
+  CHECK_THAT(reports.front().text(), ContainsSubstring("the read by thread (0, 0, 0)"));
+  CHECK_THAT(reports.front().text(),
+             ContainsSubstring("the write by thread (0, 0, 0) of CTA (0, 0, 0) of kernel \"produce\""));
+  CHECK(reports.front().kernel == "reads");
+  CHECK(reports.front().count == 32);
+}
