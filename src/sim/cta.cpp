@@ -42,6 +42,8 @@ std::string describe_wait(Cta& cta, const Group& group) {
     case Wait::Kind::registers:
       return fmt::format("wait for {} registers each: the CTA's pool has {} for a warp's threads",
                          group.wait.what, cta.free_registers);
+    case Wait::Kind::products:
+      return "wait for a wgmma.mma_async that not all warps of their warpgroup have executed";
     case Wait::Kind::warp: return fmt::format("wait for lanes {:#x} of their warp", group.wait.what);
     case Wait::Kind::mbarrier: {
       const Mbarrier* barrier = cta.mbarrier(group.wait.what);
@@ -430,12 +432,17 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
+  // Who waits for registers is why others wait for arrivals; who waits for products does so for who waits
+  // otherwise.
+  const auto causes = [](const Group& group) {
+    if (group.wait.kind == Wait::Kind::registers) return 2;
+    return group.wait.kind == Wait::Kind::products ? 0 : 1;
+  };
   const Warp* first = nullptr;
   const Group* waiting = nullptr;
   for (const auto& warp : warps) {
     for (const Group& group : warp->groups) {
-      const bool cause = group.wait.kind == Wait::Kind::registers;
-      if (waiting != nullptr && (!cause || waiting->wait.kind == Wait::Kind::registers)) continue;
+      if (waiting != nullptr && causes(group) <= causes(*waiting)) continue;
       first = warp.get();
       waiting = &group;
     }

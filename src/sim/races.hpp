@@ -129,8 +129,8 @@ class Races {
 
   void begin_product(const Warp& warp, std::uint32_t lane) { begin_issue(warp, lane); }
   void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
-  /// The warp's products of the groups below `group` are done.
-  void wait_products(const Warp& warp, std::uint64_t group);
+  /// `warp` knows that the products of the groups below `group` that `other` has issued are done.
+  void wait_products(const Warp& warp, const Warp& other, std::uint64_t group);
 
   /// The groups below `group` of a thread of `cta` have read their source, and unless `read_only` written.
   void wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only);

@@ -278,8 +278,8 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   range(at, at + bytes, by, by.access.first, 0);
 }
 
-void Races::wait_products(const Warp& warp, std::uint64_t group) {
-  const auto agent = products_.find(agent_of(warp));
+void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
+  const auto agent = products_.find(agent_of(other));
   if (agent != products_.end())
     of(warp).learn(warp.live, warp.live, agent->second, static_cast<std::uint32_t>(group));
 }

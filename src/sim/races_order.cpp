@@ -319,7 +319,7 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   }
   if ((earlier.spread & a_product) != 0) {
     return {
-        "wgmma.wait_group for the product's group by all warps that issued it, then a barrier or an arrival, "
+        "wgmma.wait_group for the product's group by a warp that issued it, then a barrier or an arrival, "
         "before its operands are written",
         "wait for the group that reads this stage before it is handed back"};
   }

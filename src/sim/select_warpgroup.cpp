@@ -62,8 +62,8 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   std::array<std::array<double, most_n>, k_count> b{};
   const double a_factor = product.negates_a ? -1 : 1;
   if (product.a.empty()) {
-    read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp,
-                        rows_of_warp, a_factor,
+    read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns,
+                        warp.index % warps_of_group * rows_of_warp, rows_of_warp, a_factor,
                         [&](std::uint32_t row, std::uint32_t k, double value) { a[row][k] = value; });
   } else {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -217,19 +217,32 @@ void check_registers(Warp& warp, const WarpgroupProduct& product) {
   }
 }
 
+/// The warps of a warpgroup that have waited for another to issue so many products go on.
+void wake_waiting(Cta& cta, std::uint32_t first, std::size_t issued) {
+  const auto ended = [&](const Wait& wait) {
+    return wait.kind == Wait::Kind::products && wait.what <= issued;
+  };
+  for (std::uint32_t i = first; i < first + warps_of_group; ++i) {
+    Warp& other = *cta.warps[i];
+    if (std::ranges::none_of(other.groups, ended, &Group::wait)) continue;
+    other.wake(ended);
+    ++cta.changes;
+  }
+}
+
 /// products[aux]
 void issue(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
   const WarpgroupProduct& product = warp.program->products[op.aux];
   const std::uint32_t lane = first_lane(mask);
-  const std::uint32_t first = warp.index / 4 * 4;
-  if (mask != all_lanes || first + 4 > cta.warps.size()) {
+  const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
+  if (mask != all_lanes || first + warps_of_group > cta.warps.size()) {
     warp.fail(lane, "wgmma.warpgroup",
               "a wgmma.mma_async by threads that are no whole warpgroup of four warps");
   }
   WarpgroupState& state = warpgroup_of(warp);
-  for (std::uint32_t i = first; i < first + 4; ++i) {
+  for (std::uint32_t i = first; i < first + warps_of_group; ++i) {
     const auto& others = cta.warps[i]->warpgroup;
     const std::size_t number = state.products.size();
     if (!others || others->products.size() <= number || others->products[number] == warp.place()) continue;
@@ -239,6 +252,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
                     warp.index, i, warp.program->place[others->products[number]].line));
   }
   state.products.push_back(warp.place());
+  wake_waiting(cta, first, state.products.size());
   check_registers(warp, product);
   PendingProduct pending{.product = &product, .group = state.group, .place = warp.place()};
   pending.keeps_d = (read_mask(warp, product.keeps_d) >> lane & 1) != 0;
@@ -246,8 +260,8 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   if (cta.races) cta.races->begin_product(warp, lane);
   if (product.a.empty()) {
     pending.a = MatrixDescriptor(get<std::uint64_t>(warp.registers + product.a_matrix, lane));
-    check_matrix(warp, pending.a, product.a_by_columns, warp.index % 4 * rows_of_warp, rows_of_warp,
-                 product.per_chunk);
+    check_matrix(warp, pending.a, product.a_by_columns, warp.index % warps_of_group * rows_of_warp,
+                 rows_of_warp, product.per_chunk);
   }
   check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.per_chunk);
   state.pending.push_back(pending);
@@ -270,21 +284,40 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
   if (warp.gather(mask)) ++warpgroup_of(warp).group;
 }
 
-/// aux: groups that may be pending.
+/// aux: groups that may be pending. A product is one operation of the four warps, and so is its group
+/// (9.7.15.7.2): it is complete, for whichever of them waits, when each has issued it and none reads its
+/// operands any more.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
+  Cta& cta = *warp.cta;
   WarpgroupState& state = warpgroup_of(warp);
-  while (!state.pending.empty() && state.pending.front().group + op.aux < state.group) {
-    PendingProduct& pending = state.pending.front();
-    complete(warp, pending);
+  const auto awaited = [&](const PendingProduct& pending) { return pending.group + op.aux < state.group; };
+  const auto end = std::ranges::find_if_not(state.pending, awaited);
+  const auto still = static_cast<std::size_t>(state.pending.end() - end);
+  const std::size_t count = end == state.pending.begin() ? 0 : state.products.size() - still;
+  const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
+  const std::size_t last = std::min<std::size_t>(first + warps_of_group, cta.warps.size());
+  for (std::size_t i = first; count != 0 && i < last; ++i) {
+    if (warpgroup_of(*cta.warps[i]).products.size() >= count) continue;
+    warp.park(mask, warp.here(), {Wait::Kind::products, static_cast<std::uint32_t>(count), 0});
+    return;
+  }
+  for (std::size_t i = first; i < last; ++i) {
+    Warp& other = *cta.warps[i];
+    WarpgroupState& theirs = warpgroup_of(other);
+    std::size_t number = theirs.products.size() - theirs.pending.size();
+    for (auto each = theirs.pending.begin(); number < count; ++each, ++number) complete(other, *each);
+    if (cta.races && op.aux < state.group) cta.races->wait_products(warp, other, state.group - op.aux);
+  }
+  while (!state.pending.empty() && awaited(state.pending.front())) {
+    const PendingProduct& pending = state.pending.front();
     for (std::size_t i = 0; i < pending.product->registers.size(); ++i) {
       --state.in_flight[pending.product->registers[i]];
       if (i < pending.product->results) --state.results[pending.product->registers[i]];
     }
     state.pending.pop_front();
   }
-  if (warp.cta->races && op.aux < state.group) warp.cta->races->wait_products(warp, state.group - op.aux);
-  ++warp.cta->changes;
+  ++cta.changes;
 }
 
 // Which products there are.
@@ -395,8 +428,8 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   WarpgroupState& state = warpgroup_of(warp);
   state.last_setting = warp.place();
   const std::uint32_t setting = count << 1 | op.a;
-  const std::uint32_t first = warp.index / 4 * 4;
-  for (std::uint32_t i = first; i < std::min<std::size_t>(first + 4, cta.warps.size()); ++i) {
+  const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
+  for (std::uint32_t i = first; i < std::min<std::size_t>(first + warps_of_group, cta.warps.size()); ++i) {
     const auto& others = cta.warps[i]->warpgroup;
     const std::size_t number = state.settings.size();
     if (!others || others->settings.size() <= number || others->settings[number] == setting) continue;

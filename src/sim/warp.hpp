@@ -24,6 +24,7 @@ struct Wait {
     warp,       ///< other lanes of the warp, lanes `what`
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` of them
+    products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
     held,       ///< about to access a peer's shared memory, which happens as late as it may
     yielded,    ///< ready, but others go first
   };

@@ -11,7 +11,6 @@ namespace {
 /// Of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t most_registers = 256;
-constexpr std::uint32_t warps_of_group = 4;
 
 /// Reports where the warps of a group have not executed the same, of which one that `lags` has executed less;
 /// false if all have.

@@ -10,6 +10,8 @@
 TMAJIT_BEGIN
 namespace sim {
 
+inline constexpr std::uint32_t warps_of_group = 4;
+
 /// A matrix in shared memory as a descriptor names it (9.7.15.5.1.2.2).
 struct MatrixDescriptor {
   explicit MatrixDescriptor(std::uint64_t bits) noexcept;
