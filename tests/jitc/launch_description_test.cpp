@@ -104,6 +104,31 @@ TEST_CASE("a launch description with everything") {
   CHECK(parse_launch(to_json(launch).dump()) == launch);
 }
 
+TEST_CASE("launches that come first share the buffers") {
+  const auto launch = parse_launch(R"({"entry": "second", "grid": 2, "block": 32, "overlaps": true,
+    "buffers": {"b": {"dtype": "u32", "shape": [8]}}, "parameters": [{"buffer": "b"}],
+    "before": [{"entry": "first", "grid": 4, "block": 64, "shared_bytes": 16, "parameters": [{"buffer": "b", "offset": 4}]},
+               {"grid": 1, "block": 1, "cooperative": true, "note": "the only kernel"}]})");
+  CHECK(launch.overlaps);
+  REQUIRE(launch.before.size() == 2);
+  CHECK(launch.before[0].entry == "first");
+  CHECK(launch.before[0].grid[0] == 4);
+  CHECK(launch.before[0].shared_bytes == 16);
+  CHECK(std::get<PointerParameter>(launch.before[0].parameters[0]).offset == 4);
+  CHECK(launch.before[1].path == "$.before[1]");
+  CHECK(launch.before[1].cooperative);
+  CHECK_FALSE(launch.before[1].overlaps);
+  CHECK(parse_launch(to_json(launch).dump()) == launch);
+  const auto wrong = [](const std::string& before) {
+    return refusal(R"({"grid": 1, "block": 32, "before": [)" + before + "]}");
+  };
+  CHECK_THAT(wrong(R"({"block": 1})"), ContainsSubstring("$.before[0]: \"grid\" is missing"));
+  CHECK_THAT(wrong(R"({"grid": 1, "block": 2048})"), ContainsSubstring("$.before[0].block"));
+  CHECK_THAT(wrong(R"({"grid": 1, "block": 1, "buffers": {}})"), ContainsSubstring("$.before[0].buffers"));
+  CHECK_THAT(wrong(R"({"grid": 1, "block": 1, "parameters": [{"buffer": "a"}]})"),
+             ContainsSubstring("$.before[0].parameters[0]"));
+}
+
 TEST_CASE("what a launch description leaves out") {
   const auto launch = parse_launch(R"({"grid": 3, "block": 64})");
   CHECK(launch.entry.empty());

@@ -39,6 +39,22 @@ std::string launch(const std::string& parameters, const std::string& entry = "fi
 
 }  // namespace
 
+TEST_CASE("a launch that comes first is checked as the last is") {
+  const auto description = parse_launch(R"({"grid": 1, "block": 32, "entry": "second", "before": [
+    {"grid": 1, "block": 32, "entry": "first"}, {"grid": 1, "block": 32}, {"grid": 1, "block": 32, "entry": "third"}]})");
+  const auto why = [&](std::size_t i) -> std::string {
+    try {
+      (void)match_kernel(description.before[i], kernels_of(two_kernels, "two.ptx"));
+    } catch (const tmajit::Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK_THAT(why(0), StartsWith("$.before[0].parameters: 0 parameters"));
+  CHECK_THAT(why(1), StartsWith("$.before[1]: \"entry\" is missing"));
+  CHECK_THAT(why(2), StartsWith("$.before[2].entry: \"third\" is no kernel"));
+}
+
 TEST_CASE("the kernels of a module and their parameters") {
   const auto kernels = kernels_of(two_kernels, "two.ptx");
   REQUIRE(kernels.size() == 2);

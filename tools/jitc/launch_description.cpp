@@ -182,6 +182,36 @@ void require_filled(const JsonNode::Value& json) {
          fmt::join(unfilled, "; "));
 }
 
+/// What every launch has, whose parameters name `buffers`.
+void read_kernel_launch(const JsonNode& node, const std::vector<BufferDescription>& buffers,
+                        KernelLaunch& launch) {
+  if (const auto entry = node.find("entry")) launch.entry = read_text(*entry, "kernel");
+  launch.grid = read_extent(node.at("grid"), {0x7fffffff, 65535, 65535});
+  launch.block = read_block(node.at("block"));
+  if (const auto cluster = node.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
+  if (const auto bytes = node.find("shared_bytes")) {
+    launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
+  }
+  if (const auto cooperative = node.find("cooperative")) launch.cooperative = read_truth(*cooperative);
+  if (const auto overlaps = node.find("overlaps")) launch.overlaps = read_truth(*overlaps);
+  if (const auto parameters = node.find("parameters")) {
+    for (const auto& parameter : parameters->elements())
+      launch.parameters.push_back(read_parameter(parameter, buffers));
+  }
+}
+
+/// Adds what read_kernel_launch() reads, but for "entry".
+void add_kernel_launch(Json& json, const KernelLaunch& launch) {
+  json["grid"] = launch.grid;
+  json["block"] = launch.block;
+  json["cluster"] = launch.cluster;
+  json["shared_bytes"] = launch.shared_bytes;
+  if (launch.cooperative) json["cooperative"] = true;
+  if (launch.overlaps) json["overlaps"] = true;
+  json["parameters"] = Json::array();
+  for (const auto& parameter : launch.parameters) json["parameters"].push_back(to_json(parameter));
+}
+
 }  // namespace
 
 LaunchDescription parse_launch(std::string_view text, const std::vector<KernelConstant>& constants) {
@@ -193,26 +223,23 @@ LaunchDescription parse_launch(std::string_view text, const std::vector<KernelCo
   const Counts counts = whole_numbers(launch.constants);
   const JsonNode root(json, &counts);
   root.expect_keys({"entry", "source", "constants", "include", "grid", "block", "cluster", "shared_bytes",
-                    "cooperative", "overlaps", "buffers", "parameters", "note"});
+                    "cooperative", "overlaps", "buffers", "parameters", "before", "note"});
   if (const auto folders = root.find("include")) {
     for (const auto& folder : folders->elements()) launch.include.push_back(read_text(folder, "folder"));
   }
-  if (const auto entry = root.find("entry")) launch.entry = read_text(*entry, "kernel");
   if (const auto source = root.find("source")) launch.source = read_text(*source, "file");
-  launch.grid = read_extent(root.at("grid"), {0x7fffffff, 65535, 65535});
-  launch.block = read_block(root.at("block"));
-  if (const auto cluster = root.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
-  if (const auto bytes = root.find("shared_bytes")) {
-    launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
-  }
-  if (const auto cooperative = root.find("cooperative")) launch.cooperative = read_truth(*cooperative);
-  if (const auto overlaps = root.find("overlaps")) launch.overlaps = read_truth(*overlaps);
   if (const auto buffers = root.find("buffers")) {
     for (const auto& buffer : buffers->members()) launch.buffers.push_back(read_buffer(buffer));
   }
-  if (const auto parameters = root.find("parameters")) {
-    for (const auto& parameter : parameters->elements())
-      launch.parameters.push_back(read_parameter(parameter, launch.buffers));
+  read_kernel_launch(root, launch.buffers, launch);
+  if (const auto before = root.find("before")) {
+    for (const auto& earlier : before->elements()) {
+      earlier.expect_keys({"entry", "grid", "block", "cluster", "shared_bytes", "cooperative", "overlaps",
+                           "parameters", "note"});
+      auto& added = launch.before.emplace_back();
+      added.path = fmt::format("$.before[{}]", launch.before.size() - 1);
+      read_kernel_launch(earlier, launch.buffers, added);
+    }
   }
   return launch;
 }
@@ -226,18 +253,14 @@ Json to_json(const LaunchDescription& description) {
     json["constants"][constant.name] = constant.literal();
   }
   if (!description.include.empty()) json["include"] = description.include;
-  json["grid"] = description.grid;
-  json["block"] = description.block;
-  json["cluster"] = description.cluster;
-  json["shared_bytes"] = description.shared_bytes;
-  if (description.cooperative) json["cooperative"] = true;
-  if (description.overlaps) json["overlaps"] = true;
   json["buffers"] = Json::object();
   for (const auto& buffer : description.buffers) json["buffers"][buffer.name] = to_json(buffer);
-  json["parameters"] = Json::array();
-  for (const auto& parameter : description.parameters) {
-    json["parameters"].push_back(to_json(parameter));
+  for (const KernelLaunch& earlier : description.before) {
+    Json& added = json["before"].emplace_back(Json::object());
+    if (!earlier.entry.empty()) added["entry"] = earlier.entry;
+    add_kernel_launch(added, earlier);
   }
+  add_kernel_launch(json, description);
   return json;
 }
 

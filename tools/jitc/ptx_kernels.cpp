@@ -65,30 +65,31 @@ std::uint64_t count_of(const Extent& extent) {
 }
 
 /// Throws with every extent that the kernel cannot be launched with.
-void require_shape(const LaunchDescription& launch, const PtxKernel& kernel) {
+void require_shape(const KernelLaunch& launch, const PtxKernel& kernel) {
   const Extent block{launch.block[0], launch.block[1], launch.block[2]};
   const Extent cluster{launch.cluster[0], launch.cluster[1], launch.cluster[2]};
   const Extent grid{launch.grid[0], launch.grid[1], launch.grid[2]};
   const auto text = [](const Extent& extent) { return fmt::format("[{}]", fmt::join(extent, ", ")); };
   std::vector<std::string> wrong;
   if (kernel.block && *kernel.block != block)
-    wrong.push_back(
-        fmt::format("$.block: {}, but its .reqntid asks for {}", text(block), text(*kernel.block)));
+    wrong.push_back(fmt::format("{}.block: {}, but its .reqntid asks for {}", launch.path, text(block),
+                                text(*kernel.block)));
   if (kernel.most_block && count_of(*kernel.most_block) < count_of(block)) {
-    wrong.push_back(fmt::format("$.block: {} are {} threads, but its .maxntid allows {}", text(block),
-                                count_of(block), count_of(*kernel.most_block)));
+    wrong.push_back(fmt::format("{}.block: {} are {} threads, but its .maxntid allows {}", launch.path,
+                                text(block), count_of(block), count_of(*kernel.most_block)));
   }
   const bool given = cluster != Extent{1, 1, 1};
   if (kernel.cluster && given && *kernel.cluster != cluster) {
-    wrong.push_back(fmt::format("$.cluster: {}, but its .reqnctapercluster asks for {}", text(cluster),
-                                text(*kernel.cluster)));
+    wrong.push_back(fmt::format("{}.cluster: {}, but its .reqnctapercluster asks for {}", launch.path,
+                                text(cluster), text(*kernel.cluster)));
   }
-  if (kernel.needs_cluster && !given) wrong.push_back("$.cluster: its .explicitcluster asks for one");
+  if (kernel.needs_cluster && !given)
+    wrong.push_back(launch.path + ".cluster: its .explicitcluster asks for one");
   const Extent used = kernel.cluster.value_or(cluster);
   for (std::size_t d = 0; d < 3; ++d) {
     if (used.at(d) == 0 || grid.at(d) % used.at(d) == 0) continue;
-    wrong.push_back(
-        fmt::format("$.grid: {} is no whole number of its clusters of {} CTAs", text(grid), text(used)));
+    wrong.push_back(fmt::format("{}.grid: {} is no whole number of its clusters of {} CTAs", launch.path,
+                                text(grid), text(used)));
     break;
   }
   if (!wrong.empty())
@@ -111,13 +112,15 @@ std::vector<PtxKernel> kernels_of(std::string_view text, std::string_view file) 
   return kernels;
 }
 
-const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std::string& words) {
+const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std::string& words,
+                               const std::string& path) {
   if (kernels.empty()) refuse("the PTX defines no kernel (.entry)");
   std::vector<std::string> shown;
   for (const auto& kernel : kernels) shown.push_back(shown_entry(kernel.name));
   if (words.empty()) {
     if (kernels.size() == 1) return kernels.front();
-    refuse("$: \"entry\" is missing; the PTX has {} kernels: {}", kernels.size(), fmt::join(shown, ", "));
+    refuse("{}: \"entry\" is missing; the PTX has {} kernels: {}", path, kernels.size(),
+           fmt::join(shown, ", "));
   }
   // The whole of a name goes before a part of others.
   using Test = std::function<bool(std::size_t)>;
@@ -134,34 +137,35 @@ const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std:
     if (found.empty()) continue;
     std::vector<std::string> names;
     for (const std::size_t i : found) names.push_back(shown[i]);
-    refuse("$.entry: \"{}\" is part of the names of {} kernels: {}", words, found.size(),
+    refuse("{}.entry: \"{}\" is part of the names of {} kernels: {}", path, words, found.size(),
            fmt::join(names, ", "));
   }
   const std::vector<std::string_view> names(shown.begin(), shown.end());
-  refuse("$.entry: \"{}\" is no kernel of the PTX; it has {}{}", words, fmt::join(shown, ", "),
+  refuse("{}.entry: \"{}\" is no kernel of the PTX; it has {}{}", path, words, fmt::join(shown, ", "),
          tmajit::suggestion(words, names));
 }
 
-const PtxKernel& match_kernel(const LaunchDescription& description, const std::vector<PtxKernel>& kernels) {
-  const PtxKernel& kernel = choose_kernel(kernels, description.entry);
+const PtxKernel& match_kernel(const KernelLaunch& launch, const std::vector<PtxKernel>& kernels) {
+  const PtxKernel& kernel = choose_kernel(kernels, launch.entry, launch.path);
   const auto& declared = kernel.parameters;
-  const auto& given = description.parameters;
+  const auto& given = launch.parameters;
   for (std::size_t i = 0; i < std::min(declared.size(), given.size()); ++i) {
     const auto bytes = bytes_of(given[i]);
     if (bytes == declared[i].bytes) continue;
-    refuse("$.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", i, describe(given[i]),
-           counted(bytes, "byte"), kernel.name, declared[i].declaration, counted(declared[i].bytes, "byte"));
+    refuse("{}.parameters[{}]: {} has {}, but kernel \"{}\" declares \"{}\", {}", launch.path, i,
+           describe(given[i]), counted(bytes, "byte"), kernel.name, declared[i].declaration,
+           counted(declared[i].bytes, "byte"));
   }
   if (given.size() < declared.size()) {
-    refuse("$.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}",
+    refuse("{}.parameters: {}, but kernel \"{}\" takes {}; missing is number {}, \"{}\", {}", launch.path,
            counted(given.size(), "parameter"), kernel.name, declared.size(), given.size(),
            declared[given.size()].declaration, counted(declared[given.size()].bytes, "byte"));
   }
   if (given.size() > declared.size()) {
-    refuse("$.parameters: {}, but kernel \"{}\" takes {}", counted(given.size(), "parameter"), kernel.name,
-           declared.size());
+    refuse("{}.parameters: {}, but kernel \"{}\" takes {}", launch.path, counted(given.size(), "parameter"),
+           kernel.name, declared.size());
   }
-  require_shape(description, kernel);
+  require_shape(launch, kernel);
   return kernel;
 }
 

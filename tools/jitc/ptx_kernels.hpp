@@ -33,13 +33,15 @@ struct PtxKernel {
 [[nodiscard]] std::vector<PtxKernel> kernels_of(std::string_view ptx, std::string_view file);
 
 /// The kernel that `words` mean: its symbol, its name as its author wrote it, or any part of that which no
-/// other kernel's has; empty words mean the only one. Throws Error{invalid_argument} with the candidates.
-[[nodiscard]] const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std::string& words);
+/// other kernel's has; empty words mean the only one. Throws Error{invalid_argument} with the candidates and
+/// `path`, of the launch that names it.
+[[nodiscard]] const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std::string& words,
+                                             const std::string& path = "$");
 
-/// The kernel of `kernels` that a description means, with parameters that fit it one by one, and a block,
+/// The kernel of `kernels` that a launch means, with parameters that fit it one by one, and a block,
 /// grid and cluster that it can be launched with. Throws Error{invalid_argument} that names every place in
 /// the description that does not fit, and what the PTX declares.
-[[nodiscard]] const PtxKernel& match_kernel(const LaunchDescription& description,
+[[nodiscard]] const PtxKernel& match_kernel(const KernelLaunch& launch,
                                             const std::vector<PtxKernel>& kernels);
 
 }  // namespace jitc

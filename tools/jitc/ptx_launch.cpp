@@ -39,7 +39,7 @@ std::vector<std::byte> value_bytes(const Value& value) {
 
 }  // namespace
 
-tmajit::LaunchShape shape_of(const LaunchDescription& launch) {
+tmajit::LaunchShape shape_of(const KernelLaunch& launch) {
   return {.grid = launch.grid,
           .block = launch.block,
           .shared_bytes = launch.shared_bytes,
@@ -184,12 +184,11 @@ tmajit::TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map,
   return spec;
 }
 
-std::vector<tmajit::KernelArgument> LaunchBuffers::arguments(
-    const std::vector<KernelParameter>& parameters) const {
+std::vector<tmajit::KernelArgument> LaunchBuffers::arguments(const KernelLaunch& launch) const {
   std::vector<tmajit::KernelArgument> result;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto path = fmt::format("$.parameters[{}]", i);
-    const auto& parameter = parameters[i];
+  for (std::size_t i = 0; i < launch.parameters.size(); ++i) {
+    const auto path = fmt::format("{}.parameters[{}]", launch.path, i);
+    const auto& parameter = launch.parameters[i];
     if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
       result.emplace_back(
           tmajit::ValueArgument{.bytes = scalar_bytes(*scalar), .alignment = tmajit::size_of(scalar->type)});
@@ -232,9 +231,8 @@ tmajit::ValueArgument LaunchBuffers::structure(const StructParameter& parameter,
   return value;
 }
 
-std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
-    const std::vector<KernelParameter>& parameters) const {
-  const auto all = arguments(parameters);
+std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(const KernelLaunch& launch) const {
+  const auto all = arguments(launch);
   std::vector<tmajit::Violation> violations;
   const auto add_violations = [&](const tmajit::MapArgument& map, const std::string& path) {
     for (auto& violation : tmajit::validate(map.spec, place({map.tensor, map.offset}))) {
@@ -243,7 +241,7 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
     }
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto path = fmt::format("$.parameters[{}]", i);
+    const auto path = fmt::format("{}.parameters[{}]", launch.path, i);
     if (const auto* const map = std::get_if<tmajit::MapArgument>(&all[i])) add_violations(*map, path);
     const auto* const value = std::get_if<tmajit::ValueArgument>(&all[i]);
     if (value == nullptr) continue;
@@ -274,7 +272,7 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(
 
 tmajit::OwnLaunch LaunchBuffers::own_launch(const LaunchDescription& description) const {
   tmajit::OwnLaunch launch{
-      .tensors = {}, .arguments = arguments(description.parameters), .shape = shape_of(description)};
+      .tensors = {}, .arguments = arguments(description), .shape = shape_of(description)};
   for (const auto& entry : entries_) launch.tensors.push_back({entry.view, entry.memory.address()});
   return launch;
 }

@@ -14,7 +14,7 @@
 
 namespace jitc {
 
-[[nodiscard]] tmajit::LaunchShape shape_of(const LaunchDescription& launch);
+[[nodiscard]] tmajit::LaunchShape shape_of(const KernelLaunch& launch);
 
 /// The buffers of a description with their files open; paths are relative to `folder`. The buffers get a type
 /// and a shape of their own. Throws Error{invalid_argument} where a file contradicts the description, and
@@ -38,8 +38,7 @@ class LaunchBuffers {
 
   /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError with every rule
   /// that a tensor map breaks.
-  [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(
-      const std::vector<KernelParameter>& parameters) const;
+  [[nodiscard]] std::vector<std::vector<std::byte>> parameter_bytes(const KernelLaunch& launch) const;
   /// The same launch for Kernel::prepare(); its tensors are the buffers. upload() comes first.
   [[nodiscard]] tmajit::OwnLaunch own_launch(const LaunchDescription& description) const;
 
@@ -63,8 +62,7 @@ class LaunchBuffers {
                                                  const std::string& path) const;
   [[nodiscard]] tmajit::ValueArgument structure(const StructParameter& parameter,
                                                 const std::string& path) const;
-  [[nodiscard]] std::vector<tmajit::KernelArgument> arguments(
-      const std::vector<KernelParameter>& parameters) const;
+  [[nodiscard]] std::vector<tmajit::KernelArgument> arguments(const KernelLaunch& launch) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<tmajit::Device> device_;

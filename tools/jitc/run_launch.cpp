@@ -21,27 +21,41 @@
 namespace jitc {
 namespace {
 
+/// The launches of a description, those before it first.
+std::vector<const KernelLaunch*> all_launches(const LaunchDescription& description) {
+  std::vector<const KernelLaunch*> all;
+  for (const KernelLaunch& earlier : description.before) all.push_back(&earlier);
+  all.push_back(&description);
+  return all;
+}
+
 /// A description with its buffers on a device.
 class DescribedLaunch {
  public:
   /// `file` is the description's, which messages name.
-  DescribedLaunch(const LaunchDescription& launch, const std::filesystem::path& folder, std::string file,
+  DescribedLaunch(const LaunchDescription& description, const std::filesystem::path& folder, std::string file,
                   const std::shared_ptr<tmajit::Device>& device)
-      : file_(std::move(file)),
-        shape_(shape_of(launch)),
-        buffers_(naming(file_, [&] { return LaunchBuffers(launch, folder); })) {
+      : file_(std::move(file)), buffers_(naming(file_, [&] { return LaunchBuffers(description, folder); })) {
     buffers_.upload(device);
-    bytes_ = naming(file_, [&] { return buffers_.parameter_bytes(launch.parameters); });
-    for (auto& parameter : bytes_) parameters_.push_back(parameter.data());
+    for (const KernelLaunch* const launch : all_launches(description)) {
+      Step& step = steps_.emplace_back();
+      step.shape = shape_of(*launch);
+      step.bytes = naming(file_, [&] { return buffers_.parameter_bytes(*launch); });
+      for (auto& parameter : step.bytes) step.parameters.push_back(parameter.data());
+    }
     buffers_.open_outputs();
   }
 
-  /// Launches `kernel`, a Kernel or a LoadedKernel.
-  template <class Kernel>
-  void operator()(const Kernel& kernel) const {
-    naming(file_, [&] { kernel.launch(shape_, parameters_, nullptr); });
+  /// Launches `kernels`, of all_launches(): pointers to a Kernel or a LoadedKernel.
+  template <class Kernels>
+  void operator()(const Kernels& kernels) const {
+    naming(file_, [&] {
+      for (std::size_t i = 0; i < steps_.size(); ++i)
+        kernels[i]->launch(steps_[i].shape, steps_[i].parameters, nullptr);
+    });
   }
-  [[nodiscard]] const tmajit::LaunchShape& shape() const noexcept { return shape_; }
+  /// Of the last.
+  [[nodiscard]] const tmajit::LaunchShape& shape() const noexcept { return steps_.back().shape; }
   [[nodiscard]] std::uint64_t bytes() const { return buffers_.bytes(); }
 
   void write_outputs(Json& report, bool json) {
@@ -52,12 +66,22 @@ class DescribedLaunch {
   }
 
  private:
+  struct Step {
+    tmajit::LaunchShape shape;
+    std::vector<std::vector<std::byte>> bytes;
+    std::vector<void*> parameters;
+  };
+
   std::string file_;
-  tmajit::LaunchShape shape_;
   LaunchBuffers buffers_;
-  std::vector<std::vector<std::byte>> bytes_;
-  std::vector<void*> parameters_;
+  std::vector<Step> steps_;
 };
+
+/// Names the kernels of all but the last.
+void say_before(const std::vector<tmajit::Artifact>& artifacts) {
+  for (std::size_t i = 0; i + 1 < artifacts.size(); ++i)
+    say("before", "{}", tmajit::check::shown_name(artifacts[i].entry));
+}
 
 Json run_json(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape) {
   return {{"device", to_json(info)}, {"grid", shape.grid}, {"block", shape.block}};
@@ -66,8 +90,8 @@ Json run_json(const tmajit::DeviceInfo& info, const tmajit::LaunchShape& shape) 
 }  // namespace
 
 int run_ptx(const RunOptions& options, bool json) {
-  tmajit::Artifact artifact;
-  artifact.ptx = InputFile(options.ptx).text();
+  const InputFile file(options.ptx);
+  const std::string ptx(file.text());
   const InputFile launch_file(options.own.launch);
   auto description = naming(options.own.launch, [&] { return parse_launch(launch_file.text()); });
   if (!options.own.entry.empty()) description.entry = options.own.entry;
@@ -75,26 +99,39 @@ int run_ptx(const RunOptions& options, bool json) {
     refuse("{}: $: \"constants\" and \"include\" are for files of CUDA C++; {} is compiled already",
            options.own.launch, options.ptx);
   }
-  const auto kernels = kernels_of(artifact.ptx, options.ptx);
-  artifact.entry = naming(options.own.launch, [&] { return match_kernel(description, kernels).name; });
-
+  const auto entries = kernels_of(ptx, options.ptx);
   const auto folder = std::filesystem::path(options.own.launch).parent_path();
-  if (!description.source.empty()) artifact.source = InputFile(folder / description.source).text();
+  std::string source;
+  if (!description.source.empty()) source = InputFile(folder / description.source).text();
+  std::vector<tmajit::Artifact> artifacts;
+  for (const KernelLaunch* const launch : all_launches(description)) {
+    tmajit::Artifact& artifact = artifacts.emplace_back();
+    artifact.ptx = ptx;
+    artifact.source = source;
+    artifact.entry = naming(options.own.launch, [&] { return match_kernel(*launch, entries).name; });
+  }
 
   const auto choice = select_device(options.device, options.simulation, true);
   const auto& device = choice.device;
-  const auto kernel = naming(options.ptx, [&] { return device->kernels().load(artifact); });
-  naming(options.own.launch, [&] { kernel->allow_shared_bytes(description.shared_bytes); });
+  std::vector<std::unique_ptr<tmajit::LoadedKernel>> kernels;
+  Artifacts shown;
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    kernels.push_back(naming(options.ptx, [&] { return device->kernels().load(artifacts[i]); }));
+    naming(options.own.launch,
+           [&] { kernels[i]->allow_shared_bytes(all_launches(description)[i]->shared_bytes); });
+    shown.push_back(&artifacts[i]);
+  }
   DescribedLaunch launch(description, folder, options.own.launch, device);
 
   if (!json) {
-    say("kernel", "{} of {}", tmajit::check::shown_name(artifact.entry), options.ptx);
+    say_before(artifacts);
+    say("kernel", "{} of {}", tmajit::check::shown_name(artifacts.back().entry), options.ptx);
     say_launch(device->info(), launch.shape());
   }
-  Json report{{"ptx", options.ptx}, {"entry", artifact.entry}, {"launch", to_json(description)}};
+  Json report{{"ptx", options.ptx}, {"entry", artifacts.back().entry}, {"launch", to_json(description)}};
   report["run"] = run_json(device->info(), launch.shape());
   const bool right = choice.simulation->run(
-      {&artifact}, [&] { launch(*kernel); }, report, json);
+      shown, [&] { launch(kernels); }, report, json);
   report["outputs"] = Json::array();
   if (choice.simulation->writes(right)) launch.write_outputs(report, json);
   print_result(options, choice, report, json);
@@ -104,7 +141,6 @@ int run_ptx(const RunOptions& options, bool json) {
 int run_own_kernel(const RunOptions& options, bool json) {
   const std::string& path = options.problem.word;
   const OwnFile file = read_own_kernel(path, options.own);
-  const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
   auto chosen = runtime_options(options.compiler);
   const auto choice = select_device(options.device, options.simulation, options.wants_simulation);
   const auto& device = choice.device;
@@ -113,28 +149,42 @@ int run_own_kernel(const RunOptions& options, bool json) {
   chosen.device = device;
   const tmajit::Runtime runtime(std::move(chosen));
   LaunchDescription description = *file.launch;
-  const auto kernel = [&] {
+  std::vector<tmajit::Kernel> compiled;
+  std::vector<tmajit::Artifact> artifacts;
+  for (const KernelLaunch* const launch : all_launches(description)) {
+    tmajit::OwnKernel own = file.kernel;
+    if (launch != &description) own.entry = launch->entry;
     const Progress progress("compiling");
-    return runtime.kernel(source, description.shared_bytes);
-  }();
-  const tmajit::Artifact artifact = kernel.artifact();
-  description.entry = artifact.entry;
-  naming(options.own.launch,
-         [&] { static_cast<void>(match_kernel(description, kernels_of(artifact.ptx, path))); });
+    const tmajit::Source source = naming(path, [&] { return tmajit::source(own); });
+    artifacts.push_back(compiled.emplace_back(runtime.kernel(source, launch->shared_bytes)).artifact());
+    KernelLaunch named = *launch;
+    named.entry = artifacts.back().entry;
+    naming(options.own.launch,
+           [&] { static_cast<void>(match_kernel(named, kernels_of(artifacts.back().ptx, path))); });
+  }
+  description.entry = artifacts.back().entry;
+  const tmajit::Kernel& kernel = compiled.back();
+  std::vector<const tmajit::Kernel*> kernels;
+  Artifacts shown;
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    kernels.push_back(&compiled[i]);
+    shown.push_back(&artifacts[i]);
+  }
   DescribedLaunch launch(description, file.launch_folder, options.own.launch, device);
 
   if (!json) {
-    say("kernel", "{} of {}", shown_entry(artifact.entry), path);
+    say_before(artifacts);
+    say("kernel", "{} of {}", shown_entry(artifacts.back().entry), path);
     say("cubin", "{}: {}", describe_origin(kernel), describe_resources(kernel, description.shared_bytes));
     say_launch(device->info(), launch.shape());
   }
   Json report{{"file", path}, {"launch", to_json(description)}};
   report.update(to_json(kernel, launch.shape()));
   report["run"] = run_json(device->info(), launch.shape());
-  const auto run_once = [&] { launch(kernel); };
+  const auto run_once = [&] { launch(kernels); };
   report["outputs"] = Json::array();
   if (choice.simulation) {
-    const bool right = choice.simulation->run({&artifact}, run_once, report, json);
+    const bool right = choice.simulation->run(shown, run_once, report, json);
     if (choice.simulation->writes(right)) launch.write_outputs(report, json);
     print_result(options, choice, report, json);
     return right ? exit_code::done : exit_code::found;

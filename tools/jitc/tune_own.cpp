@@ -116,7 +116,8 @@ void check_tune_own(const TuneOwnOptions& options) {
   const auto first = tmajit::combinations(choices).front();
   TuneOwnOptions one = options;
   for (const auto& constant : first) one.own.constants.push_back(assignment(constant));
-  static_cast<void>(read_own_kernel(options.file, one.own));
+  if (!read_own_kernel(options.file, one.own).launch->before.empty())
+    refuse("{}: $.before: what is tuned is one kernel; leave the launches before it out", options.own.launch);
 }
 
 void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& options, Json& report, bool json) {
