@@ -94,9 +94,17 @@ std::string Bench::run(const Trial& trial, const Case& of) {
     launch.tensors.back().address = others.emplace_back(device, memory.before.size()).address();
     device->memory().fill(others.back().address(), std::byte{0x77}, memory.before.size(), nullptr);
   }
-  PreparedLaunch prepared = kernel(trial.kernel).prepare(launch);
-  if (trial.moved) prepared.rebind(addresses);
-  prepared();
+  std::vector<PreparedLaunch> prepared;
+  const auto prepare = [&](const std::string& entry, const LaunchShape& shape) {
+    OwnKernel own = trial.kernel;
+    own.entry = entry;
+    launch.shape = shape;
+    prepared.push_back(kernel(own).prepare(launch));
+    if (trial.moved) prepared.back().rebind(addresses);
+  };
+  for (const EarlierLaunch& earlier : trial.before) prepare(earlier.entry, earlier.shape);
+  prepare(trial.kernel.entry, trial.shape);
+  for (const PreparedLaunch& each : prepared) each();
   forgive(of);
   std::string text;
   for (std::size_t i = 0; i < buffers.size(); ++i) {

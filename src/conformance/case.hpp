@@ -24,13 +24,20 @@ struct Memory {
   bool compared = true;  ///< else what a kernel leaves there is nobody's business
 };
 
-/// One launch of one kernel.
+/// A launch of another kernel of the text, with the same arguments.
+struct EarlierLaunch {
+  std::string entry;
+  tmajit::LaunchShape shape;
+};
+
+/// One launch of one kernel, or several on one stream.
 struct Trial {
   std::string what;  ///< everything that tells it from the others of its case
   tmajit::OwnKernel kernel;
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;
   tmajit::LaunchShape shape;
+  std::vector<EarlierLaunch> before = {};  ///< in this order
   /// Maps are encoded and addresses bound for other memory, then moved to this (cuTensorMapReplaceAddress).
   bool moved = false;
 };

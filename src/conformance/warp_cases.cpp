@@ -158,6 +158,47 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
+// The first lets the second begin long before it writes. `other` is what nobody else touches.
+constexpr auto overlap_text = R"(
+#include "tmajit/grid.cuh"
+using namespace tmajit;
+
+extern "C" __global__ void produce(u32* out, const u32* in) {
+  ptx::launch_dependents();
+  for (u32 i = 0; i < 20; ++i) __nanosleep(1000);
+  out[threadIdx.x] = 3 * in[threadIdx.x];
+}
+extern "C" __global__ void words(u32* out, const u32* in) {
+  u32* const other = out + 256;
+  other[threadIdx.x] = in[threadIdx.x];
+  if (threadIdx.x == ONE) ptx::wait_for_prerequisites();
+  __syncthreads();
+  out[128 + threadIdx.x] = out[threadIdx.x] + 1;
+}
+)";
+
+/// All threads wait, or one, whom the others meet.
+Trial overlap(Random& random, bool all) {
+  std::string text = overlap_text;
+  text.replace(text.find("ONE"), 3, all ? "threadIdx.x" : std::to_string(reference::between(random, 0, 127)));
+  Trial trial = trial_of({.what = all ? "all threads wait" : "one thread waits, then all meet",
+                          .text = text,
+                          .in = 128,
+                          .out = 384,
+                          .expect =
+                              [](Out out, In in) {
+                                for (std::uint32_t i = 0; i < 128; ++i) {
+                                  out[i] = 3 * in[i];
+                                  out[128 + i] = out[i] + 1;
+                                  out[256 + i] = in[i];
+                                }
+                              }},
+                         random);
+  trial.before.push_back({"produce", trial.shape});
+  trial.shape.overlaps = true;
+  return trial;
+}
+
 }  // namespace
 
 void add_warps(std::vector<Case>& cases) {
@@ -194,6 +235,14 @@ void add_warps(std::vector<Case>& cases) {
                            .expect = [](Out out, In in) {
                              std::ranges::transform(in, out.begin(), [](std::uint32_t x) { return x + 1; });
                            }}));
+  cases.push_back({.name = "grid.overlap",
+                   .instructions = {"griddepcontrol"},
+                   .what = "a launch that begins early reads what the one before writes once it has waited",
+                   .trials = [](Random& random) {
+                     std::vector<Trial> trials;
+                     for (int i = 0; i < 4; ++i) trials.push_back(overlap(random, i % 2 == 0));
+                     return trials;
+                   }});
 }
 
 }  // namespace conformance
