@@ -53,14 +53,37 @@ class Launch:
 
 
 @dataclasses.dataclass(frozen=True)
+class Known:
+    """A report of a run that is a true statement about the kernel."""
+
+    rule: str
+    kernel: str  # a part of its name
+    why: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """Somebody's whole program: its host part computes the launches and says whether what they gave is right.
+
+    `make` of its case leaves it beside the PTX as `program`, linked with the stand-in of runtime/ for CUDA's runtime. Each of
+    `runs` are its arguments, and how often it is then to say `right`.
+    """
+
+    right: str
+    runs: tuple[tuple[str, int], ...]
+    known: tuple[Known, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
     name: str
     group: str  # "triton", "cuda", "cutlass"
     make: Callable[[Tools, pathlib.Path], pathlib.Path]  # the PTX, somewhere in the folder
-    launch: Optional[Callable[[], Launch]] = None  # None: it is linted only
+    launch: Optional[Callable[[], Launch]] = None  # with neither it is linted only
     # Rules whose findings in this kernel are true statements about it, each with the reason.
     known: dict[str, str] = dataclasses.field(default_factory=dict)
     # Rules that every run breaks, since the kernel has that mistake: the run is to name it, by no other rule.
     mistakes: dict[str, str] = dataclasses.field(default_factory=dict)
     # What the simulated device lacks for it. A case that runs nevertheless is to lose this word.
     missing: str = ""
+    program: Optional[Program] = None

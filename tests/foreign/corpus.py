@@ -13,7 +13,8 @@ import pathlib
 import sys
 
 import cuda_cases
-import cutlass_cases
+import cute_cases
+import cutlass_programs
 import triton_cases
 from case import Tools
 from run_case import Row, run_case
@@ -60,7 +61,7 @@ def _options() -> argparse.Namespace:
 
 def main() -> int:
     options = _options()
-    everything = [*cuda_cases.cases(), *triton_cases.cases(), *cutlass_cases.cases()]
+    everything = [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases(), *cutlass_programs.cases()]
     chosen = [
         case
         for case in everything

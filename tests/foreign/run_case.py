@@ -14,7 +14,7 @@ import time
 
 import numpy
 
-from case import Case, CannotMake, Tools
+from case import Case, CannotMake, Known, Program, Tools
 
 # What lint and runs may take: the issue of a checker in somebody's CI is that it ends.
 LINT_SECONDS, LINT_BYTES = 30, 2 << 30
@@ -43,7 +43,7 @@ class Row:
         return self.parsed == "yes" and self.findings == 0 and self.run in ("right", "named", "open", "-")
 
 
-def _limited(command: list, seconds: int, size: int, folder: pathlib.Path):
+def _limited(command: list, seconds: int, size: int, folder: pathlib.Path, environment: dict[str, str] = {}):
     """Its exit code, output, errors, seconds and largest size in MiB; exit code None after `seconds`."""
 
     def limit() -> None:
@@ -51,7 +51,14 @@ def _limited(command: list, seconds: int, size: int, folder: pathlib.Path):
 
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen([str(each) for each in command], stdout=out, stderr=err, preexec_fn=limit, cwd=folder)
+        process = subprocess.Popen(
+            [str(each) for each in command],
+            stdout=out,
+            stderr=err,
+            preexec_fn=limit,
+            cwd=folder,
+            env={**os.environ, **environment},
+        )
         timer = threading.Timer(seconds, process.kill)
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -157,6 +164,36 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     row.notes += wrong
 
 
+def _reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[str]:
+    """The lines of the stand-in's file of reports that are not known."""
+    unknown = []
+    for line in file.read_text().splitlines():
+        rule, kernel, place, found = line.split("\t")
+        if not any(rule == each.rule and each.kernel in kernel for each in known):
+            unknown.append(f"{rule} at line {place}: {found}")
+    return unknown
+
+
+def _run_program(program: Program, ptx: pathlib.Path, row: Row) -> None:
+    reports = ptx.parent / "reports"
+    environment = {"TMAJIT_PTX": str(ptx), "TMAJIT_REPORTS": str(reports)}
+    row.run = "right"
+    for arguments, times in program.runs:
+        reports.write_text("")
+        command = [ptx.parent / "program", *arguments.split()]
+        code, out, err, seconds, _ = _limited(command, RUN_SECONDS, RUN_BYTES, ptx.parent, environment)
+        row.run_seconds += seconds
+        unknown = _reports(reports, program.known)
+        row.notes += [f"{arguments}: {each}"[:240] for each in unknown[:3]]
+        said = out.count(program.right)
+        if code != 0 or said != times:
+            last = " ".join((out + err).split())[-200:]
+            row.notes.append(f"{arguments}: ended with {code}, and said {said} times, not {times}, that it is right: {last}")
+            row.run = "wrong"
+        elif unknown and row.run == "right":
+            row.run = "reports"
+
+
 def run_case(case: Case, tools: Tools, folder: pathlib.Path) -> Row:
     folder.mkdir(parents=True, exist_ok=True)
     row = Row(case.name)
@@ -172,4 +209,6 @@ def run_case(case: Case, tools: Tools, folder: pathlib.Path) -> Row:
         if case.missing:
             row.notes = [f"missing: {case.missing}"]
             row.run = "no longer open" if row.run == "right" else "open"
+    if case.program is not None and row.parsed == "yes":
+        _run_program(case.program, ptx, row)
     return row

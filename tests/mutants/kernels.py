@@ -97,10 +97,10 @@ def _foreign_cases() -> list:
     if str(FOREIGN) not in sys.path:
         sys.path.insert(0, str(FOREIGN))
     import cuda_cases
-    import cutlass_cases
+    import cute_cases
     import triton_cases
 
-    return [*cuda_cases.cases(), *triton_cases.cases(), *cutlass_cases.cases()]
+    return [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases()]
 
 
 def foreign_error() -> type:

@@ -22,7 +22,8 @@ std::string environment(const char* name, const char* otherwise) {
 std::string read_ptx() {
   const std::string path = environment("TMAJIT_PTX", "");
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(cudaErrorInvalidKernelImage, "TMAJIT_PTX names no file that can be read: \"" + path + "\"");
+  if (!file)
+    throw Failure(cudaErrorInvalidKernelImage, "TMAJIT_PTX names no file that can be read: \"" + path + "\"");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -30,7 +31,8 @@ std::string read_ptx() {
 
 void write_report(const tmajit::Report& report) {
   std::string found = report.found;
-  std::ranges::replace_if(found, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::ranges::replace_if(
+      found, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::ofstream(environment("TMAJIT_REPORTS", "/dev/stderr"), std::ios::app)
       << report.rule << '\t' << report.kernel << '\t' << report.ptx_line << '\t' << found << '\n';
 }
@@ -77,7 +79,8 @@ tmajit::LoadedKernel& kernel_of(const void* stub) {
   auto& loaded = kernels().loaded[stub];
   if (!loaded) {
     const auto name = kernels().names.find(stub);
-    if (name == kernels().names.end()) throw Failure(cudaErrorInvalidDeviceFunction, "nobody registered such a kernel");
+    if (name == kernels().names.end())
+      throw Failure(cudaErrorInvalidDeviceFunction, "nobody registered such a kernel");
     tmajit::Artifact artifact;
     artifact.entry = name->second;
     artifact.ptx = ptx;
@@ -86,9 +89,13 @@ tmajit::LoadedKernel& kernel_of(const void* stub) {
   return *loaded;
 }
 
-void register_kernel(const void* stub, const std::string& name) { kernels().names[stub] = name; }
+void register_kernel(const void* stub, const std::string& name) {
+  kernels().names[stub] = name;
+}
 
-cudaError_t remember(cudaError_t code) noexcept { return error_of_thread() = code; }
+cudaError_t remember(cudaError_t code) noexcept {
+  return error_of_thread() = code;
+}
 
 cudaError_t last_error(bool forget) noexcept {
   const cudaError_t error = error_of_thread();
@@ -104,18 +111,27 @@ void complain(const char* function, const char* message) noexcept {
 
 extern "C" {
 
-cudaError_t cudaGetLastError() { return stand_in::last_error(true); }
-cudaError_t cudaPeekAtLastError() { return stand_in::last_error(false); }
-const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "an error of the stand-in"; }
+cudaError_t cudaGetLastError() {
+  return stand_in::last_error(true);
+}
+cudaError_t cudaPeekAtLastError() {
+  return stand_in::last_error(false);
+}
+const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaSuccess ? "cudaSuccess" : "an error of the stand-in";
+}
 const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : "the stand-in for CUDA's runtime has said on stderr what went wrong";
+  return error == cudaSuccess ? "no error"
+                              : "the stand-in for CUDA's runtime has said on stderr what went wrong";
 }
 
 cudaError_t cudaGetDevice(int* number) {
   *number = 0;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;

@@ -1,12 +1,14 @@
 #pragma once
 
-// A stand-in for CUDA's runtime, over the simulated device: what a program of somebody else's calls, so that its host part
-// computes its launches as ever and its kernels run without a GPU. Programs are linked with it in place of libcudart
-// (nvcc -cudart none). Built when the tests run, with the CUDA headers that the program itself was compiled with.
+// A stand-in for CUDA's runtime, over the simulated device: what a program of somebody else's calls, so that
+// its host part computes its launches as ever and its kernels run without a GPU. Programs are linked with it
+// in place of libcudart (nvcc -cudart none). Built when the tests run, with the CUDA headers that the program
+// itself was compiled with.
 //
 // It takes from the environment
 //   TMAJIT_PTX       the file of PTX that nvcc made of the program, which has all of its kernels
-//   TMAJIT_REPORTS   the file to which every report of the simulated device is added, a line each: rule, kernel, line of the
+//   TMAJIT_REPORTS   the file to which every report of the simulated device is added, a line each: rule,
+//   kernel, line of the
 //                    PTX and what was found, with tabs in between. Launches with reports go on.
 //   TMAJIT_SIM_MODE  late (if it is not set), early or random; TMAJIT_SIM_SEED: a number
 // A CUDA function that is not here is missed when the program is linked.
@@ -33,8 +35,8 @@ class Failure : public std::runtime_error {
   cudaError_t code_;
 };
 
-/// The process's one device, made on first use. It is never destroyed: a program's own globals may free device memory
-/// after everything else is gone.
+/// The process's one device, made on first use. It is never destroyed: a program's own globals may free
+/// device memory after everything else is gone.
 [[nodiscard]] tmajit::SimDevice& device();
 
 /// The kernel whose stub on the host is `stub`, loaded on first use. Throws Failure if nobody registered it.

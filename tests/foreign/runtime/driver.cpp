@@ -1,11 +1,12 @@
-// What programs call of the driver itself, through addresses that the runtime hands out: the encoding of tensor maps.
+// What programs call of the driver itself, through addresses that the runtime hands out: the encoding of
+// tensor maps.
 #include "device.hpp"
 
 #include <tmajit/validate.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <array>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -16,10 +17,10 @@ namespace {
 using tmajit::ElementType;
 
 /// cuTensorMapEncodeTiled's types in the order of their numbers, from CU_TENSOR_MAP_DATA_TYPE_UINT8 on.
-constexpr std::array element_types{ElementType::u8,  ElementType::u16,  ElementType::u32,  ElementType::i32,
-                                   ElementType::u64, ElementType::i64,  ElementType::f16,  ElementType::f32,
-                                   ElementType::f64, ElementType::bf16, ElementType::f32_ftz, ElementType::tf32,
-                                   ElementType::tf32_ftz};
+constexpr std::array element_types{
+    ElementType::u8,      ElementType::u16,  ElementType::u32,     ElementType::i32, ElementType::u64,
+    ElementType::i64,     ElementType::f16,  ElementType::f32,     ElementType::f64, ElementType::bf16,
+    ElementType::f32_ftz, ElementType::tf32, ElementType::tf32_ftz};
 static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == 6 &&
               CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == 9 && CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ == 12);
 static_assert(CU_TENSOR_MAP_SWIZZLE_128B == 3 && CU_TENSOR_MAP_INTERLEAVE_32B == 2 &&
@@ -33,9 +34,10 @@ Ours same_number(std::uint32_t theirs, Ours last) {
   return static_cast<Ours>(theirs);
 }
 
-CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* extents,
-                      const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t* element_strides,
-                      CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                      const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
+                      const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                       CUtensorMapFloatOOBfill fill) {
   const auto encode = [&] {
     if (static_cast<std::size_t>(type) >= element_types.size() || rank < 1 || rank > tmajit::max_map_rank)
@@ -55,12 +57,14 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
       spec.element_strides.at(d) = element_strides[inner];
     }
     const auto at = static_cast<tmajit::DevicePtr>(reinterpret_cast<std::uintptr_t>(address));
-    if (auto violations = tmajit::validate(spec, at); !violations.empty()) throw tmajit::SpecError(std::move(violations));
+    if (auto violations = tmajit::validate(spec, at); !violations.empty())
+      throw tmajit::SpecError(std::move(violations));
     const auto encoded = stand_in::device().maps().encode(spec, at);
     static_assert(sizeof *map == sizeof encoded.opaque);
     std::memcpy(map, encoded.opaque.data(), sizeof *map);
   };
-  return stand_in::guarded("cuTensorMapEncodeTiled", encode) == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return stand_in::guarded("cuTensorMapEncodeTiled", encode) == cudaSuccess ? CUDA_SUCCESS
+                                                                            : CUDA_ERROR_INVALID_VALUE;
 }
 
 /// A function of the driver by its name; null for one that is not here.
@@ -79,7 +83,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
     *function = function_of_driver(name);
     if (status != nullptr)
       *status = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
-    if (*function == nullptr) throw stand_in::Failure(cudaErrorSymbolNotFound, std::string("there is no ") + name);
+    if (*function == nullptr)
+      throw stand_in::Failure(cudaErrorSymbolNotFound, std::string("there is no ") + name);
   });
 }
 

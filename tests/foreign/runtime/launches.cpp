@@ -1,5 +1,5 @@
-// How programs register kernels, ask about them and launch them. The functions whose names begin with underscores are those
-// that nvcc writes calls of, declared in crt/host_runtime.h and crt/device_functions.h.
+// How programs register kernels, ask about them and launch them. The functions whose names begin with
+// underscores are those that nvcc writes calls of, declared in crt/host_runtime.h and crt/device_functions.h.
 #include "device.hpp"
 
 #include <array>
@@ -25,7 +25,9 @@ std::vector<Configuration>& configurations() {
   return stack;
 }
 
-std::array<std::uint32_t, 3> extents(const dim3& of) { return {of.x, of.y, of.z}; }
+std::array<std::uint32_t, 3> extents(const dim3& of) {
+  return {of.x, of.y, of.z};
+}
 
 void launch(const void* stub, const tmajit::LaunchShape& shape, void** arguments) {
   const auto& kernel = kernel_of(stub);
@@ -62,12 +64,17 @@ void* handle = nullptr;
 
 extern "C" {
 
-void** __cudaRegisterFatBinary(void*) { return &handle; }
+void** __cudaRegisterFatBinary(void*) {
+  return &handle;
+}
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-char __cudaInitModule(void**) { return 1; }
+char __cudaInitModule(void**) {
+  return 1;
+}
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
-void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
   stand_in::register_kernel(stub, name);
 }
 
@@ -85,11 +92,13 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   return cudaSuccess;
 }
 
-cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-                             cudaStream_t) {
+cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t) {
   return guarded("cudaLaunchKernel", [&] {
     launch(stub,
-           {.grid = extents(grid), .block = extents(block), .shared_bytes = static_cast<std::uint32_t>(shared_bytes)},
+           {.grid = extents(grid),
+            .block = extents(block),
+            .shared_bytes = static_cast<std::uint32_t>(shared_bytes)},
            arguments);
   });
 }
@@ -98,8 +107,8 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(stub));
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t shared_bytes, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* stub, void** arguments) {
@@ -130,7 +139,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* stub, const c
     const auto shape = shape_of(*config);
     const auto threads = shape.block[0] * shape.block[1] * shape.block[2];
     const auto ctas = shape.cluster[0] * shape.cluster[1] * shape.cluster[2];
-    *count = static_cast<int>(kernel_of(stub).ctas_per_sm(threads, shape.shared_bytes) * device().info().sm_count / ctas);
+    *count = static_cast<int>(kernel_of(stub).ctas_per_sm(threads, shape.shared_bytes) *
+                              device().info().sm_count / ctas);
   });
 }
 

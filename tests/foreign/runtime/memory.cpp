@@ -39,9 +39,12 @@ Allocations& allocations() {
   return all;
 }
 
-std::uint64_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+std::uint64_t number(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
-/// By what the addresses are: so does the driver wherever there is one space of addresses, whatever the program says.
+/// By what the addresses are: so does the driver wherever there is one space of addresses, whatever the
+/// program says.
 void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   auto& memory = device().memory();
@@ -90,6 +93,8 @@ cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
     if (bytes != 0) device().memory().fill(number(to), static_cast<std::byte>(value), bytes, nullptr);
   });
 }
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) { return cudaMemset(to, value, bytes); }
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  return cudaMemset(to, value, bytes);
+}
 
 }  // extern "C"

@@ -1,0 +1,107 @@
+"""CUTLASS's examples for Hopper as whole programs: built where they lie in the registry's package, with the stand-in of
+runtime/ in place of CUDA's runtime."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+
+from case import Case, CannotMake, Known, Program, Tools
+
+RUNTIME = pathlib.Path(__file__).parent / "runtime"
+PROJECT = RUNTIME.parents[2]
+
+
+def compiler_flags(tools: Tools, file: pathlib.Path) -> list:
+    """What an example of the package is compiled with."""
+    source = tools.site / "cutlass_library" / "source"
+    if tools.nvcc is None:
+        raise CannotMake("it has host code, which needs nvcc")
+    if not file.exists():
+        raise CannotMake(f"the package has no {file.relative_to(source)}")
+    include = [source / "include", source / "tools/util/include", source / "examples/common", file.parent]
+    include += [*tools.headers, tools.nvcc.parent.parent / "include"]
+    flags = ["-std=c++17", "-lineinfo", "--expt-relaxed-constexpr", "--expt-extended-lambda"]
+    return flags + [word for each in include for word in ("-I", each)] + ["-DCUTLASS_ARCH_MMA_SM90_SUPPORTED"]
+
+
+def _link(tools: Tools, program: pathlib.Path, host: pathlib.Path) -> None:
+    libraries = tools.jitc.parent
+    if not (libraries / "libtmajit_sim.so").exists():
+        raise CannotMake(f"libtmajit_sim.so is not in {libraries}: build the target tmajit_simulator")
+    cuda = tools.nvcc.parent.parent / "include"
+    compiler = os.environ.get("CXX", "c++")
+    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-I", PROJECT / "include", "-isystem", cuda]
+    command += [*sorted(RUNTIME.glob("*.cpp")), host, "-o", program, "-L", libraries]
+    tools.run([*command, f"-Wl,-rpath,{libraries}", "-ltmajit_sim", "-ltmajit"], program.parent)
+
+
+def _make(example: str):
+    def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
+        file = tools.site / "cutlass_library" / "source" / "examples" / example
+        flags = compiler_flags(tools, file)
+        ptx, host = folder / (file.stem + ".ptx"), folder / "host.o"
+        if not (ptx.exists() and host.exists()):  # The largest takes minutes and 11 GB to compile.
+            steps = folder / "steps"
+            steps.mkdir(exist_ok=True)
+            flags += ["--keep", "--keep-dir", steps, "-gencode", "arch=compute_90a,code=compute_90a"]
+            tools.run([tools.nvcc, "-c", *flags, file, "-o", steps / "host.o"], folder)
+            (steps / ptx.name).rename(ptx)
+            (steps / "host.o").rename(host)
+            shutil.rmtree(steps)
+        _link(tools, folder / "program", host)
+        return ptx
+
+    return make
+
+
+# 48 has its stages behind 384 bytes of mbarriers. Copies and products permute by the same bits of the address: it goes well.
+SHIFTED = Known("copy.swizzle-base", "GemmUniversal", "the stages begin off the period of their swizzle")
+# It waits for the bulk groups of the thread, and a load is in none of them (PTX ISA, cp.async.bulk.commit_group).
+NOT_WAITED = Known("tensormap.in-use", "GemmUniversal", "a map changes while loads through it may be under way")
+
+
+def cases() -> list[Case]:
+    gemm = Program(
+        "Disposition: Passed",
+        # Two tiles a CTA; as many steps along K that stages are used again.
+        (("--m=1024 --n=256 --k=96 --iterations=0", 1), ("--m=512 --n=256 --k=512 --beta=1 --iterations=0", 1)),
+        (SHIFTED,),
+    )
+    grouped = Program(
+        "Disposition: Passed",
+        # More groups than there are clusters, so that maps change; odd sizes.
+        (("--m=208 --n=176 --k=144 --groups=5 --iterations=0", 4),),
+        (NOT_WAITED,),
+    )
+    attention = _attention()
+    folders = {
+        "cutlass.48_warp_specialized_gemm": ("48_hopper_warp_specialized_gemm", gemm),
+        "cutlass.57_grouped_gemm": ("57_hopper_grouped_gemm", grouped),
+        "cutlass.88_fmha": ("88_hopper_fmha", attention),
+    }
+    return [
+        Case(name, "cutlass", _make(f"{folder}/{folder}.cu"), program=program) for name, (folder, program) in folders.items()
+    ]
+
+
+def _attention() -> Program:
+    every_lane = "all lanes of a warp ask for the store of a tile, of the same bytes"
+    maximum = "it is read plainly, while others change it by atomics"
+    # The gradient of the scores is handed from warp to warp of a warpgroup by a proxy fence and wgmma.fence, and no barrier.
+    no_barrier = "warps of a warpgroup read by a product what others of it store, with no barrier between"
+    backward = ["race.shared-write-read", "race.shared-read-write", "shared.uninitialised"]
+    return Program(
+        "[OK]",
+        (
+            ("--d=64 --b=1 --h=2 --q=104 --k=200 --mask=residual --verify --iterations=0", 3),
+            ("--d=128 --b=1 --h=1 --q=256 --k=256 --mask=causal --verify --iterations=0", 2),
+            ("--d=64 --b=1 --h=1 --q=128 --k=256 --bwd --verify --iterations=0", 2),
+        ),
+        (
+            Known("race.global-write-write", "Fmha", every_lane),
+            *[Known(f"race.global-{each}", "reference_abs_diff_kernel", maximum) for each in ("write-read", "read-write")],
+            *[Known(rule, "FmhaBwdMainloop", no_barrier) for rule in backward],
+        ),
+    )
