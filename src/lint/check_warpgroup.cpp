@@ -16,7 +16,7 @@ class ProductCheck {
  public:
   ProductCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
 
-  void run(const Block& block) {
+  void run(const ptx::BasicBlock& block) {
     ages_.clear();
     touched_.clear();
     for (std::uint32_t i = block.first; i < block.last; ++i) step(i);
@@ -64,7 +64,7 @@ class ProductCheck {
     const auto operands = bound_operands(flat);
     for (std::size_t i = 0; i < std::min<std::size_t>(operands.size(), 2); ++i) {
       if (operands[i].operand->kind != ptx::Operand::Kind::vector) continue;
-      for (const BoundOperand& element : bound_elements(operands[i])) {
+      for (const ptx::BoundOperand& element : bound_elements(operands[i])) {
         if (element.operand->kind != ptx::Operand::Kind::symbol) continue;
         const auto* const reg = std::get_if<ptx::RegisterRef>(&flat.bindings[element.binding]);
         if (reg == nullptr) continue;
@@ -129,7 +129,7 @@ void check_warpgroup(const Kernel& kernel, Findings& findings) {
   bool fences = false;
   std::optional<std::uint32_t> first;
   for (const std::uint32_t number : kernel.flow.order()) {
-    const Block& block = kernel.flow.blocks()[number];
+    const ptx::BasicBlock& block = kernel.flow.blocks()[number];
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       const ptx::Instruction& in = kernel.instruction(i);
       calls = calls || in.opcode == Opcode::call;

@@ -13,7 +13,7 @@ namespace {
 enum : std::uint64_t { key_opaque, key_both, key_member, key_deep };
 
 /// Deeper formulas become opaque: nobody tests them twice.
-constexpr std::uint32_t most_depth = 8;
+constexpr std::uint32_t most_formula_depth = 8;
 
 const Fact* find(const Facts& facts, SubjectId subject) {
   const auto* const at = std::ranges::lower_bound(facts, subject, {}, &Fact::subject);
@@ -71,7 +71,7 @@ Formula Conditions::conjunction(Formula a, Formula b) {
   const auto y = as_member(b);
   if (x && y && x->subject == y->subject) return member(x->subject, sets_.both(x->set, y->set));
   const std::uint32_t depth = std::max(nodes_[a / 2].depth, nodes_[b / 2].depth) + 1;
-  if (depth > most_depth) {
+  if (depth > most_formula_depth) {
     return flag({key_deep, a, b},
                 [&] { return Subject{.home = std::max(home(a), home(b)), .per_thread = true}; });
   }

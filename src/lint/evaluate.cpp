@@ -455,7 +455,7 @@ class Evaluator {
   std::uint32_t element_;
   Values& values_ = state_.values();
   const ptx::Instruction& in_ = *flat_.instruction;
-  llvm::SmallVector<BoundOperand, 6> operands_ = bound_operands(flat_);
+  llvm::SmallVector<ptx::BoundOperand, 6> operands_ = bound_operands(flat_);
   std::uint32_t width_ = value_width(type_);
 };
 

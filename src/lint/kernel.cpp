@@ -143,15 +143,15 @@ class Collector {
     if (in.has("im2col") || in.has("im2col_no_offs")) event_.mode = MapMode::im2col;
     if (in.has("im2col") && offsets < operands_.size() &&
         operands_[offsets].operand->kind == Operand::Kind::vector) {
-      for (const BoundOperand& each : bound_elements(operands_[offsets]))
+      for (const ptx::BoundOperand& each : bound_elements(operands_[offsets]))
         event_.offsets.push_back(state_.read(*flat_, each, 16));
     }
     if (operand >= operands_.size()) return;
     const auto parts = bound_elements(operands_[operand]);
     if (parts.empty()) return;
-    for (const BoundOperand& part : llvm::ArrayRef<BoundOperand>(parts).drop_front()) {
+    for (const ptx::BoundOperand& part : llvm::ArrayRef<ptx::BoundOperand>(parts).drop_front()) {
       if (part.operand->kind == Operand::Kind::vector) {
-        for (const BoundOperand& each : bound_elements(part))
+        for (const ptx::BoundOperand& each : bound_elements(part))
           event_.coordinates.push_back(state_.read(*flat_, each, 32));
       } else {
         event_.coordinates.push_back(state_.read(*flat_, part, 32));
@@ -195,7 +195,7 @@ class Collector {
   Kernel& kernel_;
   Propagation& state_;
   const ptx::FlatInstruction* flat_ = nullptr;
-  llvm::SmallVector<BoundOperand, 6> operands_;
+  llvm::SmallVector<ptx::BoundOperand, 6> operands_;
   Event event_;
 };
 
@@ -220,7 +220,7 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
       });
   std::ranges::sort(events, {}, &Event::instruction);
   std::uint32_t next = 0;
-  for (const Block& block : flow.blocks()) {
+  for (const ptx::BasicBlock& block : flow.blocks()) {
     while (next < events.size() && events[next].instruction < block.first) ++next;
     first_event.push_back(next);
   }

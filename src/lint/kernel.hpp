@@ -72,7 +72,7 @@ struct Kernel {
   const LintOptions& options;
   Allowance& allowance;
   ptx::FlatFunction function;
-  ControlFlow flow;
+  ptx::ControlFlow flow;
   Values values;
   Conditions conditions;
   std::vector<Event> events;                   ///< of reachable instructions, in the order of the text

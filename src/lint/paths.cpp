@@ -138,7 +138,7 @@ class Explorer {
   }
 
   void leave(std::uint32_t from, PathState state) {
-    const Block& block = kernel_.flow.blocks()[from];
+    const ptx::BasicBlock& block = kernel_.flow.blocks()[from];
     const bool is_last = from + 1 == kernel_.flow.blocks().size();
     if (is_last) return check_.end(block.last, state);
     std::optional<bool> passes;
@@ -151,7 +151,7 @@ class Explorer {
       if ((opcode == ptx::Opcode::exit || opcode == ptx::Opcode::ret) && passes != false)
         check_.end(block.last - 1, state);
     }
-    for (const Edge& edge : block.edges) {
+    for (const ptx::Edge& edge : block.edges) {
       if (!edge.conditional || !decides) {
         follow(from, edge.target, state);
         continue;

@@ -14,7 +14,7 @@ constexpr std::size_t most_contents = 1'000'000;
 
 }  // namespace
 
-Propagation::Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
+Propagation::Propagation(const ptx::FlatFunction& function, const ptx::ControlFlow& flow, Values& values,
                          Conditions& conditions)
     : function_(function), flow_(flow), values_(values), conditions_(conditions) {
   find_slots();
@@ -33,7 +33,7 @@ void Propagation::find_slots() {
     register_of_.push_back(reg);
   };
   const auto reachable = [&](std::uint32_t i) {
-    return flow_.rank(flow_.block_of(i)) != ControlFlow::unreachable;
+    return flow_.rank(flow_.block_of(i)) != ptx::ControlFlow::unreachable;
   };
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
     if (!reachable(i)) continue;
@@ -123,7 +123,7 @@ void Propagation::enter(std::uint32_t block) {
 
 bool Propagation::begins_loop(std::uint32_t block) const {
   return std::ranges::any_of(flow_.predecessors(block), [&](std::uint32_t from) {
-    return flow_.rank(from) != ControlFlow::unreachable && flow_.retreats(from, block);
+    return flow_.rank(from) != ptx::ControlFlow::unreachable && flow_.retreats(from, block);
   });
 }
 
@@ -145,7 +145,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
   Content merged;
   bool first = true;
   for (const std::uint32_t from : flow_.predecessors(block)) {
-    if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
+    if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
     Content content = left_by(from, slot);
     if (flow_.retreats(from, block)) {
       // What the loop leaves as it was adds nothing to what came into the loop.
@@ -199,7 +199,7 @@ void Propagation::for_each_arrival(const VisitArrival& visit) {
                                           : std::nullopt;
       if (!subject || conditions_.subject(*subject).home != home_) continue;
       for (const std::uint32_t from : flow_.predecessors(block)) {
-        if (flow_.rank(from) == ControlFlow::unreachable || !left_[from]) continue;
+        if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
         Content content = left_by(from, slot);
         if (is_flag && content.value) content = {std::nullopt, conditions_.indicated(*content.value)};
         if (!is_flag && content.value)
@@ -259,7 +259,7 @@ Content Propagation::chosen(Formula formula, const Content& a, const Content& b,
   return result;
 }
 
-Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, std::uint32_t width) {
+Value Propagation::read(const ptx::FlatInstruction& flat, ptx::BoundOperand bound, std::uint32_t width) {
   const ptx::Operand& operand = *bound.operand;
   if (operand.kind == ptx::Operand::Kind::immediate) return Values::constant(operand.value.bits, width);
   if (operand.kind != ptx::Operand::Kind::symbol) return Values::unknown(width);
@@ -297,11 +297,11 @@ Value Propagation::read(const ptx::FlatInstruction& flat, BoundOperand bound, st
   return values_.add(value, Values::constant(static_cast<std::uint64_t>(operand.offset), width));
 }
 
-Value Propagation::address(const ptx::FlatInstruction& flat, BoundOperand bound) {
+Value Propagation::address(const ptx::FlatInstruction& flat, ptx::BoundOperand bound) {
   Value base = Values::constant(0, 64);
   std::uint32_t width = 64;
   if (!bound.operand->elements.empty()) {
-    const BoundOperand element = bound_elements(bound)[0];
+    const ptx::BoundOperand element = bound_elements(bound)[0];
     if (element.operand->kind == ptx::Operand::Kind::symbol) {
       if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[element.binding]))
         width = value_width(function_.registers[reg->index].type);
@@ -313,7 +313,7 @@ Value Propagation::address(const ptx::FlatInstruction& flat, BoundOperand bound)
   return values_.add(base, Values::constant(static_cast<std::uint64_t>(bound.operand->offset), base.width));
 }
 
-Formula Propagation::predicate(const ptx::FlatInstruction& flat, BoundOperand bound) {
+Formula Propagation::predicate(const ptx::FlatInstruction& flat, ptx::BoundOperand bound) {
   const ptx::Operand& operand = *bound.operand;
   if (operand.kind == ptx::Operand::Kind::immediate) return operand.value.bits != 0 ? always : never;
   const bool negated = operand.kind == ptx::Operand::Kind::negated;

@@ -6,9 +6,9 @@
 /// at each point: at the entry of a block they are what all ways there agree on, plus a multiple of a symbol
 /// for what they do not. Going back along a loop, symbols that the loop makes anew are forgotten.
 #include "lint/condition.hpp"
-#include "lint/control_flow.hpp"
-#include "lint/liveness.hpp"
-#include "lint/operands.hpp"
+#include "ptx/control_flow.hpp"
+#include "ptx/liveness.hpp"
+#include "ptx/operands.hpp"
 
 #include <array>
 #include <functional>
@@ -25,7 +25,7 @@ struct Content {
 
 class Propagation {
  public:
-  Propagation(const ptx::FlatFunction& function, const ControlFlow& flow, Values& values,
+  Propagation(const ptx::FlatFunction& function, const ptx::ControlFlow& flow, Values& values,
               Conditions& conditions);
 
   /// Walks every reachable instruction in order(); the registers are then as before that instruction.
@@ -43,10 +43,10 @@ class Propagation {
   [[nodiscard]] Conditions& conditions() const noexcept { return conditions_; }
 
   // What the instruction that is visited reads.
-  [[nodiscard]] Value read(const ptx::FlatInstruction& flat, BoundOperand operand, std::uint32_t width);
+  [[nodiscard]] Value read(const ptx::FlatInstruction& flat, ptx::BoundOperand operand, std::uint32_t width);
   /// [register + offset], [variable + offset] or [offset].
-  [[nodiscard]] Value address(const ptx::FlatInstruction& flat, BoundOperand operand);
-  [[nodiscard]] Formula predicate(const ptx::FlatInstruction& flat, BoundOperand operand);
+  [[nodiscard]] Value address(const ptx::FlatInstruction& flat, ptx::BoundOperand operand);
+  [[nodiscard]] Formula predicate(const ptx::FlatInstruction& flat, ptx::BoundOperand operand);
   /// The guard; always true without one.
   [[nodiscard]] Formula guard(const ptx::FlatInstruction& flat);
 
@@ -87,7 +87,7 @@ class Propagation {
   }
 
   const ptx::FlatFunction& function_;
-  const ControlFlow& flow_;
+  const ptx::ControlFlow& flow_;
   Values& values_;
   Conditions& conditions_;
 
@@ -95,7 +95,7 @@ class Propagation {
   std::vector<std::uint32_t> register_of_;  ///< of a slot
   std::vector<Content> single_;
   std::vector<Content> current_;
-  Liveness live_;                               ///< of slots
+  ptx::Liveness live_;                          ///< of slots
   std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
   std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
   std::vector<bool> left_;                      ///< blocks that a pass has come through

@@ -84,7 +84,7 @@ bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
   llvm::SmallDenseSet<std::uint32_t, 16> seen;
   while (!open.empty()) {
     const std::uint32_t from = open.pop_back_val();
-    for (const Edge& edge : kernel_.flow.blocks()[from].edges) {
+    for (const ptx::Edge& edge : kernel_.flow.blocks()[from].edges) {
       // A turn of a loop makes numbers anew, and what was remembered of them.
       if (kernel_.flow.retreats(from, edge.target) || has_arrival_[edge.target]) return true;
       if (edge.target == meet || !seen.insert(edge.target).second) continue;
@@ -107,7 +107,7 @@ void Relevance::find_askers() {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
       if (concerns_[e]) ask(kernel_.events[e].guard, block);
     }
-    const Block& its = kernel_.flow.blocks()[block];
+    const ptx::BasicBlock& its = kernel_.flow.blocks()[block];
     if (decides_[block] && its.first != its.last) ask(kernel_.guards[its.last - 1], block);
     // What arrives is asked for where it comes from.
     for (const Arrival& arrival : kernel_.arrivals[block]) {
@@ -130,7 +130,7 @@ void Relevance::find_loops() {
   std::vector<std::int32_t> least(count, no_loop);
   std::vector<std::vector<std::uint32_t>> heads(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
-    for (const Edge& edge : kernel_.flow.blocks()[order[rank]].edges) {
+    for (const ptx::Edge& edge : kernel_.flow.blocks()[order[rank]].edges) {
       const std::uint32_t to = kernel_.flow.rank(edge.target);
       if (to > rank) continue;
       least[rank] = std::min(least[rank], static_cast<std::int32_t>(to));

@@ -23,7 +23,7 @@ using SymbolId = std::uint32_t;
 
 /// An unknown number that stays the same between two runs of the place that makes it.
 struct Symbol {
-  /// Rank of the block that makes it anew, see ControlFlow; `invariant` if nothing does.
+  /// Rank of the block that makes it anew, see ptx::ControlFlow; `invariant` if nothing does.
   std::int32_t home = -1;
   static constexpr std::int32_t invariant = -1;
   std::uint8_t alignment = 0;               ///< it is a multiple of 2^alignment

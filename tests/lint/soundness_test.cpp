@@ -197,13 +197,13 @@ TEST_CASE("values and equalities hold in every thread") {
 
     lint::Values values;
     lint::Conditions conditions(values);
-    const lint::ControlFlow flow(*resolved.function);
+    const ptx::ControlFlow flow(*resolved.function);
     lint::Propagation propagation(*resolved.function, flow, values, conditions);
     std::vector<Claim> known;
     propagation.visit([&](std::uint32_t index) {
       const auto& flat = resolved.function->instructions[index];
       if (flat.instruction->opcode != ptx::Opcode::st) return;
-      const auto operands = lint::bound_operands(flat);
+      const auto operands = ptx::bound_operands(flat);
       known.push_back({static_cast<std::uint32_t>(operands[0].operand->offset) / (lanes * 4),
                        flow.block_of(index), propagation.read(flat, operands[1], 32)});
     });

@@ -9,7 +9,7 @@
 #include <llvm/ADT/SmallVector.h>
 
 TMAJIT_BEGIN
-namespace lint {
+namespace ptx {
 
 /// To block `target`; if `conditional`, only when the guard of the block's last instruction is `when`.
 struct Edge {
@@ -19,21 +19,21 @@ struct Edge {
 };
 
 /// Instructions [first, last) that run one after the other.
-struct Block {
+struct BasicBlock {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   llvm::SmallVector<Edge, 2> edges;
 };
 
 /// Whether no instruction surely follows one of these: branches and what ends a thread.
-[[nodiscard]] bool ends_block(ptx::Opcode opcode);
+[[nodiscard]] bool ends_block(Opcode opcode);
 
 class ControlFlow {
  public:
-  explicit ControlFlow(const ptx::FlatFunction& function);
+  explicit ControlFlow(const FlatFunction& function);
 
   /// The last one is empty: whoever falls off the end of the function gets there.
-  [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const std::vector<BasicBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
   /// Blocks that the entry reaches, in reverse postorder.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const noexcept { return order_; }
@@ -57,14 +57,14 @@ class ControlFlow {
   }
 
  private:
-  void split(const ptx::FlatFunction& function);
-  void connect(const ptx::FlatFunction& function);
+  void split(const FlatFunction& function);
+  void connect(const FlatFunction& function);
   void sort();
   void find_dominators();
   void number_dominators();
   void find_rejoins();
 
-  std::vector<Block> blocks_;
+  std::vector<BasicBlock> blocks_;
   std::vector<std::uint32_t> block_of_;
   std::vector<std::vector<std::uint32_t>> predecessors_;
   std::vector<std::uint32_t> order_;
@@ -77,5 +77,5 @@ class ControlFlow {
   std::vector<bool> ends_;
 };
 
-}  // namespace lint
+}  // namespace ptx
 TMAJIT_END

@@ -1,25 +1,22 @@
-#include "lint/control_flow.hpp"
+#include "ptx/control_flow.hpp"
 
 #include <algorithm>
 
 #include <llvm/ADT/STLExtras.h>
 
 TMAJIT_BEGIN
-namespace lint {
+namespace ptx {
 namespace {
-
-using ptx::Opcode;
 
 bool ends_thread(Opcode opcode) {
   return opcode == Opcode::exit || opcode == Opcode::ret || opcode == Opcode::trap;
 }
 
 /// The instructions that a branch may go to.
-llvm::SmallVector<std::uint32_t, 2> targets_of(const ptx::FlatFunction& function,
-                                               const ptx::FlatInstruction& branch) {
-  for (const ptx::Binding& binding : branch.bindings) {
-    if (const auto* label = std::get_if<ptx::LabelRef>(&binding)) return {label->index};
-    if (const auto* table = std::get_if<ptx::BranchTableRef>(&binding)) {
+llvm::SmallVector<std::uint32_t, 2> targets_of(const FlatFunction& function, const FlatInstruction& branch) {
+  for (const Binding& binding : branch.bindings) {
+    if (const auto* label = std::get_if<LabelRef>(&binding)) return {label->index};
+    if (const auto* table = std::get_if<BranchTableRef>(&binding)) {
       const auto& all = function.branch_tables[table->index];
       llvm::SmallVector<std::uint32_t, 2> targets(all.begin(), all.end());
       llvm::sort(targets);
@@ -36,7 +33,7 @@ bool ends_block(Opcode opcode) {
   return ends_thread(opcode) || opcode == Opcode::bra || opcode == Opcode::brx_idx;
 }
 
-ControlFlow::ControlFlow(const ptx::FlatFunction& function) {
+ControlFlow::ControlFlow(const FlatFunction& function) {
   split(function);
   connect(function);
   sort();
@@ -45,13 +42,13 @@ ControlFlow::ControlFlow(const ptx::FlatFunction& function) {
   find_rejoins();
 }
 
-void ControlFlow::split(const ptx::FlatFunction& function) {
+void ControlFlow::split(const FlatFunction& function) {
   const auto count = static_cast<std::uint32_t>(function.instructions.size());
   std::vector<bool> starts(count + 1, false);
   starts[0] = true;
   starts[count] = true;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const ptx::FlatInstruction& flat = function.instructions[i];
+    const FlatInstruction& flat = function.instructions[i];
     if (!ends_block(flat.instruction->opcode)) continue;
     starts[i + 1] = true;
     for (const std::uint32_t target : targets_of(function, flat)) starts[target] = true;
@@ -65,17 +62,17 @@ void ControlFlow::split(const ptx::FlatFunction& function) {
   if (blocks_.size() == 1) blocks_.push_back({count, count, {}});
 }
 
-void ControlFlow::connect(const ptx::FlatFunction& function) {
+void ControlFlow::connect(const FlatFunction& function) {
   predecessors_.resize(blocks_.size());
   ends_.assign(blocks_.size(), false);
   ends_.back() = true;
   for (std::uint32_t b = 0; b + 1 < blocks_.size(); ++b) {
-    Block& block = blocks_[b];
+    BasicBlock& block = blocks_[b];
     const auto add = [&](Edge edge) {
       block.edges.push_back(edge);
       predecessors_[edge.target].push_back(b);
     };
-    const ptx::FlatInstruction* last =
+    const FlatInstruction* last =
         block.first == block.last ? nullptr : &function.instructions[block.last - 1];
     if (last == nullptr || !ends_block(last->instruction->opcode)) {
       add({b + 1, false, true});
@@ -221,5 +218,5 @@ void ControlFlow::find_rejoins() {
   }
 }
 
-}  // namespace lint
+}  // namespace ptx
 TMAJIT_END

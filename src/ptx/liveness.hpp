@@ -1,18 +1,18 @@
 #pragma once
 
 /// Which slots of registers are still read, at the ends of blocks.
-#include "lint/control_flow.hpp"
+#include "ptx/control_flow.hpp"
 
 #include <llvm/ADT/ArrayRef.h>
 
 TMAJIT_BEGIN
-namespace lint {
+namespace ptx {
 
 class Liveness {
  public:
   /// `slot_of` gives a register's slot, below `slots`, or more than that. False if there are too many.
-  bool find(const ptx::FlatFunction& function, const ControlFlow& flow,
-            const std::vector<std::uint32_t>& slot_of, std::size_t slots);
+  bool find(const FlatFunction& function, const ControlFlow& flow, const std::vector<std::uint32_t>& slot_of,
+            std::size_t slots);
 
   /// Slots that are read before they are surely written from the block's begin, or from its end; sorted.
   [[nodiscard]] llvm::ArrayRef<std::uint32_t> in(std::uint32_t block) const { return in_[block]; }
@@ -26,5 +26,5 @@ class Liveness {
   std::size_t size_ = 0;
 };
 
-}  // namespace lint
+}  // namespace ptx
 TMAJIT_END

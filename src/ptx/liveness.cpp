@@ -1,11 +1,11 @@
-#include "lint/liveness.hpp"
+#include "ptx/liveness.hpp"
 
-#include "lint/operands.hpp"
+#include "ptx/operands.hpp"
 
 #include <bit>
 
 TMAJIT_BEGIN
-namespace lint {
+namespace ptx {
 namespace {
 
 /// Bits of all blocks: slots that they read, write and let through, of 8 MB each.
@@ -35,7 +35,7 @@ class Rows {
 
 }  // namespace
 
-bool Liveness::find(const ptx::FlatFunction& function, const ControlFlow& flow,
+bool Liveness::find(const FlatFunction& function, const ControlFlow& flow,
                     const std::vector<std::uint32_t>& slot_of, std::size_t slots) {
   const std::size_t blocks = flow.blocks().size();
   if (blocks * slots > most_bits) return false;
@@ -44,26 +44,17 @@ bool Liveness::find(const ptx::FlatFunction& function, const ControlFlow& flow,
   Rows written(blocks, slots);
   for (const std::uint32_t block : flow.order()) {
     for (std::uint32_t i = flow.blocks()[block].last; i-- > flow.blocks()[block].first;) {
-      const ptx::FlatInstruction& flat = function.instructions[i];
+      const FlatInstruction& flat = function.instructions[i];
       for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) {
         if (slot_of[reg] >= slots) return;
         // A write under a guard leaves what was there to who reads it.
-        if (flat.instruction->guard) {
-          in.set(block, slot_of[reg]);
-        } else {
-          in.clear(block, slot_of[reg]);
-          written.set(block, slot_of[reg]);
-        }
+        if (flat.instruction->guard) return;
+        in.clear(block, slot_of[reg]);
+        written.set(block, slot_of[reg]);
       });
-      const auto operands = bound_operands(flat);
-      const bool skips = writes_first(*flat.instruction);
-      const std::size_t from = skips ? operands[0].binding : 0;
-      const std::size_t to = !skips ? 0 : operands.size() > 1 ? operands[1].binding : flat.bindings.size();
-      for (std::size_t b = 0; b < flat.bindings.size(); ++b) {
-        const auto* const reg = std::get_if<ptx::RegisterRef>(&flat.bindings[b]);
-        if (reg != nullptr && slot_of[reg->index] < slots && (b < from || b >= to))
-          in.set(block, slot_of[reg->index]);
-      }
+      for_each_read(flat, [&](std::uint32_t reg) {
+        if (slot_of[reg] < slots) in.set(block, slot_of[reg]);
+      });
     }
   }
   for (bool changed = true; changed;) {
@@ -91,5 +82,5 @@ bool Liveness::find(const ptx::FlatFunction& function, const ControlFlow& flow,
   return true;
 }
 
-}  // namespace lint
+}  // namespace ptx
 TMAJIT_END

@@ -1,0 +1,58 @@
+#pragma once
+
+/// The operands of an instruction with what its function binds their names to.
+#include "ptx/resolve.hpp"
+
+#include <cstdint>
+
+#include <llvm/ADT/SmallVector.h>
+
+TMAJIT_BEGIN
+namespace ptx {
+
+/// An operand and where its names begin among the instruction's bindings.
+struct BoundOperand {
+  const Operand* operand = nullptr;
+  std::uint32_t binding = 0;
+};
+
+[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_operands(const FlatInstruction& flat);
+/// The parts of a vector, pair, tuple or address.
+[[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole);
+
+/// Whether the instruction writes its first operand.
+[[nodiscard]] bool writes_first(const Instruction& instruction);
+
+/// Calls visit(register, element) for every register that the instruction writes: `element` counts them.
+template <class Visit>
+void for_each_written(const FlatInstruction& flat, const Visit& visit) {
+  if (!writes_first(*flat.instruction)) return;
+  const BoundOperand written = bound_operands(flat)[0];
+  std::uint32_t element = 0;
+  const auto take = [&](BoundOperand each) {
+    if (each.operand->kind == Operand::Kind::symbol) {
+      if (const auto* reg = std::get_if<RegisterRef>(&flat.bindings[each.binding]))
+        visit(reg->index, element);
+    }
+    ++element;
+  };
+  if (written.operand->elements.empty()) return take(written);
+  for (const BoundOperand& each : bound_elements(written)) take(each);
+}
+
+/// Calls visit(register) for every register that the instruction reads: its guard, parts of addresses, and
+/// the accumulators of a product of a warpgroup, which it writes, too.
+template <class Visit>
+void for_each_read(const FlatInstruction& flat, const Visit& visit) {
+  const auto operands = bound_operands(flat);
+  const bool skips = writes_first(*flat.instruction) && flat.instruction->opcode != Opcode::wgmma_mma_async;
+  const std::size_t from = skips ? operands[0].binding : 0;
+  const std::size_t to = !skips ? 0 : operands.size() > 1 ? operands[1].binding : flat.bindings.size();
+  for (std::size_t b = 0; b < flat.bindings.size(); ++b) {
+    const auto* const reg = std::get_if<RegisterRef>(&flat.bindings[b]);
+    if (reg != nullptr && (b < from || b >= to)) visit(reg->index);
+  }
+}
+
+}  // namespace ptx
+TMAJIT_END
