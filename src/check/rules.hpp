@@ -235,6 +235,13 @@ inline constexpr Rule rules[] = {
      "bf16; "
      "inc and dec of u32; and, or, xor of 32 and 64 bits (through a map of u64, not of i64)",
      "use another operation, or reduce with threads", "PTX ISA: cp.reduce.async.bulk"},
+    {"register.uninitialised",
+     "A thread uses a register that no instruction has written, and it matters: it decides what is done, is "
+     "an "
+     "address or another operand of an instruction that acts, or goes to global memory.",
+     "a write of the register on every way to where it is read",
+     "give the variable a value where it is declared, or look for the way on which it gets none",
+     "PTX ISA: Register State Space"},
     {"setmaxnreg.total", "Warps wait for registers that the other warps of the CTA do not give back.",
      "no more registers for all warps together than the CTA was launched with",
      "let the other warpgroups release more by setmaxnreg.dec, or ask for fewer", "PTX ISA: setmaxnreg"},
@@ -271,7 +278,8 @@ inline constexpr Rule rules[] = {
      "barrier.cluster.arrive and wait by all threads of the cluster before the first such access",
      "synchronise the cluster when the kernel begins, after mbarrier.init",
      "CUDA guide: Distributed Shared Memory"},
-    {"shared.uninitialised", "A thread reads shared memory that nobody has written.",
+    {"shared.uninitialised",
+     "A thread reads shared memory that nobody has written, and what it reads matters.",
      "a write, or a delivered asynchronous load, before the read",
      "check the address, and the barrier between writer and reader", "PTX ISA: Shared State Space"},
     {"store.in-flight-read", "A bulk store reads shared memory that a load has not delivered yet.",

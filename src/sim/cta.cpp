@@ -1,11 +1,11 @@
 #include "sim/cta.hpp"
 
 #include "check/kernel_name.hpp"
+#include "sim/undefined.hpp"
 #include "sim/warpgroup.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -19,15 +19,6 @@ namespace {
 constexpr std::uint32_t slice = 20'000;
 /// In mode random half of all turns are shorter than so many.
 constexpr std::uint32_t short_slice = 128;
-
-/// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
-constexpr std::uint64_t counted_apart = 1 << 20;
-
-std::string describe_threads(const Warp& warp, Mask mask) {
-  const std::uint32_t first = warp.index * lanes;
-  if (std::popcount(mask) == 1) return fmt::format("thread {}", first + first_lane(mask));
-  return fmt::format("lanes {:#x} of warp {}", mask, warp.index);
-}
 
 std::string describe_wait(Cta& cta, const Group& group) {
   switch (group.wait.kind) {
@@ -68,6 +59,12 @@ std::uint32_t place_of(const Program& program, const Group& group) {
 }
 
 }  // namespace
+
+std::string describe_threads(const Warp& warp, Mask mask) {
+  const std::uint32_t first = warp.index * lanes;
+  if (std::popcount(mask) == 1) return fmt::format("thread {}", first + first_lane(mask));
+  return fmt::format("lanes {:#x} of warp {}", mask, warp.index);
+}
 
 Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
     : launch(all),
@@ -139,6 +136,7 @@ void Cta::start(const Triple& index) {
     warp->registers_each = registers_at_launch(*this);
     warp->timed_out = false;
     warp->gave_up.clear();
+    begin_undefined(*warp);
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
     warp->update_join();
     for (const SpecialSlot& special : program.specials) {
@@ -180,11 +178,7 @@ bool Cta::turn(std::uint64_t round) {
     const bool at_random = launch.options.mode == SimOptions::Mode::random;
     // Between the two stores of a thread that publishes something others may come.
     const std::uint32_t most = at_random && random() % 2 == 0 ? 1 + random() % short_slice : slice;
-    if (program.watched == 0) [[likely]] {
-      execute<false>(*warp, most);
-    } else {
-      execute<true>(*warp, most);
-    }
+    execute(*warp, most);
     if (at_random && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
@@ -203,35 +197,6 @@ void Cta::stop() {
   engine.reset();
   small_copies.reset();
   launch.thread_instructions += thread_instructions_;
-}
-
-template <bool watches>
-void Cta::execute(Warp& warp, std::uint32_t most) {
-  const MicroOp* const code = program.code.data();
-  std::uint64_t threads = 0;
-  std::uint32_t n = 0;
-  for (; warp.running && n < most; ++n) {
-    const MicroOp& op = code[warp.pc];
-    const Mask guard = read_mask(warp, op.guard);
-    const Mask mask = warp.active & guard;
-    if constexpr (watches) {
-      if (mask != 0 && program.watch_begin[warp.pc] != program.watch_begin[warp.pc + 1])
-        watch_registers(warp, mask);
-    }
-    ++warp.pc;
-    threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
-    if (mask != 0) op.handler(warp, op, mask);
-    if (warp.pc >= warp.join && warp.running) warp.choose();
-  }
-  thread_instructions_ += threads;
-  executed_ += n;
-  if (thread_instructions_ >= counted_apart)
-    launch.thread_instructions += std::exchange(thread_instructions_, 0);
-  if (executed_ > launch.options.instruction_limit) report_limit(warp);
-  if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
-    report_late(warp);
-  // The turn is over. The group may wait for other lanes of its warp, so these go first now.
-  if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
 bool Cta::time_out() {
@@ -452,32 +417,6 @@ void Cta::report_deadlock(std::string found) {
   if (report_strays(*this)) throw Stop{};
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting),
          registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock"), std::move(found));
-  throw Stop{};
-}
-
-void Cta::report_limit(const Warp& warp) {
-  const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
-  report(warp.thread(0), at, "instruction-limit",
-         fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
-         fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
-                     launch.options.instruction_limit));
-  throw Stop{};
-}
-
-void Cta::report_late(const Warp& warp) {
-  // Others that see it end without a report of their own.
-  if (launch.late.exchange(true)) throw Stop{};
-  std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
-                                  launch.options.seconds_limit, launch.ctas_done.load(),
-                                  volume(launch.shape.grid), text_of(ctaid));
-  for (const auto& each : warps) {
-    if (each->active == 0) continue;
-    found += fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
-                         program.place[program.places[each->pc < program.places.size() ? each->pc : 0]].line);
-  }
-  found += describe_waits();
-  report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
-         std::move(found));
   throw Stop{};
 }
 

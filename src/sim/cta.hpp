@@ -6,6 +6,7 @@
 #include "sim/launch.hpp"
 #include "sim/races.hpp"
 #include "sim/transactions.hpp"
+#include "sim/undefined.hpp"
 #include "sim/warp.hpp"
 
 #include <memory>
@@ -158,8 +159,11 @@ class Cta {
 
  private:
   void order_warps(std::uint64_t round);
-  template <bool watches>
-  void execute(Warp& warp, std::uint32_t slice);
+  void execute(Warp& warp, std::uint32_t most);
+  /// Executes up to `most` micro-operations, and gives their number; fewer where the other loop is to go on:
+  /// one that `follows` looks at what is undefined, and is for warps that have something.
+  template <bool watches, bool follows>
+  std::uint32_t run(Warp& warp, std::uint32_t most);
   [[noreturn]] void report_limit(const Warp& warp);
   [[noreturn]] void report_late(const Warp& warp);
   void fill_constants(Warp& warp);
@@ -207,6 +211,7 @@ class Cluster {
   [[nodiscard]] Cta& cta(std::uint32_t rank) noexcept { return *ctas_[rank]; }
   [[nodiscard]] const ClusterBarrier& barrier() const noexcept { return barrier_; }
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
+  [[nodiscard]] Origins& origins() noexcept { return origins_; }
 
   /// barrier.cluster.arrive by the lanes of `mask`, and what completes when threads have exited.
   void arrive(Warp& warp, Mask mask);
@@ -231,11 +236,15 @@ class Cluster {
   std::vector<Cta*> order_;                 ///< in which they take turns
   std::unique_ptr<Races> races_;            ///< null: they are not looked for
   ClusterBarrier barrier_;
+  Origins origins_;
   bool ascending_ = true;
   std::uint64_t changes_at_time_out_ = ~0ULL;
   std::uint64_t round_ = 0;
   std::uint64_t busy_ = 0;  ///< rounds in which something changed, since the last delivery
 };
+
+/// "thread 7", or "lanes 0xf0 of warp 2"
+[[nodiscard]] std::string describe_threads(const Warp& warp, Mask mask);
 
 // Addresses of a memory instruction, lane by lane, checked and resolved to host memory.
 
@@ -280,8 +289,10 @@ struct SharedPlace {
                              std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers = false);
 
 /// Of shared memory, through the generic proxy: checks the shadow of a range, and with `writes` marks it
-/// written. False if it has reported something.
-bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes);
+/// written. False if it has reported something. Reads of bytes that nobody has written are reported, too; but
+/// with `unsure`, which then becomes true, only where it matters (undefined.hpp).
+bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
+                  bool* unsure = nullptr);
 
 }  // namespace sim
 TMAJIT_END

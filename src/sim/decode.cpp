@@ -135,43 +135,10 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   if (!program_.products.empty()) watch_registers();
 }
 
-/// The registers that an instruction names, whose first micro-operation is `first`.
-void Decoder::note_registers(std::uint32_t first, const std::vector<Arg>& args) {
-  for (const Arg& arg : args) {
-    if (arg.kind == Arg::Kind::reg) uses_.emplace_back(first, arg.slot);
-    if (arg.kind == Arg::Kind::memory && arg.access.address_width != 0)
-      uses_.emplace_back(first, arg.access.address);
-    note_registers(first, arg.elements);
-  }
-}
-
-/// Numbers the registers of the kernel's warpgroup products, and notes who else uses them.
-void Decoder::watch_registers() {
-  std::map<Slot, std::uint32_t> numbers;
-  for (WarpgroupProduct& product : program_.products) {
-    const auto number = [&](const std::vector<Slot>& slots) {
-      for (const Slot slot : slots)
-        product.registers.push_back(
-            numbers.try_emplace(slot, static_cast<std::uint32_t>(numbers.size())).first->second);
-    };
-    number(product.d);
-    product.results = product.registers.size();
-    number(product.a);
-  }
-  program_.watched = static_cast<std::uint32_t>(numbers.size());
-  std::size_t next = 0;
-  for (std::uint32_t op = 0; op <= program_.code.size(); ++op) {
-    program_.watch_begin.push_back(static_cast<std::uint32_t>(program_.watches.size()));
-    for (; next < uses_.size() && uses_[next].first == op; ++next) {
-      const auto found = numbers.find(uses_[next].second);
-      const bool moves = moves_.contains(op);
-      if (found != numbers.end()) program_.watches.push_back(2 * found->second + (moves ? 1 : 0));
-    }
-  }
-}
-
 void Decoder::decode_function(const ptx::FlatFunction& function) {
   allocate_registers(function);
+  // Of a function that calls itself registers are saved: whether something is in them is not known.
+  if (current_ == nullptr || !current_->recursive) find_unwritten(function);
   first_.clear();
   branches_.clear();
   table_base_ = program_.branch_tables.size();
@@ -207,6 +174,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[binding_++]);
     if (reg == nullptr) unsupported("this guard");
     guard_ = registers_[reg->index].slot | (instruction.guard->negated ? 1U : 0U);
+    guard_number_ = registers_[reg->index].number;
   }
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   try {
@@ -216,6 +184,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     refuse(first, error.what());
   }
   program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
+  program_.flows.resize(program_.place.size());
 }
 
 void Decoder::select_one() {
@@ -232,6 +201,7 @@ void Decoder::select_one() {
   if (selector == nullptr) unsupported();
   selector->select(*this);
   for (MicroOp& op : after_) program_.code.push_back(op);
+  if (program_.code.size() > first) note_flow(first);
 }
 
 void Decoder::refuse(std::uint32_t first, std::string why) {
@@ -299,6 +269,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
           arg.passed = element.passed;
           offset += static_cast<std::uint64_t>(element.access.offset);
         } else if (element.kind == Arg::Kind::reg) {
+          arg.number = element.number;
           arg.access.address = element.slot;
           arg.access.address_width = element.wide ? 8 : 4;
         } else {

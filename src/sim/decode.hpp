@@ -53,6 +53,8 @@ struct Arg {
   };
   Kind kind = Kind::sink;
   Slot slot = 0;
+  /// Of a register, or of that in an address; 0: none that PTX declares.
+  RegisterNumber number = 0;
   bool wide = false;       ///< registers: 8 bytes a lane
   bool negated = false;    ///< predicates
   std::uint64_t bits = 0;  ///< constants; label: instruction index; table: index
@@ -196,8 +198,14 @@ class Decoder {
   void select_one();
   /// In place of the instruction's micro-operations from `first` on: one that throws Error{unsupported}.
   void refuse(std::uint32_t first, std::string why);
+  // decode_flow.cpp
   void note_registers(std::uint32_t first, const std::vector<Arg>& args);
   void watch_registers();
+  /// What the instruction, whose first micro-operation is `first`, makes of what is undefined.
+  void note_flow(std::uint32_t first);
+  void append_fragments(Flow flow);
+  /// The function's registers that can be read before they are written.
+  void find_unwritten(const ptx::FlatFunction& function);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
@@ -226,6 +234,7 @@ class Decoder {
   std::size_t binding_ = 0;
   std::vector<Arg> args_;
   std::uint32_t guard_ = true_slot;
+  RegisterNumber guard_number_ = 0;
   std::vector<Arg> registers_;
   std::map<const ptx::Variable*, std::uint64_t> addresses_;
   std::set<const ptx::Variable*> passed_;  ///< .param variables that lie in local memory

@@ -243,12 +243,16 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
     if (ptx::bits_of(reg.type) == 128) {
       // Its halves, the low one first.
       arg.kind = Arg::Kind::group;
-      for (int half = 0; half < 2; ++half) arg.elements.push_back(new_register(true));
+      for (int half = 0; half < 2; ++half) {
+        arg.elements.push_back(new_register(true));
+        arg.elements.back().number = ++program_.register_count;
+      }
     } else if (reg.type == ScalarType::pred) {
       arg.kind = Arg::Kind::predicate;
     } else {
       arg = new_register(is_wide(reg.type));
     }
+    if (arg.kind != Arg::Kind::group) arg.number = ++program_.register_count;
   }
   std::uint32_t predicates = 0;
   for (Arg& arg : registers_) {

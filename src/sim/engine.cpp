@@ -180,6 +180,12 @@ void Engine::complete_load(const Copy& copy) {
 
 void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   const bool legal = check_source(copy, warp, lane);
+  std::optional<std::uint32_t> undefined_at;
+  for_each_inside(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes && !undefined_at; ++i)
+      if ((cta_.shadow()[at + i] & undefined) != 0) undefined_at = at + i;
+  });
+  if (undefined_at) bulk_store_matters(warp, lane, cta_, *undefined_at);
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
   });

@@ -69,9 +69,24 @@ void for_each_shared(const Copy& copy, const Visit& visit) {
 enum Shadow : std::uint8_t {
   initialised = 1,
   in_mbarrier = 2,
-  loading = 4,  ///< an asynchronous load will write it
-  storing = 8,  ///< an asynchronous store has yet to read it
+  loading = 4,     ///< an asynchronous load will write it
+  storing = 8,     ///< an asynchronous store has yet to read it
+  undefined = 16,  ///< written, with a value that nobody has defined (undefined.hpp)
 };
+
+/// The same, without what lies outside of the tensor.
+template <typename Visit>
+void for_each_inside(const Copy& copy, const Visit& visit) {
+  if (!copy.tensor) return visit(copy.shared, copy.bytes);
+  const Tile tile = copy.tile();
+  tile.for_each_row([&](const TileRow& row) {
+    tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t byte, std::uint32_t bytes) {
+      const std::uint32_t first = std::max(byte, row.first);
+      const std::uint32_t last = std::min(byte + bytes, row.last);
+      if (first < last) visit(at + first - byte, last - first);
+    });
+  });
+}
 
 class Engine {
  public:

@@ -139,6 +139,7 @@ std::uint64_t Cluster::changes() const noexcept {
 
 void Cluster::begin(std::uint64_t number) {
   barrier_ = {};
+  origins_.clear();
   busy_ = round_ = 0;
   changes_at_time_out_ = ~0ULL;
   // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.

@@ -117,7 +117,8 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
   warp.fail(lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address));
 }
 
-bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes) {
+bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
+                  bool* unsure) {
   if (!at.shared) return true;
   Cta& cta = *at.owner;
   std::uint8_t* const shadow = cta.shadow() + at.offset;
@@ -129,14 +130,17 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   }
   if (writes) {
     ++cta.changes;
-    for (std::uint32_t i = 0; i < bytes; ++i) shadow[i] |= initialised;
+    for (std::uint32_t i = 0; i < bytes; ++i)
+      shadow[i] = static_cast<std::uint8_t>((shadow[i] & ~undefined) | initialised);
     // A tag names a thread of the CTA that owns the memory; what a peer writes has none.
     const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.thread(lane)) : 0;
     for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
   }
+  if (unsure != nullptr) *unsure = (all & initialised) == 0 || (any & undefined) != 0;
   const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));
   if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
+  if (wrong == 0 && unsure != nullptr) return false;
   const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
                            Shadow meets = initialised) {
     if (cta.launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return false;

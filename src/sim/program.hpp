@@ -1,6 +1,7 @@
 #pragma once
 
 /// A kernel decoded: what all CTAs share, read-only, while it runs.
+#include "sim/flow.hpp"
 #include "sim/video.hpp"
 
 #include <tmajit/tensor_map_spec.hpp>
@@ -184,6 +185,10 @@ struct Program {
   std::uint32_t watched = 0;
   std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
   std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
+  std::vector<Flow> flows;                 ///< of each place
+  std::vector<RegisterNumber> flow_registers;
+  RegisterNumber register_count = 0;
+  std::vector<UnwrittenRegister> unwritten;
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;

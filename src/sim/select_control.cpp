@@ -34,6 +34,7 @@ void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void exit_lanes(Warp& warp, const MicroOp&, Mask mask) {
+  if (warp.undefined) warp.undefined->forget(mask);
   warp.retire(mask);
   warp.cta->threads_exited(warp, mask);
 }
@@ -57,6 +58,7 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
+  if (warp.undefined) warp.undefined->forget(mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t* from = warp.calls->calls[lane].back().saved.data();
@@ -229,6 +231,7 @@ void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
 
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
+  if (warp.undefined) warp.undefined->forget(mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];

@@ -183,6 +183,27 @@ void give(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
 
 constexpr std::uint32_t row_bytes = 16;
 
+/// What lanes get of rows that nobody has written.
+template <bool transposed>
+void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
+  for (std::uint32_t m = 0; m < matrices; ++m) {
+    for_lanes(mask, [&](std::uint32_t lane) {
+      // An element each, or two side by side.
+      std::array<std::uint32_t, 2> pieces{};
+      Cta* owner = nullptr;
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        const std::uint32_t row = transposed ? lane % 4 * 2 + i : lane / 4;
+        const std::uint32_t column = transposed ? lane / 4 : lane % 4 * 2 + i;
+        const Target& target = rows[8 * m + row];
+        if (!target.shared) return;
+        owner = target.owner;
+        pieces[i] = target.offset + 2 * column;
+      }
+      follow_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
+    });
+  }
+}
+
 /// accesses[aux]: lane 8 m + r has the address of row r of matrix m; values: a register a matrix.
 template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
@@ -190,6 +211,8 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   std::array<std::uint64_t, lanes> rows{};
   Mask legal = 0;
+  bool unsure = false;
+  std::array<Target, lanes> targets{};
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
     std::byte* const slot = warp.registers + access.values[m];
@@ -200,9 +223,13 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       const std::uint32_t lane = 8 * m + row;
       // Lanes that do not exist name no row.
       if ((mask >> lane & 1) == 0) continue;
-      const Target target =
+      const Target target = targets[lane] =
           resolve(warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
-      if (check_shadow(warp, lane, target, row_bytes, !loads) && target.shared) legal |= 1U << lane;
+      bool undefined_row = false;
+      if (check_shadow(warp, lane, target, row_bytes, !loads, loads ? &undefined_row : nullptr) &&
+          target.shared)
+        legal |= 1U << lane;
+      unsure = unsure || undefined_row;
       rows[lane] = target.owner != nullptr ? target.owner->in_cluster(target.offset) : 0;
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
@@ -212,6 +239,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
     }
     if (loads) for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, take<transposed>(matrix, lane)); });
   }
+  if (unsure) follow_matrices<transposed>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
   // Each row counts as an access by the lane that names it: the lanes have met.
   warp.cta->races->meet(warp, mask);

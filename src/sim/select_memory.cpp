@@ -65,8 +65,8 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
 /// one.
 template <std::uint32_t bytes>
 bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
-  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses, initialised | in_mbarrier | loading,
-                          initialised);
+  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses,
+                          initialised | in_mbarrier | loading | undefined, initialised);
 }
 
 /// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
@@ -200,7 +200,10 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target = resolve(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
-    trace.reach(lane, target, address, check_shadow(warp, lane, target, bytes, writes));
+    bool unsure = false;
+    trace.reach(lane, target, address,
+                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));
+    if (unsure) follow_load(warp, lane, target, sizeof(T), count);
     memory[lane] = target.memory;
   });
   trace.begin();

@@ -74,6 +74,7 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
     std::byte* const r = warp.registers;
     std::uint32_t values[lanes];
     Mask inside = 0;
+    std::array<std::uint8_t, lanes> sources;  // NOLINT: of lanes in `met`
     for_lanes(met, [&](std::uint32_t lane) {
       const std::uint32_t b = get<std::uint32_t>(r + op.b, lane) & 31;
       const auto control = get<std::uint32_t>(r + op.c, lane);
@@ -89,7 +90,9 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
       if (!in) from = lane;
       inside |= static_cast<Mask>(in) << lane;
       values[lane] = get<std::uint32_t>(r + op.a, from);
+      sources[lane] = static_cast<std::uint8_t>(from);
     });
+    if (warp.undefined && warp.undefined->any()) warp.undefined->shuffle(warp, met, sources);
     for_lanes(met, [&](std::uint32_t lane) { put(r + op.d, lane, values[lane]); });
     write_mask(warp, extra[1], met, inside);
   });

@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 namespace sim {
 
 void Warp::update_join() {
-  join = ~0U;
+  join = changes_loop ? 0 : ~0U;
   for (const Group& group : groups) {
     if (group.wait.kind == Wait::Kind::none) join = std::min(join, group.pc);
   }

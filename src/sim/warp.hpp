@@ -62,6 +62,7 @@ struct CallStack {
 };
 
 struct WarpgroupState;
+class Undefined;
 struct Warp {
   Warp();
   ~Warp();
@@ -90,6 +91,8 @@ struct Warp {
   Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
   std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
+  std::unique_ptr<Undefined> undefined;       ///< null until some register may be
+  bool changes_loop = false;                  ///< Cta::run is to go on in its other loop
   Mask released = 0;                          ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }

@@ -1,5 +1,7 @@
 #include "sim/warpgroup.hpp"
 
+#include "sim/undefined.hpp"
+
 #include <algorithm>
 
 #include <spdlog/fmt/fmt.h>

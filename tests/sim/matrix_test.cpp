@@ -263,7 +263,9 @@ TEST_CASE("rows of matrices race like other accesses of shared memory") {
         "%r2, tile;\nand.b32 %r3, %r1, 31;\nshl.b32 %r4, %r3, 4;\nadd.u32 %r4, %r4, %r2;\nsetp.ge.u32 %p1, "
         "%r1, "
         "32;\n@%p1 bra A;\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%r3};\nA:\n" +
-            between + "@!%p1 bra B;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r4];\nB:\nret;",
+            between +
+            "@!%p1 bra B;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r4];\nsetp.eq.u32 %p2, %r5, "
+            "0;\n@%p2 bra B;\nB:\nret;",
         0));
     kernel->launch({.grid = {1, 1, 1}, .block = {64, 1, 1}}, {}, nullptr);
     return tests::rules(*sim);

@@ -82,7 +82,8 @@ TEST_CASE("accesses outside memory") {
 
 TEST_CASE("shared memory in the wrong state") {
   SECTION("read before anyone has written") {
-    const Outcome outcome = run(registers + "ld.shared.u32 %r2, [smem];\nret;", 32, shared);
+    const Outcome outcome =
+        run(registers + "ld.shared.u32 %r2, [smem];\nst.global.u32 [%rd1], %r2;\nret;", 32, shared);
     expect_rule(outcome, "shared.uninitialised", 12);
     CHECK(outcome.reports[0].count == 32);
   }

@@ -1,0 +1,54 @@
+#pragma once
+
+/// What an instruction makes of registers that nobody has given a value: the part of a Program that
+/// Undefined (undefined.hpp) follows them by.
+#include <tmajit/version.hpp>
+
+#include <cstdint>
+#include <string>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// A register of PTX among all of the kernel and its functions; 0: a literal, a special register, or none.
+using RegisterNumber = std::uint32_t;
+
+struct Flow {
+  enum class Kind : std::uint8_t {
+    defines,    ///< what it gives is defined, but where the handler says that it is not
+    computes,   ///< undefined where an operand is
+    joins,      ///< of parts: undefined where all that are registers are
+    selects,    ///< operand 0 or 1, by predicate 2
+    conjoins,   ///< … but 0 where an operand is
+    disjoins,   ///< … but ones where an operand is
+    shuffles,   ///< what the lanes read of each other; the last operand, the mask of members, counts
+    meets,      ///< one answer for lanes that meet; the same
+    fragments,  ///< products of matrices, whose lanes and registers hold rows and columns
+    stores,     ///< operands go to memory
+    acts,       ///< every operand counts
+  };
+  Kind kind = Kind::defines;
+  bool guarded = false;       ///< whether it is executed counts: it does more than to write its results
+  bool packs = false;         ///< fragments: results are pairs of halves
+  std::uint8_t bytes = 0;     ///< of an element that is stored, or of an operand; a predicate has none
+  std::uint32_t first = ~0U;  ///< its micro-operations
+  std::uint32_t last = ~0U;
+  RegisterNumber guard = 0;
+  // In Program::flow_registers, one after the other: results, addresses (and what else always counts),
+  // operands. Of fragments the operands are the addend, a and b; of these without registers there are none.
+  std::uint32_t begin = 0;
+  std::uint16_t results = 0;
+  std::uint16_t addresses = 0;
+  std::uint16_t operands = 0;
+  std::uint16_t left = 0;   ///< fragments: registers of a …
+  std::uint16_t right = 0;  ///< … and of b
+};
+
+/// A register that is read on some way on which nothing has written it.
+struct UnwrittenRegister {
+  RegisterNumber number = 0;
+  std::string name;
+};
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,357 @@
+#include "sim/undefined.hpp"
+
+#include "sim/cta.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using Kind = Flow::Kind;
+
+/// Of the lanes of `mask` those in which the operand makes the result of a conjunction (or product) zero, of
+/// a disjunction ones, whatever the other operand is.
+Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
+  const bool zero = flow.kind == Kind::conjoins;
+  if (flow.bytes == 0) return mask & (zero ? ~read_mask(warp, slot) : read_mask(warp, slot));
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - 8 * flow.bytes);
+  Mask found = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::byte* const at = warp.registers + slot;
+    const std::uint64_t value =
+        (flow.bytes == 8 ? get<std::uint64_t>(at, lane) : get<std::uint32_t>(at, lane)) & ones;
+    if (value == (zero ? 0 : ones)) found |= 1U << lane;
+  });
+  return found;
+}
+
+/// Whose shared memory the address is in.
+SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
+  if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
+  for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
+    Cta& peer = cta.cluster.cta(rank);
+    if (const auto at = peer.shared_offset(address, bytes)) return {&peer, *at};
+  }
+  return {};
+}
+
+/// What follows the registers of a warp in which something is undefined from now on.
+Undefined& following(Warp& warp) {
+  if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
+  if (!warp.undefined->any()) {
+    warp.changes_loop = true;
+    warp.update_join();
+  }
+  return *warp.undefined;
+}
+
+/// What is made of `origin` matters in a lane at `place`, where it does what `how` says.
+void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
+            std::string_view how) {
+  const Program& program = *warp.program;
+  const bool loaded = origin.number == 0;
+  const check::RuleId rule =
+      loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
+  if (warp.cta->launch.reports.again(rule->id, program.place[origin.place].line)) return;
+  std::string what = fmt::format("a load of shared memory at {:#x} that nobody has written", origin.address);
+  if (!loaded) {
+    const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
+    what = fmt::format("a read of {}, which no instruction has written", named->name);
+  }
+  const Place& here = program.place[place];
+  what += place == origin.place
+              ? fmt::format(": it {} this instruction", how)
+              : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
+  Cta& cta = loaded ? *origin.cta : *warp.cta;
+  cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what));
+}
+
+}  // namespace
+
+void Origins::clear() {
+  all_.clear();
+  numbers_.clear();
+  stored_.clear();
+}
+
+OriginNumber Origins::number(const Origin& origin) {
+  const std::uint32_t place = origin.read ? origin.place : ~0U;
+  const auto [found, fresh] =
+      numbers_.try_emplace({origin.number, place}, static_cast<OriginNumber>(all_.size()));
+  if (fresh) all_.push_back(origin);
+  return found->second;
+}
+
+void Origins::put(std::uint64_t at, std::uint32_t bytes, OriginNumber origin) {
+  for (std::uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) stored_[word] = origin;
+}
+
+OriginNumber Origins::at(std::uint64_t at) const {
+  return stored_.at(at / 4);
+}
+
+Undefined::Undefined(const Program& program)
+    : lanes_(program.register_count + 1), origins_(program.register_count + 1) {}
+
+void Undefined::give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
+  if (number == 0) return;
+  Mask& all = lanes_[number];
+  undefined &= mask;
+  const Mask now = (all & ~mask) | undefined;
+  if ((all == 0) != (now == 0)) now != 0 ? ++count_ : --count_;
+  all = now;
+  if (undefined != 0) origins_[number] = origin;
+}
+
+void Undefined::forget(Mask mask) {
+  if (count_ == 0) return;
+  for (Mask& all : lanes_) {
+    if (all != 0 && (all &= ~mask) == 0) --count_;
+  }
+}
+
+const RegisterNumber* Undefined::registers(const Warp& warp, const Flow& flow) {
+  return warp.program->flow_registers.data() + flow.begin;
+}
+
+Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
+  Found found{lanes_[number] & mask, origins_[number]};
+  if (found.lanes == 0) return found;
+  Origins& origins = warp.cta->cluster.origins();
+  // The first read of a register that nobody has written is what a report of it shows.
+  if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
+  return found;
+}
+
+Undefined::Found Undefined::any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  Found all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Found each = of(warp, first[i], mask);
+    if (each.lanes == 0) continue;
+    all = {all.lanes | each.lanes, each.origin};
+  }
+  return all;
+}
+
+Undefined::Found Undefined::all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  Found all;
+  bool begun = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (first[i] == 0) continue;
+    const Found each = of(warp, first[i], mask);
+    all = {begun ? all.lanes & each.lanes : each.lanes, each.origin};
+    begun = true;
+  }
+  return all;
+}
+
+Undefined::Found Undefined::chosen(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
+  const Mask first = read_mask(warp, warp.program->code[flow.first].c);
+  Found all;
+  for (const Found& each : {of(warp, operands[0], mask & first), of(warp, operands[1], mask & ~first),
+                            of(warp, operands[2], mask)}) {
+    if (each.lanes != 0) all = {all.lanes | each.lanes, each.origin};
+  }
+  return all;
+}
+
+Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
+  const MicroOp& op = warp.program->code[flow.first];
+  const Found a = of(warp, operands[0], mask);
+  const Found b = of(warp, operands[1], mask);
+  return {(a.lanes & ~absorbing(warp, flow, op.b, a.lanes & ~b.lanes)) |
+              (b.lanes & ~absorbing(warp, flow, op.a, b.lanes & ~a.lanes)),
+          a.lanes != 0 ? a.origin : b.origin};
+}
+
+void Undefined::give_all(Warp& warp, const Flow& flow, Mask mask, Found found) {
+  const RegisterNumber* const results = registers(warp, flow);
+  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, found.lanes, found.origin);
+}
+
+void Undefined::before(Warp& warp, Mask mask) {
+  const Program& program = *warp.program;
+  place_ = program.places[warp.pc];
+  const Flow& flow = program.flows[place_];
+  if (flow.first != warp.pc) return;
+  const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
+  const RegisterNumber* const operands = addresses + flow.addresses;
+  const Found unsure = of(warp, flow.guard, warp.active);
+  const bool to_local =
+      flow.kind == Kind::stores && program.accesses[program.code[flow.last].aux].space == Space::local;
+  if (flow.guarded && !to_local)
+    matters(warp, flow.guard, unsure.lanes, "decides whether something is done:");
+  for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
+  Found found;
+  const bool alone = flow.first == flow.last;
+  switch (flow.kind) {
+    case Kind::acts:
+      for (std::size_t i = 0; i < flow.operands; ++i) matters(warp, operands[i], mask, "is an operand of");
+      break;
+    case Kind::defines: break;
+    case Kind::joins: found = all_of(warp, operands, flow.operands, mask); break;
+    case Kind::selects:
+    case Kind::conjoins:
+    case Kind::disjoins:
+      if (alone) {
+        found = flow.kind == Kind::selects ? chosen(warp, flow, mask) : absorbed(warp, flow, mask);
+        break;
+      }
+      [[fallthrough]];
+    case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
+    default: return;  // lanes may have to wait for others first: see after()
+  }
+  give_all(warp, flow, mask, found);
+  if (unsure.lanes != 0 && !flow.guarded) give_all(warp, flow, unsure.lanes, unsure);
+}
+
+void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
+  const Program& program = *warp.program;
+  place_ = program.places[pc];
+  const Flow& flow = program.flows[place_];
+  if (flow.last != pc || mask == 0) return;
+  if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
+  if (flow.kind == Kind::stores) store(warp, flow, mask);
+  if (flow.kind != Kind::meets) return;
+  Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
+  if (found.lanes != 0) found.lanes = mask;
+  give_all(warp, flow, mask, found);
+}
+
+void Undefined::shuffle(Warp& warp, Mask met, const std::array<std::uint8_t, lanes>& from) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
+  // From where is an operand, too.
+  Found found = any_of(warp, operands + 1, flow.operands - 1U, met);
+  const Found value = of(warp, operands[0], all_lanes);
+  for_lanes(met, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
+  if (value.lanes != 0) found.origin = value.origin;
+  give(registers(warp, flow)[0], met, found.lanes, found.origin);
+  if (flow.results > 1) give(registers(warp, flow)[1], met, 0, 0);
+}
+
+void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
+  const Program& program = *warp.program;
+  const RegisterNumber* const results = registers(warp, flow);
+  const RegisterNumber* const addends = results + flow.results + flow.addresses;
+  const RegisterNumber* const left = addends + (flow.operands - flow.left - flow.right);
+  const RegisterNumber* const right = left + flow.left;
+  const bool of_warpgroup = flow.right == 0;
+  Mask keeps = mask;
+  if (of_warpgroup) keeps &= read_mask(warp, program.products[program.code[flow.last].aux].keeps_d);
+  // Lanes 4 i to 4 i + 3 hold row i, and with 16 rows row i + 8 (PTX ISA, the figures of mma's fragments);
+  // of b they hold column i, of the result columns 2 (lane % 4) and the next.
+  const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
+  Found found;
+  std::array<Mask, 2> rows{};
+  for (std::size_t i = 0; i < flow.left; ++i) {
+    const Found each = of(warp, left[i], mask);
+    for_lanes(each.lanes, [&](std::uint32_t lane) { rows[i % halves] |= 15U << lane / 4 * 4; });
+    if (each.lanes != 0) found = each;
+  }
+  std::array<Mask, 2> columns{};  // the even ones and the odd ones
+  for (std::size_t i = 0; i < flow.right; ++i) {
+    const Found each = of(warp, right[i], mask);
+    for_lanes(each.lanes, [&](std::uint32_t lane) { columns[lane / 4 % 2] |= 0x11111111U << lane / 8; });
+    if (each.lanes != 0) found = each;
+  }
+  std::vector<Found> all(flow.results);
+  for (std::size_t i = 0; i < flow.results; ++i) {
+    const Mask row = rows[(flow.packs ? i : i / 2) % halves];
+    const Mask column = flow.packs ? columns[0] & columns[1] : columns[i % 2];
+    const Found addend = of(warp, addends[i], keeps);
+    all[i] = {row | column | addend.lanes, addend.lanes != 0 ? addend.origin : found.origin};
+  }
+  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, all[i].lanes, all[i].origin);
+}
+
+void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
+  const Program& program = *warp.program;
+  const MemoryAccess& access = program.accesses[program.code[flow.last].aux];
+  const RegisterNumber* const values = registers(warp, flow) + flow.results + flow.addresses;
+  for (std::uint32_t i = 0; i < flow.operands; ++i) {
+    const Found found = of(warp, values[i], mask);
+    Mask to_global = 0;
+    for_lanes(found.lanes, [&](std::uint32_t lane) {
+      std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
+      const Space space = access.space == Space::generic ? take_space(address) : access.space;
+      if (space == Space::global) to_global |= 1U << lane;
+      if (space != Space::shared) return;
+      const SharedPlace at = owner_of(*warp.cta, address, flow.bytes);
+      if (at.owner == nullptr) return;
+      for (std::uint32_t b = 0; b < flow.bytes; ++b) at.owner->shadow()[at.offset + b] |= undefined;
+      warp.cta->cluster.origins().put(at.owner->in_cluster(at.offset), flow.bytes, found.origin);
+    });
+    matters(warp, values[i], to_global, "is stored to global memory by");
+  }
+}
+
+void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how) {
+  const Found found = of(warp, number, mask);
+  if (found.lanes == 0) return;
+  const Origin origin = warp.cta->cluster.origins()[found.origin];
+  // Once is enough.
+  give(number, found.lanes, 0, 0);
+  if (origin.number != 0) give(origin.number, found.lanes, 0, 0);
+  for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
+}
+
+void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
+  const Origins& origins = warp.cta->cluster.origins();
+  report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))],
+         "is stored to global memory by");
+}
+
+void begin_undefined(Warp& warp) {
+  const Program& program = *warp.program;
+  if (program.unwritten.empty()) {
+    warp.undefined.reset();
+    return;
+  }
+  if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(program);
+  warp.undefined->forget(all_lanes);
+  for (const UnwrittenRegister& each : program.unwritten) {
+    const OriginNumber origin = warp.cta->cluster.origins().number({each.number, false, 0, warp.cta, 0, 0});
+    warp.undefined->give(each.number, warp.live, warp.live, origin);
+  }
+}
+
+void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
+  const Program& program = *warp.program;
+  const Flow& flow = program.flows[warp.place()];
+  const RegisterNumber number = result < flow.results ? program.flow_registers[flow.begin + result] : 0;
+  if (number == 0) return;
+  std::optional<std::uint32_t> stored;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::uint32_t at = pieces[i]; at < pieces[i] + bytes; ++at) {
+      const std::uint8_t state = owner.shadow()[at];
+      if ((state & undefined) != 0) {
+        stored = at;
+      } else if ((state & (initialised | loading | in_mbarrier)) != 0) {
+        return;
+      }
+    }
+  }
+  Origins& origins = warp.cta->cluster.origins();
+  const OriginNumber origin =
+      stored ? origins.at(owner.in_cluster(*stored))
+             : origins.number({0, true, warp.place(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
+  following(warp).give(number, 1U << lane, 1U << lane, origin);
+}
+
+void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t offset = at.offset + i * bytes;
+    follow_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,213 @@
+/// Registers that nobody has written, and loads of what nobody has written: reported where that matters.
+#include "sim/text_kernel.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+// Names that other tests compiled with this one have, too.
+namespace undefined_test {
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+struct Case {
+  const char* name;
+  std::string body;
+};
+
+Outcome run_body(const std::string& body, std::uint32_t block = 32) {
+  tests::text::Shape shape;
+  shape.grid = shape.cluster = 1;
+  shape.block = block;
+  shape.options.mode = tests::text::any_mode();
+  return tests::text::run(registers + element + "bar.sync 0;\n" + body + "ret;\n", shape);
+}
+
+/// Each leaves something in %r10 that nobody has defined, in all lanes or in some.
+const std::vector<Case> sources{
+    {"never written", ""},
+    {"written in one arm", "@%p1 bra A;\nmov.u32 %r10, 1;\nA:\n"},
+    {"written under a guard", "@%p1 mov.u32 %r10, 1;\n"},
+    {"written in a loop that may not run",
+     "setp.gt.u32 %p2, %r1, 1000;\nL:\n@!%p2 bra A;\nmov.u32 %r10, 1;\n"
+     "bra L;\nA:\n"},
+    {"loaded", "ld.shared.u32 %r10, [%r5];\n"},
+    {"loaded by one lane", "mov.u32 %r10, 0;\n@%p1 ld.shared.u32 %r10, [%r5+8];\n"},
+    {"a part of a vector",
+     "@%p1 st.shared.u32 [%r5], 1;\nbar.sync 0;\nld.shared.v2.u32 {%r11, %r10}, [%r5];\n"},
+    {"through arithmetic", "add.u32 %r11, %r10, 1;\nmul.lo.u32 %r10, %r11, 3;\n"},
+    {"through memory",
+     "shl.b32 %r11, %r1, 2;\nadd.u32 %r11, %r11, %r5;\nst.shared.u32 [%r11+64], %r12;\n"
+     "bar.sync 0;\nld.shared.u32 %r10, [%r11+64];\n"},
+    {"through shfl", "shfl.sync.idx.b32 %r10, %r12, 3, 31, -1;\n"},
+    {"chosen by a predicate that nobody has written", "selp.b32 %r10, 1, 2, %p5;\n"},
+    {"a sum of lanes", "redux.sync.add.u32 %r10, %r12, -1;\n"},
+    {"a word of two halves",
+     "mov.b32 %r11, %f1;\nmov.b64 %rd10, {%r11, %r12};\nmov.b64 {%r10, %r13}, %rd10;\n"},
+    {"around a loop",
+     "mov.u32 %r11, 0;\nL:\nadd.u32 %r10, %r12, %r11;\nmov.u32 %r12, %r10;\n"
+     "add.u32 %r11, %r11, 1;\nsetp.lt.u32 %p2, %r11, 4;\n@%p2 bra L;\n"},
+};
+
+/// Each makes what is in %r10 matter.
+const std::vector<Case> uses{
+    {"a store to global memory", "st.global.u32 [%rd3], %r10;\n"},
+    {"a store by a generic address", "st.u32 [%rd3], %r10;\n"},
+    {"a branch", "setp.gt.s32 %p4, %r10, 1000;\n@%p4 bra E;\nst.global.u32 [%rd3], 1;\nE:\n"},
+    {"a guard", "setp.gt.s32 %p4, %r10, 1000;\n@%p4 st.global.u32 [%rd3], 1;\n"},
+    {"an address", "and.b32 %r10, %r10, 28;\nadd.u32 %r14, %r10, %r5;\nst.shared.u32 [%r14+512], 1;\n"},
+    {"a count of an mbarrier", "or.b32 %r14, %r10, 1;\nmbarrier.init.shared.b64 [%r5+1024], %r14;\n"},
+    {"a size of a copy", "cp.async.bulk.prefetch.L2.global [%rd1], %r10;\n"},
+    {"a mask of members",
+     "or.b32 %r14, %r10, -2;\nor.b32 %r14, %r14, 1;\nvote.sync.ballot.b32 %r14, 1, %r14;\n"},
+    {"an atomic", "red.global.add.u32 [%rd3], %r10;\n"},
+    {"a barrier",
+     "and.b32 %r14, %r10, 0x20;\nor.b32 %r14, %r14, 0x20;\nmin.u32 %r14, %r14, 32;\nbar.sync 1, "
+     "%r14;\n"},
+    {"a product", "mul.lo.u32 %r14, %r10, %r1;\nadd.u32 %r14, %r14, %r10;\nst.global.u32 [%rd3], %r14;\n"},
+};
+
+/// Correct: nothing of it may be reported.
+const std::vector<Case> correct{
+    {"loaded and thrown away", "ld.shared.u32 %r10, [%r5];\nadd.u32 %r10, %r10, 1;\n"},
+    {"loaded and selected away",
+     "ld.shared.u32 %r10, [%r5];\nsetp.lt.u32 %p2, %r1, 1000;\nselp.b32 %r10, %r1, %r10, %p2;\n"
+     "st.global.u32 [%rd3], %r10;\n"},
+    {"loaded and masked away",
+     "ld.shared.u32 %r10, [%r5];\nmov.u32 %r11, 0;\nand.b32 %r10, %r10, %r11;\nst.global.u32 [%rd3], "
+     "%r10;\n"},
+    {"times zero", "mov.u32 %r11, 0;\nmul.lo.u32 %r10, %r11, %r12;\nst.global.u32 [%rd3], %r10;\n"},
+    {"or ones", "or.b32 %r10, %r12, -1;\nst.global.u32 [%rd3], %r10;\n"},
+    {"a register cleared with itself", "xor.b32 %r10, %r12, %r12;\nst.global.u32 [%rd3], %r10;\n"},
+    {"compared with itself", "setp.eq.u32 %p2, %r12, %r12;\n@%p2 st.global.u32 [%rd3], 1;\n"},
+    {"a condition that only counts where another holds",
+     "ld.shared.u32 %r10, [%r5];\nsetp.gt.u32 %p2, %r10, 5;\nsetp.gt.u32 %p3, %r1, 1000;\n"
+     "and.pred %p4, %p3, %p2;\n@%p4 st.global.u32 [%rd3], 1;\n"},
+    {"a condition that another makes true",
+     "setp.gt.u32 %p2, %r12, 5;\nsetp.lt.u32 %p3, %r1, 1000;\nor.pred %p4, %p3, %p2;\n"
+     "@%p4 st.global.u32 [%rd3], 1;\n"},
+    {"written in both arms",
+     "@%p1 bra A;\nmov.u32 %r10, 1;\nbra B;\nA:\nmov.u32 %r10, 2;\nB:\n"
+     "st.global.u32 [%rd3], %r10;\n"},
+    {"written and read under one guard", "@%p1 mov.u32 %r10, 1;\n@%p1 st.global.u32 [%rd3], %r10;\n"},
+    {"written and read on the same way",
+     "@!%p1 bra A;\nmov.u32 %r10, 1;\nA:\nadd.u32 %r11, %r10, 1;\n"
+     "@!%p1 bra B;\nst.global.u32 [%rd3], %r11;\nB:\n"},
+    {"written in the loop before it is read",
+     "mov.u32 %r11, 0;\nL:\nsetp.ne.u32 %p2, %r11, 0;\n@!%p2 bra A;\nst.global.u32 [%rd3], %r10;\nA:\n"
+     "mov.u32 %r10, %r11;\nadd.u32 %r11, %r11, 1;\nsetp.lt.u32 %p3, %r11, 4;\n@%p3 bra L;\n"},
+    {"one lane's value, read by all",
+     "and.b32 %r6, %r1, 31;\nsetp.eq.u32 %p2, %r6, 0;\n@%p2 mov.u32 %r10, 7;\n"
+     "shfl.sync.idx.b32 %r11, %r10, 0, 31, -1;\n"
+     "st.global.u32 [%rd3], %r11;\n"},
+    {"a tree of sums whose leaves are selected",
+     "@%p1 mov.u32 %r10, 7;\nshfl.sync.down.b32 %r11, %r10, 1, 31, -1;\nadd.u32 %r12, %r10, %r11;\n"
+     "selp.b32 %r13, %r10, 0, %p1;\nst.global.u32 [%rd3], %r13;\n"},
+    {"a half of a word that is thrown away",
+     "mov.b64 %rd10, {%r1, %r12};\nmov.b64 {%r13, %r14}, %rd10;\nst.global.u32 [%rd3], %r13;\n"},
+    {"a structure copied with its padding",
+     "@%p1 st.shared.u8 [%r5], 1;\n@%p1 st.shared.u32 [%r5+4], 2;\nbar.sync 0;\nld.shared.v2.u32 {%r10, "
+     "%r11}, "
+     "[%r5];\n@%p1 st.global.v2.u32 [%rd1], {%r10, %r11};\n"},
+    {"stored to shared memory, and not read",
+     "@%p1 st.shared.u32 [%r5], %r12;\nbar.sync 0;\nld.shared.u32 %r10, [%r5];\n"},
+    {"stored to shared memory, and written again",
+     "@%p1 st.shared.u32 [%r5], %r12;\n@%p1 st.shared.u32 [%r5], 1;\nbar.sync 0;\nld.shared.u32 %r10, "
+     "[%r5];\n"
+     "st.global.u32 [%rd3], %r10;\n"},
+    {"given to local memory", "st.local.u32 [mine], %r12;\n"},
+};
+
+const std::string declared = ".reg .f32 %f<4>;\n.local .align 8 .b8 mine[16];\n";
+
+TEST_CASE("what nobody has defined is reported where it matters") {
+  const auto mode = GENERATE(0, 1);
+  const std::uint32_t block = mode == 0 ? 32 : 20;
+  for (const Case& source : sources) {
+    if (block < 32 && (source.body.find("shfl") != std::string::npos)) continue;
+    for (const Case& use : uses) {
+      INFO(source.name << ", " << use.name << ", " << block << " threads");
+      const Outcome outcome = run_body(declared + source.body + use.body, block);
+      INFO(all_of(outcome));
+      REQUIRE_FALSE(outcome.reports.empty());
+      const bool loads = source.body.find("ld.shared") != std::string::npos &&
+                         source.body.find("st.shared.u32 [%r11") == std::string::npos;
+      CHECK(outcome.reports[0].rule == (loads ? "shared.uninitialised" : "register.uninitialised"));
+      // What an undefined value then does may break other rules.
+      CHECK(std::ranges::count_if(outcome.reports, [](const Report& report) {
+              return report.rule == "register.uninitialised" || report.rule == "shared.uninitialised";
+            }) == 1);
+    }
+  }
+}
+
+TEST_CASE("what nobody has defined is not reported where it does not matter") {
+  const std::uint32_t block = GENERATE(32U, 20U, 64U);
+  for (const Case& each : correct) {
+    INFO(each.name << ", " << block << " threads");
+    const Outcome outcome = run_body(declared + each.body, block);
+    expect_clean(outcome);
+  }
+}
+
+TEST_CASE("a report says which register nobody has written, and where that matters") {
+  const Outcome outcome =
+      run_body("add.u32 %r11, %r10, 1;\nshl.b32 %r12, %r11, 2;\nst.global.u32 [%rd3], %r12;\n");
+  REQUIRE(outcome.reports.size() == 1);
+  const Report& report = outcome.reports[0];
+  CHECK(report.rule == "register.uninitialised");
+  CHECK(report.instruction == "add.u32 %r11, %r10, 1;");
+  CHECK_THAT(report.found, ContainsSubstring("%r10"));
+  CHECK_THAT(report.found, ContainsSubstring("\"st.global.u32 [%rd3], %r12;\" at PTX line"));
+  CHECK(report.count == 32);
+}
+
+TEST_CASE("a report of a load says where what it loaded matters") {
+  const Outcome outcome = run_body(
+      "@%p1 ld.shared.u32 %r11, [%r5+16];\nadd.u32 %r12, %r11, 1;\n"
+      "setp.eq.u32 %p4, %r12, 5;\n@%p4 bra E;\nE:\n");
+  REQUIRE(outcome.reports.size() == 1);
+  const Report& report = outcome.reports[0];
+  CHECK(report.rule == "shared.uninitialised");
+  CHECK_THAT(report.instruction, ContainsSubstring("ld.shared.u32"));
+  CHECK_THAT(report.found, ContainsSubstring("0x410"));
+  CHECK_THAT(report.found, ContainsSubstring("\"@%p4 bra E;\" at PTX line"));
+}
+
+TEST_CASE("a row or column of a matrix that nobody has defined makes one of the product so") {
+  const std::string product =
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f10, %f11, %f12, %f13}, {%r10, %r11, %r12, "
+      "%r13}, "
+      "{%r14, %r15}, {%f10, %f11, %f12, %f13};\n";
+  const std::string zeros =
+      ".reg .f32 %f<20>;\nmov.f32 %f10, 0f00000000;\nmov.f32 %f11, %f10;\nmov.f32 %f12, "
+      "%f10;\nmov.f32 %f13, %f10;\nmov.u32 %r10, 0;\nmov.u32 %r11, 0;\nmov.u32 %r12, "
+      "0;\nmov.u32 %r13, 0;\nmov.u32 %r14, 0;\nmov.u32 %r15, 0;\n";
+  // Row 2 of a (lanes 8 to 11), or column 2 of b, from memory that nobody has written.
+  const std::string third = "shr.u32 %r6, %r1, 2;\nsetp.eq.u32 %p2, %r6, 2;\n@%p2 ld.shared.u32 ";
+  const auto store = [](const std::string& of, const std::string& guard) {
+    return "@" + guard + " st.global.f32 [%rd3], " + of + ";\n";
+  };
+  const std::string row_8 = "setp.ge.u32 %p3, %r6, 0;\n";
+  const std::string others = "setp.ne.u32 %p3, %r6, 2;\n";
+  const std::string a = zeros + third + "%r10, [%r5];\n" + product;
+  CHECK(run_body(a + store("%f10", "%p2")).reports.size() == 1);
+  CHECK(run_body(a + store("%f11", "%p2")).reports.size() == 1);
+  CHECK(run_body(a + others + store("%f10", "%p3")).reports.empty());
+  CHECK(run_body(a + row_8 + store("%f12", "%p3")).reports.empty());
+  // Column 2 of the product is in the even results of lanes 1, 5, ….
+  const std::string b = zeros + third + "%r14, [%r5];\n" + product + "and.b32 %r6, %r1, 3;\n";
+  const std::string in_column = "setp.eq.u32 %p3, %r6, 1;\n";
+  const std::string beside = "setp.ne.u32 %p3, %r6, 1;\n";
+  CHECK(run_body(b + in_column + store("%f10", "%p3")).reports.size() == 1);
+  CHECK(run_body(b + in_column + store("%f12", "%p3")).reports.size() == 1);
+  CHECK(run_body(b + in_column + store("%f11", "%p3")).reports.empty());
+  CHECK(run_body(b + beside + store("%f10", "%p3")).reports.empty());
+}
+
+}  // namespace undefined_test
