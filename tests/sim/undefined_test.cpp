@@ -210,4 +210,70 @@ TEST_CASE("a row or column of a matrix that nobody has defined makes one of the 
   CHECK(run_body(b + beside + store("%f10", "%p3")).reports.empty());
 }
 
+TEST_CASE("coordinates of a copy that nobody has defined, and what it takes to global memory, matter") {
+  Shape shape;
+  shape.grid = shape.cluster = 1;
+  shape.options.mode = tests::text::any_mode();
+  shape.maps = {rows_of(32)};
+  const auto copied = [&](const std::string& body) {
+    return run(registers + "ld.param.u64 %rd9, [p1];\n" + body + "ret;\n", shape);
+  };
+  const std::string prefetch = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd9, {0, %r10}];\n";
+  expect_first(copied("@%p1 ld.shared.u32 %r10, [%r5];\nand.b32 %r10, %r10, 7;\n@%p1 " + prefetch),
+               "shared.uninitialised");
+  expect_first(copied("@%p1 " + prefetch), "register.uninitialised");
+  expect_clean(copied("@%p1 mov.u32 %r10, 2;\n@%p1 " + prefetch));
+  // Two rows of 32 words, of which the second is never defined.
+  const auto stored = [&](const std::string& row) {
+    return copied(
+        "shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r5;\nst.shared.u32 [%r6], %r1;\n"
+        "st.shared.u32 [%r6+128], %r10;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n"
+        "@!%p1 bra E;\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd9, {0, " +
+        row + "}], [%r5];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nE:\n");
+  };
+  const Outcome outcome = stored("4");
+  expect_only(outcome, "register.uninitialised");
+  CHECK_THAT(outcome.reports[0].found,
+             ContainsSubstring("is stored to global memory by \"cp.async.bulk.tensor"));
+  // The second row lies outside of the tensor.
+  expect_clean(stored("31"));
+}
+
+TEST_CASE("accumulators that nobody has written matter if a product reads them") {
+  Shape shape;
+  shape.grid = shape.cluster = 1;
+  shape.block = 128;
+  shape.options.mode = tests::text::any_mode();
+  const auto product = [&](const std::string& keeps) {
+    return run(
+        registers + element +
+            ".reg .f32 %f<9>;\nshl.b32 %r6, %r1, 5;\nadd.u32 %r6, %r6, %r5;\n"
+            "st.shared.v4.u32 [%r6], {0, 0, 0, 0};\nst.shared.v4.u32 [%r6+16], {0, 0, 0, 0};\n"
+            "fence.proxy.async.shared::cta;\nbar.sync 0;\nshr.u32 %r7, %r5, 4;\ncvt.u64.u32 %rd10, %r7;\n"
+            "or.b64 %rd10, %rd10, 0x1000080000;\nadd.u64 %rd11, %rd10, 128;\nsetp.eq.u32 %p5, " +
+            keeps +
+            ", 1;\nwgmma.fence.sync.aligned;\n"
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd10, %rd11, "
+            "%p5, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+            "st.global.f32 [%rd3], %f3;\nret;\n",
+        shape);
+  };
+  expect_clean(product("0"));
+  const Outcome outcome = product("1");
+  expect_only(outcome, "register.uninitialised");
+  CHECK_THAT(outcome.reports[0].found, ContainsSubstring("%f3"));
+}
+
+TEST_CASE("what ldmatrix gives of rows that nobody has written goes to the lanes that have them") {
+  const std::string load =
+      "and.b32 %r6, %r1, 7;\nshl.b32 %r6, %r6, 4;\nadd.u32 %r6, %r6, %r5;\n"
+      "setp.ne.u32 %p2, %r1, 2;\nsetp.lt.and.u32 %p3, %r1, 8, %p2;\n"
+      "@%p3 st.shared.v4.u32 [%r6], {1, 1, 1, 1};\nbar.sync 0;\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r6];\nshr.u32 %r7, %r1, 2;\n";
+  // Row 2 is in lanes 8 to 11.
+  expect_only(run_body(load + "setp.eq.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"),
+              "shared.uninitialised");
+  expect_clean(run_body(load + "setp.ne.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"));
+}
+
 }  // namespace undefined_test
