@@ -3,6 +3,7 @@
 /// Happens-before in a cluster: which accesses no edge orders, whatever order the simulator ran them in
 /// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
 #include "sim/gather.hpp"
+#include "sim/releases.hpp"
 #include "sim/shadow.hpp"
 #include "sim/warp.hpp"
 
@@ -20,7 +21,8 @@ struct LaunchOrder {
   explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions) {}
 
   GlobalShadow shadow;
-  Releases releases;
+  std::atomic<std::uint64_t> release_numbers = 0;
+  Releases releases{release_numbers};
 };
 
 /// What a fence orders.
@@ -197,9 +199,9 @@ class Races {
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
-  [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access) const;
+  [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access);
   [[nodiscard]] Touch copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
-                                 bool quiet) const;
+                                 bool quiet);
 
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
@@ -255,7 +257,7 @@ class Races {
   std::unordered_map<std::uint32_t, Agent> import_agents_;
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;
-  Releases shared_releases_;
+  Releases shared_releases_{launch_.release_numbers};
   const std::vector<std::shared_ptr<const Flight>>* flights_ = nullptr;  ///< null: there are none
   Agent flights_agent_ = 0;
   Clock issue_;  ///< of the thread that issues a copy, while it does

@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 namespace sim {
 
-Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) const {
+Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
   const Knowledge& knowledge = of(warp);
   const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
                                  (access.ordering.narrow ? Access::narrow : 0) |
@@ -178,7 +178,7 @@ void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool
 }
 
 Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
-                        bool quiet) const {
+                        bool quiet) {
   return {
       .access = {.time = time,
                  .cluster = number_,

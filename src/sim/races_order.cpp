@@ -44,7 +44,7 @@ void Races::start(std::uint32_t number) {
   fences_.clear();
   met_at_.clear();
   hears_ = false;
-  imports_.clear();
+  imports_.start(number);
   shared_releases_.clear();
   next_agent_ = static_cast<Agent>(warps_.size());
   flights_agent_ = new_agent();
@@ -218,7 +218,7 @@ void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release
   const auto [found, fresh] = import_agents_.try_emplace(number_of(warp, lane));
   if (fresh) found->second = new_agent();
   const Agent agent = found->second;
-  const std::uint32_t time = imports_.add(agent, release, number_, !narrow, [&](const Release& own) {
+  const std::uint32_t time = imports_.add(agent, release, !narrow, launch_.releases, [&](const Release& own) {
     // Between the CTAs of a cluster neither side may be of CTA scope.
     if (own.rank == warp.cta->rank || (own.wide && !narrow))
       knowledge.acquire(1U << lane, warp.live, own.clock);
@@ -235,7 +235,7 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_
   release.sequential = sequential;
   release.imports = imports_.of(clock);
   release.clock = std::move(clock);
-  where.add(at, std::move(release));
+  imports_.begin(where.add(at, std::move(release)));
 }
 
 void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at) {

@@ -1,5 +1,6 @@
 #include "sim/shadow.hpp"
 
+#include "sim/releases.hpp"
 #include "sim/warp.hpp"
 
 #include <algorithm>

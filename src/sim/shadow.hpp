@@ -22,7 +22,7 @@ struct Touch {
   Access access;
   const Clock* clock = nullptr;          ///< known to all who take part
   const Knowledge* knowledge = nullptr;  ///< lane by lane; null for a copy
-  const Imports* imports = nullptr;      ///< what is known of other clusters
+  Imports* imports = nullptr;            ///< what is known of other clusters
   Memory memory = Memory::shared;
   bool write = false;
   bool quiet = false;  ///< a rule has been reported already

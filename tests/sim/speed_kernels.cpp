@@ -115,6 +115,22 @@ KERNEL fenced_counter(ARGUMENTS) {
   }
   c[first() + 32] = last;
 }
+KERNEL last_block(ARGUMENTS) {
+  __shared__ bool last;
+  u32* const left = c + 64;
+  left[first()] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(c, 1u) % gridDim.x == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  u32 sum = 0;
+  for (u32 i = threadIdx.x; i < gridDim.x * blockDim.x; i += blockDim.x) sum += left[i];
+  if (threadIdx.x < 32) c[1 + threadIdx.x] = sum;
+}
 
 KERNEL histogram(ARGUMENTS) {
   __shared__ u32 counts[64];
@@ -264,7 +280,8 @@ const std::vector<SpeedKernel>& speed_kernels() {
       {"scatter to global memory", "scatter", 8, 256, 1, speed_words / 4},
       {"gather from shared memory", "shared_gather", 8, 256, 1, 32},
       {"atomics at one address", "one_counter", 8, 256, 1, 256},
-      {"fences and atomics at one address", "fenced_counter", 2, 256, 1, 2},
+      {"fences and atomics at one address", "fenced_counter", 8, 256, 1, 8},
+      {"the last of 4096 CTAs sums what all left", "last_block", 4096, 64, 1, 1},
       {"atomics at 64 addresses, shared memory", "histogram", 8, 256, 1, speed_words / 8},
       {"reads of a peer in a cluster of 4", "cluster", 8, 256, 4, 8},
       {"words passed on by mbarriers", "ring", 1, 256, 1, 64},
