@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, CUTLASS and CuTe,
-# CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
+# FlashInfer, CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
 # theirs is kept in the project. docs/check.md shows the table.
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
-#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass)
+#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass, serving)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table.txt in these kernels; also with --group, --only
@@ -84,10 +84,13 @@ if grep -q '^triton\.' <<<"$names"; then
   wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
 fi
 nvcc=()
-if grep -qE '^cut(e|lass)\.' <<<"$names"; then
+if grep -qE '^(cut(e|lass)|serving)\.' <<<"$names"; then
   wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
+fi
+if grep -q '^serving\.' <<<"$names"; then
+  wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"
 fi
 
 if $mutants; then

@@ -7,7 +7,8 @@ import pathlib
 import numpy
 
 from case import Case, Launch, Tools
-from cutlass_programs import compiler_flags
+from cutlass_programs import include_folders
+from programs import make_ptx
 
 NO_FENCE = {
     "mbarrier.init-not-fenced": "the tutorial has a barrier of the cluster after mbarrier.init, and no fence",
@@ -26,13 +27,7 @@ UNMET |= {"race.shared-read-write": NO_BARRIER}
 def _make(example: str):
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
         file = tools.site / "cutlass_library" / "source" / "examples" / example
-        flags = compiler_flags(tools, file)
-        path = folder / (file.stem + ".ptx")
-        if not path.exists():
-            unfinished = folder / "unfinished.ptx"
-            tools.run([tools.nvcc, "-ptx", "-arch=sm_90a", *flags, file, "-o", unfinished], folder)
-            unfinished.rename(path)
-        return path
+        return make_ptx(tools, folder, file, include_folders(tools, file))
 
     return make
 

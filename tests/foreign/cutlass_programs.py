@@ -3,55 +3,22 @@ runtime/ in place of CUDA's runtime."""
 
 from __future__ import annotations
 
-import os
 import pathlib
-import shutil
 
-from case import Case, CannotMake, Known, Program, Tools
-
-RUNTIME = pathlib.Path(__file__).parent / "runtime"
-PROJECT = RUNTIME.parents[2]
+from case import Case, Known, Program, Tools
+from programs import make_program
 
 
-def compiler_flags(tools: Tools, file: pathlib.Path) -> list:
+def include_folders(tools: Tools, file: pathlib.Path) -> list[pathlib.Path]:
     """What an example of the package is compiled with."""
     source = tools.site / "cutlass_library" / "source"
-    if tools.nvcc is None:
-        raise CannotMake("it has host code, which needs nvcc")
-    if not file.exists():
-        raise CannotMake(f"the package has no {file.relative_to(source)}")
-    include = [source / "include", source / "tools/util/include", source / "examples/common", file.parent]
-    include += [*tools.headers, tools.nvcc.parent.parent / "include"]
-    flags = ["-std=c++17", "-lineinfo", "--expt-relaxed-constexpr", "--expt-extended-lambda"]
-    return flags + [word for each in include for word in ("-I", each)] + ["-DCUTLASS_ARCH_MMA_SM90_SUPPORTED"]
-
-
-def _link(tools: Tools, program: pathlib.Path, host: pathlib.Path) -> None:
-    libraries = tools.jitc.parent
-    if not (libraries / "libtmajit_sim.so").exists():
-        raise CannotMake(f"libtmajit_sim.so is not in {libraries}: build the target tmajit_simulator")
-    cuda = tools.nvcc.parent.parent / "include"
-    compiler = os.environ.get("CXX", "c++")
-    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-I", PROJECT / "include", "-isystem", cuda]
-    command += [*sorted(RUNTIME.glob("*.cpp")), host, "-o", program, "-L", libraries]
-    tools.run([*command, f"-Wl,-rpath,{libraries}", "-ltmajit_sim", "-ltmajit"], program.parent)
+    return [source / "include", source / "tools/util/include", source / "examples/common", file.parent, *tools.headers]
 
 
 def _make(example: str):
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
         file = tools.site / "cutlass_library" / "source" / "examples" / example
-        flags = compiler_flags(tools, file)
-        ptx, host = folder / (file.stem + ".ptx"), folder / "host.o"
-        if not (ptx.exists() and host.exists()):  # The largest takes minutes and 11 GB to compile.
-            steps = folder / "steps"
-            steps.mkdir(exist_ok=True)
-            flags += ["--keep", "--keep-dir", steps, "-gencode", "arch=compute_90a,code=compute_90a"]
-            tools.run([tools.nvcc, "-c", *flags, file, "-o", steps / "host.o"], folder)
-            (steps / ptx.name).rename(ptx)
-            (steps / "host.o").rename(host)
-            shutil.rmtree(steps)
-        _link(tools, folder / "program", host)
-        return ptx
+        return make_program(tools, folder, file, include_folders(tools, file))
 
     return make
 

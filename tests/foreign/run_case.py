@@ -164,17 +164,17 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     row.notes += wrong
 
 
-def _reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[str]:
-    """The lines of the stand-in's file of reports that are not known."""
+def _reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
+    """Rules and words of the stand-in's file of reports that are not known."""
     unknown = []
     for line in file.read_text().splitlines():
         rule, kernel, place, found = line.split("\t")
         if not any(rule == each.rule and each.kernel in kernel for each in known):
-            unknown.append(f"{rule} at line {place}: {found}")
+            unknown.append((rule, f"{rule} at line {place}: {found}"))
     return unknown
 
 
-def _run_program(program: Program, ptx: pathlib.Path, row: Row) -> None:
+def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, row: Row) -> None:
     reports = ptx.parent / "reports"
     environment = {"TMAJIT_PTX": str(ptx), "TMAJIT_REPORTS": str(reports)}
     row.run = "right"
@@ -184,7 +184,11 @@ def _run_program(program: Program, ptx: pathlib.Path, row: Row) -> None:
         code, out, err, seconds, _ = _limited(command, RUN_SECONDS, RUN_BYTES, ptx.parent, environment)
         row.run_seconds += seconds
         unknown = _reports(reports, program.known)
-        row.notes += [f"{arguments}: {each}"[:240] for each in unknown[:3]]
+        if unknown and {rule for rule, _ in unknown} <= mistakes.keys():
+            row.run = "named"
+            row.notes += [f"{rule}: {why}" for rule, why in mistakes.items()]
+            return
+        row.notes += [f"{arguments}: {words}"[:240] for _, words in unknown[:3]]
         said = out.count(program.right)
         if code != 0 or said != times:
             last = " ".join((out + err).split())[-200:]
@@ -210,5 +214,5 @@ def run_case(case: Case, tools: Tools, folder: pathlib.Path) -> Row:
             row.notes = [f"missing: {case.missing}"]
             row.run = "no longer open" if row.run == "right" else "open"
     if case.program is not None and row.parsed == "yes":
-        _run_program(case.program, ptx, row)
+        _run_program(case.program, case.mistakes, ptx, row)
     return row

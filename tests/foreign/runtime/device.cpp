@@ -129,6 +129,12 @@ cudaError_t cudaGetDevice(int* number) {
   *number = 0;
   return cudaSuccess;
 }
+// Newer than any: programs clear bits of the tensor maps that older drivers make, and those of this device
+// are its own.
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 99000;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
 }
@@ -161,6 +167,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       case cudaDevAttrComputeCapabilityMajor: *value = info.compute_major; break;
       case cudaDevAttrComputeCapabilityMinor: *value = info.compute_minor; break;
       case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(info.max_shared_bytes); break;
+      case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = static_cast<int>(info.max_shared_bytes) + 1024;
+        break;
       case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
       case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
       case cudaDevAttrWarpSize: *value = 32; break;

@@ -48,6 +48,8 @@ tmajit::LaunchShape shape_of(const cudaLaunchConfig_t& config) {
   for (const auto& attribute : std::span(config.attrs, config.numAttrs)) {
     if (attribute.id == cudaLaunchAttributeClusterDimension) {
       shape.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
+    } else if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      shape.overlaps = attribute.val.programmaticStreamSerializationAllowed != 0;
     } else if (attribute.id == cudaLaunchAttributeCooperative) {
       shape.cooperative = attribute.val.cooperative != 0;
     } else {
@@ -102,6 +104,17 @@ cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arg
            arguments);
   });
 }
+cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared_bytes, cudaStream_t) {
+  return guarded("cudaLaunchCooperativeKernel", [&] {
+    launch(stub,
+           {.grid = extents(grid),
+            .block = extents(block),
+            .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+            .cooperative = true},
+           arguments);
+  });
+}
 // What nvcc's stubs launch by is whatever the runtime calls a kernel: here the stub itself.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(stub));
@@ -133,6 +146,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, c
     *count = static_cast<int>(kernel_of(stub).ctas_per_sm(static_cast<std::uint32_t>(threads),
                                                           static_cast<std::uint32_t>(shared_bytes)));
   });
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* stub, int threads,
+                                                          std::size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, stub, threads, shared_bytes, 0);
 }
 cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* stub, const cudaLaunchConfig_t* config) {
   return guarded("cudaOccupancyMaxActiveClusters", [&] {

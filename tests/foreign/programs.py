@@ -1,0 +1,65 @@
+"""Programs and kernels of CUDA C++ that nvcc compiles: PTX alone, or the whole program over the stand-in of runtime/."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+
+from case import CannotMake, Tools
+
+RUNTIME = pathlib.Path(__file__).parent / "runtime"
+PROJECT = RUNTIME.parents[2]
+FLAGS = ["-std=c++17", "-lineinfo", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-DCUTLASS_ARCH_MMA_SM90_SUPPORTED"]
+
+
+def _flags(tools: Tools, file: pathlib.Path, include: list[pathlib.Path]) -> list:
+    if tools.nvcc is None:
+        raise CannotMake("it has host code, which needs nvcc")
+    for each in (file, *include):
+        if not each.exists():
+            raise CannotMake(f"there is no {each}: its package has not been fetched, or is another")
+    folders = [*include, tools.nvcc.parent.parent / "include"]
+    return FLAGS + [word for each in folders for word in ("-I", each)]
+
+
+def make_ptx(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: list[pathlib.Path]) -> pathlib.Path:
+    """The PTX of a file, which is compiled once."""
+    flags = _flags(tools, file, include)
+    ptx = folder / (file.stem + ".ptx")
+    if not _is_newer(ptx, file):
+        unfinished = folder / "unfinished.ptx"
+        tools.run([tools.nvcc, "-ptx", "-arch=sm_90a", *flags, file, "-o", unfinished], folder)
+        unfinished.rename(ptx)
+    return ptx
+
+
+def make_program(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: list[pathlib.Path]) -> pathlib.Path:
+    """The PTX of a program, which is compiled once; beside it lies `program`, linked with the stand-in of today."""
+    flags = _flags(tools, file, include)
+    ptx, host = folder / (file.stem + ".ptx"), folder / "host.o"
+    if not (_is_newer(ptx, file) and _is_newer(host, file)):  # The largest takes minutes and 11 GB to compile.
+        steps = folder / "steps"
+        steps.mkdir(exist_ok=True)
+        flags += ["--keep", "--keep-dir", steps, "-gencode", "arch=compute_90a,code=compute_90a"]
+        tools.run([tools.nvcc, "-c", *flags, file, "-o", steps / "host.o"], folder)
+        (steps / ptx.name).rename(ptx)
+        (steps / "host.o").rename(host)
+        shutil.rmtree(steps)
+    _link(tools, folder / "program", host)
+    return ptx
+
+
+def _is_newer(made: pathlib.Path, file: pathlib.Path) -> bool:
+    return made.exists() and made.stat().st_mtime >= file.stat().st_mtime
+
+
+def _link(tools: Tools, program: pathlib.Path, host: pathlib.Path) -> None:
+    libraries = tools.jitc.parent
+    if not (libraries / "libtmajit_sim.so").exists():
+        raise CannotMake(f"libtmajit_sim.so is not in {libraries}: build the target tmajit_simulator")
+    cuda = tools.nvcc.parent.parent / "include"
+    compiler = os.environ.get("CXX", "c++")
+    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-I", PROJECT / "include", "-isystem", cuda]
+    command += [*sorted(RUNTIME.glob("*.cpp")), host, "-o", program, "-L", libraries]
+    tools.run([*command, f"-Wl,-rpath,{libraries}", "-ltmajit_sim", "-ltmajit"], program.parent)
