@@ -65,7 +65,8 @@ class Races {
               Mask mask);
   /// Around a strong access: before it a lane publishes what it releases, after it the lanes have seen what
   /// others did. In this order, as threads of the host run other CTAs meanwhile.
-  void before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at);
+  void before(const Warp& warp, Mask mask, const WarpAccess& access,
+              const std::array<std::uint64_t, lanes>& at);
   void after(const Warp& warp, Mask mask, const WarpAccess& access,
              const std::array<std::uint64_t, lanes>& at);
   void fence(const Warp& warp, Mask mask, FenceKind kind);
@@ -158,10 +159,12 @@ class Races {
     std::shared_ptr<const Clock> clock;  ///< but of the lane itself
     std::uint32_t time = 0;
     bool sequential = false;
+    friend bool operator==(const Fenced&, const Fenced&) = default;
   };
   struct Pending {
     const Release* release;
     bool narrow;
+    friend bool operator==(const Pending&, const Pending&) = default;
   };
   struct LaneFences {
     Fenced narrow;
@@ -174,6 +177,21 @@ class Races {
     std::shared_ptr<const Clock> met;
     bool fresh = false;          ///< a fence.sc since the last barrier
     std::vector<Pending> heard;  ///< seen by others before they met this thread; a fence.sc acquires them
+  };
+  /// What a fence finds in it: lanes of which that is the same acquire together.
+  struct Finds {
+    const LaneFences* of;
+    friend bool operator==(const Finds& a, const Finds& b) {
+      return a.of == b.of || (a.of->seen == b.of->seen && a.of->heard == b.of->heard &&
+                              a.of->waited.empty() && b.of->waited.empty());
+    }
+  };
+  /// What a relaxed access publishes of it: lanes of which that is the same publish together.
+  struct Publishes {
+    const LaneFences* of;
+    friend bool operator==(const Publishes& a, const Publishes& b) {
+      return a.of->narrow == b.of->narrow && a.of->wide == b.of->wide && a.of->met == b.of->met;
+    }
   };
 
   [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
@@ -218,7 +236,10 @@ class Races {
   /// What a copy touches in the shared memory of `cta`, and in global memory.
   void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
-  void acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow);
+  // Lanes that do the same with the same know the same of it: they are one agent.
+
+  void acquire(const Warp& warp, Mask mask, const Release& release, bool narrow);
+  void publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at);
   void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
                bool sequential = false);
   /// `rank`: of the CTA that the report names.
@@ -228,7 +249,7 @@ class Races {
   /// What a lane touches, or a copy, against what launches did that may still run: there are such.
   void meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
   /// Whoever acquires what such a launch has released needs no other wait.
-  void acquire_of_flights(const Warp& warp, std::uint32_t lane, std::uint64_t at);
+  void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
   /// A peer's access, of which the CTA knows nothing when it ends.
@@ -253,8 +274,8 @@ class Races {
   Clock met_;      ///< of those who last met
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
-  std::unordered_map<Agent, Agent> products_;  ///< by warp
-  std::unordered_map<std::uint32_t, Agent> import_agents_;
+  std::unordered_map<Agent, Agent> products_;               ///< by warp
+  std::unordered_map<std::uint64_t, Agent> import_agents_;  ///< by warp and lanes
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;
   Releases shared_releases_{launch_.release_numbers};

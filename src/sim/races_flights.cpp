@@ -29,10 +29,10 @@ void Races::wait_for_flights(const Warp& warp, Mask mask) {
   of(warp).learn(mask, warp.live, flights_agent_, 1);
 }
 
-void Races::acquire_of_flights(const Warp& warp, std::uint32_t lane, std::uint64_t at) {
+void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
   for (const auto& flight : *flights_) {
     if (flight->order != nullptr && flight->order->releases.latest(at) != nullptr)
-      wait_for_flights(warp, 1U << lane);
+      wait_for_flights(warp, mask);
   }
 }
 

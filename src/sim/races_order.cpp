@@ -186,15 +186,21 @@ void Races::mbarrier_phase(std::uint32_t offset) {
 void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
   const bool narrow = kind.narrow;
   Knowledge& knowledge = of(warp);
+  std::array<LaneFences*, lanes> fences{};
+  for_lanes(mask, [&](std::uint32_t lane) { fences[lane] = &fences_[number_of(warp, lane)]; });
+  const auto what = [&](std::uint32_t lane) { return Finds{fences[lane]}; };
+  for_alike(mask, what, [&](const Finds& finds, Mask together) {
+    const LaneFences& first = *finds.of;
+    for (const Pending& pending : first.seen)
+      acquire(warp, together, *pending.release, narrow || pending.narrow);
+    if (kind.sequential) {
+      for (const Pending& pending : first.heard)
+        acquire(warp, together, *pending.release, narrow || pending.narrow);
+    }
+  });
   std::shared_ptr<const Clock> common;
   for_lanes(mask, [&](std::uint32_t lane) {
-    LaneFences& lane_fences = fences_[number_of(warp, lane)];
-    for (const Pending& pending : lane_fences.seen)
-      acquire(warp, lane, *pending.release, narrow || pending.narrow);
-    if (kind.sequential) {
-      for (const Pending& pending : lane_fences.heard)
-        acquire(warp, lane, *pending.release, narrow || pending.narrow);
-    }
+    LaneFences& lane_fences = *fences[lane];
     if (!narrow) lane_fences.seen.clear();
     if (!lane_fences.waited.empty()) knowledge.acquire(1U << lane, warp.live, lane_fences.waited);
     lane_fences.waited.clear();
@@ -213,17 +219,16 @@ void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
   hears_ = hears_ || kind.sequential;
 }
 
-void Races::acquire(const Warp& warp, std::uint32_t lane, const Release& release, bool narrow) {
+void Races::acquire(const Warp& warp, Mask mask, const Release& release, bool narrow) {
   Knowledge& knowledge = of(warp);
-  const auto [found, fresh] = import_agents_.try_emplace(number_of(warp, lane));
+  const auto [found, fresh] = import_agents_.try_emplace(std::uint64_t{agent_of(warp)} << lanes | mask);
   if (fresh) found->second = new_agent();
   const Agent agent = found->second;
   const std::uint32_t time = imports_.add(agent, release, !narrow, launch_.releases, [&](const Release& own) {
     // Between the CTAs of a cluster neither side may be of CTA scope.
-    if (own.rank == warp.cta->rank || (own.wide && !narrow))
-      knowledge.acquire(1U << lane, warp.live, own.clock);
+    if (own.rank == warp.cta->rank || (own.wide && !narrow)) knowledge.acquire(mask, warp.live, own.clock);
   });
-  if (time != 0) knowledge.learn(1U << lane, warp.live, agent, time);
+  if (time != 0) knowledge.learn(mask, warp.live, agent, time);
 }
 
 void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
@@ -238,34 +243,52 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_
   imports_.begin(where.add(at, std::move(release)));
 }
 
-void Races::before(const Warp& warp, std::uint32_t lane, const WarpAccess& access, std::uint64_t at) {
+void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
+                   const std::array<std::uint64_t, lanes>& at) {
   if (!access.write) return;
-  Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  Knowledge& knowledge = of(warp);
-  if (access.ordering.releases) {
+  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+    if (!access.ordering.releases) return publish_fenced(warp, together, access, place);
     Clock clock;
-    knowledge.release(1U << lane, clock);
-    const auto fenced = fences_.find(number_of(warp, lane));
-    const bool sequential = fenced != fences_.end() && fenced->second.wide.sequential;
-    publish(where, at, std::move(clock), warp.cta->rank, access.ordering.narrow, sequential);
-    return;
-  }
-  const auto found = fences_.find(number_of(warp, lane));
-  // Who spins with atomics publishes the same each time.
-  if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
-  const auto from = [&](const Fenced& fenced, bool narrow) {
-    if (fenced.clock == nullptr) return;
-    Clock clock = *fenced.clock;
-    clock.learn(agent_of(warp), 1U << lane, knowledge.existing(), fenced.time);
-    publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow, fenced.sequential);
-  };
-  const Fenced& narrow = found->second.narrow;
-  const Fenced& wide = found->second.wide;
-  // The same fence at either scope: who acquires the wider release needs no other.
-  if (narrow.clock != wide.clock || narrow.time != wide.time) from(narrow, true);
-  from(wide, false);
-  if (found->second.met != nullptr)
-    publish(where, at, *found->second.met, warp.cta->rank, access.ordering.narrow, true);
+    of(warp).release(together, clock);
+    bool sequential = false;
+    for_lanes(together, [&](std::uint32_t lane) {
+      const auto fenced = fences_.find(number_of(warp, lane));
+      sequential = sequential || (fenced != fences_.end() && fenced->second.wide.sequential);
+    });
+    Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
+    publish(where, place, std::move(clock), warp.cta->rank, access.ordering.narrow, sequential);
+  });
+}
+
+/// What relaxed accesses release: what came before the fences before them.
+void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at) {
+  Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
+  const Knowledge& knowledge = of(warp);
+  std::array<const LaneFences*, lanes> fences{};
+  Mask publishing = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    // Who spins with atomics publishes the same each time.
+    if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
+    fences[lane] = &found->second;
+    publishing |= 1U << lane;
+  });
+  const auto what = [&](std::uint32_t lane) { return Publishes{fences[lane]}; };
+  for_alike(publishing, what, [&](const Publishes& publishes, Mask together) {
+    const LaneFences& first = *publishes.of;
+    const auto from = [&](const Fenced& fenced, bool narrow) {
+      if (fenced.clock == nullptr) return;
+      Clock clock = *fenced.clock;
+      clock.learn(agent_of(warp), together, knowledge.existing(), fenced.time);
+      publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow,
+              fenced.sequential);
+    };
+    // The same fence at either scope: who acquires the wider release needs no other.
+    if (first.narrow != first.wide) from(first.narrow, true);
+    from(first.wide, false);
+    if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.narrow, true);
+  });
 }
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
@@ -273,16 +296,16 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
   // What was published was of this time, the access included.
   if (access.ordering.releases) of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  for_lanes(mask, [&](std::uint32_t lane) {
-    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, lane, at[lane]);
-    const Release* const latest = where.latest(at[lane]);
+  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, place);
+    const Release* const latest = where.latest(place);
     if (latest == nullptr) return;
-    if (access.ordering.acquires) {
-      acquire(warp, lane, *latest, access.ordering.narrow);
-      return;
-    }
-    std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
-    if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
+    if (access.ordering.acquires) return acquire(warp, together, *latest, access.ordering.narrow);
+    for_lanes(together, [&](std::uint32_t lane) {
+      std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
+      if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
+    });
     hears_ = hears_ || latest->sequential;
   });
 }

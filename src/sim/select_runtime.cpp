@@ -225,7 +225,7 @@ void trace_free(Warp& warp, std::uint32_t lane, std::uint64_t begin, std::uint64
   }
   at[lane] = heap_begin;
   const WarpAccess release{Memory::global, 8, true, {.strong = true, .releases = true}};
-  races.before(warp, lane, release, heap_begin);
+  races.before(warp, 1U << lane, release, at);
   races.after(warp, 1U << lane, release, at);
 }
 

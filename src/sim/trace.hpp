@@ -51,12 +51,15 @@ class Trace {
   void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
     if (races_ == nullptr || !choose(target)) return;
     at_[lane] = place(target, address);
-    if (ordered_) races_->before(warp_, lane, access_, at_[lane]);
+    if (target.shared) reached_ |= 1U << lane;
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
   }
   /// Who sees on another thread of the host what the lanes write finds what finish() remembers of it.
   void begin() {
-    if (access_.write && ordered() && global_ != 0) step_.emplace(*races_, at_, global_);
+    if (!access_.write || !ordered()) return;
+    publish(Memory::shared, reached_);
+    publish(Memory::global, global_);
+    if (global_ != 0) step_.emplace(*races_, at_, global_);
   }
   void finish() {
     if (races_ == nullptr) return;
@@ -65,6 +68,10 @@ class Trace {
   }
 
  private:
+  void publish(Memory memory, Mask mask) {
+    access_.memory = memory;
+    races_->before(warp_, mask, access_, at_);
+  }
   bool choose(const Target& target) {
     access_.memory = target.shared ? Memory::shared : Memory::global;
     return target.shared || target.global;
@@ -84,6 +91,7 @@ class Trace {
   Warp& warp_;
   WarpAccess access_;
   bool ordered_;
+  Mask reached_ = 0;  ///< in shared memory, legal or not
   Mask shared_ = 0;
   Mask global_ = 0;
   std::optional<Races::Step> step_;
