@@ -43,6 +43,11 @@ template <typename T>
   }
 }
 
+/// 2^exponent, of -1022 … 1023.
+[[nodiscard]] constexpr double power_of_two(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 /// `value` in the format; beyond its range infinity, or with `saturate` the largest finite value.
 template <SmallFormat format>
 [[nodiscard]] std::uint16_t encode_small(double value, bool saturate, Round round = Round::nearest) {
@@ -59,11 +64,11 @@ template <SmallFormat format>
     round = Round::zero;
   std::uint32_t bits = format.largest() + 1;
   if (!std::isinf(magnitude)) {
-    int exponent = 0;
-    (void)std::frexp(magnitude, &exponent);
-    const int quantum = std::max(exponent - 1, least) - m;
+    const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023;
+    const int quantum = std::max(exponent, least) - m;
     if (quantum < 1 << format.exponent_bits) {
-      const auto steps = static_cast<std::uint32_t>(round_integral(std::ldexp(magnitude, -quantum), round));
+      const auto steps =
+          static_cast<std::uint32_t>(round_integral(magnitude * power_of_two(-quantum), round));
       // A carry out of the mantissa moves on to the exponent by itself.
       bits = steps < 1U << m ? steps
                              : (static_cast<std::uint32_t>(quantum + m - least + 1) << m) + steps - (1U << m);
@@ -90,9 +95,10 @@ template <SmallFormat format>
     if (!format.has_infinity || mantissa != 0) return std::bit_cast<float>(0x7fffffffU);
     value = std::numeric_limits<float>::infinity();
   } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(mantissa), 1 - bias - m);
+    value = static_cast<float>(mantissa * power_of_two(1 - bias - m));
   } else {
-    value = std::ldexp(static_cast<float>(mantissa | 1U << m), static_cast<int>(exponent) - bias - m);
+    value = std::bit_cast<float>((exponent + static_cast<std::uint32_t>(127 - bias)) << 23 | mantissa
+                                                                                                 << (23 - m));
   }
   return (bits & sign_bit) != 0 ? -value : value;
 }
