@@ -113,7 +113,6 @@ def cases() -> list[Case]:
         ),
     }
     examples = {
-        "cute.tiled_copy": ("cute/tutorial/tiled_copy.cu", {}),
         "cute.sgemm_1": ("cute/tutorial/sgemm_1.cu", {}),
         "cute.sgemm_sm80": ("cute/tutorial/sgemm_sm80.cu", {}),
         "cute.wgmma_sm90": ("cute/tutorial/hopper/wgmma_sm90.cu", COPIES),

@@ -43,14 +43,13 @@ def cases() -> list[Case]:
         (NOT_WAITED,),
     )
     attention = _attention()
-    folders = {
-        "cutlass.48_warp_specialized_gemm": ("48_hopper_warp_specialized_gemm", gemm),
-        "cutlass.57_grouped_gemm": ("57_hopper_grouped_gemm", grouped),
-        "cutlass.88_fmha": ("88_hopper_fmha", attention),
+    examples = {
+        "cute.tiled_copy": ("cute/tutorial/tiled_copy.cu", Program("Success.", (("", 1),))),
+        "cutlass.48_warp_specialized_gemm": ("48_hopper_warp_specialized_gemm/48_hopper_warp_specialized_gemm.cu", gemm),
+        "cutlass.57_grouped_gemm": ("57_hopper_grouped_gemm/57_hopper_grouped_gemm.cu", grouped),
+        "cutlass.88_fmha": ("88_hopper_fmha/88_hopper_fmha.cu", attention),
     }
-    return [
-        Case(name, "cutlass", _make(f"{folder}/{folder}.cu"), program=program) for name, (folder, program) in folders.items()
-    ]
+    return [Case(name, "cutlass", _make(file), program=program) for name, (file, program) in examples.items()]
 
 
 def _attention() -> Program:

@@ -81,6 +81,10 @@ cudaError_t cudaFree(void* pointer) {
   });
 }
 
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return guarded("cudaMemGetInfo", [&] { *free = *total = device().info().memory_bytes; });
+}
+
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   return guarded("cudaMemcpy", [&] { copy(to, from, bytes); });
 }
