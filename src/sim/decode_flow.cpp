@@ -62,12 +62,12 @@ Kind kind_of(const Decoder& d) {
     case Opcode::mma:
     case Opcode::wgmma_mma_async: return Kind::fragments;
     case Opcode::st: return Kind::stores;
+    case Opcode::stmatrix: return Kind::hands_over;
     // Functions have what they are given in local memory; fragments of wmma are in a layout of its own.
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::call:
     case Opcode::ldmatrix:
-    case Opcode::stmatrix:
     case Opcode::movmatrix:
     case Opcode::wmma:
     case Opcode::prefetch:
@@ -134,6 +134,8 @@ void Decoder::note_flow(std::uint32_t first) {
   flow.first = first;
   flow.last = static_cast<std::uint32_t>(program_.code.size() - 1);
   if (in().guard) flow.guard = guard_number_;
+  if (opcode == Opcode::ld || opcode == Opcode::ldu || opcode == Opcode::st)
+    flow.access = static_cast<std::uint32_t>(program_.accesses.size() - 1);
   const auto types = in().types();
   if (!types.empty()) flow.bytes = static_cast<std::uint8_t>(std::min(ptx::bits_of(types.back()) / 8, 8U));
   std::vector<RegisterNumber>& all = program_.flow_registers;

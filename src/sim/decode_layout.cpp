@@ -1,6 +1,7 @@
 /// The parts of decode that are about where things lie, variables, parameters and registers, and about
 /// functions which are called.
 #include "sim/select.hpp"
+#include "sim/undefined.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -38,6 +39,7 @@ Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
 /// aux: index into Program::copies.
 void copy_local(Warp& warp, const MicroOp& op, Mask mask) {
   const LocalCopy& copy = warp.program->copies[op.aux];
+  if (warp.undefined) warp.undefined->copy(warp, copy, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     std::byte* const memory = warp.local + std::size_t{lane} * warp.program->local_bytes;
     const auto at = [&](const MemoryAccess& access) {

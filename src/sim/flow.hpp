@@ -15,17 +15,18 @@ using RegisterNumber = std::uint32_t;
 
 struct Flow {
   enum class Kind : std::uint8_t {
-    defines,    ///< what it gives is defined, but where the handler says that it is not
-    computes,   ///< undefined where an operand is
-    joins,      ///< of parts: undefined where all that are registers are
-    selects,    ///< operand 0 or 1, by predicate 2
-    conjoins,   ///< … but 0 where an operand is
-    disjoins,   ///< … but ones where an operand is
-    shuffles,   ///< what the lanes read of each other; the last operand, the mask of members, counts
-    meets,      ///< one answer for lanes that meet; the same
-    fragments,  ///< products of matrices, whose lanes and registers hold rows and columns
-    stores,     ///< operands go to memory
-    acts,       ///< every operand counts
+    defines,     ///< what it gives is defined, but where the handler says that it is not
+    computes,    ///< undefined where an operand is
+    joins,       ///< of parts: undefined where all that are registers are
+    selects,     ///< operand 0 or 1, by predicate 2
+    conjoins,    ///< … but 0 where an operand is
+    disjoins,    ///< … but ones where an operand is
+    shuffles,    ///< what the lanes read of each other; the last operand, the mask of members, counts
+    meets,       ///< one answer for lanes that meet; the same
+    fragments,   ///< products of matrices, whose lanes and registers hold rows and columns
+    stores,      ///< operands go to memory
+    hands_over,  ///< operands go where its handler says
+    acts,        ///< every operand counts
   };
   Kind kind = Kind::defines;
   bool guarded = false;       ///< whether it is executed counts: it does more than to write its results
@@ -34,6 +35,8 @@ struct Flow {
   std::uint32_t first = ~0U;  ///< its micro-operations
   std::uint32_t last = ~0U;
   RegisterNumber guard = 0;
+  std::uint32_t access = none;  ///< of ld and st: index into Program::accesses
+  static constexpr std::uint32_t none = ~0U;
   // In Program::flow_registers, one after the other: results, addresses (and what else always counts),
   // operands. Of fragments the operands are the addend, a and b; of these without registers there are none.
   std::uint32_t begin = 0;

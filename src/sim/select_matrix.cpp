@@ -183,12 +183,12 @@ void give(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
 
 constexpr std::uint32_t row_bytes = 16;
 
-/// What lanes get of rows that nobody has written.
-template <bool transposed>
+/// What lanes get of rows that nobody has written, or give to rows of what nobody has defined.
+template <bool transposed, bool loads>
 void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
     for_lanes(mask, [&](std::uint32_t lane) {
-      // An element each, or two side by side.
+      // Two elements, of a row side by side.
       std::array<std::uint32_t, 2> pieces{};
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < 2; ++i) {
@@ -198,8 +198,9 @@ void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& row
         if (!target.shared) return;
         owner = target.owner;
         pieces[i] = target.offset + 2 * column;
+        if (!loads) warp.undefined->store_piece(warp, lane, m, *owner, pieces[i], 2);
       }
-      follow_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
+      if (loads) follow_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
     });
   }
 }
@@ -239,7 +240,8 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
     }
     if (loads) for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, take<transposed>(matrix, lane)); });
   }
-  if (unsure) follow_matrices<transposed>(warp, mask, targets, access.values.size());
+  if (!loads) unsure = warp.undefined && warp.undefined->any();
+  if (unsure) follow_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
   // Each row counts as an access by the lane that names it: the lanes have met.
   warp.cta->races->meet(warp, mask);

@@ -38,6 +38,17 @@ SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   return {};
 }
 
+/// Of a byte of a lane's local memory.
+std::uint64_t local_key(std::uint32_t lane, std::uint64_t address) {
+  return std::uint64_t{lane} << 32 | address;
+}
+
+/// Shared memory has been written with an undefined value.
+void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNumber origin) {
+  for (std::uint32_t b = 0; b < bytes; ++b) owner.shadow()[offset + b] |= undefined;
+  owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
+}
+
 /// What follows the registers of a warp in which something is undefined from now on.
 Undefined& following(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
@@ -107,6 +118,7 @@ void Undefined::give(RegisterNumber number, Mask mask, Mask undefined, OriginNum
 }
 
 void Undefined::forget(Mask mask) {
+  std::erase_if(local_, [&](const auto& each) { return (mask >> (each.first >> 32) & 1) != 0; });
   if (count_ == 0) return;
   for (Mask& all : lanes_) {
     if (all != 0 && (all &= ~mask) == 0) --count_;
@@ -182,8 +194,7 @@ void Undefined::before(Warp& warp, Mask mask) {
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
   const RegisterNumber* const operands = addresses + flow.addresses;
   const Found unsure = of(warp, flow.guard, warp.active);
-  const bool to_local =
-      flow.kind == Kind::stores && program.accesses[program.code[flow.last].aux].space == Space::local;
+  const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
   if (flow.guarded && !to_local)
     matters(warp, flow.guard, unsure.lanes, "decides whether something is done:");
   for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
@@ -207,6 +218,7 @@ void Undefined::before(Warp& warp, Mask mask) {
     default: return;  // lanes may have to wait for others first: see after()
   }
   give_all(warp, flow, mask, found);
+  if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
   if (unsure.lanes != 0 && !flow.guarded) give_all(warp, flow, unsure.lanes, unsure);
 }
 
@@ -272,24 +284,73 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
 }
 
 void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
-  const Program& program = *warp.program;
-  const MemoryAccess& access = program.accesses[program.code[flow.last].aux];
+  const MemoryAccess& access = warp.program->accesses[flow.access];
   const RegisterNumber* const values = registers(warp, flow) + flow.results + flow.addresses;
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
     const Found found = of(warp, values[i], mask);
     Mask to_global = 0;
-    for_lanes(found.lanes, [&](std::uint32_t lane) {
+    // What is defined takes the place of what local memory has; shared memory's shadow does so by itself.
+    for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
+      const bool is_undefined = (found.lanes >> lane & 1) != 0;
       std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
       const Space space = access.space == Space::generic ? take_space(address) : access.space;
+      if (space == Space::local) {
+        for (std::uint32_t b = 0; b < flow.bytes; ++b) {
+          local_.erase(local_key(lane, address + b));
+          if (is_undefined) local_[local_key(lane, address + b)] = found.origin;
+        }
+      }
+      if (!is_undefined) return;
       if (space == Space::global) to_global |= 1U << lane;
       if (space != Space::shared) return;
       const SharedPlace at = owner_of(*warp.cta, address, flow.bytes);
-      if (at.owner == nullptr) return;
-      for (std::uint32_t b = 0; b < flow.bytes; ++b) at.owner->shadow()[at.offset + b] |= undefined;
-      warp.cta->cluster.origins().put(at.owner->in_cluster(at.offset), flow.bytes, found.origin);
+      if (at.owner != nullptr) put_shared(*at.owner, at.offset, flow.bytes, found.origin);
     });
     matters(warp, values[i], to_global, "is stored to global memory by");
   }
+}
+
+void Undefined::store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner,
+                            std::uint32_t offset, std::uint32_t bytes) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  const RegisterNumber number = registers(warp, flow)[flow.results + flow.addresses + operand];
+  const Found found = of(warp, number, Mask{1} << lane);
+  if (found.lanes != 0) put_shared(owner, offset, bytes, found.origin);
+}
+
+void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[flow.access];
+  for_lanes(mask, [&](std::uint32_t lane) {
+    std::uint64_t address = address_of(warp, access, lane);
+    if ((access.space == Space::generic ? take_space(address) : access.space) != Space::local) return;
+    for (std::uint32_t i = 0; i < flow.results; ++i) {
+      auto found = local_.end();
+      for (std::uint32_t b = 0; b < flow.bytes; ++b) {
+        found = local_.find(local_key(lane, address + std::uint64_t{i} * flow.bytes + b));
+        if (found == local_.end()) break;
+      }
+      if (found == local_.end()) continue;
+      give(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
+    }
+  });
+}
+
+void Undefined::copy(Warp& warp, const LocalCopy& copied, Mask mask) {
+  if (local_.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint64_t to = address_of(warp, copied.to, lane);
+    const std::uint64_t from = address_of(warp, copied.from, lane);
+    for (std::uint32_t b = 0; b < copied.bytes; ++b) {
+      const auto found = local_.find(local_key(lane, from + b));
+      if (found == local_.end()) {
+        local_.erase(local_key(lane, to + b));
+      } else {
+        const OriginNumber origin = found->second;
+        local_[local_key(lane, to + b)] = origin;
+      }
+    }
+  });
 }
 
 void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how) {

@@ -54,8 +54,8 @@ class Undefined {
  public:
   explicit Undefined(const Program& program);
 
-  /// Whether any register is undefined in some lane.
-  [[nodiscard]] bool any() const noexcept { return count_ != 0; }
+  /// Whether any register, or byte of local memory, is undefined in some lane.
+  [[nodiscard]] bool any() const noexcept { return count_ != 0 || !local_.empty(); }
   /// Of all lanes those that are undefined.
   [[nodiscard]] Mask lanes_of(RegisterNumber number) const noexcept { return lanes_[number]; }
   /// Of the lanes of `mask` those of `undefined` become so, the others are defined.
@@ -69,6 +69,12 @@ class Undefined {
   void after(Warp& warp, std::uint32_t pc, Mask mask);
   /// A shfl by the lanes of `met`: lane i gets what lane from[i] has.
   void shuffle(Warp& warp, Mask met, const std::array<std::uint8_t, lanes>& from);
+  /// Arguments and results of calls are copied.
+  void copy(Warp& warp, const LocalCopy& copied, Mask mask);
+  /// An operand of a stmatrix is stored by lane `lane`: `bytes` of it at `offset` of the owner's shared
+  /// memory.
+  void store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner, std::uint32_t offset,
+                   std::uint32_t bytes);
 
  private:
   struct Found {
@@ -84,6 +90,8 @@ class Undefined {
   void give_all(Warp& warp, const Flow& flow, Mask mask, Found found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
+  /// What `load` takes from local memory.
+  void load(Warp& warp, const Flow& flow, Mask mask);
   /// It matters that lanes of `mask` of the register are undefined: `how` says why.
   void matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
 
@@ -91,6 +99,8 @@ class Undefined {
   std::vector<Mask> lanes_;            ///< by register
   std::vector<OriginNumber> origins_;  ///< by register, where it has undefined lanes
   std::size_t count_ = 0;              ///< registers with undefined lanes
+  std::unordered_map<std::uint64_t, OriginNumber>
+      local_;  ///< undefined bytes of local memory, by local_key()
 };
 
 /// A CTA begins: the warp's registers that may be read before they are written are undefined.

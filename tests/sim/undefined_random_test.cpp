@@ -2,7 +2,9 @@
 /// of what each lane has.
 #include "sim/text_kernel.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <random>

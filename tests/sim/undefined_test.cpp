@@ -44,6 +44,11 @@ const std::vector<Case> sources{
     {"through memory",
      "shl.b32 %r11, %r1, 2;\nadd.u32 %r11, %r11, %r5;\nst.shared.u32 [%r11+64], %r12;\n"
      "bar.sync 0;\nld.shared.u32 %r10, [%r11+64];\n"},
+    {"through local memory", "st.local.u32 [mine+4], %r12;\nld.local.u32 %r10, [mine+4];\n"},
+    {"through stmatrix",
+     "and.b32 %r11, %r1, 7;\nshl.b32 %r11, %r11, 4;\nadd.u32 %r11, %r11, %r5;\n"
+     "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r11], {%r12};\nbar.sync 0;\n"
+     "ld.shared.u32 %r10, [%r11+4];\n"},
     {"through shfl", "shfl.sync.idx.b32 %r10, %r12, 3, 31, -1;\n"},
     {"chosen by a predicate that nobody has written", "selp.b32 %r10, 1, 2, %p5;\n"},
     {"a sum of lanes", "redux.sync.add.u32 %r10, %r12, -1;\n"},
@@ -121,6 +126,14 @@ const std::vector<Case> correct{
      "[%r5];\n"
      "st.global.u32 [%rd3], %r10;\n"},
     {"given to local memory", "st.local.u32 [mine], %r12;\n"},
+    {"given to local memory, and written again",
+     "st.local.u32 [mine], %r12;\nst.local.u32 [mine], %r1;\nld.local.u32 %r10, [mine];\nst.global.u32 "
+     "[%rd3], "
+     "%r10;\n"},
+    {"a part of a word in local memory",
+     "st.local.u32 [mine], %r12;\nst.local.u32 [mine+4], 1;\nld.local.u64 %rd10, [mine];\n@%p1 st.global.u64 "
+     "[%rd1], "
+     "%rd10;\n"},
 };
 
 const std::string declared = ".reg .f32 %f<4>;\n.local .align 8 .b8 mine[16];\n";
@@ -129,14 +142,17 @@ TEST_CASE("what nobody has defined is reported where it matters") {
   const auto mode = GENERATE(0, 1);
   const std::uint32_t block = mode == 0 ? 32 : 20;
   for (const Case& source : sources) {
-    if (block < 32 && (source.body.find("shfl") != std::string::npos)) continue;
+    // These ask for a whole warp.
+    if (block < 32 &&
+        (source.body.find("shfl") != std::string::npos || source.body.find("stmatrix") != std::string::npos))
+      continue;
     for (const Case& use : uses) {
       INFO(source.name << ", " << use.name << ", " << block << " threads");
       const Outcome outcome = run_body(declared + source.body + use.body, block);
       INFO(all_of(outcome));
       REQUIRE_FALSE(outcome.reports.empty());
-      const bool loads = source.body.find("ld.shared") != std::string::npos &&
-                         source.body.find("st.shared.u32 [%r11") == std::string::npos;
+      const bool loads =
+          source.body.find("ld.shared") != std::string::npos && source.body.find("%r12") == std::string::npos;
       CHECK(outcome.reports[0].rule == (loads ? "shared.uninitialised" : "register.uninitialised"));
       // What an undefined value then does may break other rules.
       CHECK(std::ranges::count_if(outcome.reports, [](const Report& report) {
@@ -153,6 +169,27 @@ TEST_CASE("what nobody has defined is not reported where it does not matter") {
     const Outcome outcome = run_body(declared + each.body, block);
     expect_clean(outcome);
   }
+}
+
+TEST_CASE("what nobody has defined is followed through functions") {
+  const std::string function =
+      ".func (.param .b32 out) twice(.param .b32 in) {\n.reg .b32 %x<3>;\nld.param.b32 %x1, [in];\n"
+      "add.u32 %x2, %x1, %x1;\nst.param.b32 [out], %x2;\nret;\n}\n";
+  Shape shape;
+  shape.grid = shape.cluster = 1;
+  shape.options.mode = tests::text::any_mode();
+  const auto called = [&](const std::string& before, const std::string& after) {
+    return run(registers + element + before +
+                   "{\n.param .b32 given;\n.param .b32 got;\nst.param.b32 [given], %r10;\n"
+                   "call.uni (got), twice, (given);\nld.param.b32 %r11, [got];\n}\n" +
+                   after + "ret;\n",
+               shape, function);
+  };
+  const std::string store = "st.global.u32 [%rd3], %r11;\n";
+  expect_only(called("", store), "register.uninitialised");
+  expect_only(called("@%p1 ld.shared.u32 %r10, [%r5];\n", "@%p1 " + store), "shared.uninitialised");
+  expect_clean(called("", ""));
+  expect_clean(called("mov.u32 %r10, 1;\n", store));
 }
 
 TEST_CASE("a report says which register nobody has written, and where that matters") {
