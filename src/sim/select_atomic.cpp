@@ -13,23 +13,26 @@ namespace {
 
 // Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
 
-/// Calls change(lane, target) for what each lane changes of `bytes` bytes.
+/// Calls change(lane, memory, shared) for what each lane changes of `bytes` bytes.
 template <typename Change>
 void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   ++warp.cta->changes;
   Trace trace(warp, bytes, true, access.ordering);
-  std::array<Target, lanes> targets;
+  std::array<std::byte*, lanes> memory;
+  Mask shared = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    targets[lane] = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
-    bool legal = check_shadow(warp, lane, targets[lane], bytes, false);
-    legal = check_shadow(warp, lane, targets[lane], bytes, true) && legal;
-    trace.reach(lane, targets[lane], address, legal);
+    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
+    bool legal = check_shadow(warp, lane, target, bytes, false);
+    legal = check_shadow(warp, lane, target, bytes, true) && legal;
+    trace.reach(lane, target, address, legal);
+    memory[lane] = target.memory;
+    shared |= target.shared ? 1U << lane : 0;
   });
   trace.begin();
-  for_lanes(mask, [&](std::uint32_t lane) { change(lane, targets[lane]); });
+  for_lanes(mask, [&](std::uint32_t lane) { change(lane, memory[lane], (shared >> lane & 1) != 0); });
   trace.finish();
 }
 
@@ -38,10 +41,10 @@ template <typename T>
 void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-  change_memory(warp, op, mask, sizeof(T), [&](std::uint32_t lane, const Target& target) {
+  change_memory(warp, op, mask, sizeof(T), [&](std::uint32_t lane, std::byte* memory, bool) {
     const T a = get<T>(warp.registers + op.a, lane);
     const T b = get<T>(warp.registers + op.b, lane);
-    auto* const word = reinterpret_cast<Word*>(target.memory);
+    auto* const word = reinterpret_cast<Word*>(memory);
     Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     Word result = 0;
     do {
@@ -79,21 +82,22 @@ void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
   const auto apply = reduction_of(what, type, ReductionTo::global)->apply;
   const std::vector<Slot>& values = warp.program->accesses[op.aux].values;
   const auto count = static_cast<std::uint32_t>(op.a);
-  change_memory(warp, op, mask, count * sizeof(Word), [&](std::uint32_t lane, const Target& target) {
-    const bool flushes = type == ScalarType::f32 && !target.shared;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Word operand = get<Word>(warp.registers + values[i], lane);
-      const Word old = exchange<Word>(target.memory + i * sizeof(Word), [&](Word word) {
-        if constexpr (sizeof(Word) == sizeof(float)) {
-          if (flushes) return flushed_sum(word, operand);
-        }
-        apply(reinterpret_cast<std::byte*>(&word), reinterpret_cast<const std::byte*>(&operand), sizeof word,
-              what);
-        return word;
-      });
-      if (values.size() > count) put<Word>(warp.registers + values[count + i], lane, old);
-    }
-  });
+  change_memory(warp, op, mask, count * sizeof(Word),
+                [&](std::uint32_t lane, std::byte* memory, bool shared) {
+                  const bool flushes = type == ScalarType::f32 && !shared;
+                  for (std::uint32_t i = 0; i < count; ++i) {
+                    const Word operand = get<Word>(warp.registers + values[i], lane);
+                    const Word old = exchange<Word>(memory + i * sizeof(Word), [&](Word word) {
+                      if constexpr (sizeof(Word) == sizeof(float)) {
+                        if (flushes) return flushed_sum(word, operand);
+                      }
+                      apply(reinterpret_cast<std::byte*>(&word), reinterpret_cast<const std::byte*>(&operand),
+                            sizeof word, what);
+                      return word;
+                    });
+                    if (values.size() > count) put<Word>(warp.registers + values[count + i], lane, old);
+                  }
+                });
 }
 
 /// cas and exch of 128 bits. The access's values are halves, the low one first: of what is compared (cas
@@ -105,10 +109,10 @@ void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
   const bool compares = static_cast<Atomic>(op.c) == Atomic::cas;
   const std::vector<Slot>& values = warp.program->accesses[op.aux].values;
   const std::size_t stored = compares ? 2 : 0;
-  change_memory(warp, op, mask, 16, [&](std::uint32_t lane, const Target& target) {
+  change_memory(warp, op, mask, 16, [&](std::uint32_t lane, std::byte* memory, bool) {
     const auto value = [&](std::size_t i) { return get<U64>(warp.registers + values[i], lane); };
     const std::lock_guard lock(mutex);
-    auto* const words = reinterpret_cast<U64*>(target.memory);
+    auto* const words = reinterpret_cast<U64*>(memory);
     const U64 old[] = {__atomic_load_n(words, __ATOMIC_SEQ_CST),
                        __atomic_load_n(words + 1, __ATOMIC_SEQ_CST)};
     if (!compares || (old[0] == value(0) && old[1] == value(1))) {
