@@ -235,9 +235,11 @@ void free_block(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto address = argument<std::uint64_t>(warp, op, 0, lane);
     if (address == 0) return;
-    const auto before = heap.block(address);
+    const auto block = heap.block(address);
+    // First: another thread of the host may take it at once.
+    if (block && !block->freed) trace_free(warp, lane, address, block->bytes);
     switch (heap.free(address, heap_call(warp, lane))) {
-      case DeviceHeap::Wrong::nothing: return trace_free(warp, lane, address, before->bytes);
+      case DeviceHeap::Wrong::nothing: return;
       case DeviceHeap::Wrong::freed:
         return warp.report(lane, "heap.double-free",
                            fmt::format("a free of {:#x}: {}", address, heap.describe(address, 1)));
