@@ -92,11 +92,11 @@ class Block {
   // What check() and add() need besides, in two steps.
 
   void prefetch_list(std::uint32_t line) const noexcept {
-    if (const Lists* const lists = lists_.load(std::memory_order_relaxed))
+    if (const Lists* const lists = lists_.load(std::memory_order_acquire))
       __builtin_prefetch(&(*lists)[line]);
   }
   void prefetch_pieces(std::uint32_t line) const noexcept {
-    if (const Lists* const lists = lists_.load(std::memory_order_relaxed)) (*lists)[line].prefetch();
+    if (const Lists* const lists = lists_.load(std::memory_order_acquire)) (*lists)[line].prefetch();
   }
 
   void lock() noexcept {
