@@ -21,7 +21,6 @@ struct Flight {
   bool waited = false;                 ///< a thread executed griddepcontrol.wait
   bool triggered = false;              ///< a thread executed griddepcontrol.launch_dependents
 };
-using Flights = std::vector<std::shared_ptr<const Flight>>;  // as Launch::overlapped
 
 /// The flights of each stream. Thread-safe.
 class Streams {

@@ -91,6 +91,8 @@ class Reports {
 
 struct LaunchOrder;
 struct Flight;
+/// Launches that may still run when another begins, the latest first (flights.hpp).
+using Flights = std::vector<std::shared_ptr<const Flight>>;
 
 struct Launch {
   const Program& program;
@@ -114,8 +116,8 @@ struct Launch {
   std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
   std::uint64_t ctas_at_once = 1;    ///< that the chip holds
   std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
-  std::vector<std::shared_ptr<const Flight>> overlapped{};  ///< launches that may still run, the latest first
-  std::atomic<bool> waited = false;                         ///< a thread executed griddepcontrol.wait
+  Flights overlapped{};
+  std::atomic<bool> waited = false;     ///< a thread executed griddepcontrol.wait
   std::atomic<bool> triggered = false;  ///< a thread executed griddepcontrol.launch_dependents
   DeviceHeap* heap = nullptr;           ///< null: nobody has taken anything from it, or will
 

@@ -279,7 +279,7 @@ class Races {
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;
   Releases shared_releases_{launch_.release_numbers};
-  const std::vector<std::shared_ptr<const Flight>>* flights_ = nullptr;  ///< null: there are none
+  const Flights* flights_ = nullptr;  ///< null: there are none
   Agent flights_agent_ = 0;
   Clock issue_;  ///< of the thread that issues a copy, while it does
   Agent next_agent_ = 0;
