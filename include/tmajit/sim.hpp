@@ -49,8 +49,8 @@ struct SimOptions {
   /// That kernels can have taken by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its default).
   std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;
-  /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. A
-  /// report after which a kernel cannot go on stays.
+  /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. They
+  /// stay where a kernel cannot go on and no other report says why.
   std::vector<std::string> allowed{};
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
