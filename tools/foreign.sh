@@ -7,7 +7,7 @@
 #   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass, serving)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
-#   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table.txt in these kernels; also with --group, --only
+#   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
 #
 # The exit code is 0 if every kernel is parsed, has no finding but true ones, and gives the right numbers; else 1.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"

@@ -90,8 +90,9 @@ def _factors(m: int, n: int, k: int):
 
 
 def _matmul() -> Launch:
-    a, b, c = _factors(128, 96, 160)
-    sizes = [_number("i32", each) for each in (128, 96, 160)]
+    # As many steps along K that stages are used again; so below.
+    a, b, c = _factors(128, 96, 288)
+    sizes = [_number("i32", each) for each in (128, 96, 288)]
     return _launch("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
 
 
@@ -104,9 +105,9 @@ def _descriptor(buffer: str, shape) -> list:
 
 
 def _matmul_of_host_descriptors() -> Launch:
-    a, b, c = _factors(128, 128, 192)
+    a, b, c = _factors(128, 128, 320)
     parameters = [*_descriptor("a", a.shape), *_descriptor("b", b.shape), *_descriptor("c", c.shape)]
-    parameters.append(_number("i32", 192))
+    parameters.append(_number("i32", 320))
     return _launch("matmul_of_host_descriptors", [2, 2], parameters, {"a": a, "b": b}, {"c": c})
 
 
@@ -119,13 +120,13 @@ def _persistent_matmul() -> Launch:
 
 def _attention() -> Launch:
     random = numpy.random.default_rng(4)
-    q, k, v = (random.standard_normal((2, 128, 64)).astype(numpy.float16) for _ in range(3))
+    q, k, v = (random.standard_normal((2, 256, 64)).astype(numpy.float16) for _ in range(3))
     s = q.astype(numpy.float64) @ k.astype(numpy.float64).transpose(0, 2, 1) * 0.125
-    s = numpy.where(numpy.tril(numpy.ones((128, 128), bool)), s, -1.0e6)
+    s = numpy.where(numpy.tril(numpy.ones((256, 256), bool)), s, -1.0e6)
     p = numpy.exp2(s - s.max(2, keepdims=True))
     out = (p / p.sum(2, keepdims=True)) @ v.astype(numpy.float64)
-    parameters = ["q", "k", "v", "out", _number("i32", 128), _number("f32", 0.125)]
-    return _launch("attention", [2, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
+    parameters = ["q", "k", "v", "out", _number("i32", 256), _number("f32", 0.125)]
+    return _launch("attention", [4, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
 
 
 def _histogram() -> Launch:

@@ -1,4 +1,4 @@
-"""The kernels that table.txt names: tmajit's own, kernels written in the way of others, and those of tests/foreign."""
+"""The kernels that the table names: tmajit's own, kernels written in the way of others, and those of tests/foreign."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 
+import table
 from kernel import CannotMake, Kernel
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -130,27 +131,13 @@ def _foreign(options) -> list[Kernel]:
     ]
 
 
-def groups() -> dict[str, str]:
-    """Each kernel's group, also of those whose PTX needs packages that are not here."""
-    known = {kernel.name: kernel.group for kernel in [*_own(), *_style()]}
-    for group, prefixes in {"cuda": "cub libcudacxx groups atomics", "triton": "triton", "cutlass": "cute cutlass"}.items():
-        for line in {row.kernel for row in _rows()}:
-            if line.partition(".")[0] in prefixes.split() and "." in line:
-                known[line] = group
-    return known
-
-
-def _rows():
-    import table
-
-    return table.rows()
-
-
 def kernels(options) -> list[Kernel]:
-    """Those of the chosen groups; of foreign ones, those that the table names."""
+    """Those of the chosen groups that the table names; of ours, all. Raises ValueError if it names one that there is not."""
     wanted = options.group or ("own", "style")
+    named = {row.kernel: row.group for row in table.rows() if row.group in wanted}
     result = [each for each in [*_own(), *_style()] if each.group in wanted]
     if set(wanted) & {"cuda", "triton", "cutlass"}:
-        named = {row.kernel for row in _rows()}
-        result += [each for each in _foreign(options) if each.group in wanted and each.name in named]
+        result += [each for each in _foreign(options) if each.name in named]
+    if unknown := named.items() - {(each.name, each.group) for each in result}:
+        raise ValueError(f"no kernel is called so in its group: {unknown}")
     return result

@@ -1,17 +1,29 @@
-"""The table of mutants and of correct variants, table.txt: which kernel, what is changed, which rule names it."""
+"""The table of mutants and of correct variants, table/: which kernel, what is changed, which rule names it.
+
+A file for each group of kernels, of lines
+
+    [KERNEL]                                      one of kernels.py
+    KIND | EDIT | RULE OF LINT | RULE OF THE RUN  a mistake; what lint says first of it, and what a run reports first, "-" for
+                                                  nothing; "(random)" where that takes another mode than the default
+    correct | IN OTHER WORDS | EDIT               says the same: no finding, and no report in any mode with any seed
+
+edits.py says what edits there are.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import re
 
-PATH = pathlib.Path(__file__).with_name("table.txt")
+FOLDER = pathlib.Path(__file__).with_name("table")
 CORRECT = "correct"
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
+    group: str  # of kernels, and the file's name
     line: int
     kernel: str
     kind: str  # of mistake, or "correct"
@@ -24,12 +36,15 @@ class Row:
     def correct(self) -> bool:
         return self.kind == CORRECT
 
+    @property
+    def place(self) -> str:
+        return f"{self.group}.txt:{self.line}"
 
-def rows(text: str | None = None) -> list[Row]:
-    """Raises ValueError where a line is not a row."""
+
+def _rows(path: pathlib.Path) -> list[Row]:
     result: list[Row] = []
     kernel = ""
-    for number, line in enumerate((text or PATH.read_text()).splitlines(), 1):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
@@ -38,20 +53,28 @@ def rows(text: str | None = None) -> list[Row]:
             continue
         cells = [cell.strip() for cell in line.split(" | ")]
         if cells[0] == CORRECT and len(cells) == 3:
-            result.append(Row(number, kernel, cells[0], cells[2], remark=cells[1]))
+            result.append(Row(path.stem, number, kernel, cells[0], cells[2], remark=cells[1]))
         elif cells[0] != CORRECT and len(cells) == 4 and cells[2:] != ["-", "-"]:
-            result.append(Row(number, kernel, *cells))
+            result.append(Row(path.stem, number, kernel, *cells))
         else:
-            raise ValueError(f"table.txt:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | WHAT | EDIT")
+            raise ValueError(f"{path.name}:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | WHAT | EDIT")
     return result
 
 
-def markdown(mutants: list[Row], own: set[str]) -> str:
-    """What docs/check.md shows: a line for each kind, how often in kernels of tmajit and of others, what names it first."""
-    lines = ["| mistake | kernels of ours | of others | named first by |", "| --- | ---: | ---: | --- |"]
+@functools.cache
+def rows() -> tuple[Row, ...]:
+    """Raises ValueError where a line is not a row."""
+    return tuple(row for path in sorted(FOLDER.glob("*.txt")) for row in _rows(path))
+
+
+def markdown() -> str:
+    """What docs/check.md shows: a line for each kind, how often in kernels of whom, what names it first."""
+    mutants = [row for row in rows() if not row.correct]
+    columns = {"kernels of ours": ("own",), "in the way of others": ("style",), "of others": ("cuda", "triton", "cutlass")}
+    lines = ["| mistake | " + " | ".join(columns) + " | named first by |", "| --- |" + " ---: |" * len(columns) + " --- |"]
     for kind in sorted({row.kind for row in mutants}):
         those = [row for row in mutants if row.kind == kind]
-        ours = sum(row.kernel in own for row in those)
+        counts = [sum(row.group in groups for row in those) for groups in columns.values()]
         rules = sorted({rule for row in those for rule in (row.lint, row.run) if rule != "-"})
-        lines.append(f"| {kind} | {ours} | {len(those) - ours} | {', '.join(f'`{rule}`' for rule in rules)} |")
+        lines.append(f"| {kind} | {' | '.join(map(str, counts))} | {', '.join(f'`{rule}`' for rule in rules)} |")
     return "\n".join(lines) + "\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Walks table.txt: every mutant is named first by the rules that its row says, every correct variant by none.
+"""Walks the table: every mutant is named first by the rules that its row says, every correct variant by none.
 
 A mutant is linted and run in the simulated device's default mode; what either says first is held against the row. A correct
 variant, and the kernels as they are, are linted and run in all modes with five seeds. The exit code is 0 if all is as the
@@ -52,38 +52,35 @@ def _walked(row: table.Row | None, name: str, bench: Bench) -> list[str]:
         return [str(error)]
 
 
-def _counts(rows: list[table.Row]) -> list[str]:
+def _counts() -> list[str]:
     """What is promised of the table: enough of each."""
-    groups = kernels.groups()
-    if unknown := {row.kernel for row in rows} - groups.keys():
-        return [f"no kernel is called {', '.join(sorted(unknown))}"]
+    rows = table.rows()
     mutants = [row for row in rows if not row.correct]
-    theirs = [row for row in mutants if groups[row.kernel] != "own"]
     have = {
         "mutants": (len(mutants), 160),
         "kinds of mistakes": (len({row.kind for row in mutants}), 40),
-        "mutants in kernels of others": (len(theirs), 80),
+        "mutants in kernels that are not ours": (sum(row.group != "own" for row in mutants), 80),
+        "mutants in what others compiled or wrote": (sum(row.group not in ("own", "style") for row in mutants), 80),
         "correct variants": (len(rows) - len(mutants), 60),
         "kernels": (len({row.kernel for row in rows}), 20),
     }
     print(", ".join(f"{count} {what}" for what, (count, _) in have.items()))
     twice = [row for row in rows if sum((row.kernel, row.edit) == (each.kernel, each.edit) for each in rows) > 1]
     return [f"{count} {what}, not {least}" for what, (count, least) in have.items() if count < least] + [
-        f"table.txt:{row.line}: this edit of {row.kernel} is there twice" for row in twice
+        f"{row.place}: this edit of {row.kernel} is there twice" for row in twice
     ]
 
 
-def _documented(rows: list[table.Row], document: pathlib.Path, write: bool) -> list[str]:
+def _documented(document: pathlib.Path, write: bool) -> list[str]:
     """Whether a document shows the table's kinds."""
-    own = {name for name, group in kernels.groups().items() if group == "own"}
-    shown = table.markdown([row for row in rows if not row.correct], own)
+    shown = table.markdown()
     text = document.read_text()
     head, _, rest = text.partition(BEGIN)
     inner, _, tail = rest.partition(END)
     if write:
         document.write_text(head + BEGIN + shown + END + tail)
     elif inner != shown:
-        return [f"{document}: the table of mistakes is not that of table.txt; walk.py --write makes it"]
+        return [f"{document}: the table of mistakes is not that of tests/mutants/table; walk.py --write makes it"]
     return []
 
 
@@ -103,10 +100,9 @@ def _options() -> argparse.Namespace:
 
 def main() -> int:
     options = _options()
-    rows = table.rows()
-    wrong = _counts(rows)
+    wrong = _counts()
     if options.document:
-        wrong += _documented(rows, options.document, options.write)
+        wrong += _documented(options.document, options.write)
     if options.jitc:
         tools = Tools(options.jitc.resolve(), options.work)
         walks = []
@@ -120,10 +116,10 @@ def main() -> int:
                 wrong.append(f"{kernel.name}: {error}")
                 continue
             walks.append((kernel.name, None, bench))
-            walks += [(kernel.name, row, bench) for row in rows if row.kernel == kernel.name]
+            walks += [(kernel.name, row, bench) for row in table.rows() if row.kernel == kernel.name]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
-                place = f"{name}: table.txt:{row.line}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
+                place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
                 wrong += [f"{place}: {each}" for each in found]
         walked = [row for _, row, _ in walks if row]
         right = sum(row.correct for row in walked)
