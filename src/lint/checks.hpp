@@ -82,6 +82,8 @@ void check_init_order(const Kernel& kernel, Findings& findings);
 void check_groups(const Kernel& kernel, Findings& findings);
 /// What the text shows of wgmma's registers, of setmaxnreg and of tensormap.replace, block by block.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
+/// Registers that are read where no instruction has written them, and that matter there.
+void check_unwritten(const Kernel& kernel, Findings& findings);
 /// PTX version and target of every instruction; also of functions that are no kernels.
 void check_target(const Kernel& kernel, Findings& findings);
 

@@ -219,6 +219,8 @@ Kernel::Kernel(const ptx::Module& its_module, ptx::FlatFunction flat, const Lint
         arrivals[block].push_back({from, subject, std::move(content)});
       });
   std::ranges::sort(events, {}, &Event::instruction);
+  unwritten = propagation.unwritten();
+  unwritten_known = propagation.unwritten_known();
   std::uint32_t next = 0;
   for (const ptx::BasicBlock& block : flow.blocks()) {
     while (next < events.size() && events[next].instruction < block.first) ++next;

@@ -79,6 +79,8 @@ struct Kernel {
   std::vector<std::uint32_t> first_event;      ///< of each block; one more at the end
   std::vector<Formula> guards;                 ///< of branches and events; always true for others
   std::vector<std::vector<Arrival>> arrivals;  ///< at each block
+  std::vector<std::uint32_t> unwritten;        ///< registers that can be read before they are written
+  bool unwritten_known = true;                 ///< else there were too many to find them
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;

@@ -77,6 +77,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   check_target(kernel, findings);
   check_accesses(kernel, findings);
   check_warpgroup(kernel, findings);
+  check_unwritten(kernel, findings);
   // A function that is called may leave fences and waits to its callers: the rest is for kernels.
   if (!function.is_entry) return;
   check_mbarriers(kernel, findings);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/STLExtras.h>
+
 TMAJIT_BEGIN
 namespace lint {
 namespace {
@@ -25,6 +27,7 @@ void Propagation::find_slots() {
   const std::size_t count = function_.registers.size();
   constexpr std::uint32_t unwritten = ~0U;
   std::vector<std::uint32_t> writer(count, unwritten);
+  std::vector<bool> read_unwritten(count, false);
   slot_of_.assign(count, single);
   single_.resize(count);
   const auto need_slot = [&](std::uint32_t reg) {
@@ -45,22 +48,42 @@ void Propagation::find_slots() {
   }
   for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
     if (!reachable(i)) continue;
+    std::uint32_t own = unwritten;
     for (const ptx::Binding& binding : function_.instructions[i].bindings) {
       const auto* reg = std::get_if<ptx::RegisterRef>(&binding);
-      if (reg == nullptr || slot_of_[reg->index] != single || writer[reg->index] == i) continue;
+      if (reg == nullptr || slot_of_[reg->index] != single) continue;
       const std::uint32_t by = writer[reg->index];
-      if (by == unwritten) continue;
+      if (by == i && own != reg->index) {
+        // A result stands before what it is made of.
+        own = reg->index;
+        continue;
+      }
+      if (by == unwritten || by == i) {
+        if (!read_unwritten[reg->index]) never_written_.push_back(reg->index);
+        read_unwritten[reg->index] = true;
+        continue;
+      }
       const std::uint32_t from = flow_.block_of(by);
       const std::uint32_t to = flow_.block_of(i);
       if (from == to ? by > i : !flow_.dominates(from, to)) need_slot(reg->index);
     }
   }
   current_.resize(register_of_.size());
-  give_up_slots_ =
-      !live_.find(function_, flow_, slot_of_, register_of_.size()) || live_.size() > most_contents;
+  live_known_ = live_.find(function_, flow_, slot_of_, register_of_.size());
+  give_up_slots_ = !live_known_ || live_.size() > most_contents;
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
   entering_.resize(leaving_.size());
   left_.assign(flow_.blocks().size(), false);
+}
+
+std::vector<std::uint32_t> Propagation::unwritten() const {
+  std::vector<std::uint32_t> all;
+  // Registers that have got a slot since count below.
+  llvm::copy_if(never_written_, std::back_inserter(all),
+                [&](std::uint32_t reg) { return slot_of_[reg] == single; });
+  if (!live_known_) return all;
+  for (const std::uint32_t slot : live_.in(0)) all.push_back(register_of_[slot]);
+  return all;
 }
 
 void Propagation::solve() {

@@ -38,6 +38,10 @@ class Propagation {
   /// the merged form's constant, that the subject then is.
   void for_each_arrival(const VisitArrival& visit);
 
+  /// Registers that some way reads before it has written them; all of them only if `unwritten_known()`.
+  [[nodiscard]] std::vector<std::uint32_t> unwritten() const;
+  [[nodiscard]] bool unwritten_known() const noexcept { return live_known_; }
+
   [[nodiscard]] const ptx::FlatFunction& function() const noexcept { return function_; }
   [[nodiscard]] Values& values() const noexcept { return values_; }
   [[nodiscard]] Conditions& conditions() const noexcept { return conditions_; }
@@ -95,7 +99,9 @@ class Propagation {
   std::vector<std::uint32_t> register_of_;  ///< of a slot
   std::vector<Content> single_;
   std::vector<Content> current_;
+  std::vector<std::uint32_t> never_written_;    ///< of those without a slot: read before any write
   ptx::Liveness live_;                          ///< of slots
+  bool live_known_ = true;                      ///< else there were too many
   std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
   std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
   std::vector<bool> left_;                      ///< blocks that a pass has come through

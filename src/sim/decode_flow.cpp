@@ -13,69 +13,6 @@ namespace {
 
 using Kind = Flow::Kind;
 
-/// What an instruction does that no row below names, and that has results: of its operands alone.
-bool is_pure(Opcode opcode) {
-  if (opcode >= Opcode::add && opcode <= Opcode::prmt) return true;
-  switch (opcode) {
-    case Opcode::createpolicy_range:
-    case Opcode::createpolicy_fractional:
-    case Opcode::createpolicy_cvt:
-    case Opcode::isspacep:
-    case Opcode::cvta:
-    case Opcode::cvta_to:
-    case Opcode::cvt:
-    case Opcode::mapa:
-    case Opcode::getctarank:
-    case Opcode::mbarrier_pending_count:
-    case Opcode::video: return true;
-    default: return false;
-  }
-}
-
-/// Whether two operands are one register, of which the instruction makes the same whatever it holds.
-bool cancels(Opcode opcode, const std::vector<Arg>& args) {
-  if (opcode != Opcode::sub && opcode != Opcode::xor_ && opcode != Opcode::setp && opcode != Opcode::set)
-    return false;
-  return args.size() == 3 && args[1].number != 0 && args[1].number == args[2].number;
-}
-
-Kind kind_of(const Decoder& d) {
-  const ptx::Instruction& in = d.in();
-  const std::vector<Arg>& args = d.args();
-  if (cancels(in.opcode, args) && !ptx::is_float(d.type())) return Kind::defines;
-  switch (in.opcode) {
-    case Opcode::and_: return Kind::conjoins;
-    case Opcode::or_: return Kind::disjoins;
-    case Opcode::mul:
-    case Opcode::mul24: return ptx::is_float(d.type()) ? Kind::computes : Kind::conjoins;
-    case Opcode::selp: return Kind::selects;
-    case Opcode::mov: return args[1].kind == Arg::Kind::group ? Kind::joins : Kind::computes;
-    case Opcode::bfi:
-    case Opcode::prmt:
-    case Opcode::shf:
-    case Opcode::cvt_pack: return Kind::joins;
-    case Opcode::cvt: return args.size() > 2 ? Kind::joins : Kind::computes;
-    case Opcode::shfl: return Kind::shuffles;
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::redux: return Kind::meets;
-    case Opcode::mma:
-    case Opcode::wgmma_mma_async: return Kind::fragments;
-    case Opcode::st: return Kind::stores;
-    case Opcode::stmatrix: return Kind::hands_over;
-    // Functions have what they are given in local memory; fragments of wmma are in a layout of its own.
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::call:
-    case Opcode::ldmatrix:
-    case Opcode::movmatrix:
-    case Opcode::wmma:
-    case Opcode::prefetch:
-    case Opcode::prefetchu: return Kind::defines;
-    default: return is_pure(in.opcode) ? Kind::computes : Kind::acts;
-  }
-}
-
 /// The registers that an operand names, a place each: 0 for what is none.
 void append_numbers(std::vector<RegisterNumber>& to, const Arg& arg) {
   for (const Arg& element : elements(arg)) {
@@ -128,9 +65,8 @@ void Decoder::watch_registers() {
 void Decoder::note_flow(std::uint32_t first) {
   const Opcode opcode = in().opcode;
   Flow flow;
-  flow.kind = kind_of(*this);
-  flow.guarded = flow.kind == Kind::acts || flow.kind == Kind::stores || opcode == Opcode::call ||
-                 opcode == Opcode::stmatrix;
+  flow.kind = ptx::data_flow(*flat_);
+  flow.guarded = ptx::has_effects(flow.kind, opcode);
   flow.first = first;
   flow.last = static_cast<std::uint32_t>(program_.code.size() - 1);
   if (in().guard) flow.guard = guard_number_;

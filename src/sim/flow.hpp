@@ -2,7 +2,7 @@
 
 /// What an instruction makes of registers that nobody has given a value: the part of a Program that
 /// Undefined (undefined.hpp) follows them by.
-#include <tmajit/version.hpp>
+#include "ptx/data_flow.hpp"
 
 #include <cstdint>
 #include <string>
@@ -14,20 +14,7 @@ namespace sim {
 using RegisterNumber = std::uint32_t;
 
 struct Flow {
-  enum class Kind : std::uint8_t {
-    defines,     ///< what it gives is defined, but where the handler says that it is not
-    computes,    ///< undefined where an operand is
-    joins,       ///< of parts: undefined where all that are registers are
-    selects,     ///< operand 0 or 1, by predicate 2
-    conjoins,    ///< … but 0 where an operand is
-    disjoins,    ///< … but ones where an operand is
-    shuffles,    ///< what the lanes read of each other; the last operand, the mask of members, counts
-    meets,       ///< one answer for lanes that meet; the same
-    fragments,   ///< products of matrices, whose lanes and registers hold rows and columns
-    stores,      ///< operands go to memory
-    hands_over,  ///< operands go where its handler says
-    acts,        ///< every operand counts
-  };
+  using Kind = ptx::DataFlow;
   Kind kind = Kind::defines;
   bool guarded = false;       ///< whether it is executed counts: it does more than to write its results
   bool packs = false;         ///< fragments: results are pairs of halves

@@ -51,7 +51,8 @@ TEST_CASE("rules speak PTX and CUDA, and name our device headers' functions for 
   }
   const auto remedy = [](const std::string& before) {
     const LintResult result = lint_ptx(tests::entry(
-        ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nmov.u32 %r1, buffer;\nst.shared.u32 [%r1], 1;\nbar.sync 0;\n"
+        ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nmov.u64 %rd0, 4096;\nmov.u32 %r1, buffer;\nst.shared.u32 "
+        "[%r1], 1;\nbar.sync 0;\n"
         "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 16;\ncp.async.bulk.commit_group;\n"
         "cp.async.bulk.wait_group 0;\nret;",
         {}, ".shared .align 128 .b8 buffer[128];\n" + before));

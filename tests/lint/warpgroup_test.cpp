@@ -12,8 +12,12 @@ namespace {
 using Rules = std::vector<std::string>;
 
 Rules rules_of(const std::string& body) {
-  return rules(lint_ptx(entry(
-      ".reg .pred %p<3>;\n.reg .b32 %d<5>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" + body, ".param .u64 p")));
+  return rules(lint_ptx(
+      entry(".reg .pred %p<3>;\n.reg .b32 %d<5>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+            "ld.param.u64 %rd1, [p];\nmov.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n"
+            "setp.eq.u32 %p2, %r1, 1;\n" +
+                body,
+            ".param .u64 p")));
 }
 
 const std::string fence = "wgmma.fence.sync.aligned;\n";

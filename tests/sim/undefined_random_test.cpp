@@ -2,6 +2,8 @@
 /// of what each lane has.
 #include "sim/text_kernel.hpp"
 
+#include <tmajit/lint.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -168,15 +170,16 @@ TEST_CASE("random kernels are reported in the lanes that store what nobody has d
   constexpr std::uint32_t cases = 300;
   std::cout << "undefined: TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   std::uint32_t reported = 0;
+  std::uint32_t linted = 0;
   for (std::uint32_t i = 0; i < cases; ++i) {
     const Kernel kernel(seed * 1000 + i);
     Shape shape;
     shape.grid = shape.cluster = 1;
     shape.options.mode = static_cast<SimOptions::Mode>(i % 3);
-    const Outcome outcome =
-        run(registers + element + ".reg .b32 %a<6>;\n.reg .pred %q<3>;\nshl.b32 %r6, %r1, 2;\n" +
-                "add.u32 %r6, %r6, %r5;\n" + kernel.text() + "ret;\n",
-            shape);
+    const std::string text = registers + element +
+                             ".reg .b32 %a<6>;\n.reg .pred %q<3>;\nshl.b32 %r6, %r1, 2;\n" +
+                             "add.u32 %r6, %r6, %r5;\n" + kernel.text() + "ret;\n";
+    const Outcome outcome = run(text, shape);
     INFO("case " << i << "\n" << kernel.text() << all_of(outcome));
     std::uint64_t undefined = 0;
     for (std::uint32_t n = 0; n < lane_count; ++n) {
@@ -190,11 +193,17 @@ TEST_CASE("random kernels are reported in the lanes that store what nobody has d
       found += report.count;
     }
     REQUIRE(found == undefined);
+    // Lint names what no way has written: in no lane.
+    const LintResult lint = lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n").ptx);
+    for (const Finding& finding : lint.findings) REQUIRE(finding.rule == "register.uninitialised");
+    if (!lint.findings.empty()) REQUIRE(undefined == lane_count);
+    linted += lint.findings.empty() ? 0 : 1;
     reported += found != 0 ? 1 : 0;
   }
   // Neither is rare.
   CHECK(reported > cases / 10);
   CHECK(reported < cases * 9 / 10);
+  CHECK(linted > cases / 20);
 }
 
 }  // namespace undefined_random_test

@@ -1,0 +1,354 @@
+/// Registers that no instruction has written, whatever way a thread has come: what is made of them, and where
+/// that matters.
+///
+/// A register is undefined at a place if it is on all ways there. The ways are those of the blocks' edges,
+/// whether or not conditions allow them: there are more of them than threads go, so that what is undefined on
+/// all of them surely is. What is undefined on some ways only is not looked at: compilers leave that where a
+/// condition keeps the reader away, and the simulated device, which runs the kernel, sees what is read.
+#include "lint/checks.hpp"
+#include "ptx/data_flow.hpp"
+
+#include <optional>
+
+#include <llvm/ADT/STLExtras.h>
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+using ptx::DataFlow;
+using ptx::Opcode;
+using ptx::Operand;
+
+constexpr std::uint32_t none = ~0U;
+/// Registers at the begins of all blocks: 8 MB.
+constexpr std::size_t most_bits = 64'000'000;
+/// Instructions that are looked at, again and again where what is undefined comes round loops: a second or
+/// so.
+constexpr std::size_t most_steps = 10'000'000;
+
+/// What an operand reads.
+struct Part {
+  std::uint32_t reg = none;
+  std::optional<std::uint64_t> literal;
+};
+
+/// The registers of an instruction by what they are for, as in the simulator's Flow.
+struct Parts {
+  std::uint32_t guard = none;
+  llvm::SmallVector<std::uint32_t, 4> results;
+  llvm::SmallVector<std::uint32_t, 4> addresses;  ///< and what else always counts
+  llvm::SmallVector<Part, 8> operands;
+  std::size_t from = 0;  ///< operand that `operands` begins with
+};
+
+class Reader {
+ public:
+  explicit Reader(const ptx::FlatInstruction& flat) : flat_(flat) {}
+
+  Parts read(DataFlow flow) {
+    const ptx::Instruction& in = *flat_.instruction;
+    if (in.guard) parts_.guard = register_at(0);
+    const auto operands = bound_operands(flat_);
+    const bool named = (flow == DataFlow::shuffles || flow == DataFlow::meets) && operands.size() > 1;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (i == 0 && writes_first(in)) {
+        results(operands[i]);
+      } else if (named && i + 1 == operands.size()) {
+        each(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
+      } else {
+        operand(operands[i]);
+      }
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t register_at(std::uint32_t binding) const {
+    const auto* const reg = std::get_if<ptx::RegisterRef>(&flat_.bindings[binding]);
+    return reg == nullptr ? none : reg->index;
+  }
+
+  template <class Visit>
+  void each(const ptx::BoundOperand& bound, const Visit& visit) {
+    const Operand& operand = *bound.operand;
+    if (!operand.elements.empty()) {
+      for (const ptx::BoundOperand& element : bound_elements(bound)) each(element, visit);
+    } else if (operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated) {
+      visit(Part{register_at(bound.binding), {}});
+    } else if (operand.kind == Operand::Kind::immediate) {
+      visit(Part{none, operand.value.bits});
+    } else {
+      visit(Part{});
+    }
+  }
+
+  void results(const ptx::BoundOperand& bound) {
+    each(bound, [&](Part part) { parts_.results.push_back(part.reg); });
+  }
+
+  void operand(const ptx::BoundOperand& bound) {
+    const Operand::Kind kind = bound.operand->kind;
+    if (kind != Operand::Kind::address && kind != Operand::Kind::tensor)
+      return each(bound, [&](Part part) { parts_.operands.push_back(part); });
+    // The address of a tensor's map; its coordinates are operands like others.
+    bool first = true;
+    for (const ptx::BoundOperand& element : bound_elements(bound)) {
+      each(element, [&](Part part) {
+        if (first) {
+          parts_.addresses.push_back(part.reg);
+        } else {
+          parts_.operands.push_back(part);
+        }
+      });
+      first = false;
+    }
+  }
+
+  const ptx::FlatInstruction& flat_;
+  Parts parts_;
+};
+
+/// Whether the literal makes the result what it is, whatever the other operand holds.
+bool decides(DataFlow flow, const ptx::Instruction& in, std::uint64_t literal) {
+  if (flow == DataFlow::conjoins) return literal == 0;
+  const auto types = in.types();
+  const std::uint32_t bits = types.empty() ? 1 : std::max(ptx::bits_of(types.back()), 1U);
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - std::min(bits, 64U));
+  return (literal & ones) == ones;
+}
+
+class UnwrittenCheck {
+ public:
+  UnwrittenCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
+
+  void run() {
+    if (kernel_.unwritten.empty()) return;
+    find_reached();
+    const std::size_t blocks = kernel_.flow.blocks().size();
+    if (steps_ > most_steps || blocks * origins_.size() > most_bits) return give_up();
+    entering_.assign(blocks, {});
+    arrive(0, initial());
+    while (!open_.empty()) {
+      if (steps_ > most_steps) return give_up();
+      const std::uint32_t block = kernel_.flow.order()[*open_.begin()];
+      open_.erase(open_.begin());
+      undefined_ = entering_[block];
+      pass(block);
+      for (const ptx::Edge& edge : kernel_.flow.blocks()[block].edges) arrive(edge.target, undefined_);
+    }
+    reports_ = true;
+    for (const std::uint32_t block : kernel_.flow.order()) {
+      undefined_ = entering_[block];
+      pass(block);
+    }
+  }
+
+ private:
+  /// What somebody has read of a register that nobody has written.
+  struct Origin {
+    std::uint32_t reg = none;
+    std::uint32_t place = none;  ///< the first read
+  };
+
+  void give_up() { findings_.unfinished("register.uninitialised"); }
+
+  void add_slot(std::uint32_t reg) {
+    if (slot_of_[reg] != none) return;
+    slot_of_[reg] = static_cast<std::uint32_t>(origins_.size());
+    origins_.push_back({reg, none});
+  }
+
+  /// The registers that can be undefined, and the instructions that have to do with them.
+  void find_reached() {
+    slot_of_.assign(kernel_.function.registers.size(), none);
+    for (const std::uint32_t reg : kernel_.unwritten) add_slot(reg);
+    for (std::size_t before = 0; before != origins_.size() && steps_ <= most_steps;) {
+      before = origins_.size();
+      for (const std::uint32_t block : kernel_.flow.order()) {
+        for (std::uint32_t i = kernel_.flow.blocks()[block].first; i < kernel_.flow.blocks()[block].last; ++i)
+          reach(i);
+      }
+    }
+    concerned_.resize(kernel_.flow.blocks().size());
+    for (const std::uint32_t block : kernel_.flow.order()) {
+      for (std::uint32_t i = kernel_.flow.blocks()[block].first; i < kernel_.flow.blocks()[block].last; ++i)
+        if (names_any(i)) concerned_[block].push_back(i);
+    }
+  }
+
+  [[nodiscard]] bool names_any(std::uint32_t index) const {
+    return llvm::any_of(kernel_.function.instructions[index].bindings, [&](const ptx::Binding& binding) {
+      const auto* const reg = std::get_if<ptx::RegisterRef>(&binding);
+      return reg != nullptr && slot_of_[reg->index] != none;
+    });
+  }
+
+  void reach(std::uint32_t index) {
+    ++steps_;
+    if (!names_any(index)) return;
+    const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    const DataFlow flow = ptx::data_flow(flat);
+    if (flow == DataFlow::defines || flow == DataFlow::acts) return;
+    bool reads = false;
+    ptx::for_each_read(flat, [&](std::uint32_t reg) { reads = reads || slot_of_[reg] != none; });
+    if (reads) ptx::for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) { add_slot(reg); });
+  }
+
+  [[nodiscard]] std::vector<bool> initial() const {
+    std::vector<bool> undefined(origins_.size(), false);
+    for (const std::uint32_t reg : kernel_.unwritten) undefined[slot_of_[reg]] = true;
+    return undefined;
+  }
+
+  /// A block begins with what is undefined on all ways to it that have been followed so far.
+  void arrive(std::uint32_t block, const std::vector<bool>& undefined) {
+    std::vector<bool>& entering = entering_[block];
+    bool changed = entering.empty();
+    if (changed) {
+      entering = undefined;
+    } else {
+      for (std::size_t i = 0; i < entering.size(); ++i) {
+        if (!entering[i] || undefined[i]) continue;
+        entering[i] = false;
+        changed = true;
+      }
+    }
+    if (changed) open_.insert(kernel_.flow.rank(block));
+  }
+
+  void pass(std::uint32_t block) {
+    for (const std::uint32_t index : concerned_[block]) step(index);
+  }
+
+  [[nodiscard]] bool is_undefined(std::uint32_t reg) const {
+    return reg != none && slot_of_[reg] != none && undefined_[slot_of_[reg]];
+  }
+
+  void step(std::uint32_t index) {
+    ++steps_;
+    const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
+    const ptx::Instruction& in = *flat.instruction;
+    const DataFlow flow = ptx::data_flow(flat);
+    index_ = index;
+    const Parts parts = Reader(flat).read(flow);
+    if (reports_) look(parts, flow, in);
+    const bool unsure = is_undefined(parts.guard);
+    std::vector<std::uint32_t> by(parts.results.size(), none);
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] = source(parts, flow, in, i);
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      const std::uint32_t reg = parts.results[i];
+      if (reg == none || slot_of_[reg] == none) continue;
+      if (unsure && !ptx::has_effects(flow, in.opcode)) by[i] = parts.guard;
+      // Under a guard it may hold what it held.
+      const bool stays = in.guard && !unsure && !is_undefined(reg);
+      undefined_[slot_of_[reg]] = by[i] != none && !stays;
+      if (undefined_[slot_of_[reg]]) origins_[slot_of_[reg]] = origin_of(by[i]);
+    }
+  }
+
+  /// A register for which result `result` is undefined, or none.
+  [[nodiscard]] std::uint32_t source(const Parts& parts, DataFlow flow, const ptx::Instruction& in,
+                                     std::size_t result) const {
+    const auto is = [&](std::size_t i) {
+      return i < parts.operands.size() && is_undefined(parts.operands[i].reg);
+    };
+    const auto any = [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < std::min(to, parts.operands.size()); ++i)
+        if (is(i)) return parts.operands[i].reg;
+      return none;
+    };
+    switch (flow) {
+      case DataFlow::computes:
+      case DataFlow::meets: return any(0, none);
+      case DataFlow::shuffles: return result == 0 ? any(0, none) : none;
+      case DataFlow::joins: {
+        const bool all = llvm::all_of(
+            parts.operands, [&](const Part& part) { return part.reg == none || is_undefined(part.reg); });
+        return all ? any(0, none) : none;
+      }
+      case DataFlow::selects:
+        return is(2) ? parts.operands[2].reg : is(0) && is(1) ? parts.operands[0].reg : none;
+      case DataFlow::conjoins:
+      case DataFlow::disjoins:
+        for (std::size_t i = 0; i < 2 && parts.operands.size() == 2; ++i) {
+          const Part& other = parts.operands[1 - i];
+          if (is(i) && (is(1 - i) || (other.literal && !decides(flow, in, *other.literal))))
+            return parts.operands[i].reg;
+        }
+        return none;
+      // A product of a warpgroup may leave its addend out.
+      case DataFlow::fragments: {
+        if (in.opcode != Opcode::mma || parts.operands.size() < parts.results.size()) return none;
+        const std::size_t addend = parts.operands.size() - parts.results.size() + result;
+        return is(addend) ? parts.operands[addend].reg : none;
+      }
+      default: return none;
+    }
+  }
+
+  /// What is undefined in the register, which the present instruction reads.
+  [[nodiscard]] Origin origin_of(std::uint32_t reg) const {
+    Origin origin = origins_[slot_of_[reg]];
+    if (origin.place == none) origin.place = index_;
+    return origin;
+  }
+
+  void look(const Parts& parts, DataFlow flow, const ptx::Instruction& in) {
+    if (ptx::has_effects(flow, in.opcode) && !stores_to(in, ptx::StateSpace::local))
+      matters(parts.guard, "decides whether something is done in");
+    for (const std::uint32_t reg : parts.addresses) matters(reg, "is an address in");
+    if (flow == DataFlow::acts) {
+      for (const Part& part : parts.operands) matters(part.reg, "is an operand of");
+    } else if (flow == DataFlow::stores && stores_to(in, ptx::StateSpace::global)) {
+      for (const Part& part : parts.operands) matters(part.reg, "is stored to global memory by");
+    } else if (in.opcode == Opcode::wgmma_mma_async) {
+      // Descriptors, and whether it has an addend.
+      for (std::size_t i = in.operands[1].kind == Operand::Kind::vector ? in.operands[1].elements.size() : 0;
+           i < parts.operands.size(); ++i)
+        matters(parts.operands[i].reg, "is an operand of");
+    }
+  }
+
+  static bool stores_to(const ptx::Instruction& in, ptx::StateSpace space) {
+    const auto spaces = in.spaces();
+    return in.opcode == Opcode::st && !spaces.empty() && spaces.front() == space;
+  }
+
+  void matters(std::uint32_t reg, std::string_view how) {
+    if (!is_undefined(reg)) return;
+    const Origin origin = origin_of(reg);
+    // Once is enough.
+    if (llvm::is_contained(reported_, origin.reg)) return;
+    reported_.push_back(origin.reg);
+    const std::string where = origin.place == index_ ? "this instruction" : kernel_.line_of(index_);
+    findings_.add(origin.place, "register.uninitialised",
+                  fmt::format("a read of {}, which no instruction has written: {} {} {}",
+                              kernel_.function.registers[origin.reg].name,
+                              origin.place == index_ ? "it" : "what comes of it", how, where));
+  }
+
+  const Kernel& kernel_;
+  Findings& findings_;
+  std::vector<std::uint32_t> slot_of_;                 ///< of registers that can be undefined, else none
+  std::vector<Origin> origins_;                        ///< of slots
+  std::vector<std::vector<std::uint32_t>> concerned_;  ///< instructions with such registers, by block
+  std::vector<std::vector<bool>> entering_;            ///< slots that are undefined where blocks begin
+  std::vector<bool> undefined_;                        ///< … and where the present instruction stands
+  std::set<std::uint32_t> open_;                       ///< ranks of blocks to be passed
+  std::size_t steps_ = 0;
+  std::uint32_t index_ = 0;
+  bool reports_ = false;
+  std::vector<std::uint32_t> reported_;
+};
+
+}  // namespace
+
+void check_unwritten(const Kernel& kernel, Findings& findings) {
+  if (!kernel.unwritten_known) return findings.unfinished("register.uninitialised");
+  UnwrittenCheck(kernel, findings).run();
+}
+
+}  // namespace lint
+TMAJIT_END

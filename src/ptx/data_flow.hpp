@@ -1,0 +1,32 @@
+#pragma once
+
+/// What an instruction makes of operands that nobody has defined: whether its result is undefined, too, or
+/// whether it matters.
+#include "ptx/resolve.hpp"
+
+#include <cstdint>
+
+TMAJIT_BEGIN
+namespace ptx {
+
+enum class DataFlow : std::uint8_t {
+  defines,     ///< what it gives does not come of its operands: loads, calls
+  computes,    ///< undefined where an operand is
+  joins,       ///< of parts: undefined where all that are registers are
+  selects,     ///< operand 0 or 1, by predicate 2
+  conjoins,    ///< as computes, but 0 where one of its two operands is
+  disjoins,    ///< as computes, but ones where one of its two operands is
+  shuffles,    ///< what the lanes read of each other; the last operand, the mask of members, counts
+  meets,       ///< one answer for lanes that meet; the same
+  fragments,   ///< products of matrices, whose lanes and registers hold rows and columns
+  stores,      ///< operands go to memory
+  hands_over,  ///< operands go to other lanes, or to memory for them
+  acts,        ///< every operand counts
+};
+
+[[nodiscard]] DataFlow data_flow(const FlatInstruction& flat);
+/// Whether it does more than to give its results, so that it counts whether it is executed.
+[[nodiscard]] bool has_effects(DataFlow flow, Opcode opcode);
+
+}  // namespace ptx
+TMAJIT_END

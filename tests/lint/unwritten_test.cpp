@@ -1,0 +1,146 @@
+/// Registers that are read where no instruction has written them: what is named, and what looks alike and
+/// is not.
+#include "lint/support.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+// Names that other tests compiled with this one have, too.
+namespace unwritten_test {
+
+using namespace tmajit;
+using namespace tests;
+using Catch::Matchers::ContainsSubstring;
+
+/// %rd1 an address in global memory, %r1 tid, %p1 whether it is 0; all else is never written.
+LintResult lint_body(const std::string& body) {
+  return lint_ptx(
+      entry(".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"
+            ".shared .align 16 .b8 tile[1024];\n.local .align 4 .b8 mine[16];\n"
+            "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n" +
+                body + "ret;\n",
+            ".param .u64 p"));
+}
+
+void expect_named(const std::string& body) {
+  CAPTURE(body);
+  CHECK(rules(lint_body(body)) == std::vector<std::string>{"register.uninitialised"});
+}
+
+void expect_clean(const std::string& body) {
+  const LintResult result = lint_body(body);
+  CAPTURE(body, result.report);
+  CHECK(result.findings.empty());
+  CHECK(result.unfinished.empty());
+}
+
+TEST_CASE("a register that nothing has written, where it matters") {
+  expect_named("st.global.u32 [%rd1], %r9;\n");
+  expect_named("st.global.u32 [%rd2], %r1;\n");
+  expect_named("ld.global.u32 %r2, [%rd2];\n");
+  expect_named("@%p2 st.shared.u32 [tile], %r1;\n");
+  expect_named("@%p2 bra L;\nst.shared.u32 [tile], %r1;\nL:\n");
+  expect_named("bar.sync 0, %r9;\n");
+  expect_named("red.global.add.u32 [%rd1], %r9;\n");
+  expect_named("shfl.sync.idx.b32 %r2, %r1, 0, 31, %r9;\n");
+  expect_named("mbarrier.init.shared.b64 [tile], %r9;\n");
+  expect_named(
+      "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, "
+      "%f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n");
+  // Only by a guard, which may never hold; but if it does nothing has been written.
+  expect_named("@%p1 st.global.u32 [%rd1], %r9;\n");
+}
+
+TEST_CASE("what is made of a register that nothing has written") {
+  const std::string stored = "st.global.u32 [%rd1], %r2;\n";
+  expect_named("add.u32 %r2, %r9, 1;\n" + stored);
+  expect_named("and.b32 %r2, %r9, 31;\n" + stored);
+  expect_named("or.b32 %r2, %r9, 31;\n" + stored);
+  expect_named("mul.lo.u32 %r2, %r9, 4;\n" + stored);
+  expect_named("selp.b32 %r2, %r8, %r9, %p1;\n" + stored);
+  expect_named("selp.b32 %r2, 1, 2, %p2;\n" + stored);
+  expect_named("prmt.b32 %r2, %r8, %r9, 0x5410;\n" + stored);
+  expect_named("shfl.sync.idx.b32 %r2, %r9, 0, 31, -1;\n" + stored);
+  expect_named("vote.sync.ballot.b32 %r2, %p2, -1;\n" + stored);
+  expect_named("@%p2 mov.u32 %r2, 1;\n" + stored);
+  expect_named("@%p1 add.u32 %r2, %r9, 1;\n" + stored);
+  expect_named("setp.gt.u32 %p3, %r9, 5;\n@%p3 st.global.u32 [%rd1], 1;\n");
+  expect_named(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1, %r1, %r1}, "
+      "{%r1, %r1}, {%f5, %f6, %f7, %f8};\nst.global.f32 [%rd1], %f1;\n");
+  // In both arms, and round a loop that adds to what nothing has begun.
+  expect_named("@%p1 bra A;\nadd.u32 %r2, %r9, 1;\nbra B;\nA:\nadd.u32 %r2, %r9, 2;\nB:\n" + stored);
+  expect_named("L:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 10;\n@%p3 bra L;\n");
+  expect_named(
+      "mov.u32 %r3, 0;\nL:\nadd.u32 %r2, %r2, %r1;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p3, %r3, "
+      "10;\n@%p3 bra L;\n" +
+      stored);
+}
+
+TEST_CASE("what may have been written, or does not matter, is not named") {
+  const std::string stored = "st.global.u32 [%rd1], %r2;\n";
+  // On some way, or under some guard.
+  expect_clean("@%p1 mov.u32 %r2, 1;\n" + stored);
+  expect_clean("@%p1 bra A;\nmov.u32 %r2, 1;\nA:\n" + stored);
+  expect_clean("L:\n@%p1 bra E;\nmov.u32 %r2, 1;\nbra L;\nE:\n" + stored);
+  expect_clean("@!%p1 mov.u32 %r9, 1;\n@%p1 mov.u32 %r9, 2;\nadd.u32 %r2, %r9, 1;\n" + stored);
+  expect_clean("@%p1 add.u32 %r2, %r9, 1;\n@!%p1 mov.u32 %r2, 1;\n" + stored);
+  // Where another operand may decide.
+  expect_clean("selp.b32 %r2, %r1, %r9, %p1;\n" + stored);
+  expect_clean("and.b32 %r2, %r9, %r1;\n" + stored);
+  expect_clean("and.b32 %r2, %r9, 0;\n" + stored);
+  expect_clean("or.b32 %r2, %r9, -1;\n" + stored);
+  expect_clean("mul.lo.u32 %r2, %r9, %r1;\n" + stored);
+  expect_clean("setp.gt.u32 %p3, %r9, 5;\nand.pred %p4, %p1, %p3;\n@%p4 st.global.u32 [%rd1], 1;\n");
+  expect_clean("xor.b32 %r2, %r9, %r9;\n" + stored);
+  expect_clean("sub.u32 %r2, %r9, %r9;\n" + stored);
+  // In part.
+  expect_clean("mov.b64 %rd2, {%r1, %r9};\nst.global.u64 [%rd1], %rd2;\n");
+  expect_clean("bfi.b32 %r2, %r1, %r9, 0, 8;\n" + stored);
+  expect_clean("prmt.b32 %r2, %r1, %r9, 0x3210;\n" + stored);
+  // Thrown away, or only kept.
+  expect_clean("add.u32 %r2, %r9, 1;\n");
+  expect_clean("shfl.sync.bfly.b32 %r2, %r9, 1, 31, -1;\n");
+  expect_clean("st.shared.u32 [tile], %r9;\n");
+  expect_clean("st.local.u32 [mine], %r9;\n@%p2 st.local.u32 [mine], %r1;\n");
+  // An accumulator that the first product need not read.
+  expect_clean(
+      "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, "
+      "%f4}, %rd1, %rd1, %p1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+      "wgmma.wait_group.sync.aligned 0;\nst.global.f32 [%rd1], %f1;\n");
+  // Where no thread comes.
+  expect_clean("bra E;\nst.global.u32 [%rd1], %r9;\nE:\n");
+}
+
+TEST_CASE("the read is named, and where what comes of it matters") {
+  const LintResult result = lint_body(
+      "add.u32 %r2, %r9, 1;\nmul.lo.u32 %r3, %r2, 3;\nst.global.u32 [%rd1], %r3;\n"
+      "st.global.u32 [%rd1+4], %r2;\n");
+  REQUIRE(result.findings.size() == 1);
+  CHECK_THAT(
+      result.findings[0].found,
+      ContainsSubstring("%r9, which no instruction has written: what comes of it is stored to global"));
+  CHECK(result.findings[0].instruction.find("add.u32") != std::string::npos);
+}
+
+TEST_CASE("a function's parameters in registers have values") {
+  const std::string function =
+      ".func (.reg .b32 out) f(.reg .b32 in, .reg .b64 to)\n{\n.reg .b32 %r<3>;\nadd.u32 %r1, in, 1;\n"
+      "st.global.u32 [to], %r1;\nmov.u32 out, %r1;\nret;\n}\n";
+  CHECK(lint_ptx(entry("ret;", {}, function)).findings.empty());
+}
+
+TEST_CASE("what is handed on by a register in each turn of a loop is given up, and said to be") {
+  // Each turn hands what nobody has written on by one register.
+  std::string body = ".reg .b32 %s<4001>;\n";
+  for (int i = 0; i < 4000; ++i) body += "mov.u32 %s" + std::to_string(i) + ", 0;\n";
+  body += "L:\n";
+  for (int i = 0; i < 4000; ++i)
+    body += "mov.u32 %s" + std::to_string(i) + ", %s" + std::to_string(i + 1) + ";\n";
+  body += "setp.lt.u32 %p3, %s0, 7;\n@%p3 bra L;\n";
+  const LintResult result = lint_body(body);
+  CHECK(result.findings.empty());
+  CHECK(result.unfinished == std::vector<std::string>{"k: register.uninitialised"});
+}
+
+}  // namespace unwritten_test
