@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, CUTLASS and CuTe,
-# FlashInfer, CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
+# What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, Numba, CUTLASS
+# and CuTe, FlashInfer, CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
 # theirs is kept in the project. docs/check.md shows the table.
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
-#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, cutlass, serving)
+#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, numba, cutlass, serving)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
@@ -32,17 +32,23 @@ folder=$ROOT/build/foreign
 site=$folder/site
 mkdir -p "$site"
 
-# wheels NAME TEXT PACKAGE…: fetches and unpacks the packages once.
+# wheels NAME TEXT PACKAGE…: fetches and unpacks the packages once, into one site for all.
 wheels() {
   local name=$1 text=$2
   shift 2
   [[ -e $folder/$name.done ]] && return 0
-  step "foreign-$name" "$text" unpack_packages "$folder/$name" "$@" || return 1
+  step "foreign-$name" "$text" unpack_packages "$folder/$name" "$site" "$@" || return 1
   : >"$folder/$name.done"
 }
+# compiler NAME TEXT PACKAGE…: the same for a compiler that has a site of its own, for it wants other versions of CUDA's parts.
+compiler() {
+  local site=$folder/site-$1
+  mkdir -p "$site"
+  wheels "$@"
+}
 unpack_packages() {
-  local wheels=$1
-  shift
+  local wheels=$1 site=$2
+  shift 2
   rm -rf "$wheels"
   python3 -m pip download --no-deps --only-binary=:all: --disable-pip-version-check -d "$wheels" "$@" || return 1
   local wheel
@@ -82,6 +88,10 @@ fi
 names=$(corpus --list "$@") || exit
 if grep -q '^triton\.' <<<"$names"; then
   wheels triton "fetch Triton (170 MB)" 'triton==3.5.*' || warn "Triton cannot be fetched"
+fi
+if grep -q '^numba\.' <<<"$names"; then
+  compiler numba "fetch Numba (110 MB)" numpy 'numba-cuda==0.30.4' 'numba==0.68.1' 'llvmlite==0.50.0' 'cuda-bindings==13.5.0' \
+    'cuda-core==1.2.2' 'cuda-pathfinder==1.9.0' 'nvidia-nvvm==13.5.37' packaging || warn "Numba cannot be fetched"
 fi
 nvcc=()
 if grep -qE '^(cut(e|lass)|serving)\.' <<<"$names"; then

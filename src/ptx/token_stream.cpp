@@ -36,7 +36,9 @@ bool is_word_part(char c) {
 
 class Lexer {
  public:
-  explicit Lexer(llvm::StringRef text) : cursor_(text.begin()), end_(text.end()), line_begin_(cursor_) {}
+  /// NVRTC counts the zero that ends its text to the size, and programs write it into their files.
+  explicit Lexer(llvm::StringRef text)
+      : cursor_(text.begin()), end_(text.rtrim('\0').end()), line_begin_(cursor_) {}
 
   std::vector<Token> run() {
     std::vector<Token> tokens;

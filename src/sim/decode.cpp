@@ -2,6 +2,7 @@
 
 #include "ptx/printer.hpp"
 #include "sim/cta.hpp"
+#include "sim/device_runtime.hpp"
 #include "sim/select.hpp"
 
 #include <tmajit/error.hpp>
@@ -99,8 +100,9 @@ std::string refusal(const Program& program, const ptx::Instruction& instruction,
 }  // namespace
 
 Program decode(std::string_view text, const std::string& entry, std::uint64_t global_base) {
-  const ptx::ParseResult parsed = ptx::parse(text, entry);
+  ptx::ParseResult parsed = ptx::parse(text, entry);
   if (!parsed) throw Error(ErrorCode::invalid_argument, "the PTX does not parse:\n" + parsed.report);
+  define_device_runtime(*parsed.module);
   const ptx::Function* function = parsed.module->find(entry);
   if (function == nullptr || !function->is_entry) {
     throw Error(ErrorCode::invalid_argument, fmt::format("the PTX has no kernel \"{}\"", entry));

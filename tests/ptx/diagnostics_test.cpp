@@ -33,6 +33,14 @@ TEST_CASE(
   CHECK_THAT(error_of(kernel("cp.async.bulk.wait_group %r1;")), ContainsSubstring("a literal"));
 }
 
+TEST_CASE("the zero that ends a text in memory may stand in its file, but only there") {
+  using namespace std::string_literals;
+  const std::string text = kernel("ret;\n");
+  REQUIRE(parse(text + "\0"s));
+  CHECK((*parse(text + "\0\0"s).module == *parse(text).module));
+  CHECK(error_of(kernel("ret;\0\n"s)) == "unexpected byte 0x0");
+}
+
 TEST_CASE("the place of a wrong operand is its own line") {
   const Instruction instruction = tests::instruction("ld.global.u32\n    %r1,\n  %rd1;");
   CHECK(instruction.opcode == Opcode::unknown);

@@ -87,3 +87,46 @@ TEST_CASE("without a cooperative launch there is no workspace") {
   expect_clean(outcome);
   CHECK(outcome.words[0] == 0);
 }
+
+namespace {
+
+/// As relocatable code and Numba call the barrier of the grid.
+const std::string device_runtime =
+    ".extern .func (.param .b64 result) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
+    ".extern .func (.param .b32 result) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n";
+const std::string get_handle =
+    "{ .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call.uni (b), cudaCGGetIntrinsicHandle, (a);\n"
+    "ld.param.b64 %rd9, [b]; }\n";
+const std::string meet_the_grid =
+    "{ .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd9; st.param.b32 [b], 0;\n"
+    "call.uni (c), cudaCGSynchronize, (a, b); ld.param.b32 %r13, [c]; }\n";
+
+}  // namespace
+
+TEST_CASE("the barrier of the grid that CUDA's device runtime has, and the module only declares") {
+  Shape shape = grid_of(12, any_mode(), GENERATE(1U, 2U));
+  shape.cooperative = true;
+  // Each thread writes a word, and then reads that of the last CTA's opposite thread, twice over.
+  std::string body = registers + element + get_handle + "mov.u32 %r14, 383;\nsub.u32 %r14, %r14, %r20;\n" +
+                     "mul.wide.u32 %rd4, %r14, 4;\nadd.u64 %rd4, %rd1, %rd4;\n";
+  for (int turn = 0; turn < 2; ++turn) {
+    body += meet_the_grid + "ld.global.u32 %r15, [%rd4];\nadd.u32 %r15, %r15, %r13;\n" + meet_the_grid +
+            "st.global.u32 [%rd3], %r15;\n";
+  }
+  shape.words.resize(384);
+  for (std::uint32_t i = 0; i < 384; ++i) shape.words[i] = 3 * i;
+  const Outcome outcome = run(body + "ret;", shape, device_runtime);
+  expect_clean(outcome);
+  for (std::uint32_t i = 0; i < 384; ++i) CHECK(outcome.words[i] == 3 * i);
+
+  // Some CTA never comes.
+  shape.options.instruction_limit = 100'000;
+  const Outcome stuck =
+      run(registers + get_handle + "setp.eq.u32 %p2, %r4, 3;\n@%p2 bra OUT;\n" + meet_the_grid + "OUT:\nret;",
+          shape, device_runtime);
+  REQUIRE_FALSE(stuck.reports.empty());
+  CHECK(stuck.reports[0].rule == "instruction-limit");
+
+  shape.cooperative = false;
+  expect_first(run(registers + get_handle + meet_the_grid + "ret;", shape, device_runtime), "trap");
+}
