@@ -63,8 +63,9 @@ inline constexpr Rule rules[] = {
     {"copy.size", "A cp.async reads more bytes than it writes.",
      "a source size of at most the size of the copy", "clip the size that is read", "PTX ISA: cp.async"},
     {"copy.swizzle-base", "A swizzled tile begins off the period of its swizzle, which shifts the pattern.",
-     "a multiple of the period of the swizzle", "align the stage: off its period the pattern is shifted",
-     "PTX ISA: Swizzling modes"},
+     "a multiple of the period of the swizzle",
+     "align the stage; or let all who read it permute by the bits of the address, not of the row",
+     "PTX ISA: Swizzling modes, Matrix descriptor of wgmma", Severity::omission},
     {"deadlock", "Every thread waits, and nothing that is under way will end a wait.",
      "every wait is ended by an arrival and its bytes",
      "compare expect_tx with the bytes the loads deliver, the arrivals with the count of mbarrier.init, and "

@@ -94,5 +94,6 @@ TEST_CASE("a finding has its rule's severity") {
   CHECK(allowing({}).findings[0].severity == Severity::mistake);
   REQUIRE(find_rule("mbarrier.init-not-fenced") != nullptr);
   CHECK(find_rule("mbarrier.init-not-fenced")->severity == Severity::omission);
+  CHECK(find_rule("copy.swizzle-base")->severity == Severity::omission);
   CHECK(std::string(name(Severity::omission)) == "omission");
 }
