@@ -39,6 +39,7 @@ struct ModuleNames::Found {
 
   struct Scope {
     llvm::StringMap<Meaning> names;
+    llvm::StringMap<Meaning> numbered;  ///< by the stem, which may be a name as well: `.reg .b32 a, a<2>;`
     const Scope* outer = nullptr;
   };
 
@@ -104,7 +105,8 @@ class Resolver {
 
   void declare(Scope& scope, const std::string& name, Meaning meaning, Location location) {
     if (name == "_" && meaning.registers == nullptr) return;
-    if (!scope.names.try_emplace(name, std::move(meaning)).second)
+    auto& names = meaning.count ? scope.numbered : scope.names;
+    if (!names.try_emplace(name, std::move(meaning)).second)
       error(location, quoted(name) + " is declared twice in one scope");
   }
 
@@ -216,7 +218,7 @@ class Resolver {
   static const Meaning* find(const Scope& innermost, llvm::StringRef name) {
     for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
       const auto found = scope->names.find(name);
-      if (found != scope->names.end() && !found->second.count) return &found->second;
+      if (found != scope->names.end()) return &found->second;
       if (const Meaning* registers = registers_of(*scope, name)) return registers;
     }
     return nullptr;
@@ -231,12 +233,10 @@ class Resolver {
     for (std::size_t length = shortest; length < name.size(); ++length) {
       const llvm::StringRef digits = name.drop_front(length);
       if (digits.size() > 1 && digits[0] == '0') continue;
-      const auto found = scope.names.find(name.take_front(length));
+      const auto found = scope.numbered.find(name.take_front(length));
       std::uint32_t number = 0;
-      if (found != scope.names.end() && found->second.count && !digits.getAsInteger(10, number) &&
-          number < *found->second.count) {
+      if (found != scope.numbered.end() && !digits.getAsInteger(10, number) && number < *found->second.count)
         return &found->second;
-      }
     }
     return nullptr;
   }

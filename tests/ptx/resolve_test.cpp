@@ -60,6 +60,20 @@ TEST_CASE("labels are instruction indices; those of a block belong to it") {
   CHECK(Resolved("{ inside: ret; }\nbra inside;").error() == "'inside' is not declared here");
 }
 
+TEST_CASE("a name and numbered ones of the same stem are different registers") {
+  const Resolved r(
+      ".reg .b32 a, c;\n.reg .b16 a<2>;\nmov.b32 {a0, a1}, a;\n{ .reg .b16 a; mov.b32 c, {a, a1}; }");
+  REQUIRE(r.result);
+  const auto& registers = r.flat().registers;
+  REQUIRE(registers.size() == 5);
+  CHECK(registers[0].type == ScalarType::b16);
+  CHECK(registers[2].name == "a");
+  CHECK(registers[2].type == ScalarType::b32);
+  CHECK(r.flat().instructions[1].bindings[2] == Binding{RegisterRef{1}});
+  CHECK(registers[4].type == ScalarType::b16);
+  CHECK(Resolved(".reg .b32 a<2>;\n.reg .b16 a<3>;").error() == "'a' is declared twice in one scope");
+}
+
 TEST_CASE("a branch table lists instruction indices") {
   const Resolved r(".reg .b32 i;\nts: .branchtargets a, b, a;\nbrx.idx i, ts;\na: ret;\nb: exit;");
   REQUIRE(r.result);
