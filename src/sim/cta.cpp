@@ -351,14 +351,14 @@ void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::
 }
 
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
-                 std::string expected, std::string_view remedy) {
+                 std::string expected, std::string_view remedy, std::optional<std::uint32_t> other) {
   Report report;
   check::describe(report, rule, std::move(found), std::move(expected), remedy);
   if (program.uses_device_headers) check::name_helper(report);
   locate(report, program, place);
   report.cta = ctaid;
   report.thread = thread_index(thread);
-  launch.reports.add(std::move(report));
+  launch.reports.add(std::move(report), other ? program.place[*other].line : 0);
 }
 
 std::string Cta::describe_waits() {

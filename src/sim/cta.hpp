@@ -150,9 +150,10 @@ class Cta {
   void threads_exited(Warp& warp, Mask mask);
 
   /// Reports what a thread did at a place of the program. Where `expected` or `remedy` is empty, the rule's
-  /// own words stand for it.
+  /// own words stand for it. `other`: the place of a second instruction that it is about.
   void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
-              std::string expected = {}, std::string_view remedy = {});
+              std::string expected = {}, std::string_view remedy = {},
+              std::optional<std::uint32_t> other = {});
   [[nodiscard]] Triple thread_index(std::uint32_t thread) const noexcept {
     return place_in(launch.shape.block, thread);
   }

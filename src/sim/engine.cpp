@@ -44,9 +44,11 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
                        std::string_view others) {
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
     if (warp.cta->launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return;
-    warp.report(lane, rule,
-                fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination), writes,
-                            used, engine.whom_it_meets(destination, state)));
+    const Engine::InFlight met = engine.whom_it_meets(destination, state);
+    warp.cta->report(warp.thread(lane), warp.place(), rule,
+                     fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination),
+                                 writes, used, met.text),
+                     {}, {}, met.place);
   };
   if ((seen & in_mbarrier) != 0)
     warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", copy));

@@ -105,9 +105,13 @@ class Engine {
 
   /// A load, if any is in flight, that completes on the mbarrier at `barrier`.
   [[nodiscard]] std::optional<TransactionPart> in_flight_to(std::uint32_t barrier) const;
-  /// Of an access of shared memory (`access.shared` on) that is `loading` or `storing`: ", the one at PTX
-  /// line 40 into 0x480 to 0x57f", the copy in flight that it meets.
-  [[nodiscard]] std::string whom_it_meets(const Copy& access, Shadow state) const;
+  /// A copy in flight: ", the one at PTX line 40 into 0x480 to 0x57f".
+  struct InFlight {
+    std::string text;
+    std::optional<std::uint32_t> place;
+  };
+  /// The one that an access of shared memory (`access.shared` on) meets that is `loading` or `storing`.
+  [[nodiscard]] InFlight whom_it_meets(const Copy& access, Shadow state) const;
   /// Whether a copy is outstanding that takes its map from `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
@@ -125,8 +129,10 @@ class Engine {
     bool read = false;
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
-  /// The tag of a thread that has written what the copy touches, and not fenced since; 0 if there is none.
-  [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy) const;
+  /// The tag of a thread that has written what the copy touches, and not fenced since; 0 if there is none, or
+  /// if the lane that issues the copy does not even know that it has written: that is a race, and said there.
+  [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy, const Warp& warp,
+                                                 std::uint32_t lane) const;
   /// A load comes through another proxy than the stores that it overwrites.
   void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
   /// The load's thread does not know that the phase before is over.

@@ -61,20 +61,21 @@ std::optional<TensorMap> TensorMaps::decode(const std::byte* bytes) const {
 }
 
 bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
-  const auto known = std::ranges::find_if(
-      reports_, [&](const Report& each) { return each.rule == rule && each.ptx_line == ptx_line; });
-  if (known == reports_.end()) return false;
-  ++known->count;
+  const auto known = std::ranges::find_if(entries_, [&](const Entry& each) {
+    return each.report.rule == rule && each.report.ptx_line == ptx_line;
+  });
+  if (known == entries_.end()) return false;
+  ++known->report.count;
   return true;
 }
 
-void Reports::add(Report report) {
+void Reports::add(Report report, std::uint32_t other_line) {
   const std::lock_guard lock(mutex_);
   if (count(report.rule, report.ptx_line)) return;
-  if (reports_.size() == most) {
-    ++reports_.back().count;
+  if (entries_.size() == most) {
+    ++entries_.back().report.count;
   } else {
-    reports_.push_back(std::move(report));
+    entries_.push_back({std::move(report), other_line});
   }
 }
 
@@ -85,7 +86,18 @@ bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
 
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(reports_, {});
+  for (auto race = entries_.end(); race != entries_.begin();) {
+    --race;
+    if (!race->is_race()) continue;
+    const auto more = std::find_if(race, entries_.end(), [&](const Entry& each) {
+      return each.is_in_flight() && each.of_the_two_of(*race);
+    });
+    if (more != entries_.end()) std::rotate(race, race + 1, more + 1);
+  }
+  std::vector<Report> reports;
+  for (Entry& entry : entries_) reports.push_back(std::move(entry.report));
+  entries_.clear();
+  return reports;
 }
 
 void locate(Report& report, const Program& program, std::uint32_t place) {

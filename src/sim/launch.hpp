@@ -7,6 +7,7 @@
 
 #include <tmajit/sim.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -77,16 +78,29 @@ class Reports {
  public:
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
-  void add(Report report);
+  /// `other_line`: of a second instruction that the report is about, 0 if there is none.
+  void add(Report report, std::uint32_t other_line = 0);
   /// Counts one more of a rule and line if it is known already.
   [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
+  /// In the order in which they came; but a race of two instructions stands behind a report that one of them
+  /// meets a load of the other in flight, which says more.
   [[nodiscard]] std::vector<Report> take();
 
  private:
+  struct Entry {
+    Report report;
+    std::uint32_t other_line;
+    [[nodiscard]] bool is_race() const { return report.rule.starts_with("race."); }
+    [[nodiscard]] bool is_in_flight() const { return report.rule.find(".in-flight-") != std::string::npos; }
+    [[nodiscard]] bool of_the_two_of(const Entry& other) const {
+      return other_line != 0 &&
+             std::minmax(report.ptx_line, other_line) == std::minmax(other.report.ptx_line, other.other_line);
+    }
+  };
   bool count(std::string_view rule, std::uint32_t ptx_line);
 
   std::mutex mutex_;
-  std::vector<Report> reports_;
+  std::vector<Entry> entries_;
 };
 
 struct LaunchOrder;

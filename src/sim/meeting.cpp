@@ -37,27 +37,29 @@ std::string range_text(const Copy& copy) {
   return range_text(copy.shared, copy.tensor ? copy.tile().span() : copy.bytes);
 }
 
-std::string Engine::whom_it_meets(const Copy& access, Shadow state) const {
+Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
   const std::vector<Range> touched = pieces_of(access);
-  const auto text = [&](std::string_view what, const Copy& copy, std::string_view way) {
-    return fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[copy.place].line, way,
-                       range_text(copy));
+  const auto named = [&](std::string_view what, std::uint32_t place, std::string_view way,
+                         const std::string& range) {
+    return InFlight{
+        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[place].line, way, range),
+        place};
   };
   if (state == Shadow::loading) {
     for (const Copy& load : loads_) {
-      if (meet(pieces_of(load), touched)) return text("one", load, "into");
+      if (meet(pieces_of(load), touched)) return named("one", load.place, "into", range_text(load));
     }
     const SmallCopy* const small = cta_.small_copies.writes_into(touched.front().begin, touched.back().end);
     if (small == nullptr) return {};
-    return fmt::format(", the cp.async at PTX line {} into {}", cta_.program.place[small->place].line,
-                       range_text(small->shared, small->bytes));
+    return named("cp.async", small->place, "into", range_text(small->shared, small->bytes));
   }
   for (const Store& store : stores_) {
-    if (!store.read && meet(pieces_of(store.copy), touched)) return text("one", store.copy, "from");
+    if (!store.read && meet(pieces_of(store.copy), touched))
+      return named("one", store.copy.place, "from", range_text(store.copy));
   }
   for (Copy copy : reads_) {
     copy.shared = copy.source_offset;
-    if (meet(pieces_of(copy), touched)) return text("copy to a peer", copy, "from");
+    if (meet(pieces_of(copy), touched)) return named("copy to a peer", copy.place, "from", range_text(copy));
   }
   return {};
 }
@@ -71,7 +73,7 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
 void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
   // st.async and red.async go through the generic proxy.
   if (load.deposit != nullptr) return;
-  const std::uint32_t tag = unpublished_writer(load);
+  const std::uint32_t tag = unpublished_writer(load, warp, lane);
   if (tag == 0) return;
   std::uint32_t writer = 0;
   (void)cta_.published(tag, writer);
@@ -82,15 +84,20 @@ void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lan
                   range_text(load), text_of(cta_.thread_index(writer))));
 }
 
-std::uint32_t Engine::unpublished_writer(const Copy& copy) const {
+std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane) const {
   std::uint32_t tag = 0;
+  std::uint32_t offset = 0;
   std::uint32_t writer = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = at / 4; i < (at + bytes) / 4 && tag == 0; ++i) {
-      if (!cta_.published(cta_.writers()[i], writer)) tag = cta_.writers()[i];
+      if (cta_.published(cta_.writers()[i], writer)) continue;
+      tag = cta_.writers()[i];
+      offset = 4 * i;
     }
   });
-  return tag;
+  const bool follows =
+      tag == 0 || !cta_.races || cta_.races->follows_write(warp, lane, cta_.in_cluster(offset));
+  return follows ? tag : 0;
 }
 
 void Engine::check_phase(const Copy& copy) {
@@ -120,12 +127,14 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
     warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");
   }
   if (!delivered) {
-    warp.report(lane, "store.in-flight-read",
-                fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
-                            "delivered yet{}",
-                            range_text(copy), whom_it_meets(copy, loading)));
+    const InFlight load = whom_it_meets(copy, loading);
+    warp.cta->report(warp.thread(lane), warp.place(), "store.in-flight-read",
+                     fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
+                                 "delivered yet{}",
+                                 range_text(copy), load.text),
+                     {}, {}, load.place);
   }
-  const std::uint32_t unpublished = unpublished_writer(copy);
+  const std::uint32_t unpublished = unpublished_writer(copy, warp, lane);
   if (unpublished != 0) {
     std::uint32_t writer = 0;
     (void)cta_.published(unpublished, writer);

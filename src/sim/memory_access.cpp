@@ -147,9 +147,10 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
-    warp.report(lane, rule,
-                fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why,
-                            meets == initialised ? "" : cta.engine.whom_it_meets(access, meets)));
+    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.whom_it_meets(access, meets);
+    warp.cta->report(warp.thread(lane), warp.place(), rule,
+                     fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why, copy.text), {}, {},
+                     copy.place);
     return false;
   };
   const std::string_view access = writes ? "a store to shared memory" : "a load of shared memory";

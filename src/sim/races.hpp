@@ -121,6 +121,9 @@ class Races {
   /// After an instruction in which lanes arrived.
   void arrived(const Warp& warp) { of(warp).tick(); }
 
+  /// Whether the last write of 4 bytes of shared memory comes before what the lane does now.
+  [[nodiscard]] bool follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
+
   // Copies, at issue. With `quiet` a rule has been reported already.
 
   /// Into the shared memory of `target`. False if the thread does not know that the phase before the present

@@ -165,6 +165,16 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
   for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, by);
 }
 
+bool Races::follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+  const Touch by = touch(warp, 1U << lane, {Memory::shared, 4, false, {}});
+  Piece word;
+  word.bytes = bytes_in(line_of(offset), offset, offset + 4);
+  word.access = by.access;
+  word.access.spread = a_set;
+  word.table.set = 1U << lane;
+  return !check(line_of(offset), word, by);
+}
+
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
   // Making or ending an mbarrier counts as a write of the memory under it, and using it as a strong read.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});

@@ -438,7 +438,7 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
                  "{} memory{} at {:#x}: nothing orders {} after {}", space, owner, address,
                  describe(by.access, conflict.lane, by.write, memory, cta.rank),
                  describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
-             advice.expected, advice.remedy);
+             advice.expected, advice.remedy, conflict.earlier.place & Access::place_mask);
 }
 
 void Races::report_leaving(const Conflict& conflict, const Cta& cta) {

@@ -47,6 +47,11 @@ constexpr std::uint64_t values_of(Field field) {
   }
 }
 
+/// The last ordinal that a field has (PTX ISA 9.7.9.28: the innermost dimension has no stride).
+std::uint32_t last_ordinal(Field field) {
+  return field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1;
+}
+
 void set_field(TensorMap& map, Field field, std::uint32_t ord, std::uint64_t value) {
   TensorMapSpec& spec = map.spec;
   const std::size_t d = index_of_ordinal(spec.rank, ord);
@@ -142,6 +147,10 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
       warp.fail(lane, "tensormap.mode",
                 fmt::format("tensormap.replace.tile of a tensor map of mode {}", name(map->spec.mode)));
     }
+    if (op.b > last_ordinal(field)) {
+      warp.fail(lane, "tensormap.field", fmt::format("tensormap.replace at the ordinal {}", op.b),
+                fmt::format("0 to {}", last_ordinal(field)));
+    }
     const std::uint64_t value = wide ? get<std::uint64_t>(warp.registers + op.a, lane)
                                      : get<std::uint32_t>(warp.registers + op.a, lane);
     if (values_of(field) != 0 && value >= values_of(field)) {
@@ -206,11 +215,7 @@ void select_replace(Decoder& d) {
   if ((d.type() == ScalarType::b64) != wide) d.unsupported("this type of the new value");
   const bool has_ordinal = d.args().size() == 3;
   std::uint64_t ord = 0;
-  if (has_ordinal) {
-    ord = d.literal(d.arg(1));
-    if (ord > (field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1))
-      d.unsupported("this ordinal");
-  }
+  if (has_ordinal) ord = d.literal(d.arg(1));
   const Slot value = d.read(has_ordinal ? 2 : 1, wide ? ScalarType::b64 : ScalarType::b32);
   MemoryAccess access = d.address(d.arg(0), d.space());
   access.peers = false;

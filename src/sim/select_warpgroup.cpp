@@ -130,7 +130,9 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   const std::uint32_t lane = first_lane(warp.live);
   std::uint8_t any = 0;
   bool written = true;
+  Copy in_flight;  // where the first byte is that a load has not delivered
   std::uint32_t unpublished = 0;
+  std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
@@ -143,12 +145,15 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                                      chunk_bytes, address, cta.shared_bytes(), shared_base));
                    }
                    for (std::uint32_t i = 0; i < chunk_bytes; ++i) {
+                     if ((any & loading) == 0) in_flight.shared = *at + i;
                      any |= cta.shadow()[*at + i];
                      written = written && (cta.shadow()[*at + i] & (initialised | loading)) != 0;
                    }
                    for (std::uint32_t i = *at / 4; i < (*at + chunk_bytes) / 4; ++i) {
-                     if (unpublished == 0 && !cta.published(cta.writers()[i], writer))
+                     if (unpublished == 0 && !cta.published(cta.writers()[i], writer)) {
                        unpublished = cta.writers()[i];
+                       at_word = i;
+                     }
                    }
                  });
   const bool legal = written && (any & (loading | in_mbarrier)) == 0;
@@ -156,12 +161,18 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
     warp.report(lane, "shared.uninitialised",
                 "a wgmma.mma_async reads shared memory that nobody has written");
   if ((any & loading) != 0) {
-    warp.report(lane, "shared.in-flight-read",
-                "a wgmma.mma_async reads shared memory that an asynchronous load has not delivered yet");
+    in_flight.bytes = 1;
+    const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);
+    cta.report(warp.thread(lane), warp.place(), "shared.in-flight-read",
+               fmt::format("a wgmma.mma_async reads shared memory at {:#x} that an asynchronous load has not "
+                           "delivered yet{}",
+                           in_flight.shared + shared_base, load.text),
+               {}, {}, load.place);
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
-  if (unpublished != 0) {
+  // What is not even ordered is a race.
+  if (unpublished != 0 && (!cta.races || cta.races->follows_write(warp, lane, cta.in_cluster(4 * at_word)))) {
     (void)cta.published(unpublished, writer);
     const bool copied = (unpublished & Cta::by_small_copy) != 0;
     warp.report(lane,
