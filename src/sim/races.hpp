@@ -37,6 +37,7 @@ struct WarpAccess {
   std::uint32_t bytes = 0;  ///< a lane
   bool write = false;
   Ordering ordering;
+  bool repeats = false;  ///< a write of what stood there already, to the last byte
 };
 
 class Races {

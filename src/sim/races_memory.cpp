@@ -20,7 +20,8 @@ Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
           .knowledge = &knowledge,
           .imports = &imports_,
           .memory = access.memory,
-          .write = access.write};
+          .write = access.write,
+          .repeats = access.repeats};
 }
 
 template <typename Use>

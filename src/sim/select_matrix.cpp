@@ -213,6 +213,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   std::array<std::uint64_t, lanes> rows{};
   Mask legal = 0;
   bool unsure = false;
+  bool repeats = true;
   std::array<Target, lanes> targets{};
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
@@ -235,6 +236,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
       } else {
+        repeats = repeats && std::memcmp(target.memory, matrix[row].data(), row_bytes) == 0;
         std::memcpy(target.memory, matrix[row].data(), row_bytes);
       }
     }
@@ -245,7 +247,8 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.cta->races) return;
   // Each row counts as an access by the lane that names it: the lanes have met.
   warp.cta->races->meet(warp, mask);
-  if (legal != 0) warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}}, rows, legal);
+  if (legal != 0)
+    warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, repeats}, rows, legal);
 }
 
 void transpose(Warp& warp, const MicroOp& op, Mask mask) {

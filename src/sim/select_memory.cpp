@@ -161,6 +161,20 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   }
 }
 
+/// Whether memory holds already what all lanes of `mask` are about to store, lane i at memory(i). Mostly the
+/// first of them says that it does not.
+template <typename T, std::uint32_t count, typename Memory>
+bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
+  for (; mask != 0; mask &= mask - 1) {
+    const std::uint32_t lane = first_lane(mask);
+    const std::byte* const at = memory(lane);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (load_relaxed<T>(at + i * sizeof(T)) != get<T>(slots[i], lane)) return false;
+    }
+  }
+  return true;
+}
+
 /// A load, or a store.
 template <typename T, std::uint32_t count, bool writes>
 void move(Warp& warp, const MicroOp& op, Mask mask) {
@@ -179,6 +193,8 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     };
     if (all.memory != nullptr && (!all.shared || legal())) {
       if constexpr (writes) {
+        const auto place = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
+        if (all.shared && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
         for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
           for (std::uint32_t i = 0; i < count; ++i)
             store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
@@ -197,6 +213,8 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   }
   if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
   std::array<std::byte*, lanes> memory;
+  bool shared = false;
+  bool own = true;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target = resolve(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
@@ -205,8 +223,14 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
                 check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));
     if (unsure) follow_load(warp, lane, target, sizeof(T), count);
     memory[lane] = target.memory;
+    shared = shared || target.shared;
+    own = own && (!target.shared || target.owner == warp.cta);
   });
   trace.begin();
+  if constexpr (writes) {
+    const auto place = [&](std::uint32_t lane) { return memory[lane]; };
+    if (shared && own && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+  }
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {
       std::byte* const element = memory[lane] + i * sizeof(T);

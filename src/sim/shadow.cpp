@@ -224,7 +224,8 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
   PieceList& pieces = split(line);
   const auto for_each = [&](const auto& visit) {
     const auto counts = [&](const Part& earlier) {
-      return (earlier.bytes & piece.bytes) != 0 && !by.ordered_after(earlier.access);
+      return (earlier.bytes & piece.bytes) != 0 && !by.ordered_after(earlier.access) &&
+             !by.repeats_write(earlier.access);
     };
     if (by.write) {
       pieces.for_each(counts, visit);

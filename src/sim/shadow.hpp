@@ -25,8 +25,15 @@ struct Touch {
   Imports* imports = nullptr;            ///< what is known of other clusters
   Memory memory = Memory::shared;
   bool write = false;
-  bool quiet = false;  ///< a rule has been reported already
+  bool quiet = false;    ///< a rule has been reported already
+  bool repeats = false;  ///< a write of what stood there already
 
+  /// Whether both are writes by one instruction, and the later of what the earlier wrote: whoever comes last,
+  /// memory holds the same.
+  [[nodiscard]] bool repeats_write(const Access& earlier) const noexcept {
+    return repeats && (earlier.place & Access::written) != 0 &&
+           (earlier.place & Access::place_mask) == (access.place & Access::place_mask);
+  }
   /// Whether the access is known, or of the same threads, whatever lane is asked.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
     return earlier.time == 0 || (earlier.cluster == now.cluster &&

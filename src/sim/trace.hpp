@@ -33,6 +33,7 @@ class Trace {
   void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
     if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
     access_.memory = stretch.shared ? Memory::shared : Memory::global;
+    access_.repeats = repeats_ && stretch.shared;
     const std::uint64_t base = stretch.shared ? warp_.cta->in_cluster(stretch.offset) - stretch.low : 0;
     if (stretch.linear) {
       races_->access(warp_, access_, base + stretch.low);
@@ -41,6 +42,11 @@ class Trace {
     for (std::uint64_t& address : addresses) address += base;
     races_->access(warp_, access_, addresses, all_lanes);
   }
+
+  /// Whether what is written to shared memory is to be compared with what stands there.
+  [[nodiscard]] bool compares() const noexcept { return races_ != nullptr && access_.write; }
+  /// The lanes' writes to shared memory change nothing.
+  void repeats() noexcept { repeats_ = true; }
 
   /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
   [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
@@ -79,6 +85,7 @@ class Trace {
   void finish(Memory memory, Mask mask) {
     if (mask == 0) return;
     access_.memory = memory;
+    access_.repeats = repeats_ && memory == Memory::shared;
     races_->access(warp_, access_, at_, mask);
     step_.reset();
     if (ordered_) races_->after(warp_, mask, access_, at_);
@@ -91,6 +98,7 @@ class Trace {
   Warp& warp_;
   WarpAccess access_;
   bool ordered_;
+  bool repeats_ = false;
   Mask reached_ = 0;  ///< in shared memory, legal or not
   Mask shared_ = 0;
   Mask global_ = 0;
