@@ -110,6 +110,8 @@ class Cta {
     thread = who & 1023;
     return who >> 10 != fences_[thread];
   }
+  /// Whether the thread has executed fence.proxy.async.
+  [[nodiscard]] bool fenced(std::uint32_t thread) const noexcept { return fences_[thread] != 0; }
   void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0xfffff; }
 
   /// The time that %clock shows: it moves with the instructions executed, and with every look at it.

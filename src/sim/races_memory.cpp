@@ -176,6 +176,16 @@ bool Races::follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t of
   return !check(line_of(offset), word, by);
 }
 
+bool Races::fenced(const Warp& warp, std::uint32_t offset) {
+  const auto known = fenced_.find(agent_of(warp));
+  if (known == fenced_.end()) return false;
+  const std::uint64_t line = line_of(offset);
+  const auto last = with_block(Memory::shared, line, [&](Block& block, std::uint32_t number) {
+    return block.last(number, bytes_in(line, offset, offset + 4), true);
+  });
+  return last && known->second.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
+}
+
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
   // Making or ending an mbarrier counts as a write of the memory under it, and using it as a strong read.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});

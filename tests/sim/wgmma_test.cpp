@@ -349,6 +349,24 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("no proxy fence after the matrices were written") {
     first({.proxy = ""}, "wgmma.missing-proxy-fence");
   }
+  SECTION("a proxy fence by those who read, where they have met the writers") {
+    const std::string proxy = Parts().proxy;
+    clean({.fence = proxy + fence, .proxy = ""});
+    SimOptions fast = options;
+    fast.races = false;
+    expect_clean(multiply(kernel(c, {.fence = proxy + fence, .proxy = ""}), c, fast));
+    // Before they met; and of one warp alone.
+    first({.proxy = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy}, "wgmma.missing-proxy-fence");
+    first({.fence = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy + fence, .proxy = ""},
+          "wgmma.missing-proxy-fence");
+    // Something is written behind it.
+    const std::string again = fmt::format("bar.sync 0;\n@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32);
+    first({.proxy = proxy + again}, "wgmma.missing-proxy-fence");
+    const std::string copy =
+        fmt::format("bar.sync 0;\n@%p1 cp.async.ca.shared.global [%r5+{}], [%rd1], 4;\ncp.async.wait_all;\n",
+                    b_offset + 32);
+    clean({.fence = proxy + fence, .proxy = copy});
+  }
   SECTION("no proxy fence after a cp.async wrote a part of a matrix") {
     const std::string proxy = Parts().proxy;
     const std::string copy =
