@@ -261,6 +261,7 @@ class UnwrittenCheck {
     };
     switch (flow) {
       case DataFlow::computes:
+      case DataFlow::transposes:
       case DataFlow::meets: return any(0, none);
       case DataFlow::shuffles: return result == 0 ? any(0, none) : none;
       case DataFlow::joins: {

@@ -76,13 +76,13 @@ DataFlow data_flow(const FlatInstruction& flat) {
     case Opcode::wgmma_mma_async: return DataFlow::fragments;
     case Opcode::st: return DataFlow::stores;
     case Opcode::stmatrix: return DataFlow::hands_over;
-    // Functions have what they are given in local memory; fragments of wmma are in a layout of its own.
+    case Opcode::wmma: return in.has("load") ? DataFlow::defines : DataFlow::hands_over;
+    case Opcode::movmatrix: return DataFlow::transposes;
+    // Functions have what they are given in local memory.
     case Opcode::ld:
     case Opcode::ldu:
     case Opcode::call:
     case Opcode::ldmatrix:
-    case Opcode::movmatrix:
-    case Opcode::wmma:
     case Opcode::prefetch:
     case Opcode::prefetchu: return DataFlow::defines;
     default: return is_pure(in.opcode) ? DataFlow::computes : DataFlow::acts;

@@ -19,8 +19,9 @@ enum class DataFlow : std::uint8_t {
   shuffles,    ///< what the lanes read of each other; the last operand, the mask of members, counts
   meets,       ///< one answer for lanes that meet; the same
   fragments,   ///< products of matrices, whose lanes and registers hold rows and columns
+  transposes,  ///< of 8 by 8 halves that all lanes hold, rows become columns
   stores,      ///< operands go to memory
-  hands_over,  ///< operands go to other lanes, or to memory for them
+  hands_over,  ///< matrices to memory, or fragments of an open layout: the simulator's handler follows them
   acts,        ///< every operand counts
 };
 

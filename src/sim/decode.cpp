@@ -139,8 +139,7 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
 
 void Decoder::decode_function(const ptx::FlatFunction& function) {
   allocate_registers(function);
-  // Of a function that calls itself registers are saved: whether something is in them is not known.
-  if (current_ == nullptr || !current_->recursive) find_unwritten(function);
+  find_unwritten(function);
   first_.clear();
   branches_.clear();
   table_base_ = program_.branch_tables.size();

@@ -81,6 +81,7 @@ void Decoder::note_flow(std::uint32_t first) {
   };
   const std::size_t from = ptx::writes_first(in()) ? 1 : 0;
   if (from == 1) append_numbers(all, args_[0]);
+  if (in().has("cc")) all.push_back(carry_number);
   flow.results = count();
   const auto append_addresses = [&](const auto& self, const std::vector<Arg>& args) -> void {
     for (const Arg& arg : args) {
@@ -93,8 +94,9 @@ void Decoder::note_flow(std::uint32_t first) {
     append_fragments(flow);
     return;
   }
-  // Who meets counts, whatever they say to each other.
-  const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets;
+  // Who meets counts, whatever they say to each other, and how far apart the lines of a matrix are.
+  const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
+                     (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
   if (named) append_numbers(all, args_.back());
   flow.addresses = count();
   if (flow.kind == Kind::defines) return program_.flows.push_back(flow);
@@ -105,6 +107,7 @@ void Decoder::note_flow(std::uint32_t first) {
       for (const Arg& element : args_[i].elements) append_numbers(all, element);
     }
   }
+  if (opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc) all.push_back(carry_number);
   flow.operands = count();
   program_.flows.push_back(flow);
 }
@@ -160,8 +163,12 @@ void Decoder::find_unwritten(const ptx::FlatFunction& function) {
   if (candidates.empty() || !live.find(function, flow, slot_of, candidates.size())) return;
   for (const std::uint32_t slot : live.in(0)) {
     const std::uint32_t reg = candidates[slot];
-    for (const Arg& each : elements(registers_[reg]))
+    for (const Arg& each : elements(registers_[reg])) {
       program_.unwritten.push_back({each.number, function.registers[reg].name});
+      // Each call of a function that calls itself has registers of its own.
+      if (current_ != nullptr && current_->recursive)
+        program_.frames[current_->frame].unwritten.push_back(each.number);
+    }
   }
 }
 

@@ -397,6 +397,7 @@ void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool h
 void Decoder::describe_frame(Callee& callee) {
   Frame& frame = program_.frames[callee.frame];
   for (const Arg& reg : registers_) {
+    for (const Arg& each : elements(reg)) frame.numbers.push_back(each.number);
     for (const Arg& half : reg.elements) frame.wide.push_back(half.slot);
     if (reg.kind == Arg::Kind::group) continue;
     (reg.kind == Arg::Kind::predicate ? frame.predicates

@@ -12,6 +12,8 @@ namespace sim {
 
 /// A register of PTX among all of the kernel and its functions; 0: a literal, a special register, or none.
 using RegisterNumber = std::uint32_t;
+/// The carry of extended-precision arithmetic, which no operand names.
+inline constexpr RegisterNumber carry_number = 1;
 
 struct Flow {
   using Kind = ptx::DataFlow;
@@ -38,6 +40,15 @@ struct Flow {
 struct UnwrittenRegister {
   RegisterNumber number = 0;
   std::string name;
+};
+
+/// What made a value undefined: see Origins.
+using OriginNumber = std::uint32_t;
+
+/// A register that a lane has not got defined.
+struct UndefinedRegister {
+  RegisterNumber number = 0;
+  OriginNumber origin = 0;
 };
 
 }  // namespace sim

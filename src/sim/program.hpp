@@ -146,7 +146,10 @@ struct Frame {
   std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
   std::vector<Slot> wide;        ///< of 8
   std::vector<Slot> predicates;  ///< of a bit
-  Slot base = 0;                 ///< where the frame's address in local memory is kept, 8 bytes a lane
+  /// The function's registers, and those of them that it can read before it writes them.
+  std::vector<RegisterNumber> numbers;
+  std::vector<RegisterNumber> unwritten;
+  Slot base = 0;  ///< where the frame's address in local memory is kept, 8 bytes a lane
   std::uint32_t bytes = 0;
 };
 
@@ -187,7 +190,7 @@ struct Program {
   std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
   std::vector<Flow> flows;                 ///< of each place
   std::vector<RegisterNumber> flow_registers;
-  RegisterNumber register_count = 0;
+  RegisterNumber register_count = carry_number;
   std::vector<UnwrittenRegister> unwritten;
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;

@@ -52,13 +52,13 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     auto& calls = warp.calls->calls[lane];
     if (calls.size() == most_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
-    calls.push_back({warp.pc, warp.calls->top[lane], {}});
+    calls.push_back({warp.pc, warp.calls->top[lane], {}, {}});
   });
   warp.jump(mask, op.aux);
 }
 
 void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
-  if (warp.undefined) warp.undefined->forget(mask);
+  if (warp.undefined) warp.undefined->leave(warp, frame, mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t* from = warp.calls->calls[lane].back().saved.data();
@@ -231,7 +231,7 @@ void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
 
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
-  if (warp.undefined) warp.undefined->forget(mask);
+  follow_call(warp, frame, mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];

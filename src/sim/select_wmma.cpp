@@ -2,6 +2,7 @@
 #include "sim/matrix.hpp"
 #include "sim/select.hpp"
 #include "sim/trace.hpp"
+#include "sim/undefined.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,22 +58,26 @@ struct Lines {
   std::uint32_t alignment = 0;
 };
 
-/// Line i is read, or written, by lane i.
+/// Line i is read, or written, by lane i, at targets[i]. Whether something that is read may be undefined.
 template <bool loads>
-void move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer) {
-  std::array<Target, most_lines> targets{};
+bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,
+                std::array<Target, most_lines>& targets) {
   Mask legal = 0;
+  bool unsure = false;
   const auto lane_of = [&](std::uint32_t i) { return (mask >> i & 1) != 0 ? i : first_lane(mask); };
   for (std::uint32_t i = 0; i < lines.count; ++i) {
     const std::uint32_t lane = lane_of(i);
     targets[i] = resolve(warp, lane, access.space, lines.address + i * lines.pitch, lines.bytes,
                          lines.alignment, !loads);
-    if (check_shadow(warp, lane, targets[i], lines.bytes, !loads)) legal |= 1U << i;
+    bool unsure_line = false;
+    if (check_shadow(warp, lane, targets[i], lines.bytes, !loads, loads ? &unsure_line : nullptr))
+      legal |= 1U << i;
+    unsure = unsure || unsure_line;
     std::byte* const line = buffer + i * most_line_bytes;
     loads ? std::memcpy(line, targets[i].memory, lines.bytes)
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
-  if (!warp.cta->races) return;
+  if (!warp.cta->races) return unsure;
   warp.cta->races->meet(warp, mask);
   for (std::uint32_t at = 0; at < lines.bytes; at += lines.alignment) {
     Trace trace(warp, lines.alignment, !loads, access.ordering);
@@ -82,6 +87,33 @@ void move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
       trace.reach(lane_of(i), part, lines.address + i * lines.pitch + at, (legal >> i & 1) != 0);
     }
     trace.finish();
+  }
+  return unsure;
+}
+
+/// What lanes get of lines that nobody has written, or give to lines of what nobody has defined.
+/// place(lane, i) gives the line of element i of a lane, and its first byte there, of `bytes`; a register has
+/// `per` elements.
+template <bool loads, typename Place>
+void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& targets, std::size_t registers,
+                  std::uint32_t per, std::uint32_t bytes, const Place& place) {
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    Mask to_global = 0;
+    for_lanes(mask, [&](std::uint32_t lane) {
+      std::vector<std::uint32_t> pieces;
+      Cta* owner = nullptr;
+      for (std::uint32_t i = 0; i < per; ++i) {
+        const auto [line, at] = place(lane, r * per + i);
+        const Target& target = targets[line];
+        if (target.global) to_global |= 1U << lane;
+        if (!target.shared) return;
+        owner = target.owner;
+        pieces.push_back(target.offset + at);
+        if (!loads) warp.undefined->store_piece(warp, lane, r, *owner, pieces.back(), bytes);
+      }
+      if (loads) follow_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
+    });
+    if (!loads) warp.undefined->operand_matters(warp, r, to_global);
   }
 }
 
@@ -126,19 +158,27 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
     });
   };
   constexpr std::uint32_t bytes = std::max(bits / 8, 1U);
+  std::array<Target, most_lines> targets{};
+  const auto place = [&](std::uint32_t lane, std::uint32_t i) {
+    const auto [row, column] = fragment.place(lane, i);
+    return by_column ? std::pair(column, row * bits / 8) : std::pair(row, column * bits / 8);
+  };
   if constexpr (loads) {
-    move_lines<true>(warp, access, mask, lines, buffer.data());
+    const bool unsure = move_lines<true>(warp, access, mask, lines, buffer.data(), targets);
     visit([&](const std::byte* from, std::uint32_t shift, std::uint32_t to, Register& all) {
       Register word = 0;
       std::memcpy(&word, from, bytes);
       all |= (word >> shift & low) << to;
     });
+    if (unsure) follow_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
   } else {
     visit([&](std::byte* to, std::uint32_t, std::uint32_t from, Register& all) {
       const auto word = static_cast<Register>(all >> from);
       std::memcpy(to, &word, bytes);
     });
-    move_lines<false>(warp, access, mask, lines, buffer.data());
+    (void)move_lines<false>(warp, access, mask, lines, buffer.data(), targets);
+    if (warp.undefined && warp.undefined->any())
+      follow_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
   }
 }
 
@@ -157,6 +197,49 @@ void for_elements(const Warp& warp, const Fragment& fragment, const Slot* slots,
   }
 }
 
+/// A product's elements that follow from what nobody has defined: a row of a, a column of b, an element of c.
+class UndefinedElements {
+ public:
+  /// `registers` of the fragment begin with that operand; `use(row, column)` gets the elements of those that
+  /// are undefined.
+  template <typename Use>
+  void take(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
+            const Use& use) {
+    for (std::uint32_t r = 0; r * per < fragment.run(); ++r) {
+      const Undefined::Found found = warp.undefined->operand(warp, first + r, mask);
+      if (found.lanes != 0) origin_ = found.origin;
+      for_lanes(found.lanes, [&](std::uint32_t lane) {
+        for (std::uint32_t i = r * per; i < std::min((r + 1) * per, fragment.run()); ++i) {
+          const auto [row, column] = fragment.place(lane, i);
+          use(row, column);
+        }
+      });
+    }
+  }
+
+  /// Registers of the result are undefined where all their elements are.
+  void give(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
+    for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
+      Undefined::Found found{0, origin_};
+      for_lanes(mask, [&](std::uint32_t lane) {
+        for (std::uint32_t i = 0; i < per; ++i) {
+          const auto [row, column] = fragment.place(lane, r * per + i);
+          if (!rows[row] && !columns[column] && !addends[row * fragment.columns + column]) return;
+        }
+        found.lanes |= 1U << lane;
+      });
+      warp.undefined->give_result(warp, r, mask, found);
+    }
+  }
+
+  std::array<bool, 32> rows{};
+  std::array<bool, 32> columns{};
+  std::array<bool, 256> addends{};
+
+ private:
+  OriginNumber origin_ = 0;
+};
+
 enum Flags : std::uint32_t { a_by_column = 1, b_by_column = 2, saturates = 4, exclusive = 8 };
 
 /// accesses[aux].values: the registers of d, a, b, c one after the other; a, b, c: where those begin; d: m,
@@ -170,23 +253,36 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   std::array<double, most_elements> a;
   std::array<double, most_elements> b;
   std::array<double, 256> sums;
-  for_elements<ab>(
-      warp, {shape.m, shape.k, (flags & a_by_column) != 0}, &slots[op.a],
-      [&](std::uint32_t row, std::uint32_t column, double value) { a[row * shape.k + column] = value; });
-  for_elements<ab>(
-      warp, {shape.k, shape.n, (flags & b_by_column) != 0}, &slots[op.b],
-      [&](std::uint32_t row, std::uint32_t column, double value) { b[column * shape.k + row] = value; });
+  const Fragment left{shape.m, shape.k, (flags & a_by_column) != 0};
+  const Fragment right{shape.k, shape.n, (flags & b_by_column) != 0};
   const Fragment result{shape.m, shape.n, false};
+  if (warp.undefined && warp.undefined->any()) {
+    UndefinedElements found;
+    found.take(warp, mask, left, 0, per_register(ab),
+               [&](std::uint32_t row, std::uint32_t) { found.rows[row] = true; });
+    found.take(warp, mask, right, op.b - op.a, per_register(ab),
+               [&](std::uint32_t, std::uint32_t column) { found.columns[column] = true; });
+    found.take(
+        warp, mask, result, op.c - op.a, per_register(c_type),
+        [&](std::uint32_t row, std::uint32_t column) { found.addends[row * shape.n + column] = true; });
+    found.give(warp, mask, result, per_register(d_type));
+  }
+  for_elements<ab>(warp, left, &slots[op.a], [&](std::uint32_t row, std::uint32_t column, double value) {
+    a[row * shape.k + column] = value;
+  });
+  for_elements<ab>(warp, right, &slots[op.b], [&](std::uint32_t row, std::uint32_t column, double value) {
+    b[column * shape.k + row] = value;
+  });
   for_elements<c_type>(warp, result, &slots[op.c], [&](std::uint32_t row, std::uint32_t column, double c) {
-    const double* const left = &a[row * shape.k];
-    const double* const right = &b[column * shape.k];
+    const double* const its_row = &a[row * shape.k];
+    const double* const its_column = &b[column * shape.k];
     double& sum = sums[row * shape.n + column];
     if constexpr (c_type == ScalarType::s32) {
       const bool differ = (flags & exclusive) != 0;
-      sum = multiply_integers(left, right, shape.k, static_cast<std::int32_t>(c), (flags & saturates) != 0,
-                              differ);
+      sum = multiply_integers(its_row, its_column, shape.k, static_cast<std::int32_t>(c),
+                              (flags & saturates) != 0, differ);
     } else {
-      sum = multiply_floats<ab == ScalarType::f64>(left, right, shape.k, c);
+      sum = multiply_floats<ab == ScalarType::f64>(its_row, its_column, shape.k, c);
     }
   });
   // d may be where a, b or c are: it is written when all sums are known.

@@ -12,6 +12,8 @@ namespace {
 
 using Kind = Flow::Kind;
 
+constexpr std::string_view to_global_memory = "is stored to global memory by";
+
 /// Of the lanes of `mask` those in which the operand makes the result of a conjunction (or product) zero, of
 /// a disjunction ones, whatever the other operand is.
 Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
@@ -228,6 +230,7 @@ void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   const Flow& flow = program.flows[place_];
   if (flow.last != pc || mask == 0) return;
   if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
+  if (flow.kind == Kind::transposes) transpose(warp, flow, mask);
   if (flow.kind == Kind::stores) store(warp, flow, mask);
   if (flow.kind != Kind::meets) return;
   Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
@@ -283,6 +286,18 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
   for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, all[i].lanes, all[i].origin);
 }
 
+void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const numbers = registers(warp, flow);
+  const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
+  Mask gets = 0;
+  // Of column lane / 4 the rows 2 (lane % 4) and the next, each of which four lanes hold.
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t first = lane % 4 * 8 + lane / 8;
+    gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
+  });
+  give(numbers[0], mask, gets, from.origin);
+}
+
 void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[flow.access];
   const RegisterNumber* const values = registers(warp, flow) + flow.results + flow.addresses;
@@ -306,7 +321,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
       const SharedPlace at = owner_of(*warp.cta, address, flow.bytes);
       if (at.owner != nullptr) put_shared(*at.owner, at.offset, flow.bytes, found.origin);
     });
-    matters(warp, values[i], to_global, "is stored to global memory by");
+    matters(warp, values[i], to_global, to_global_memory);
   }
 }
 
@@ -317,6 +332,22 @@ void Undefined::store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operan
   const RegisterNumber number = registers(warp, flow)[flow.results + flow.addresses + operand];
   const Found found = of(warp, number, Mask{1} << lane);
   if (found.lanes != 0) put_shared(owner, offset, bytes, found.origin);
+}
+
+Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
+}
+
+void Undefined::give_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
+  give(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
+}
+
+void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  matters(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask, to_global_memory);
 }
 
 void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
@@ -333,6 +364,24 @@ void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
       if (found == local_.end()) continue;
       give(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
     }
+  });
+}
+
+void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
+  const auto call = [&](std::uint32_t lane) -> Activation& { return warp.calls->calls[lane].back(); };
+  Mask restores = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    if (!call(lane).undefined.empty()) restores |= 1U << lane;
+    // Who gets this piece of the stack next has not put into it what is there.
+    for (std::uint32_t b = 0; b < frame.bytes && !local_.empty(); ++b)
+      local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
+  });
+  if (count_ == 0 && restores == 0) return;
+  for (const RegisterNumber number : frame.numbers) give(number, mask, 0, 0);
+  if (restores != 0) (void)following(warp);
+  for_lanes(restores, [&](std::uint32_t lane) {
+    for (const UndefinedRegister& each : call(lane).undefined)
+      give(each.number, 1U << lane, all_lanes, each.origin);
   });
 }
 
@@ -365,8 +414,23 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
 
 void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
   const Origins& origins = warp.cta->cluster.origins();
-  report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))],
-         "is stored to global memory by");
+  report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
+}
+
+void follow_call(Warp& warp, const Frame& frame, Mask mask) {
+  // Where there are such registers warp.undefined is there, too: see begin_undefined().
+  if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
+  Undefined& undefined = following(warp);
+  for (const RegisterNumber number : frame.numbers) {
+    for_lanes(undefined.lanes_[number] & mask, [&](std::uint32_t lane) {
+      warp.calls->calls[lane].back().undefined.push_back({number, undefined.origins_[number]});
+    });
+    undefined.give(number, mask, 0, 0);
+  }
+  for (const RegisterNumber number : frame.unwritten) {
+    const OriginNumber origin = warp.cta->cluster.origins().number({number, false, 0, warp.cta, 0, 0});
+    undefined.give(number, mask, mask, origin);
+  }
 }
 
 void begin_undefined(Warp& warp) {

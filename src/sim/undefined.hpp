@@ -31,7 +31,6 @@ struct Origin {
   std::uint32_t thread = 0;
   std::uint64_t address = 0;  ///< … and where from
 };
-using OriginNumber = std::uint32_t;
 
 /// Of a cluster: the origins of all undefined values, and of those that its shared memory holds.
 class Origins {
@@ -69,6 +68,8 @@ class Undefined {
   void after(Warp& warp, std::uint32_t pc, Mask mask);
   /// A shfl by the lanes of `met`: lane i gets what lane from[i] has.
   void shuffle(Warp& warp, Mask met, const std::array<std::uint8_t, lanes>& from);
+  /// A recursive function returns: its caller has its registers again.
+  void leave(Warp& warp, const Frame& frame, Mask mask);
   /// Arguments and results of calls are copied.
   void copy(Warp& warp, const LocalCopy& copied, Mask mask);
   /// An operand of a stmatrix is stored by lane `lane`: `bytes` of it at `offset` of the owner's shared
@@ -76,11 +77,19 @@ class Undefined {
   void store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner, std::uint32_t offset,
                    std::uint32_t bytes);
 
- private:
+  /// Lanes in which something is undefined, and what made it so.
   struct Found {
     Mask lanes = 0;
     OriginNumber origin = 0;
   };
+  // Of the present instruction, whose handler follows it.
+  [[nodiscard]] Found operand(Warp& warp, std::uint32_t operand, Mask mask);
+  void give_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
+  /// It goes to global memory.
+  void operand_matters(Warp& warp, std::uint32_t operand, Mask mask);
+
+ private:
+  friend void follow_call(Warp& warp, const Frame& frame, Mask mask);
   [[nodiscard]] static const RegisterNumber* registers(const Warp& warp, const Flow& flow);
   [[nodiscard]] Found any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
@@ -89,6 +98,7 @@ class Undefined {
   [[nodiscard]] Found absorbed(Warp& warp, const Flow& flow, Mask mask);
   void give_all(Warp& warp, const Flow& flow, Mask mask, Found found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);
+  void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
   /// What `load` takes from local memory.
   void load(Warp& warp, const Flow& flow, Mask mask);
@@ -102,6 +112,9 @@ class Undefined {
   std::unordered_map<std::uint64_t, OriginNumber>
       local_;  ///< undefined bytes of local memory, by local_key()
 };
+
+/// A recursive function is called: it has registers of its own, of which none may be written.
+void follow_call(Warp& warp, const Frame& frame, Mask mask);
 
 /// A CTA begins: the warp's registers that may be read before they are written are undefined.
 void begin_undefined(Warp& warp);

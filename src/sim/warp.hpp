@@ -53,6 +53,8 @@ struct Activation {
   /// What the registers of a recursive function held before this call: 8 bytes each, the frame's address
   /// last.
   std::vector<std::uint64_t> saved;
+  /// Those of them that nobody had defined.
+  std::vector<UndefinedRegister> undefined;
 };
 
 /// Of a warp; made with its first call.

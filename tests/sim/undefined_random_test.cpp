@@ -31,6 +31,7 @@ using Value = std::optional<std::uint32_t>;
 struct Lane {
   Value registers[register_count];
   std::optional<bool> predicates[predicate_count];
+  std::optional<bool> carry = false;
   Value slot;  ///< its own word of shared memory
   bool active = true;
 };
@@ -95,7 +96,7 @@ class Kernel {
     const std::uint32_t b = draw(register_count);
     const std::uint32_t q = draw(predicate_count);
     const auto zero = [](std::uint32_t x) { return x == 0; };
-    switch (draw(meets ? 12 : 10)) {
+    switch (draw(meets ? 15 : 12)) {
       case 0: return combine("add.u32", std::plus<std::uint32_t>{}, [](std::uint32_t) { return false; });
       case 1: return combine("and.b32", std::bit_and<std::uint32_t>{}, zero);
       case 2: return combine("mul.lo.u32", std::multiplies<std::uint32_t>{}, zero);
@@ -121,7 +122,10 @@ class Kernel {
       case 9:
         return give(d, fmt::format("xor.b32 %a{}, %a{}, %a{};", d, a, a),
                     [](const Lane&, std::uint32_t) { return 0; });
-      case 10: return branch(q);
+      case 10: return add_with_carry(d, a, b);
+      case 11: return call(d, a);
+      case 12: return branch(q);
+      case 13: return transpose(d, a);
       default: return shuffle(d, a);
     }
   }
@@ -149,6 +153,52 @@ class Kernel {
     for (Lane& lane : lanes_) lane.active = true;
   }
 
+  /// Sums that take the carry or give it, or both.
+  void add_with_carry(std::uint32_t d, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t kind = 1 + draw(3);
+    const bool takes = (kind & 1) != 0;
+    const bool gives = (kind & 2) != 0;
+    text_ += fmt::format("add{}{}.u32 %a{}, %a{}, %a{};\n", takes ? "c" : "", gives ? ".cc" : "", d, a, b);
+    for (Lane& lane : lanes_) {
+      if (!lane.active) continue;
+      const bool known = lane.registers[a] && lane.registers[b] && (!takes || lane.carry);
+      const std::uint64_t sum =
+          !known ? 0
+                 : std::uint64_t{*lane.registers[a]} + *lane.registers[b] + (takes && *lane.carry ? 1 : 0);
+      lane.registers[d] = known ? Value(static_cast<std::uint32_t>(sum)) : Value();
+      if (gives) lane.carry = known ? std::optional(sum >> 32 != 0) : std::nullopt;
+    }
+  }
+
+  /// Of a function that calls itself three times, and adds what it is given each time.
+  void call(std::uint32_t d, std::uint32_t a) {
+    text_ += fmt::format(
+        "{{\n.param .b32 n;\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [n], 3;\nst.param.b32 [x], %a{};\n"
+        "call (y), sums, (n, x);\nld.param.b32 %a{}, [y];\n}}\n",
+        a, d);
+    for (Lane& lane : lanes_) {
+      if (!lane.active) continue;
+      lane.registers[d] = lane.registers[a] ? Value(*lane.registers[a] * 4) : Value();
+    }
+  }
+
+  /// Where the two words that a lane gets a half of each of are both defined, or both not, in all lanes.
+  void transpose(std::uint32_t d, std::uint32_t a) {
+    std::vector<Value> all;
+    for (const Lane& lane : lanes_) all.push_back(lane.registers[a]);
+    std::vector<Value> result(lane_count);
+    for (std::uint32_t n = 0; n < lane_count; ++n) {
+      // Row 2 (n mod 4) and the next, of column n / 4.
+      const Value& first = all[4 * (n % 4 * 2) + n / 4 / 2];
+      const Value& second = all[4 * (n % 4 * 2 + 1) + n / 4 / 2];
+      if (first.has_value() != second.has_value()) return;
+      const std::uint32_t shift = n / 4 % 2 * 16;
+      if (first) result[n] = (*first >> shift & 0xffff) | (*second >> shift & 0xffff) << 16;
+    }
+    text_ += fmt::format("movmatrix.sync.aligned.m8n8.trans.b16 %a{}, %a{};\n", d, a);
+    for (std::uint32_t n = 0; n < lane_count; ++n) lanes_[n].registers[d] = result[n];
+  }
+
   void shuffle(std::uint32_t d, std::uint32_t a) {
     const std::uint32_t by = draw(lane_count);
     text_ += fmt::format("shfl.sync.bfly.b32 %a{}, %a{}, {}, 31, -1;\n", d, a, by);
@@ -163,6 +213,14 @@ class Kernel {
   std::uint32_t labels_ = 0;
   std::uint32_t stored_ = 0;
 };
+
+const std::string sums =
+    ".func (.param .b32 y) sums(.param .b32 n, .param .b32 x) {\n.reg .b32 %n;\n.reg .b32 %x<4>;\n.reg .pred "
+    "%e;\n"
+    "ld.param.b32 %n, [n];\nld.param.b32 %x1, [x];\nmov.u32 %x2, %x1;\nsetp.eq.u32 %e, %n, 0;\n@%e bra E;\n"
+    "sub.u32 %n, %n, 1;\n{\n.param .b32 m;\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [m], %n;\n"
+    "st.param.b32 [a], %x1;\ncall (b), sums, (m, a);\nld.param.b32 %x3, [b];\n}\nadd.u32 %x2, %x1, %x3;\n"
+    "E:\nst.param.b32 [y], %x2;\nret;\n}\n";
 
 TEST_CASE("random kernels are reported in the lanes that store what nobody has defined") {
   const char* const given = std::getenv("TMAJIT_SEED");
@@ -179,7 +237,7 @@ TEST_CASE("random kernels are reported in the lanes that store what nobody has d
     const std::string text = registers + element +
                              ".reg .b32 %a<6>;\n.reg .pred %q<3>;\nshl.b32 %r6, %r1, 2;\n" +
                              "add.u32 %r6, %r6, %r5;\n" + kernel.text() + "ret;\n";
-    const Outcome outcome = run(text, shape);
+    const Outcome outcome = run(text, shape, sums);
     INFO("case " << i << "\n" << kernel.text() << all_of(outcome));
     std::uint64_t undefined = 0;
     for (std::uint32_t n = 0; n < lane_count; ++n) {
@@ -194,7 +252,8 @@ TEST_CASE("random kernels are reported in the lanes that store what nobody has d
     }
     REQUIRE(found == undefined);
     // Lint names what no way has written: in no lane.
-    const LintResult lint = lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n").ptx);
+    const LintResult lint =
+        lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n" + sums).ptx);
     for (const Finding& finding : lint.findings) REQUIRE(finding.rule == "register.uninitialised");
     if (!lint.findings.empty()) REQUIRE(undefined == lane_count);
     linted += lint.findings.empty() ? 0 : 1;

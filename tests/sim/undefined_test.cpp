@@ -51,6 +51,9 @@ const std::vector<Case> sources{
      "ld.shared.u32 %r10, [%r11+4];\n"},
     {"through shfl", "shfl.sync.idx.b32 %r10, %r12, 3, 31, -1;\n"},
     {"chosen by a predicate that nobody has written", "selp.b32 %r10, 1, 2, %p5;\n"},
+    {"through movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r12;\n"},
+    {"a carry", "add.cc.u32 %r11, %r12, 1;\naddc.u32 %r10, %r1, 0;\n"},
+    {"a borrow handed on", "sub.cc.u32 %r11, %r12, 1;\nsubc.cc.u32 %r11, 5, 4;\nsubc.u32 %r10, %r1, 0;\n"},
     {"a sum of lanes", "redux.sync.add.u32 %r10, %r12, -1;\n"},
     {"a word of two halves",
      "mov.b32 %r11, %f1;\nmov.b64 %rd10, {%r11, %r12};\nmov.b64 {%r10, %r13}, %rd10;\n"},
@@ -79,6 +82,9 @@ const std::vector<Case> uses{
 
 /// Correct: nothing of it may be reported.
 const std::vector<Case> correct{
+    {"a carry that nobody adds",
+     "add.cc.u32 %r11, %r12, 1;\nadd.cc.u32 %r11, %r1, 1;\naddc.u32 %r10, %r1, 0;\n"
+     "st.global.u32 [%rd3], %r10;\n"},
     {"loaded and thrown away", "ld.shared.u32 %r10, [%r5];\nadd.u32 %r10, %r10, 1;\n"},
     {"loaded and selected away",
      "ld.shared.u32 %r10, [%r5];\nsetp.lt.u32 %p2, %r1, 1000;\nselp.b32 %r10, %r1, %r10, %p2;\n"
@@ -144,7 +150,7 @@ TEST_CASE("what nobody has defined is reported where it matters") {
   for (const Case& source : sources) {
     // These ask for a whole warp.
     if (block < 32 &&
-        (source.body.find("shfl") != std::string::npos || source.body.find("stmatrix") != std::string::npos))
+        (source.body.find("shfl") != std::string::npos || source.body.find("matrix") != std::string::npos))
       continue;
     for (const Case& use : uses) {
       INFO(source.name << ", " << use.name << ", " << block << " threads");
@@ -190,6 +196,46 @@ TEST_CASE("what nobody has defined is followed through functions") {
   expect_only(called("@%p1 ld.shared.u32 %r10, [%r5];\n", "@%p1 " + store), "shared.uninitialised");
   expect_clean(called("", ""));
   expect_clean(called("mov.u32 %r10, 1;\n", store));
+}
+
+TEST_CASE("what nobody has defined is followed through functions that call themselves") {
+  // out = in, by as many calls as in has bits; %u is written where `writes` says.
+  const auto function = [](const std::string& writes, const std::string& given) {
+    return ".func (.param .b32 out) down(.param .b32 depth, .param .b32 in) {\n.reg .b32 %d<3>;\n.reg .b32 "
+           "%x<4>;\n"
+           ".reg .b32 %u;\n.reg .pred %e;\nld.param.b32 %d1, [depth];\nld.param.b32 %x1, [in];\n" +
+           writes +
+           "setp.eq.u32 %e, %d1, 0;\n@%e bra E;\nsub.u32 %d2, %d1, 1;\n{\n.param .b32 n;\n.param .b32 a;\n"
+           ".param .b32 b;\nst.param.b32 [n], %d2;\nst.param.b32 [a], %x1;\ncall.uni (b), down, (n, a);\n"
+           "ld.param.b32 %x1, [b];\n}\nE:\nst.param.b32 [out], " +
+           given + ";\nret;\n}\n";
+  };
+  Shape shape;
+  shape.grid = shape.cluster = 1;
+  shape.options.mode = tests::text::any_mode();
+  const auto called = [&](const std::string& writes, const std::string& given, const std::string& before,
+                          const std::string& stored) {
+    UNSCOPED_INFO(writes << given << ", " << before << stored);
+    return run(
+        registers + element + before +
+            "{\n.param .b32 n;\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [n], 5;\nst.param.b32 [a], "
+            "%r10;\ncall.uni (b), down, (n, a);\nld.param.b32 %r11, [b];\n}\nst.global.u32 [%rd3], " +
+            stored + ";\nret;\n",
+        shape, function(writes, given));
+  };
+  const std::string one = "mov.u32 %r10, 1;\n";
+  expect_clean(called("", "%x1", one, "%r11"));
+  expect_only(called("", "%x1", "", "%r11"), "register.uninitialised");
+  // What was undefined before the calls is so after them, and nothing else.
+  expect_only(called("", "%x1", one, "%r12"), "register.uninitialised");
+  expect_clean(called("", "%x1", "mov.u32 %r12, 1;\n", "%r12"));
+  // A register that only the call before has written, or only the outermost one.
+  expect_only(called("", "%u", one, "%r11"), "register.uninitialised");
+  expect_clean(called("mov.u32 %u, 1;\n", "%u", one, "%r11"));
+  const std::string outermost = "setp.eq.u32 %e, %d1, 5;\n@%e mov.u32 %u, 1;\n";
+  expect_clean(called(outermost, "%u", one, "%r11"));
+  const std::string innermost = "setp.eq.u32 %e, %d1, 0;\n@%e mov.u32 %u, 1;\n";
+  expect_only(called(innermost, "%u", one, "%r11"), "register.uninitialised");
 }
 
 TEST_CASE("a report says which register nobody has written, and where that matters") {
@@ -311,6 +357,53 @@ TEST_CASE("what ldmatrix gives of rows that nobody has written goes to the lanes
   expect_only(run_body(load + "setp.eq.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"),
               "shared.uninitialised");
   expect_clean(run_body(load + "setp.ne.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"));
+}
+
+TEST_CASE("what wmma does with rows and columns that nobody has defined") {
+  // 16 rows of 16 halves at %r5 and at %r5+512, words of f32 at %r5+1024. Row 3 of a is not written.
+  const std::string fragments =
+      ".reg .b32 %a<8>;\n.reg .b32 %b<8>;\n.reg .f32 %f<8>;\nshl.b32 %r6, %r1, 4;\nadd.u32 %r6, %r6, %r5;\n"
+      "shr.u32 %r7, %r1, 1;\nsetp.ne.u32 %p2, %r7, 3;\n";
+  const std::string a = "{%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}";
+  const std::string b = "{%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}";
+  const std::string f = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
+  const std::string zeros = "st.shared.v4.u32 [%r6+512], {0, 0, 0, 0};\n";
+  const std::string loads = "bar.sync 0;\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 " + a +
+                            ", [%r5];\nwmma.load.b.sync.aligned.col.m16n16k16.shared.f16 " + b +
+                            ", [%r5+512];\n";
+  std::string clear;
+  for (int i = 0; i < 8; ++i) clear += "mov.f32 %f" + std::to_string(i) + ", 0f00000000;\n";
+  const std::string product =
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 " + f + ", " + a + ", " + b + ", " + f + ";\n";
+  const std::string keep =
+      "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r5+1024], " + f + ";\nbar.sync 0;\n";
+  const auto read_row = [](int row) {
+    return "ld.shared.u32 %r10, [%r5+" + std::to_string(1024 + 64 * row) +
+           "];\nst.global.u32 [%rd3], %r10;\n";
+  };
+  const std::string written =
+      fragments + "@%p2 st.shared.v4.u32 [%r6], {0, 0, 0, 0};\n" + zeros + loads + clear;
+  expect_clean(run_body(written + product + keep + read_row(2)));
+  expect_only(run_body(written + product + keep + read_row(3)), "shared.uninitialised");
+  expect_clean(run_body(written + keep + read_row(3)));
+  // By rows the elements of row 3 are b's column 3.
+  const std::string column =
+      fragments + "st.shared.v4.u32 [%r6], {0, 0, 0, 0};\n@%p2 " + zeros + loads + clear;
+  const auto read_column = [](int at) {
+    return "ld.shared.u32 %r10, [%r5+" + std::to_string(1024 + 4 * at) + "];\nst.global.u32 [%rd3], %r10;\n";
+  };
+  expect_clean(run_body(column + product + keep + read_column(2)));
+  expect_only(run_body(column + product + keep + read_column(3)), "shared.uninitialised");
+  // An addend, and what goes to global memory.
+  const std::string all = fragments + "st.shared.v4.u32 [%r6], {0, 0, 0, 0};\n" + zeros + loads;
+  const std::string to_global = "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], " + f + ";\n";
+  expect_clean(run_body(all + clear + product + to_global));
+  expect_only(run_body(all + product + to_global), "register.uninitialised");
+  expect_only(run_body(written + product + to_global), "shared.uninitialised");
+  // How far its rows are apart.
+  expect_first(run_body(all + clear + "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r5+1024], " + f +
+                        ", %r12;\n"),
+               "register.uninitialised");
 }
 
 }  // namespace undefined_test
