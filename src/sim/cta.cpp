@@ -350,6 +350,13 @@ void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::
   throw Stop{};
 }
 
+void Cta::report_sent(std::uint32_t thread, std::uint32_t place, std::string found) {
+  if (launch.reports.again("exit.store-unread", program.place[place].line)) return;
+  report(thread, place, "exit.store-unread", std::move(found),
+         "a CTA that lives until the copy has completed at its destination",
+         "synchronise the cluster after the destination has waited for the copy");
+}
+
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, std::optional<std::uint32_t> other) {
   Report report;

@@ -156,6 +156,8 @@ class Cta {
   void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {},
               std::optional<std::uint32_t> other = {});
+  /// It can end, or does, before a copy that its thread sent to a peer has read its shared memory.
+  void report_sent(std::uint32_t thread, std::uint32_t place, std::string found);
   [[nodiscard]] Triple thread_index(std::uint32_t thread) const noexcept {
     return place_in(launch.shape.block, thread);
   }

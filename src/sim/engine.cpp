@@ -295,10 +295,8 @@ void Engine::finish() {
     if (load.source != nullptr) load.source->engine.end_read(load);
   }
   for (const Copy& copy : reads_) {
-    cta_.report(copy.thread, copy.place, "exit.store-unread",
-                "the CTA ends before an asynchronous copy to a peer has read its shared memory",
-                "a CTA that lives until the copy has completed at its destination",
-                "synchronise the cluster after the destination has waited for the copy");
+    cta_.report_sent(copy.thread, copy.place,
+                     "the CTA ends before an asynchronous copy to a peer has read its shared memory");
   }
   for (Store& store : stores_) {
     if (!store.read) {

@@ -108,7 +108,8 @@ class Races {
   }
   void cluster_pass(const Warp& warp, Mask mask) { of(warp).acquire(mask, warp.live, cluster_completed_); }
 
-  /// All threads of the CTA have exited: accesses of peers to its shared memory are to come before that.
+  /// All threads of the CTA have exited: accesses of peers to its shared memory are to come before that, and
+  /// so are the reads of it by copies to peers.
   void leave(Cta& cta);
 
   // mbarriers.
@@ -223,6 +224,8 @@ class Races {
   void pass_on(const Warp& warp, Mask mask);
   /// Adds to `target` what the lane released by its last fences.
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
+  /// Adds what the lanes' relaxed waits for mbarriers have seen.
+  void add_waited(const Warp& warp, Mask mask, Clock& target) const;
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
   [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access);
@@ -260,8 +263,10 @@ class Races {
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
-  /// A peer's access, of which the CTA knows nothing when it ends.
-  void report_leaving(const Conflict& conflict, const Cta& cta);
+  /// Whether the earlier access is the read by a copy to a peer.
+  [[nodiscard]] bool is_sent(const Conflict& conflict) const;
+  /// An access by a peer, or by a copy to one, of which the CTA knows nothing when it ends.
+  void report_leaving(const Conflict& conflict, Cta& cta);
 
   Cluster& cluster_;
   LaunchOrder& launch_;

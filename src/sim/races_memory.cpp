@@ -305,10 +305,22 @@ void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t gro
     of(warp).learn(warp.live, warp.live, agent->second, static_cast<std::uint32_t>(group));
 }
 
+bool Races::is_sent(const Conflict& conflict) const {
+  // Copies to peers complete on the mbarriers of these; bulk stores and products are agents of their threads.
+  return conflict.earlier.is_copy() && !conflict.earlier_write &&
+         std::ranges::any_of(phases_,
+                             [&](const auto& each) { return each.second.agent == conflict.earlier.agent; });
+}
+
 void Races::leave(Cta& cta) {
   if (cluster_.size() == 1) return;
   Clock known;
-  for (const auto& warp : cta.warps) of(*warp).release(of(*warp).existing(), known);
+  for (const auto& warp : cta.warps) {
+    const Mask all = of(*warp).existing();
+    of(*warp).release(all, known);
+    // Who has waited, relaxed too, ends after what it has waited for.
+    add_waited(*warp, all, known);
+  }
   Touch by;
   by.access.cluster = number_;
   by.access.spread = no_lane;
@@ -324,9 +336,9 @@ void Races::leave(Cta& cta) {
     const auto peer = with_block(Memory::shared, at, [&](Block& block, std::uint32_t line) {
       return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
     });
-    if (!peer || peer->earlier.rank() == cta.rank) continue;
+    if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
     // What a thread has read, and its arrival, are done when it arrives at the cluster's barrier, relaxed
-    // too.
+    // too; so is a copy's read that it has waited for.
     const Access& access = peer->earlier;
     const bool object = (access.place & Access::object) != 0;
     if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))

@@ -122,8 +122,17 @@ void Races::pass_on(const Warp& warp, Mask mask) {
   hear(warp, mask, together);
 }
 
+void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
+  if (fences_.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found != fences_.end()) target.join(found->second.waited);
+  });
+}
+
 void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
   of(warp).release(mask, meeting_);
+  add_waited(warp, mask, meeting_);
   if (!releases) {
     for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
     return;
@@ -442,8 +451,15 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
              advice.expected, advice.remedy, conflict.earlier.place & Access::place_mask);
 }
 
-void Races::report_leaving(const Conflict& conflict, const Cta& cta) {
+void Races::report_leaving(const Conflict& conflict, Cta& cta) {
   const Access& access = conflict.earlier;
+  if (access.rank() == cta.rank) {
+    cta.report_sent(
+        access.thread(conflict.earlier_lane, warps_each_), access.place & Access::place_mask,
+        "the CTA can exit before this asynchronous copy to a peer has read its shared memory: nothing "
+        "makes a thread of it wait for that");
+    return;
+  }
   const bool reads = !conflict.earlier_write && (access.place & Access::object) == 0;
   const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
   Cta& peer = cluster_.cta(access.rank());

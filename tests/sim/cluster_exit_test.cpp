@@ -102,6 +102,36 @@ TEST_CASE("a CTA may exit when no copy into its shared memory is under way") {
          {"the cluster meets, which says nothing of copies", sent(meet), "exit.peer-writes"}});
 }
 
+TEST_CASE("a CTA may exit when the copies that it has sent have read its shared memory") {
+  const auto sent = [](const std::string& end) {
+    return registers + addresses +
+           "mapa.shared::cluster.u32 %r12, %r5, %r6;\nst.shared.u32 [%r10+256], %r1;\n" +
+           "@!%p1 bra I;\nmbarrier.init.shared.b64 [smem], 1;\nmbarrier.init.shared.b64 [smem+8], 64;\n"
+           "fence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 _, [smem], 256;\nI:\n"
+           "fence.proxy.async.shared::cta;\n" +
+           meet +
+           "add.u32 %r13, %r5, 256;\nadd.u32 %r14, %r12, 1024;\n@%p1 "
+           "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r14], [%r13], 256, "
+           "[%r12];\n" +
+           end + "ret;";
+  };
+  // To the CTA that this one has its bytes from: they have been read.
+  const std::string back =
+      "add.u32 %r15, %r2, %r3;\nsub.u32 %r15, %r15, 1;\nrem.u32 %r15, %r15, %r3;\nadd.u32 %r16, %r5, 8;\n"
+      "mapa.shared::cluster.u32 %r16, %r16, %r15;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, "
+      "[%r16];\n"
+      "V:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [smem+8], 0;\n@!%p2 bra V;\n";
+  const std::string wait_relaxed =
+      "W:\nmbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n";
+  check({{"the cluster meets when all have what they are sent", sent(wait + meet), ""},
+         {"relaxed", sent(wait + relaxed), ""},
+         {"relaxed, after relaxed waits", sent(wait_relaxed + relaxed), ""},
+         {"who has got it arrives", sent(wait + back + meet), ""},
+         {"each waits for what it is sent only", sent(wait), "exit.store-unread"},
+         {"the cluster meets before that", sent(meet + wait), "exit.store-unread"},
+         {"nobody waits", sent(meet), "exit."}});
+}
+
 TEST_CASE("a relaxed wait and a fence acquire") {
   const auto received = [](const std::string& scope, const std::string& fence) {
     return registers + addresses +

@@ -307,7 +307,7 @@ TEST_CASE("wmma saturates where it says so, and takes a stride that is left out"
 TEST_CASE("a fragment is accessed like other memory, by the whole warp") {
   const std::string load =
       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10, %r11, %r12, %r13, %r14, %r15, "
-      "%r16, %r17}, [%r6], 16;\n";
+      "%r16, %r17}, [%r6], 16;\nst.global.u32 [%rd1], %r10;\n";
   const std::string store =
       "wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [%r5], {%r1, %r1, %r1, %r1, %r1, %r1, "
       "%r1, %r1}, 16;\n";
