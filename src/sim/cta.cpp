@@ -77,7 +77,8 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       shared_bytes_((program.static_shared_bytes + launch.shape.shared_bytes + 15) / 16 * 16),
       shared_(shared_bytes_),
       shadow_(shared_bytes_),
-      writers_(shared_bytes_ / 4 + 1),
+      writers_(shared_bytes_ / 4 + 4),
+      loaded_(shared_bytes_ / 16 + 1),
       fences_(volume(launch.shape.block)) {
   const std::size_t count = (fences_.size() + lanes - 1) / lanes;
   registers_.resize(count * program.register_bytes / 8);
@@ -113,6 +114,7 @@ void Cta::start(const Triple& index) {
   started = ended = false;
   std::ranges::fill(shadow_, std::uint8_t{0});
   std::ranges::fill(writers_, 0U);
+  std::ranges::fill(loaded_, 0U);
   std::ranges::fill(fences_, 0U);
   mbarriers_.clear();
   barriers = {};

@@ -9,8 +9,11 @@
 #include "sim/undefined.hpp"
 #include "sim/warp.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -98,6 +101,22 @@ class Cta {
   [[nodiscard]] std::uint8_t* shadow() noexcept { return shadow_.data(); }
   /// Who wrote each 4 bytes last through the generic proxy: thread_tag(), or 0.
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
+  /// The last tensor load that has written 16 bytes, and how it swizzles.
+  struct Loaded {
+    std::uint32_t place = 0;
+    Swizzle swizzle = Swizzle::none;
+  };
+  /// Nothing where others have written since.
+  [[nodiscard]] std::optional<Loaded> loaded(std::uint32_t offset) const noexcept {
+    const std::uint32_t tag = loaded_[offset / 16];
+    const auto words = std::span(writers_).subspan(offset / 16 * 4, 4);
+    if (tag == 0 || std::ranges::any_of(words, [](std::uint32_t writer) { return writer != 0; })) return {};
+    return Loaded{(tag - 1) >> 2, static_cast<Swizzle>((tag - 1) & 3)};
+  }
+  void set_loaded(std::uint32_t offset, std::uint32_t bytes, std::optional<Loaded> load) noexcept {
+    const std::uint32_t tag = load ? (load->place << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
+    std::fill(loaded_.begin() + offset / 16, loaded_.begin() + (offset + bytes + 15) / 16, tag);
+  }
   /// In a tag: a cp.async of that thread wrote it.
   static constexpr std::uint32_t by_small_copy = 1U << 31;
   [[nodiscard]] std::uint32_t thread_tag(std::uint32_t thread) const noexcept {
@@ -177,6 +196,7 @@ class Cta {
   std::vector<std::byte> shared_;
   std::vector<std::uint8_t> shadow_;
   std::vector<std::uint32_t> writers_;
+  std::vector<std::uint32_t> loaded_;  ///< of each 16 bytes: a Loaded, or 0
   std::vector<std::uint32_t> fences_;
   std::vector<std::uint64_t> registers_;  // 64-bit for alignment
   std::vector<std::byte> local_;

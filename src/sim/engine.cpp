@@ -100,10 +100,13 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
                   "a write before the reduction");
     }
   } else {
+    std::optional<Cta::Loaded> how;
+    if (copy.tensor) how = {copy.place, copy.map.spec.swizzle};
     for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
       std::memset(cta_.shared() + at, poison, bytes);
       std::memset(cta_.shadow() + at, loading, bytes);
       std::memset(cta_.writers() + at / 4, 0, bytes / 4 * 4);
+      cta_.set_loaded(at, bytes, how);
     });
   }
   if (cta_.launch.options.mode == SimOptions::Mode::early) {

@@ -135,6 +135,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     // A tag names a thread of the CTA that owns the memory; what a peer writes has none.
     const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.thread(lane)) : 0;
     for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
+    if (tag == 0) cta.set_loaded(at.offset, bytes, {});
   }
   if (unsure != nullptr) *unsure = (all & initialised) == 0 || (any & undefined) != 0;
   const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));

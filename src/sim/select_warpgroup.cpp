@@ -143,6 +143,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   std::uint32_t unpublished = 0;
   std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
+  std::optional<Cta::Loaded> otherwise;  // by another swizzle
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
@@ -153,6 +154,8 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                                      "the CTA has {} bytes from {:#x}",
                                      chunk_bytes, address, cta.shared_bytes(), shared_base));
                    }
+                   if (const auto load = cta.loaded(*at); load && !matrix.agrees(address, load->swizzle))
+                     otherwise = load;
                    for (std::uint32_t i = 0; i < chunk_bytes; ++i) {
                      if ((any & loading) == 0) in_flight.shared = *at + i;
                      any |= cta.shadow()[*at + i];
@@ -166,6 +169,13 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                    }
                  });
   const bool legal = written && (any & (loading | in_mbarrier)) == 0;
+  if (otherwise) {
+    warp.report(
+        lane, "wgmma.swizzle",
+        fmt::format("a wgmma.mma_async reads by swizzle {} what the load at PTX line {} writes by swizzle {}",
+                    name(matrix.swizzle()), cta.program.place[otherwise->place].line,
+                    name(otherwise->swizzle)));
+  }
   if (!written)
     warp.report(lane, "shared.uninitialised",
                 "a wgmma.mma_async reads shared memory that nobody has written");

@@ -82,6 +82,17 @@ std::uint32_t MatrixDescriptor::by_columns(std::uint32_t chunk, std::uint32_t k)
   return swizzled(start + chunk / chunks * leading + chunk % chunks * 16 + column + k / 8 * stride);
 }
 
+Swizzle MatrixDescriptor::swizzle() const noexcept {
+  return static_cast<Swizzle>(std::countr_zero(row_bytes / 16));
+}
+
+bool MatrixDescriptor::agrees(std::uint32_t address, Swizzle loaded) const noexcept {
+  // Both permute by the address itself. Where they permute alike, as in the first row of a pattern, none can
+  // tell.
+  const std::uint32_t row = address >> 7;
+  return ((row & (row_bytes / 16 - 1)) == (row & ((1U << static_cast<std::uint32_t>(loaded)) - 1)));
+}
+
 WarpgroupState& warpgroup_of(Warp& warp) {
   if (!warp.warpgroup) warp.warpgroup = std::make_unique<WarpgroupState>(warp.program->watched);
   return *warp.warpgroup;

@@ -28,6 +28,10 @@ struct MatrixDescriptor {
   /// … or chunk `chunk` of 8 rows at column `k`, where it is stored column by column (MN-major).
   [[nodiscard]] std::uint32_t by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept;
 
+  [[nodiscard]] Swizzle swizzle() const noexcept;
+  /// Whether a load by this swizzle puts at a shared address what the matrix has there.
+  [[nodiscard]] bool agrees(std::uint32_t address, Swizzle loaded) const noexcept;
+
  private:
   [[nodiscard]] std::uint32_t swizzled(std::uint32_t address) const noexcept;
 };

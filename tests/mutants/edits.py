@@ -114,12 +114,21 @@ def edit_launch(steps: list[Step], description: dict) -> dict:
     return description
 
 
+def _start(ptx: str, entry: str) -> re.Match[str] | None:
+    return re.search(rf"\.entry\s+\w*{re.escape(entry)}\w*\s*\(", ptx)
+
+
+def has_entry(ptx: str, name: str) -> bool:
+    """Whether an entry's name, as it is written, has this part."""
+    return _start(ptx, name) is not None
+
+
 def edit_ptx(steps: list[Step], ptx: str, entry: str) -> str:
     """Only the entry's own text is changed, in which a blank stands between words."""
     mine = [step for step in steps if step.where == "ptx"]
     if not mine:
         return ptx
-    start = re.search(rf"\.entry\s+\w*{re.escape(entry)}\w*\s*\(", ptx)
+    start = _start(ptx, entry)
     if start is None:
         raise EditError(f"no entry {entry}")
     # Inline PTX has braces at the beginning of lines, too.

@@ -61,6 +61,7 @@ class Bench:
         self._folder = (tools.work / kernel.name).resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._made: Optional[tuple[str, dict]] = None
+        self._mangled: Optional[str] = None
 
     def base(self) -> tuple[str, dict]:
         """The kernel's own PTX and description."""
@@ -87,12 +88,27 @@ class Bench:
                 raise edits.EditError("this kernel has no source")
             ptx, own = self.base()
             description = edits.edit_launch(steps, own)
-        ptx = edits.edit_ptx(steps, ptx, _stem(description["entry"]))
+        ptx = edits.edit_ptx(steps, ptx, self._entry(ptx, description["entry"]))
         path, launch = self._folder / f"{name}.ptx", self._folder / f"{name}.json"
         path.write_text(ptx)
         # PTX has its constants and headers already.
         launch.write_text(json.dumps({key: value for key, value in description.items() if key not in ("constants", "include")}))
         return path, launch
+
+    def _entry(self, ptx: str, name: str) -> str:
+        """What stands in the PTX of an entry's name, which may be a part of the demangled one, as in a launch."""
+        stem = re.sub(r"<.*", "", name)
+        if edits.has_entry(ptx, stem):
+            return stem
+        if self._mangled is None:
+            path = self._folder / "entry.ptx"
+            path.write_text(ptx)
+            _, out, errors = self._tools.call(["lint", path, "--entry", name, "--json"], self._folder)
+            try:
+                (self._mangled,) = json.loads(out)["kernels"]
+            except ValueError:
+                raise CannotMake(f"{name} is no entry: {errors.strip()[-200:]}") from None
+        return self._mangled
 
     def _compiled(self, source: str, description: dict, name: str) -> str:
         file, launch = self._folder / f"{name}.cu", self._folder / f"{name}.compile.json"
@@ -118,7 +134,7 @@ class Bench:
         command = ["lint", ptx, "--json"]
         description, text = json.loads(launch.read_text()), ptx.read_text()
         # A number would mean that parameter of every entry.
-        name = "" if text.count(".entry") == 1 else f"{description['entry']}_param_"
+        name = "" if text.count(".entry") == 1 else f"{self._entry(text, description['entry'])}_param_"
         for place, facts in _maps(description):
             command += ["--map", f"{name}{place}={facts}"]
         if self._kernel.allowed:
@@ -146,10 +162,6 @@ class Bench:
 
 def _words(findings: list) -> str:
     return "; ".join(f"{each['rule']}, line {each['ptx_line']}: {each['found']}" for each in findings[:3])[:600]
-
-
-def _stem(entry: str) -> str:
-    return re.sub(r"<.*", "", entry)
 
 
 def _maps(description: dict):
