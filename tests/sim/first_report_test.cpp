@@ -39,6 +39,24 @@ TEST_CASE("threads that have not met are a race, though the other has not fenced
   for (const Report& report : outcome.reports) CHECK(report.rule != "store.missing-proxy-fence");
 }
 
+TEST_CASE("an init that nobody has waited for is a race, though it is not fenced yet either") {
+  // The first thread comes to its fence when a load has come to an mbarrier of its own.
+  const auto loaded = [](const std::string& meets) {
+    return begin() + "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem+64], 1;\n" + load +
+           "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
+           "fence.mbarrier_init.release.cluster;\nN:\n" +
+           meets +
+           "@!%p4 bra E;\nmbarrier.arrive.expect_tx.shared.b64 _, [smem+64], 256;\nadd.u32 %r11, %r5, 64;\n"
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+2048], [%rd1], 256, "
+           "[%r11];\n"
+           "V:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem+64], 0;\n@!%p2 bra V;\nE:\nret;";
+  };
+  expect_clean(run(loaded("bar.sync 0;\n"), two_warps));
+  const Outcome outcome = run(loaded(""), two_warps);
+  expect_first(outcome, "race.mbarrier");
+  for (const Report& report : outcome.reports) CHECK(report.rule != "mbarrier.init-not-fenced");
+}
+
 TEST_CASE("that a load is in flight comes before the race with it") {
   // The first warp works on the tile before the second issues the load, which then works on it, too.
   const std::string work =

@@ -275,7 +275,7 @@ TEST_CASE("races: a bulk store and its source") {
   broken(with("__syncthreads()", "ptx::wait_group_read<0>()", "__syncwarp()"), reused);
   broken(with("__syncthreads()", "ptx::wait_group_read<1>()", "__syncthreads()"), reused);
   broken(with("__syncwarp()", "ptx::wait_group_read<0>()", "__syncthreads()"),
-         {"race.shared-write-read", "store.uninitialised", "store.missing-proxy-fence"});
+         {"race.shared-write-read", "store.uninitialised"});
 }
 
 TEST_CASE("races: a bulk store and its destination") {
