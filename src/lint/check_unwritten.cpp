@@ -57,6 +57,9 @@ class Reader {
         results(operands[i]);
       } else if (named && i + 1 == operands.size()) {
         each(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
+      } else if (in.opcode == Opcode::call && operands[i].operand->kind == Operand::Kind::symbol) {
+        // The pointer of an indirect call.
+        each(operands[i], [&](Part part) { parts_.addresses.push_back(part.reg); });
       } else {
         operand(operands[i]);
       }
@@ -273,7 +276,8 @@ class UnwrittenCheck {
         return is(2) ? parts.operands[2].reg : is(0) && is(1) ? parts.operands[0].reg : none;
       case DataFlow::conjoins:
       case DataFlow::disjoins:
-        for (std::size_t i = 0; i < 2 && parts.operands.size() == 2; ++i) {
+        if (const std::uint32_t added = any(2, none); added != none) return added;
+        for (std::size_t i = 0; i < 2 && parts.operands.size() > 1; ++i) {
           const Part& other = parts.operands[1 - i];
           if (is(i) && (is(1 - i) || (other.literal && !decides(flow, in, *other.literal))))
             return parts.operands[i].reg;
@@ -281,7 +285,10 @@ class UnwrittenCheck {
         return none;
       // A product of a warpgroup may leave its addend out.
       case DataFlow::fragments: {
-        if (in.opcode != Opcode::mma || parts.operands.size() < parts.results.size()) return none;
+        // Sparse ones have more operands.
+        if (in.opcode != Opcode::mma || in.operands.size() != 4 ||
+            parts.operands.size() < parts.results.size())
+          return none;
         const std::size_t addend = parts.operands.size() - parts.results.size() + result;
         return is(addend) ? parts.operands[addend].reg : none;
       }

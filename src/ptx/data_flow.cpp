@@ -54,15 +54,22 @@ DataFlow data_flow(const FlatInstruction& flat) {
     case Opcode::and_: return DataFlow::conjoins;
     case Opcode::or_: return DataFlow::disjoins;
     case Opcode::mul:
-    case Opcode::mul24: return of_floats(in) ? DataFlow::computes : DataFlow::conjoins;
+    case Opcode::mul24:
+    case Opcode::mad:
+    case Opcode::mad24:
+    case Opcode::madc: return of_floats(in) ? DataFlow::computes : DataFlow::conjoins;
     case Opcode::sub:
     case Opcode::xor_:
     case Opcode::setp:
-    case Opcode::set: return cancels(flat) ? DataFlow::defines : DataFlow::computes;
+    case Opcode::set:
+      if (in.operands.size() > 3 && !in.has("xor")) return DataFlow::joins;
+      return cancels(flat) ? DataFlow::defines : DataFlow::computes;
     case Opcode::selp: return DataFlow::selects;
     case Opcode::mov:
       return in.operands.size() > 1 && in.operands[1].kind == Operand::Kind::vector ? DataFlow::joins
                                                                                     : DataFlow::computes;
+    case Opcode::slct:
+    case Opcode::lop3:
     case Opcode::bfi:
     case Opcode::prmt:
     case Opcode::shf:

@@ -12,10 +12,10 @@ namespace ptx {
 enum class DataFlow : std::uint8_t {
   defines,     ///< what it gives does not come of its operands: loads, calls
   computes,    ///< undefined where an operand is
-  joins,       ///< of parts: undefined where all that are registers are
+  joins,       ///< of parts, or where some may decide: undefined where all that are registers are
   selects,     ///< operand 0 or 1, by predicate 2
-  conjoins,    ///< as computes, but 0 where one of its two operands is
-  disjoins,    ///< as computes, but ones where one of its two operands is
+  conjoins,    ///< as computes, but 0 where operand 0 or 1 is; others are added
+  disjoins,    ///< as computes, but ones where operand 0 or 1 is
   shuffles,    ///< what the lanes read of each other; the last operand, the mask of members, counts
   meets,       ///< one answer for lanes that meet; the same
   fragments,   ///< products of matrices, whose lanes and registers hold rows and columns

@@ -98,6 +98,9 @@ void Decoder::note_flow(std::uint32_t first) {
   const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
                      (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
   if (named) append_numbers(all, args_.back());
+  // The pointer of an indirect call stands beside its lists of arguments and results.
+  for (const Arg& arg : args_)
+    if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
   flow.addresses = count();
   if (flow.kind == Kind::defines) return program_.flows.push_back(flow);
   for (std::size_t i = from; i + (named ? 1 : 0) < args_.size(); ++i) {
@@ -160,6 +163,7 @@ void Decoder::find_unwritten(const ptx::FlatFunction& function) {
     });
   }
   ptx::Liveness live;
+  // Where there are too many to look at, all count as written.
   if (candidates.empty() || !live.find(function, flow, slot_of, candidates.size())) return;
   for (const std::uint32_t slot : live.in(0)) {
     const std::uint32_t reg = candidates[slot];

@@ -178,9 +178,12 @@ Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
   const MicroOp& op = warp.program->code[flow.first];
   const Found a = of(warp, operands[0], mask);
   const Found b = of(warp, operands[1], mask);
+  const Found added = any_of(warp, operands + 2, flow.operands - 2U, mask);
   return {(a.lanes & ~absorbing(warp, flow, op.b, a.lanes & ~b.lanes)) |
-              (b.lanes & ~absorbing(warp, flow, op.a, b.lanes & ~a.lanes)),
-          a.lanes != 0 ? a.origin : b.origin};
+              (b.lanes & ~absorbing(warp, flow, op.a, b.lanes & ~a.lanes)) | added.lanes,
+          a.lanes != 0   ? a.origin
+          : b.lanes != 0 ? b.origin
+                         : added.origin};
 }
 
 void Undefined::give_all(Warp& warp, const Flow& flow, Mask mask, Found found) {

@@ -57,6 +57,9 @@ TEST_CASE("what is made of a register that nothing has written") {
   expect_named("and.b32 %r2, %r9, 31;\n" + stored);
   expect_named("or.b32 %r2, %r9, 31;\n" + stored);
   expect_named("mul.lo.u32 %r2, %r9, 4;\n" + stored);
+  expect_named("mad.lo.u32 %r2, %r9, 4, %r1;\n" + stored);
+  expect_named("mad.lo.u32 %r2, %r1, 4, %r9;\n" + stored);
+  expect_named("setp.lt.xor.u32 %p2, %r9, 4, %p1;\n@%p2 st.global.u32 [%rd1], 1;\n");
   expect_named("selp.b32 %r2, %r8, %r9, %p1;\n" + stored);
   expect_named("selp.b32 %r2, 1, 2, %p2;\n" + stored);
   expect_named("prmt.b32 %r2, %r8, %r9, 0x5410;\n" + stored);
@@ -91,6 +94,10 @@ TEST_CASE("what may have been written, or does not matter, is not named") {
   expect_clean("and.b32 %r2, %r9, 0;\n" + stored);
   expect_clean("or.b32 %r2, %r9, -1;\n" + stored);
   expect_clean("mul.lo.u32 %r2, %r9, %r1;\n" + stored);
+  expect_clean("mad.lo.u32 %r2, %r9, %r1, 4;\n" + stored);
+  expect_clean("slct.u32.s32 %r2, %r1, %r9, %r1;\n" + stored);
+  expect_clean("lop3.b32 %r2, %r1, %r9, %r1, 0x80;\n" + stored);
+  expect_clean("setp.lt.and.u32 %p2, %r9, 4, %p1;\n@%p2 st.global.u32 [%rd1], 1;\n");
   expect_clean("setp.gt.u32 %p3, %r9, 5;\nand.pred %p4, %p1, %p3;\n@%p4 st.global.u32 [%rd1], 1;\n");
   expect_clean("xor.b32 %r2, %r9, %r9;\n" + stored);
   expect_clean("sub.u32 %r2, %r9, %r9;\n" + stored);
@@ -121,6 +128,17 @@ TEST_CASE("the read is named, and where what comes of it matters") {
       result.findings[0].found,
       ContainsSubstring("%r9, which no instruction has written: what comes of it is stored to global"));
   CHECK(result.findings[0].instruction.find("add.u32") != std::string::npos);
+}
+
+TEST_CASE("the pointer of an indirect call matters, its arguments do not") {
+  const auto call = [](const std::string& before) {
+    return rules(lint_ptx(entry(".reg .b64 %rd<3>;\n.reg .b32 %r<3>;\n" + before +
+                                    "{\n.param .b32 a;\nst.param.b32 [a], %r1;\n"
+                                    "P: .callprototype () _ (.param .b32 a);\ncall %rd1, (a), P;\n}\nret;\n",
+                                {}, ".func f(.param .b32 a)\n{\nret;\n}\n")));
+  };
+  CHECK(call("mov.u64 %rd1, f;\n").empty());
+  CHECK(call("") == std::vector<std::string>{"register.uninitialised"});
 }
 
 TEST_CASE("a function's parameters in registers have values") {

@@ -99,7 +99,9 @@ class Kernel {
     switch (draw(meets ? 15 : 12)) {
       case 0: return combine("add.u32", std::plus<std::uint32_t>{}, [](std::uint32_t) { return false; });
       case 1: return combine("and.b32", std::bit_and<std::uint32_t>{}, zero);
-      case 2: return combine("mul.lo.u32", std::multiplies<std::uint32_t>{}, zero);
+      case 2:
+        if (draw(2) == 0) return add_product(d, a, b);
+        return combine("mul.lo.u32", std::multiplies<std::uint32_t>{}, zero);
       case 3:
         return combine("or.b32", std::bit_or<std::uint32_t>{}, [](std::uint32_t x) { return x == ~0U; });
       case 4:
@@ -128,6 +130,18 @@ class Kernel {
       case 13: return transpose(d, a);
       default: return shuffle(d, a);
     }
+  }
+
+  void add_product(std::uint32_t d, std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t c = draw(register_count);
+    give(d, fmt::format("mad.lo.u32 %a{}, %a{}, %a{}, %a{};", d, a, b, c),
+         [&](const Lane& lane, std::uint32_t) -> Value {
+           const Value x = lane.registers[a];
+           const Value y = lane.registers[b];
+           const bool decided = x == 0U || y == 0U;
+           if (!lane.registers[c] || (!decided && (!x || !y))) return {};
+           return x.value_or(0) * y.value_or(0) + *lane.registers[c];
+         });
   }
 
   void compare(std::uint32_t q, std::uint32_t a) {

@@ -51,6 +51,8 @@ const std::vector<Case> sources{
      "ld.shared.u32 %r10, [%r11+4];\n"},
     {"through shfl", "shfl.sync.idx.b32 %r10, %r12, 3, 31, -1;\n"},
     {"chosen by a predicate that nobody has written", "selp.b32 %r10, 1, 2, %p5;\n"},
+    {"a sum with a product", "mad.lo.u32 %r10, %r12, 4, %r1;\n"},
+    {"an addend", "mad.lo.u32 %r10, %r1, 4, %r12;\n"},
     {"through movmatrix", "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r12;\n"},
     {"a carry", "add.cc.u32 %r11, %r12, 1;\naddc.u32 %r10, %r1, 0;\n"},
     {"a borrow handed on", "sub.cc.u32 %r11, %r12, 1;\nsubc.cc.u32 %r11, 5, 4;\nsubc.u32 %r10, %r1, 0;\n"},
@@ -93,6 +95,13 @@ const std::vector<Case> correct{
      "ld.shared.u32 %r10, [%r5];\nmov.u32 %r11, 0;\nand.b32 %r10, %r10, %r11;\nst.global.u32 [%rd3], "
      "%r10;\n"},
     {"times zero", "mov.u32 %r11, 0;\nmul.lo.u32 %r10, %r11, %r12;\nst.global.u32 [%rd3], %r10;\n"},
+    {"times zero, and a sum",
+     "mov.u32 %r11, 0;\nmad.lo.u32 %r10, %r11, %r12, 5;\nst.global.u32 [%rd3], %r10;\n"},
+    {"chosen by a sign", "slct.u32.s32 %r10, %r1, %r12, %r1;\nst.global.u32 [%rd3], %r10;\n"},
+    {"a condition combined with one that is false",
+     "setp.gt.u32 %p3, %r1, 1000;\nsetp.lt.and.u32 %p4, %r12, 5, %p3;\n@%p4 st.global.u32 [%rd3], 1;\n"},
+    {"masked away by a table",
+     "mov.u32 %r11, 0;\nlop3.b32 %r10, %r11, %r12, %r1, 0x80;\nst.global.u32 [%rd3], %r10;\n"},
     {"or ones", "or.b32 %r10, %r12, -1;\nst.global.u32 [%rd3], %r10;\n"},
     {"a register cleared with itself", "xor.b32 %r10, %r12, %r12;\nst.global.u32 [%rd3], %r10;\n"},
     {"compared with itself", "setp.eq.u32 %p2, %r12, %r12;\n@%p2 st.global.u32 [%rd3], 1;\n"},
@@ -236,6 +245,18 @@ TEST_CASE("what nobody has defined is followed through functions that call thems
   expect_clean(called(outermost, "%u", one, "%r11"));
   const std::string innermost = "setp.eq.u32 %e, %d1, 0;\n@%e mov.u32 %u, 1;\n";
   expect_only(called(innermost, "%u", one, "%r11"), "register.uninitialised");
+}
+
+TEST_CASE("the pointer of an indirect call matters") {
+  Shape shape;
+  shape.grid = shape.cluster = 1;
+  const auto call = [&](const std::string& guard) {
+    return run(
+        registers + element + guard + "mov.u64 %rd10, f;\nP: .callprototype _;\ncall %rd10, P;\nret;\n",
+        shape, ".func f() {\nret;\n}\n");
+  };
+  expect_clean(call(""));
+  expect_first(call("@%p5 "), "register.uninitialised");
 }
 
 TEST_CASE("a report says which register nobody has written, and where that matters") {
