@@ -164,7 +164,7 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
     row.notes += wrong
 
 
-def _reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
+def unknown_reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
     """Rules and words of the stand-in's file of reports that are not known."""
     unknown = []
     for line in file.read_text().splitlines():
@@ -183,7 +183,7 @@ def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, 
         command = [ptx.parent / "program", *arguments.split()]
         code, out, err, seconds, _ = _limited(command, RUN_SECONDS, RUN_BYTES, ptx.parent, environment)
         row.run_seconds += seconds
-        unknown = _reports(reports, program.known)
+        unknown = unknown_reports(reports, program.known)
         if unknown and {rule for rule, _ in unknown} <= mistakes.keys():
             row.run = "named"
             row.notes += [f"{rule}: {why}" for rule, why in mistakes.items()]

@@ -42,6 +42,7 @@ class Kernel:
     source: Optional[pathlib.Path] = None
     make: Optional[Callable[[pathlib.Path], tuple[pathlib.Path, dict]]] = None
     allowed: tuple[str, ...] = ()  # rules that this kernel is known to break
+    program: Optional[object] = None  # the Program of tests/foreign that launches it, if that is how it runs
 
 
 @dataclasses.dataclass(frozen=True)

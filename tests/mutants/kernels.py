@@ -12,6 +12,8 @@ from kernel import CannotMake, Kernel
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/mutants/kernels"
 FOREIGN = ROOT / "tests/foreign"
+# Of whole programs: a part of the name of the entry whose variants are made.
+ENTRIES = {"cutlass.48_warp_specialized_gemm": "GemmUniversal"}
 GROUPS = ("own", "style", "cuda", "triton", "cutlass")
 
 
@@ -99,9 +101,10 @@ def _foreign_cases() -> list:
         sys.path.insert(0, str(FOREIGN))
     import cuda_cases
     import cute_cases
+    import cutlass_programs
     import triton_cases
 
-    return [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases()]
+    return [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases(), *cutlass_programs.cases()]
 
 
 def foreign_error() -> type:
@@ -119,15 +122,17 @@ def _foreign(options) -> list[Kernel]:
     def maker(case):
         def make(folder: pathlib.Path):
             ptx = case.make(tools, folder)
+            if case.program is not None:
+                return ptx, {"entry": ENTRIES[case.name], "parameters": []}
             _, launch = described(case, ptx, folder)
             return ptx, json.loads(launch.read_text())
 
         return make
 
     return [
-        Kernel(case.name, case.group, make=maker(case), allowed=tuple(case.known))
+        Kernel(case.name, case.group, make=maker(case), allowed=tuple(case.known), program=case.program)
         for case in cases
-        if case.launch is not None and not case.missing and not case.mistakes
+        if (case.launch is not None or case.name in ENTRIES) and not case.missing and not case.mistakes
     ]
 
 

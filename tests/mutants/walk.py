@@ -19,6 +19,7 @@ import kernels
 import table
 from edits import EditError
 from kernel import MODES, SEEDS, Bench, CannotMake, Tools
+from program import ProgramBench
 
 BEGIN, END = "<!-- mutants: begin -->\n", "<!-- mutants: end -->\n"
 
@@ -109,7 +110,7 @@ def main() -> int:
         for kernel in kernels.kernels(options):
             if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):
                 continue
-            bench = Bench(kernel, tools)
+            bench = Bench(kernel, tools) if kernel.program is None else ProgramBench(kernel, tools, kernel.program)
             try:
                 bench.base()
             except (CannotMake, kernels.foreign_error()) as error:
