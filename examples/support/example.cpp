@@ -159,11 +159,10 @@ tmajit::Buffer Session::poisoned(std::uint64_t bytes) {
   return buffer;
 }
 
-void Session::time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit) {
+void Session::time(const std::function<void(tmajit::Stream)>& launches, double work, std::string_view unit) {
   if (repeats() == 0) return;
   constexpr std::uint32_t back_to_back = 10;
-  std::vector<float> times = device().timing().time_in_graph(repeats(), back_to_back,
-                                                             [&](tmajit::Stream stream) { launch(stream); });
+  std::vector<float> times = device().timing().time_in_graph(repeats(), back_to_back, launches);
   std::ranges::sort(times);
   const auto print = [&](const char* which, double milliseconds, const char* end) {
     std::printf("%s %.1f us, %.1f %.*s%s", which, milliseconds * 1e3, work / (milliseconds * 1e-3),

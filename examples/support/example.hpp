@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -76,9 +77,14 @@ class Session {
     return values;
   }
 
-  /// With `--repeat` measures a launch so often, ten of them back to back, and prints the median and the
-  /// best: microseconds, and `work` in a second, in `unit`. Only a GPU's times mean anything.
-  void time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit);
+  /// With `--repeat` measures `launches`, which enqueues on the stream that it is given, so often, ten of
+  /// them back to back, and prints the median and the best: microseconds, and `work` in a second, in
+  /// `unit`. Only a GPU's times mean anything.
+  void time(const std::function<void(tmajit::Stream)>& launches, double work, std::string_view unit);
+  /// The same of one launch.
+  void time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit) {
+    time([&](tmajit::Stream stream) { launch(stream); }, work, unit);
+  }
   /// The same in GB/s of the bytes of its tensors.
   void time(const tmajit::PreparedLaunch& launch) {
     time(launch, static_cast<double>(launch.bytes_moved()) / 1e9, "GB/s");
