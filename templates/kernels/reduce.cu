@@ -11,7 +11,7 @@
 // Several CTAs share what comes together. Each leaves its part in scratch memory, and the last one that does puts all of
 // them together, by their numbers: which CTA that is changes nothing.
 //@ end
-//@ # Facts of the kernel: Index, vector, turns, Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
+//@ # Facts of the kernel: Index, vector, turns, reduced_digits unless they are counted, Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
@@ -64,28 +64,31 @@ __device__ __forceinline__ u32 take_index(u64, const params::Divider& count, u32
 }
 //@ end
 
-// What the digits `first` to `last` of a number add to an item. The last digit is what is left of it.
-__device__ __forceinline__ void add_digits(Item& item, const Plan& plan, u32 first, u32 last, Index n) {
-#pragma unroll 1
-  for (u32 d = first; d < last; ++d) {
-    const Index index = d + 1 < last ? take_index(plan.digit[d].extent, plan.digit[d].count, n) : n;
-    if (d == first) item.along = index;
+// What digit d of a number adds to an item: the last digit is what the others have left of it.
+__device__ __forceinline__ void add_digit(Item& item, const Plan& plan, u32 d, bool is_last, Index& n) {
+  const Index index = is_last ? n : take_index(plan.digit[d].extent, plan.digit[d].count, n);
+  if (d == 0 || d == plan.reduced_digits) item.along = index;
 #pragma unroll
-    for (u32 s = 0; s < sources; ++s) item.source[s] += static_cast<i64>(index) * plan.digit[d].source[s];
-    item.place += static_cast<i64>(index) * plan.digit[d].place;
-  }
+  for (u32 s = 0; s < sources; ++s) item.source[s] += static_cast<i64>(index) * plan.digit[d].source[s];
+  item.place += static_cast<i64>(index) * plan.digit[d].place;
 }
 
-//@ if flat
-// The same of one digit, or none.
-__device__ __forceinline__ void add_digit(Item& item, const Plan& plan, Index n) {
-  const params::ReductionDigit<sources>& digit = plan.digit[plan.kept_digits];
-#pragma unroll
-  for (u32 s = 0; s < sources; ++s) item.source[s] += static_cast<i64>(n) * digit.source[s];
-  item.place += static_cast<i64>(n) * digit.place;
-  item.along = n;
+// The same of all digits of an item of what is kept.
+__device__ __forceinline__ void add_kept(Item& item, const Plan& plan, Index n) {
+#pragma unroll 1
+  for (u32 d = plan.reduced_digits; d < plan.digits; ++d) add_digit(item, plan, d, d + 1 == plan.digits, n);
 }
+
+// And of one of what is reduced.
+__device__ __forceinline__ void add_reduced(Item& item, const Plan& plan, Index n) {
+//@ if counted
+#pragma unroll 1
+  for (u32 d = 0; d < plan.reduced_digits; ++d) add_digit(item, plan, d, d + 1 == plan.reduced_digits, n);
+//@ else
+#pragma unroll
+  for (u32 d = 0; d < reduced_digits; ++d) add_digit(item, plan, d, d + 1 == reduced_digits, n);
 //@ end
+}
 
 // The elements of a vector that its row has.
 struct Range {
@@ -94,7 +97,7 @@ struct Range {
   __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
 };
 
-//@ if cut
+//@ if ranged
 __device__ __forceinline__ Range range_of(const Plan& plan, i64 first) {
   const i64 rest = static_cast<i64>(plan.along) - first;
   const i64 end = rest < 0 ? 0 : rest;
@@ -191,12 +194,9 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   for (u32 turn = 0; turn < turns; ++turn) {
     const Index n = first + turn * plan.team.phases;
     item[turn] = own;
-//@ if flat
-    add_digit(item[turn], plan, n);
-//@ else
-    add_digits(item[turn], plan, plan.kept_digits, plan.digits, n);
-//@ end
+    add_reduced(item[turn], plan, n);
     ranges[turn] = range;
+//@ if !ended
 //@ if staggered
     // The row's vectors begin at multiples of 16 bytes, the first before the row.
     const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item[turn].source[0]) % 16;
@@ -211,6 +211,7 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
 //@ end
 //@ end
 //@ end
+//@ end
     if (!whole && n >= end) ranges[turn] = {0, 0};
     if (ranges[turn].whole()) load_inputs(inputs[turn], plan, item[turn]);
   }
@@ -218,7 +219,7 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   for (u32 turn = 0; turn < turns; ++turn) {
     if (ranges[turn].whole()) {
       add_item(state, inputs[turn], plan, item[turn], {0, vector});
-//@ if cut
+//@ if ranged
     } else if (ranges[turn].begin < ranges[turn].end) {
       load_some_inputs(inputs[turn], plan, item[turn], ranges[turn]);
       add_item(state, inputs[turn], plan, item[turn], ranges[turn]);
@@ -227,12 +228,44 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   }
 }
 
+//@ if ended
+// The elements of a row that are in no whole vector of it.
+struct Ends {
+  u32 first;  // before the first whole vector
+  u32 last;   // behind the last one
+  __device__ __forceinline__ u32 count() const { return first + last; }
+};
+
+__device__ __forceinline__ Ends ends_of(const Plan& plan, const Item& row) {
+//@ if staggered
+  const u64 from = reinterpret_cast<u64>(plan.source[0].first) + row.source[0];
+  const u32 first = static_cast<u32>(0 - from) % 16 / sizeof(SourceBits<0>);
+//@ else
+  const u32 first = 0;
+//@ end
+  return {first, static_cast<u32>((plan.along - first) % vector)};
+}
+
+// An element of a row as an item of its own.
+__device__ __forceinline__ Item element_of(const Plan& plan, const Item& row, i64 element) {
+  Item item = row;
+#pragma unroll
+  for (u32 s = 0; s < sources; ++s) item.source[s] += element * plan.source[s].step;
+  item.place += element * plan.place_step;
+  return item;
+}
+
+__device__ __forceinline__ Item end_of(const Plan& plan, const Item& row, const Ends& ends, u32 n) {
+  return element_of(plan, row, n < ends.first ? n : static_cast<i64>(plan.along - ends.count() + n));
+}
+//@ end
+
 // ---- results ----
 
 __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
   i64 at = 0;
 #pragma unroll 1
-  for (u32 d = 0; d < plan.kept_digits; ++d) {
+  for (u32 d = plan.reduced_digits; d < plan.digits; ++d) {
     const Index index = take_index(plan.digit[d].extent, plan.digit[d].count, n);
     at += static_cast<i64>(index) * plan.digit[d].destination;
   }
@@ -261,14 +294,31 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 
   Item own{};
   own.place = plan.first_place;
-  add_digits(own, plan, 0, plan.kept_digits, exists ? kept : 0);
+  add_kept(own, plan, exists ? kept : 0);
   Range range{0, vector};
 //@ if columns
 //@ if cut
   range = range_of(plan, static_cast<i64>(own.along) * vector);
 //@ end
 //@ end
+//@ if ended
+  // Items are the whole vectors of a row. What stands around them the first part takes element by element: a thread's first
+  // one is loaded before all items, and waited for behind them.
+  const Ends ends = ends_of(plan, own);
+//@ if split
+  const u32 ends_here = exists && part == 0 ? ends.count() : 0;
+//@ else
+  const u32 ends_here = exists ? ends.count() : 0;
+//@ end
+  const Item row = own;
+  Item end_item = end_of(plan, row, ends, place.phase);
+  AllInputs end_input;
+  if (place.phase < ends_here) load_some_inputs(end_input, plan, end_item, {0, 1});
+  own = element_of(plan, row, ends.first);
+  const Index end = exists ? static_cast<Index>((plan.along - ends.count()) / vector) : 0;
+//@ else
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
+//@ end
   const Index round = static_cast<Index>(turns) * plan.team.phases;
 //@ if split
   // CTAs that share items take rounds in turns, so that what all of them load at a time lies together.
@@ -281,6 +331,16 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 #pragma unroll 1
   for (; first + (turns - 1) * plan.team.phases < end; first += next) add_round<true>(state, plan, own, first, end, range);
   if (first < end) add_round<false>(state, plan, own, first, end, range);
+//@ if ended
+#pragma unroll 1
+  for (u32 n = place.phase; n < ends_here; n += plan.team.phases) {
+    if (n != place.phase) {
+      end_item = end_of(plan, row, ends, n);
+      load_some_inputs(end_input, plan, end_item, {0, 1});
+    }
+    add_item(state, end_input, plan, end_item, {0, 1});
+  }
+//@ end
   extern __shared__ __align__(16) u8 meeting[];
 //@ if columns
   State(&result)[results] = state;

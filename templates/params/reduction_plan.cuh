@@ -22,7 +22,7 @@ struct ReductionSource {
   i64 step;  // bytes from one element of a vector to the next
 };
 
-// Digits vary fastest first: those of what is kept, then those of what is reduced. An item is what a thread does at a time:
+// Digits vary fastest first: those of what is reduced, then those of what is kept. An item is what a thread does at a time:
 // a vector, or an element.
 template <u32 sources>
 struct ReductionPlan {
@@ -38,7 +38,7 @@ struct ReductionPlan {
   u64 count;             // elements that come together
   ReductionTeam team;
   Divider inner;         // CTAs that differ in what stands first in their numbers
-  u32 kept_digits;
+  u32 reduced_digits;
   u32 digits;
   u32 unused;
 };
@@ -54,7 +54,7 @@ struct ReductionPlanLayout : ReductionPlanLayout<sources - 1> {
   static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_reduction_digits * sizeof(Digit);
   static_assert(TMAJIT_OFFSET(Plan, first_place) == numbers && TMAJIT_OFFSET(Plan, count) == numbers + 48);
   static_assert(TMAJIT_OFFSET(Plan, team) == numbers + 56 && TMAJIT_OFFSET(Plan, inner) == numbers + 96);
-  static_assert(TMAJIT_OFFSET(Plan, kept_digits) == numbers + 108 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
+  static_assert(TMAJIT_OFFSET(Plan, reduced_digits) == numbers + 108 && sizeof(Plan) == numbers + 120 && alignof(Plan) == 8);
 };
 template <>
 struct ReductionPlanLayout<0> {};

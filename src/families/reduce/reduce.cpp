@@ -20,6 +20,9 @@ constexpr ReductionTuning tunings[] = {{.ctas_per_sm = 4, .bytes_of_thread = 128
                                        {.ctas_per_sm = 8, .bytes_of_thread = 64},
                                        {.ctas_per_sm = 2, .bytes_of_thread = 128}};
 
+/// Dimensions of what is reduced whose indices a kernel works out without a loop.
+constexpr std::size_t most_unrolled = 3;
+
 /// What a `reduce` kernel is specialised for.
 struct ReduceFacts {
   std::uint32_t op = 0;    ///< a ReductionOp
@@ -27,7 +30,7 @@ struct ReduceFacts {
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
-  Flag flat = 0;
+  std::uint32_t reduced_digits = 0;  ///< 0: more than `most_unrolled`, which the launch counts
   Flag wide = 0;
   Flag staggered = 0;
   Flag cut = 0;
@@ -45,7 +48,9 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
                     .vector = layout.vector,
                     .turns = layout.turns,
                     .columns = layout.columns ? 1U : 0U,
-                    .flat = layout.is_flat() ? 1U : 0U,
+                    .reduced_digits = layout.reduced_steps.size() <= most_unrolled
+                                          ? static_cast<std::uint32_t>(layout.reduced_steps.size())
+                                          : 0U,
                     .wide = layout.is_wide() ? 1U : 0U,
                     .staggered = layout.staggered ? 1U : 0U,
                     .cut = layout.cut ? 1U : 0U,
@@ -93,9 +98,9 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
       for (std::uint32_t s = 0; s < sources; ++s) digit.source[s] = problem.step(s + 1, step.d) * elements;
     }
   };
-  add(layout.kept_steps);
-  plan.kept_digits = k;
   add(layout.reduced_steps);
+  plan.reduced_digits = k;
+  add(layout.kept_steps);
   plan.digits = k;
   plan.first_place = problem.nest.first_place;
   plan.place_step = has_along ? problem.nest.place[layout.along] : 0;
@@ -232,13 +237,19 @@ class Reduce final : public Family {
                       .most_threads = reduction_threads,
                       .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
     parts.set("columns", facts.columns != 0);
-    parts.set("flat", facts.flat != 0);
+    parts.set("counted", facts.reduced_digits == 0);
     parts.set("wide", facts.wide != 0);
     parts.set("staggered", facts.staggered != 0);
     parts.set("cut", facts.cut != 0);
     parts.set("split", facts.split != 0);
+    // Of a row in one piece the elements that no whole vector has are taken by themselves.
+    const bool ended = facts.cut != 0 && facts.reduced_digits == 1 && facts.columns == 0;
+    parts.set("ended", ended);
+    parts.set("ranged", facts.cut != 0 && !ended);
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
     parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
+    if (facts.reduced_digits != 0)
+      parts.facts += number_fact("reduced_digits", facts.reduced_digits, "dimensions that are reduced");
     parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
     parts.facts +=

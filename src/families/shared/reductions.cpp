@@ -41,7 +41,9 @@ bool prefers_engine(const Problem& problem) {
   const auto reduced =
       std::count(nest.operand[0].strides.begin(), nest.operand[0].strides.begin() + nest.rank, 0);
   const std::uint32_t along = contiguous_dimension(problem, 1);
-  return reduced > 1 && along < nest.rank && problem.alignment(1, along) < 16;
+  return reduced > 1 && along < nest.rank && nest.operand[0].strides[along] == 0 &&
+         nest.shape[along] * problem.element_bytes(1) < bytes_of_staggered_row &&
+         problem.alignment(1, along) < 16;
 }
 
 std::string reducer_fact(ReductionOp op) {

@@ -9,9 +9,13 @@
 
 TMAJIT_BEGIN
 
+/// Rows that begin anywhere `reduce` cuts at multiples of 16 bytes if they are so long; shorter ones it loads
+/// element by element.
+inline constexpr std::uint64_t bytes_of_staggered_row = 256;
+
 /// Whether threads would load the source's elements one by one, each from a place of its own: several
-/// dimensions are reduced, and rows begin anywhere. There `engine_reduce` took 0.42 to 0.96 of the time of
-/// `reduce` (docs/reduce.md).
+/// dimensions are reduced, the one in which elements lie side by side among them, and its rows are short and
+/// begin anywhere. Elsewhere `reduce` was as fast as `engine_reduce` or faster (docs/reduce.md).
 [[nodiscard]] bool prefers_engine(const Problem& problem);
 
 /// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
