@@ -290,7 +290,7 @@ inline constexpr Rule rules[] = {
      "a barrier of the threads that wrote, after their fence and before the bulk store",
      "synchronise them: others may not have written yet", "PTX ISA: Memory Consistency Model"},
     {"store.missing-proxy-fence",
-     "A bulk store reads shared memory whose writer has executed no fence.proxy.async since.",
+     "A bulk store reads shared memory, and no fence.proxy.async lies between the write and it.",
      "fence.proxy.async by every thread that wrote, then a barrier, then the bulk store",
      "execute fence.proxy.async.shared::cta after the writes and before the barrier "
      "(cuda::ptx::fence_proxy_async)",

@@ -33,8 +33,8 @@ struct Writes {
 /// Follows writes that the copy engine must see: from the generic proxy's write (a store to shared memory, or
 /// mbarrier.init) to the copy that reads it (a bulk store, or a load that completes on the mbarrier).
 ///
-/// The thread that wrote must fence, and threads meet before one of them issues the copy. At a CTA barrier a
-/// path goes on twice: as the writer, and as another thread, which cannot fence in the writer's place.
+/// The thread that wrote fences, and threads meet before one of them issues the copy; or they meet, and then
+/// who issues it fences. At a CTA barrier a path goes on twice: as the writer, and as another thread.
 class FenceCheck final : public PathCheck {
  public:
   FenceCheck(const Kernel& kernel, Findings& findings, const Writes& writes)
@@ -71,7 +71,9 @@ class FenceCheck final : public PathCheck {
     if (event.kind == Kind::call) return;
     if (of_.fences(event)) {
       if (phase == Phase::unfenced && of_.by_many) go_on(Phase::fenced, state.facts);
-      if (phase != Phase::other_thread) return;
+      // A fence of the thread that asks for the copy lies between as well; fence.mbarrier_init is of who
+      // initialised.
+      if (phase != Phase::other_thread || of_.by_many) return;
     }
     if (event.kind == Kind::sync) {
       if (phase == Phase::fenced || phase == Phase::other_thread) return;

@@ -129,8 +129,15 @@ class Cta {
     thread = who & 1023;
     return who >> 10 != fences_[thread];
   }
-  /// Whether the thread has executed fence.proxy.async.
-  [[nodiscard]] bool fenced(std::uint32_t thread) const noexcept { return fences_[thread] != 0; }
+  /// Whether the copy engine and products that the lane asks for may read a word, which `writer` has written:
+  /// that one has executed fence.proxy.async since, or the lane has, after it had met the writer. Without
+  /// races nobody knows whether they met.
+  [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
+                             std::uint32_t& writer) const {
+    if (published(writers_[word], writer)) return true;
+    return races != nullptr ? races->fenced(warp, lane, in_cluster(4 * word))
+                            : fences_[warp.thread(lane)] != 0;
+  }
   void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0xfffff; }
 
   /// The time that %clock shows: it moves with the instructions executed, and with every look at it.

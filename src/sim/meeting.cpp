@@ -90,7 +90,7 @@ std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std
   std::uint32_t writer = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = at / 4; i < (at + bytes) / 4 && tag == 0; ++i) {
-      if (cta_.published(cta_.writers()[i], writer)) continue;
+      if (cta_.visible(warp, lane, i, writer)) continue;
       tag = cta_.writers()[i];
       offset = 4 * i;
     }

@@ -137,10 +137,10 @@ class Races {
 
   void begin_product(const Warp& warp, std::uint32_t lane) { begin_issue(warp, lane); }
   void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
-  /// fence.proxy.async by all lanes that are there.
-  void fence_async(const Warp& warp, Mask mask) { fenced_[agent_of(warp)] = of(warp).of_all(mask); }
-  /// Whether the warp knew of the last write of 4 bytes of shared memory when it last executed that fence.
-  [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t offset);
+  /// fence.proxy.async by the lanes.
+  void fence_async(const Warp& warp, Mask mask);
+  /// Whether the lane knew of the last write of 4 bytes of shared memory when it last executed that fence.
+  [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
   /// `warp` knows that the products of the groups below `group` that `other` has issued are done.
   void wait_products(const Warp& warp, const Warp& other, std::uint64_t group);
 
@@ -287,9 +287,13 @@ class Races {
   Clock met_;      ///< of those who last met
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
-  std::unordered_map<Agent, Agent> products_;               ///< by warp
-  std::unordered_map<Agent, Clock> fenced_;                 ///< by warp
-  std::unordered_map<std::uint64_t, Agent> import_agents_;  ///< by warp and lanes
+  std::unordered_map<Agent, Agent> products_;  ///< by warp
+  struct AsyncFence {
+    Mask by = 0;  ///< lanes whose last one it is
+    Clock known;
+  };
+  std::unordered_map<Agent, std::vector<AsyncFence>> async_fences_;  ///< by warp
+  std::unordered_map<std::uint64_t, Agent> import_agents_;           ///< by warp and lanes
   std::unordered_map<std::uint32_t, LaneFences> fences_;
   Imports imports_;
   Releases shared_releases_{launch_.release_numbers};

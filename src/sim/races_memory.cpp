@@ -176,14 +176,24 @@ bool Races::follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t of
   return !check(line_of(offset), word, by);
 }
 
-bool Races::fenced(const Warp& warp, std::uint32_t offset) {
-  const auto known = fenced_.find(agent_of(warp));
-  if (known == fenced_.end()) return false;
+void Races::fence_async(const Warp& warp, Mask mask) {
+  std::vector<AsyncFence>& fences = async_fences_[agent_of(warp)];
+  for (AsyncFence& earlier : fences) earlier.by &= ~mask;
+  std::erase_if(fences, [](const AsyncFence& each) { return each.by == 0; });
+  fences.push_back({mask, of(warp).of_all(mask)});
+}
+
+bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+  const auto fences = async_fences_.find(agent_of(warp));
+  if (fences == async_fences_.end()) return false;
+  const auto own = std::ranges::find_if(fences->second,
+                                        [&](const AsyncFence& each) { return (each.by >> lane & 1) != 0; });
+  if (own == fences->second.end()) return false;
   const std::uint64_t line = line_of(offset);
   const auto last = with_block(Memory::shared, line, [&](Block& block, std::uint32_t number) {
     return block.last(number, bytes_in(line, offset, offset + 4), true);
   });
-  return last && known->second.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
+  return last && own->known.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
 }
 
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {

@@ -40,7 +40,7 @@ void Races::start(std::uint32_t number) {
   phases_.clear();
   stores_.clear();
   products_.clear();
-  fenced_.clear();
+  async_fences_.clear();
   import_agents_.clear();
   fences_.clear();
   met_at_.clear();

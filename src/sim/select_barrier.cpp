@@ -72,7 +72,7 @@ void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
 
 void fence_async(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.thread(lane)); });
-  if (warp.cta->races && mask == warp.live) warp.cta->races->fence_async(warp, mask);
+  if (warp.cta->races) warp.cta->races->fence_async(warp, mask);
 }
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {

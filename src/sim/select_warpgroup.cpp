@@ -123,15 +123,6 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
 
 // The protocol.
 
-/// Whether a product may read a word that threads have written: the writer has fenced since, or the warp has,
-/// after it had met the writer. Without races nobody knows whether they met.
-bool visible(const Warp& warp, std::uint32_t word, std::uint32_t& writer) {
-  Cta& cta = *warp.cta;
-  return cta.published(cta.writers()[word], writer) ||
-         (cta.races ? cta.races->fenced(warp, cta.in_cluster(4 * word))
-                    : cta.fenced(warp.thread(first_lane(warp.live))));
-}
-
 /// Reports what is wrong with the bytes that a product reads of a matrix, and tells who looks for races.
 void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                   std::uint32_t count, std::uint32_t per) {
@@ -162,7 +153,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                      written = written && (cta.shadow()[*at + i] & (initialised | loading)) != 0;
                    }
                    for (std::uint32_t i = *at / 4; i < (*at + chunk_bytes) / 4; ++i) {
-                     if (unpublished == 0 && !visible(warp, i, writer)) {
+                     if (unpublished == 0 && !cta.visible(warp, lane, i, writer)) {
                        unpublished = cta.writers()[i];
                        at_word = i;
                      }
