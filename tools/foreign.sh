@@ -4,7 +4,8 @@
 # theirs is kept in the project. docs/check.md shows the table.
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
-#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, numba, cutlass, serving)
+#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, newer_triton, numba, cutlass,
+#                                         serving)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
@@ -92,6 +93,9 @@ fi
 if grep -q '^numba\.' <<<"$names"; then
   compiler numba "fetch Numba (110 MB)" numpy 'numba-cuda==0.30.4' 'numba==0.68.1' 'llvmlite==0.50.0' 'cuda-bindings==13.5.0' \
     'cuda-core==1.2.2' 'cuda-pathfinder==1.9.0' 'nvidia-nvvm==13.5.37' packaging || warn "Numba cannot be fetched"
+fi
+if grep -q '^newer_triton\.' <<<"$names"; then
+  compiler newer_triton "fetch a newer Triton (170 MB)" numpy 'triton==3.9.0' || warn "the newer Triton cannot be fetched"
 fi
 nvcc=()
 if grep -qE '^(cut(e|lass)|serving)\.' <<<"$names"; then

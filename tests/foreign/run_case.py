@@ -105,6 +105,8 @@ def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
     description = json.loads(json.dumps(launch.description))
     if (folder / "shared_bytes").exists():
         description["shared_bytes"] = int((folder / "shared_bytes").read_text())
+    if (folder / "threads").exists():
+        description["block"] = int((folder / "threads").read_text())
     for name, array in launch.inputs.items():
         numpy.save(folder / f"{name}.npy", array)
         description["buffers"][name]["in"] = f"{name}.npy"

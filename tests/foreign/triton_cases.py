@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 import sys
 
@@ -20,7 +21,8 @@ TILE = {"BM": 64, "BN": 64, "BK": 64}
 TRAILING = [{"buffer": "scratch"}, {"buffer": "scratch"}]
 
 
-def _compile(kernel: str, signature: dict, constants: dict, tools: Tools, folder: pathlib.Path) -> pathlib.Path:
+def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: Tools, folder: pathlib.Path, options=None):
+    """The PTX of a kernel in FILE.py; a constant {"language": name} is that of Triton's language."""
     if str(tools.site) not in sys.path:
         sys.path.insert(0, str(tools.site))
     try:
@@ -29,33 +31,39 @@ def _compile(kernel: str, signature: dict, constants: dict, tools: Tools, folder
         from triton.compiler import ASTSource
     except ImportError as error:
         raise CannotMake(f"Triton cannot be imported: {error}") from None
-    import triton_kernels
+    kernels = importlib.import_module(file)
+    named = lambda each: getattr(triton.language, each["language"]) if isinstance(each, dict) else each
+    constants = {name: named(each) for name, each in constants.items()}
 
     # What Triton finds out at a call: addresses and sizes are multiples of 16.
     divisible = {
         (at,): [["tt.divisibility", 16]]
         for at, (name, kind) in enumerate(signature.items())
-        if kind.startswith("*") or name in ("M", "N", "K")
+        if kind.startswith("*") or name in ("M", "N", "K", "length")
     }
     source = ASTSource(
-        getattr(triton_kernels, kernel),
+        getattr(kernels, kernel),
         signature={**signature, **dict.fromkeys(constants, "constexpr")},
         constexprs=constants,
         attrs=divisible,
     )
-    made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    try:
+        made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options or {})
+    except Exception as reason:  # whatever a compiler throws is the reason
+        raise CannotMake(f"{type(reason).__name__}: {str(reason)[-300:]}") from None
     path = folder / f"{kernel}.ptx"
     path.write_text(made.asm["ptx"])
     # A launch allows the shared memory that this compilation asked for.
     (folder / "shared_bytes").write_text(str(made.metadata.shared))
+    (folder / "threads").write_text(str(32 * made.metadata.num_warps))
     return path
 
 
-def _number(kind: str, value) -> dict:
+def number(kind: str, value) -> dict:
     return {"type": kind, "value": value}
 
 
-def _launch(kernel: str, grid, parameters: list, inputs: dict, expected: dict, tolerance=0.0, scratch=128) -> Launch:
+def launched(kernel: str, grid, parameters: list, inputs: dict, expected: dict, tolerance=0.0, scratch=128) -> Launch:
     buffers = {name: {} for name in [*inputs, *expected]}
     buffers["scratch"] = {"dtype": "u8", "shape": [scratch]}
     description = {
@@ -71,14 +79,14 @@ def _launch(kernel: str, grid, parameters: list, inputs: dict, expected: dict, t
 def _vector_add() -> Launch:
     random = numpy.random.default_rng(1)
     x, y = (random.standard_normal(5000).astype(numpy.float32) for _ in range(2))
-    return _launch("vector_add", 5, ["x", "y", "out", _number("i32", 5000)], {"x": x, "y": y}, {"out": x + y})
+    return launched("vector_add", 5, ["x", "y", "out", number("i32", 5000)], {"x": x, "y": y}, {"out": x + y})
 
 
 def _softmax() -> Launch:
     x = numpy.random.default_rng(2).standard_normal((6, 781)).astype(numpy.float32)
     powers = numpy.exp(x - x.max(1, keepdims=True), dtype=numpy.float64)
     out = (powers / powers.sum(1, keepdims=True)).astype(numpy.float32)
-    return _launch("softmax", 6, ["x", "out", _number("i32", 781)], {"x": x}, {"out": out}, 1e-5)
+    return launched("softmax", 6, ["x", "out", number("i32", 781)], {"x": x}, {"out": out}, 1e-5)
 
 
 def _factors(m: int, n: int, k: int):
@@ -92,30 +100,30 @@ def _factors(m: int, n: int, k: int):
 def _matmul() -> Launch:
     # As many steps along K that stages are used again; so below.
     a, b, c = _factors(128, 96, 288)
-    sizes = [_number("i32", each) for each in (128, 96, 288)]
-    return _launch("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
+    sizes = [number("i32", each) for each in (128, 96, 288)]
+    return launched("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
 
 
 def _descriptor(buffer: str, shape) -> list:
     """A tensor descriptor made by the host: its map, then shape and strides, which a kernel need not read."""
     tensor_map = {"buffer": buffer, "box": [64, 64], "swizzle": "128B"}
-    sizes = [_number("i32", each) for each in shape]
-    strides = [_number("i64", each) for each in (shape[1], 1)]
+    sizes = [number("i32", each) for each in shape]
+    strides = [number("i64", each) for each in (shape[1], 1)]
     return [{"tensor_map": tensor_map}, *sizes, *strides]
 
 
 def _matmul_of_host_descriptors() -> Launch:
     a, b, c = _factors(128, 128, 320)
     parameters = [*_descriptor("a", a.shape), *_descriptor("b", b.shape), *_descriptor("c", c.shape)]
-    parameters.append(_number("i32", 320))
-    return _launch("matmul_of_host_descriptors", [2, 2], parameters, {"a": a, "b": b}, {"c": c})
+    parameters.append(number("i32", 320))
+    return launched("matmul_of_host_descriptors", [2, 2], parameters, {"a": a, "b": b}, {"c": c})
 
 
 def _persistent_matmul() -> Launch:
     a, b, c = _factors(192, 192, 128)
-    sizes = [_number("i32", each) for each in (192, 192, 128)]
+    sizes = [number("i32", each) for each in (192, 192, 128)]
     # Three tensor maps of 128 bytes for each CTA, which it writes itself.
-    return _launch("persistent_matmul", 4, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4 * 384)
+    return launched("persistent_matmul", 4, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4 * 384)
 
 
 def _attention() -> Launch:
@@ -125,8 +133,8 @@ def _attention() -> Launch:
     s = numpy.where(numpy.tril(numpy.ones((256, 256), bool)), s, -1.0e6)
     p = numpy.exp2(s - s.max(2, keepdims=True))
     out = (p / p.sum(2, keepdims=True)) @ v.astype(numpy.float64)
-    parameters = ["q", "k", "v", "out", _number("i32", 256), _number("f32", 0.125)]
-    return _launch("attention", [4, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
+    parameters = ["q", "k", "v", "out", number("i32", 256), number("f32", 0.125)]
+    return launched("attention", [4, 2], parameters, {"q": q, "k": k, "v": v}, {"out": out.astype(numpy.float16)}, 4e-3)
 
 
 def _histogram() -> Launch:
@@ -140,24 +148,24 @@ def _histogram() -> Launch:
         "sums": sums,
         "lock": numpy.array([0, x.sum()], numpy.int32),
     }
-    return _launch("histogram", 3, ["x", "counts", "largest", "sums", "lock", _number("i32", 700)], {"x": x}, expected)
+    return launched("histogram", 3, ["x", "counts", "largest", "sums", "lock", number("i32", 700)], {"x": x}, expected)
 
 
 def _sort() -> Launch:
     x = numpy.random.default_rng(6).integers(-1000, 1000, (3, 256)).astype(numpy.int32)
-    return _launch("sort", 3, ["x", "out"], {"x": x}, {"out": numpy.sort(x, 1)})
+    return launched("sort", 3, ["x", "out"], {"x": x}, {"out": numpy.sort(x, 1)})
 
 
 def _running_sum() -> Launch:
     x = numpy.random.default_rng(7).integers(-8, 9, (2, 1024)).astype(numpy.float32)
-    return _launch("running_sum", 2, ["x", "out"], {"x": x}, {"out": numpy.cumsum(x, 1).astype(numpy.float32)})
+    return launched("running_sum", 2, ["x", "out"], {"x": x}, {"out": numpy.cumsum(x, 1).astype(numpy.float32)})
 
 
 def _case(kernel: str, signature: str, constants: dict, launch, known=None) -> Case:
     types = dict(each.split(":") for each in signature.split())
 
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
-        return _compile(kernel, types, constants, tools, folder)
+        return compiled("triton_kernels", kernel, types, constants, tools, folder)
 
     return Case(f"triton.{kernel}", "triton", make, launch, known or {})
 
