@@ -141,6 +141,8 @@ class Races {
   void fence_async(const Warp& warp, Mask mask);
   /// Whether the lane knew of the last write of 4 bytes of shared memory when it last executed that fence.
   [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
+  /// Whether the last write of 4 bytes comes before the cluster's last barrier, a relaxed one too.
+  [[nodiscard]] bool met_since_write(std::uint32_t offset) { return knows_write(met_, offset); }
   /// `warp` knows that the products of the groups below `group` that `other` has issued are done.
   void wait_products(const Warp& warp, const Warp& other, std::uint64_t group);
 
@@ -226,6 +228,7 @@ class Races {
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   /// Adds what the lanes' relaxed waits for mbarriers have seen.
   void add_waited(const Warp& warp, Mask mask, Clock& target) const;
+  [[nodiscard]] bool knows_write(const Clock& known, std::uint32_t offset);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
   [[nodiscard]] Phases& phases(std::uint32_t offset);
   [[nodiscard]] Touch touch(const Warp& warp, Mask mask, const WarpAccess& access);

@@ -188,12 +188,15 @@ bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
   if (fences == async_fences_.end()) return false;
   const auto own = std::ranges::find_if(fences->second,
                                         [&](const AsyncFence& each) { return (each.by >> lane & 1) != 0; });
-  if (own == fences->second.end()) return false;
+  return own != fences->second.end() && knows_write(own->known, offset);
+}
+
+bool Races::knows_write(const Clock& known, std::uint32_t offset) {
   const std::uint64_t line = line_of(offset);
   const auto last = with_block(Memory::shared, line, [&](Block& block, std::uint32_t number) {
     return block.last(number, bytes_in(line, offset, offset + 4), true);
   });
-  return last && own->known.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
+  return last && known.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
 }
 
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {

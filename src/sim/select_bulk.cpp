@@ -160,9 +160,11 @@ SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const Mem
 /// The mbarrier that a load completes on, in the CTA that its bytes go to.
 std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
   const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
-  // Of an init that is not even ordered before the load it is said that they race.
+  // Of an init that nobody has waited for it is said that they race.
+  const std::uint32_t place = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
-      (!target.races || target.races->follows_write(warp, lane, target.in_cluster(at.offset)))) {
+      (!target.races || target.races->follows_write(warp, lane, place) ||
+       target.races->met_since_write(place))) {
     warp.report(
         lane, "mbarrier.init-not-fenced",
         fmt::format("a load completes on the mbarrier at shared address {:#x}, whose mbarrier.init no fence "
