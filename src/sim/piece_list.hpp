@@ -2,13 +2,11 @@
 
 /// The pieces of a line of memory, in the order in which they came.
 #include "sim/piece.hpp"
+#include "sim/slabs.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 TMAJIT_BEGIN
@@ -19,15 +17,15 @@ namespace sim {
 class PieceList {
  public:
   PieceList() = default;
-  ~PieceList() { std::free(begin()); }
   PieceList(const PieceList&) = delete;
   PieceList& operator=(const PieceList&) = delete;
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  void push(const Piece& piece) {
+  /// `slabs`: the same ones each time, which outlive the list.
+  void push(const Piece& piece, Slabs& slabs) {
     const std::uint32_t last = size();
-    if (last == room_) grow();
+    if (last == room_) grow(slabs);
     if (piece.access.cluster != cluster_ || last == 0) begin_run(piece.access.cluster, last);
     begin()[last] = piece;
     if (piece.has_table()) {
@@ -136,10 +134,10 @@ class PieceList {
   }
   [[nodiscard]] Part* begin() const noexcept { return parts_.load(std::memory_order_relaxed); }
   void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
-  void grow() {
+  void grow(Slabs& slabs) {
     const std::uint32_t wanted = std::max(least_room, 2 * room_);
-    auto* const more = static_cast<Part*>(std::realloc(begin(), wanted * sizeof(Part)));
-    if (more == nullptr) throw std::bad_alloc();
+    auto* const more = static_cast<Part*>(slabs.take(wanted * sizeof(Part)));
+    std::uninitialized_copy_n(begin(), size(), more);
     parts_.store(more, std::memory_order_relaxed);
     if (tables_ != nullptr) {
       std::unique_ptr<LaneTable[]> tables(new LaneTable[wanted]);  // NOLINT: as above

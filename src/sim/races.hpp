@@ -18,8 +18,9 @@ struct Copy;
 
 /// What of a launch all its clusters see.
 struct LaunchOrder {
-  explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions) {}
+  explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions, slabs) {}
 
+  Slabs slabs;
   GlobalShadow shadow;
   std::atomic<std::uint64_t> release_numbers = 0;
   Releases releases{release_numbers};

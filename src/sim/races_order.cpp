@@ -13,9 +13,11 @@ Races::Races(Cluster& cluster, const Launch& launch)
       warps_each_(static_cast<std::uint32_t>(cluster.cta(0).warps.size())),
       pitch_(pitch(cluster.cta(0).shared_bytes())),
       warps_(std::size_t{warps_each_} * cluster.size()),
-      shared_(std::size_t{pitch_ / Block::bytes} * cluster.size()),
       barriers_(std::size_t{16} * cluster.size()),
-      flights_(launch.overlapped.empty() ? nullptr : &launch.overlapped) {}
+      flights_(launch.overlapped.empty() ? nullptr : &launch.overlapped) {
+  const std::size_t blocks = std::size_t{pitch_ / Block::bytes} * cluster.size();
+  while (shared_.size() < blocks) shared_.emplace_back(launch_.slabs);
+}
 
 Agent Races::agent_of(const Warp& warp) const noexcept {
   return static_cast<Agent>(warp.cta->rank * warps_each_ + warp.index);

@@ -179,7 +179,7 @@ void Block::Whole::take(Records*& spare) {
 }
 
 PieceList& Block::split(std::uint32_t line) {
-  if (lists_.load(std::memory_order_relaxed) == nullptr) lists_ = new Lists;
+  if (lists_.load(std::memory_order_relaxed) == nullptr) lists_ = new (slabs_.take(sizeof(Lists))) Lists;
   PieceList& pieces = (*lists_.load(std::memory_order_relaxed))[line];
   if ((split_ >> line & 1) != 0) return pieces;
   split_ |= 1U << line;
@@ -189,7 +189,7 @@ PieceList& Block::split(std::uint32_t line) {
     Piece piece;
     piece.bytes = whole_line;
     piece.access = records->at(line);
-    pieces.push(piece);
+    pieces.push(piece, slabs_);
     records->forget(line);
   }
   return pieces;
@@ -256,7 +256,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   } else if (add_read(pieces, piece, by)) {
     return;
   }
-  pieces.push(piece);
+  pieces.push(piece, slabs_);
 }
 
 void Block::clear() {
@@ -270,7 +270,7 @@ void Block::clear() {
   reads_.clear();
 }
 
-GlobalShadow::GlobalShadow(const std::vector<Region>& regions) {
+GlobalShadow::GlobalShadow(const std::vector<Region>& regions, Slabs& slabs) : slabs_(slabs) {
   parts_.reserve(regions.size());
   for (const Region& region : regions) {
     const std::uint64_t past = region.begin % line_bytes;
@@ -282,7 +282,9 @@ GlobalShadow::GlobalShadow(const std::vector<Region>& regions) {
 
 GlobalShadow::~GlobalShadow() {
   for (const Part& part : parts_) {
-    for (std::size_t i = 0; i < blocks_of(part); ++i) delete part.blocks[i].load();
+    for (std::size_t i = 0; i < blocks_of(part); ++i) {
+      if (Block* const block = part.blocks[i].load()) std::destroy_at(block);
+    }
   }
 }
 
@@ -306,8 +308,9 @@ GlobalShadow::Found GlobalShadow::find(std::uint64_t address, std::size_t& hint)
   Block* block = slot.load(std::memory_order_acquire);
   if (block != nullptr) [[likely]]
     return {block, line};
-  auto fresh = std::make_unique<Block>();
-  if (slot.compare_exchange_strong(block, fresh.get(), std::memory_order_acq_rel)) block = fresh.release();
+  auto* const fresh = new (slabs_.take(sizeof(Block))) Block(slabs_);
+  if (slot.compare_exchange_strong(block, fresh, std::memory_order_acq_rel)) return {fresh, line};
+  std::destroy_at(fresh);  // Another thread was first.
   return {block, line};
 }
 

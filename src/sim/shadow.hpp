@@ -59,8 +59,11 @@ struct Conflict {
 /// The shadow of 4 KiB.
 class Block {
  public:
-  Block() = default;
-  ~Block() { delete lists_.load(); }
+  /// `slabs` outlive the block.
+  explicit Block(Slabs& slabs) : slabs_(slabs) {}
+  ~Block() {
+    if (Lists* const lists = lists_.load()) std::destroy_at(lists);
+  }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -142,6 +145,7 @@ class Block {
 
   PieceList& split(std::uint32_t line);
 
+  Slabs& slabs_;
   Whole writes_;
   Whole reads_;
   Records* spare_ = &first_;
@@ -155,7 +159,8 @@ class Block {
 /// into being once, and are locked to be used.
 class GlobalShadow {
  public:
-  explicit GlobalShadow(const std::vector<Region>& regions);
+  /// `slabs` outlive the shadow.
+  GlobalShadow(const std::vector<Region>& regions, Slabs& slabs);
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
   GlobalShadow& operator=(const GlobalShadow&) = delete;
@@ -187,6 +192,7 @@ class GlobalShadow {
   }
   void search(std::uint64_t address, std::size_t& hint) const noexcept;
 
+  Slabs& slabs_;
   std::vector<Part> parts_;
 };
 
