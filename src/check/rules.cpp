@@ -38,6 +38,7 @@ struct Helper {
 constexpr Helper helpers[] = {
     {"load.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"mbarrier.init-not-fenced", "ptx::fence_mbarrier_init()"},
+    {"store.late-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"store.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},
     {"wgmma.copy-not-fenced", "ptx::fence_proxy_async_shared()"},
     {"wgmma.missing-proxy-fence", "ptx::fence_proxy_async_shared()"},

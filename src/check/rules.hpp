@@ -286,6 +286,12 @@ inline constexpr Rule rules[] = {
     {"store.in-flight-read", "A bulk store reads shared memory that a load has not delivered yet.",
      "a wait on the load's mbarrier before the store", "wait for the phase that the load completes",
      "PTX ISA: Async proxy, mbarrier.try_wait"},
+    {"store.late-proxy-fence",
+     "A bulk store reads shared memory that others wrote, and only the thread that stores has fenced.",
+     "fence.proxy.async by every thread that wrote, then a barrier, then the bulk store",
+     "execute fence.proxy.async.shared::cta after the writes and before the barrier "
+     "(cuda::ptx::fence_proxy_async)",
+     "CUDA C++ Programming Guide: Asynchronous data copies using TMA", Severity::omission},
     {"store.missing-barrier", "One thread stores in bulk what many have written, and no barrier is between.",
      "a barrier of the threads that wrote, after their fence and before the bulk store",
      "synchronise them: others may not have written yet", "PTX ISA: Memory Consistency Model"},

@@ -1,6 +1,7 @@
 #include "lint/checks.hpp"
 
 #include <map>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -28,13 +29,18 @@ struct Writes {
   check::RuleId rule;  ///< that is broken where no fence stands between the two
   /// What is said of the read, with the line of the write; if one thread writes, of the write.
   const char* found;
+  /// Where only who reads has fenced, once it had met who wrote: the rule that is broken, if any, and what is
+  /// said.
+  std::optional<check::RuleId> late_rule = {};
+  const char* late = nullptr;
 };
 
 /// Follows writes that the copy engine must see: from the generic proxy's write (a store to shared memory, or
 /// mbarrier.init) to the copy that reads it (a bulk store, or a load that completes on the mbarrier).
 ///
-/// The thread that wrote fences, and threads meet before one of them issues the copy; or they meet, and then
-/// who issues it fences. At a CTA barrier a path goes on twice: as the writer, and as another thread.
+/// The thread that wrote fences, and threads meet before one of them issues the copy; that they meet, and
+/// then who issues it fences, lies between as well and is an omission. At a CTA barrier a path goes on twice:
+/// as the writer, and as another thread.
 class FenceCheck final : public PathCheck {
  public:
   FenceCheck(const Kernel& kernel, Findings& findings, const Writes& writes)
@@ -71,18 +77,22 @@ class FenceCheck final : public PathCheck {
     if (event.kind == Kind::call) return;
     if (of_.fences(event)) {
       if (phase == Phase::unfenced && of_.by_many) go_on(Phase::fenced, state.facts);
-      // A fence of the thread that asks for the copy lies between as well; fence.mbarrier_init is of who
-      // initialised.
-      if (phase != Phase::other_thread || of_.by_many) return;
+      if (phase == Phase::other_thread && of_.late_rule) go_on(Phase::fenced_late, state.facts);
+      if (phase != Phase::other_thread || of_.late_rule) return;
     }
     if (event.kind == Kind::sync) {
-      if (phase == Phase::fenced || phase == Phase::other_thread) return;
+      if (phase == Phase::fenced || phase == Phase::other_thread || phase == Phase::fenced_late) return;
       go_on(Phase::other_thread, kernel_.conditions.of_others(state.facts));
       go_on(Phase::met, state.facts);
       return;
     }
     if (is_reader_[index]) {
       if (const auto write = read_from(state.origin, event)) {
+        if (phase == Phase::fenced_late) {
+          findings_.add(event.instruction, *of_.late_rule,
+                        fmt::format(fmt::runtime(of_.late), writes_at(state, kernel_.events[*write])));
+          return;
+        }
         if (phase != Phase::fenced) {
           report(state, kernel_.events[*write], event);
           return;
@@ -102,8 +112,9 @@ class FenceCheck final : public PathCheck {
     met,           ///< unfenced, past a barrier
     fenced,        ///< not past a barrier
     other_thread,  ///< one that has met the writer, who had not fenced
+    fenced_late,   ///< that one has
   };
-  static constexpr std::uint64_t phases = 4;
+  static constexpr std::uint64_t phases = 5;
   static constexpr std::uint32_t none = ~0U;
   /// A write on its way: groups that the same copies read are alike to all that follows.
   struct Followed {
@@ -217,6 +228,10 @@ constexpr Writes stores{
     .found =
         "a bulk store that can follow the store to shared memory at {} without a fence by the thread "
         "that wrote",
+    .late_rule = check::RuleId("store.late-proxy-fence"),
+    .late =
+        "a bulk store that can follow the store to shared memory at {} with a fence by the thread that "
+        "stores alone",
 };
 
 constexpr Writes inits{

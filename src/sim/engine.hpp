@@ -129,10 +129,16 @@ class Engine {
     bool read = false;
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
-  /// The tag of a thread that has written what the copy touches, and not fenced since; 0 if there is none, or
-  /// if the lane that issues the copy does not even know that it has written: that is a race, and said there.
-  [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy, const Warp& warp,
-                                                 std::uint32_t lane) const;
+  /// Whose fence.proxy.async is looked for.
+  enum class Fence : std::uint8_t {
+    of_anyone,  ///< that of the lane that issues a copy, too, if it knew of the write
+    of_writer,
+  };
+  /// The tag of a thread that has written what the copy touches, and nobody has fenced since; 0 if there is
+  /// none, or if the lane that issues the copy does not even know that it has written: that is a race, and
+  /// said there.
+  [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane,
+                                                 Fence fence) const;
   /// A load comes through another proxy than the stores that it overwrites.
   void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
   /// The load's thread does not know that the phase before is over.

@@ -73,7 +73,7 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
 void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
   // st.async and red.async go through the generic proxy.
   if (load.deposit != nullptr) return;
-  const std::uint32_t tag = unpublished_writer(load, warp, lane);
+  const std::uint32_t tag = unpublished_writer(load, warp, lane, Fence::of_anyone);
   if (tag == 0) return;
   std::uint32_t writer = 0;
   (void)cta_.published(tag, writer);
@@ -84,13 +84,16 @@ void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lan
                   range_text(load), text_of(cta_.thread_index(writer))));
 }
 
-std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane) const {
+std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane,
+                                         Fence fence) const {
   std::uint32_t tag = 0;
   std::uint32_t offset = 0;
   std::uint32_t writer = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = at / 4; i < (at + bytes) / 4 && tag == 0; ++i) {
-      if (cta_.visible(warp, lane, i, writer)) continue;
+      if (fence == Fence::of_writer ? cta_.published(cta_.writers()[i], writer)
+                                    : cta_.visible(warp, lane, i, writer))
+        continue;
       tag = cta_.writers()[i];
       offset = 4 * i;
     }
@@ -134,14 +137,21 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                                  range_text(copy), load.text),
                      {}, {}, load.place);
   }
-  const std::uint32_t unpublished = unpublished_writer(copy, warp, lane);
+  const std::uint32_t unpublished = unpublished_writer(copy, warp, lane, Fence::of_anyone);
+  std::uint32_t writer = 0;
   if (unpublished != 0) {
-    std::uint32_t writer = 0;
     (void)cta_.published(unpublished, writer);
     warp.report(lane, "store.missing-proxy-fence",
                 fmt::format("a bulk store reads shared memory that thread {} wrote with no "
                             "fence.proxy.async since",
                             text_of(cta_.thread_index(writer))));
+  } else if (const std::uint32_t late = unpublished_writer(copy, warp, lane, Fence::of_writer); late != 0) {
+    (void)cta_.published(late, writer);
+    warp.report(
+        lane, "store.late-proxy-fence",
+        fmt::format("a bulk store reads shared memory that thread {} wrote, and the thread that stores "
+                    "has executed fence.proxy.async in its place",
+                    text_of(cta_.thread_index(writer))));
   }
   return fresh && delivered && unpublished == 0;
 }

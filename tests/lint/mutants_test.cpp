@@ -84,6 +84,10 @@ const char* const commit = "cp.async.bulk.commit_group";
 
 std::vector<Mutant> mutants() {
   const Edit no_last_wait = drop_last("cp.async.bulk.wait_group");
+  const auto only_leader_fences = [](const std::string& text) {
+    // The fence moves from all threads to the one that stores.
+    return before(tensor_store, "fence.proxy.async.shared::cta;")(drop(proxy_fence)(text));
+  };
   const auto one_dimension_more = [](const std::string& text) {
     return swap(tensor_load, ".2d", ".3d")(swap(tensor_load, "{%r", "{%r1, %r")(text));
   };
@@ -93,6 +97,9 @@ std::vector<Mutant> mutants() {
        "store.missing-proxy-fence"},
       {"bulk without its proxy fence", Base::bulk, drop(proxy_fence), "store.missing-proxy-fence"},
       {"transpose without its proxy fence", Base::transpose, drop(proxy_fence), "store.missing-proxy-fence"},
+      {"map fences in the storing thread only", Base::map, only_leader_fences, "store.late-proxy-fence"},
+      {"transpose fences in the storing thread only", Base::transpose, only_leader_fences,
+       "store.late-proxy-fence"},
       {"map fences the wrong memory", Base::map, swap(proxy_fence, "shared::cta", "global"),
        "store.missing-proxy-fence"},
       {"map's threads do not meet before the store", Base::map, drop("barrier.sync.aligned"),
