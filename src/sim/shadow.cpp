@@ -178,10 +178,9 @@ void Block::Whole::take(Records*& spare) {
   spare = nullptr;
 }
 
-PieceList& Block::split(std::uint32_t line) {
+void Block::begin_pieces(std::uint32_t line) {
   if (lists_.load(std::memory_order_relaxed) == nullptr) lists_ = new (slabs_.take(sizeof(Lists))) Lists;
   PieceList& pieces = (*lists_.load(std::memory_order_relaxed))[line];
-  if ((split_ >> line & 1) != 0) return pieces;
   split_ |= 1U << line;
   pieces.clear();
   for (Whole* const records : {&writes_, &reads_}) {
@@ -192,7 +191,6 @@ PieceList& Block::split(std::uint32_t line) {
     pieces.push(piece, slabs_);
     records->forget(line);
   }
-  return pieces;
 }
 
 std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writes) {

@@ -143,7 +143,13 @@ class Block {
     std::unique_ptr<Records> more_;
   };
 
-  PieceList& split(std::uint32_t line);
+  /// The pieces of a line, which has them from now on.
+  PieceList& split(std::uint32_t line) {
+    if ((split_ >> line & 1) == 0) [[unlikely]]
+      begin_pieces(line);
+    return (*lists_.load(std::memory_order_relaxed))[line];
+  }
+  void begin_pieces(std::uint32_t line);
 
   Slabs& slabs_;
   Whole writes_;
