@@ -32,8 +32,8 @@ void chain(example::Session& session) {
   const std::uint32_t length = session.option("--length")[0];
   std::vector<float> rod(length);
   std::vector<float> conductivity(length);
-  for (std::uint32_t i = 0; i < length;
-       ++i) {  // Small numbers of few bits: every sum of eight steps is exact.
+  // Small numbers of few bits: every sum of eight steps is exact.
+  for (std::uint32_t i = 0; i < length; ++i) {
     rod[i] = static_cast<float>(i % 16);
     conductivity[i] = i % 3 == 0 ? 0.5F : 0.25F;
   }

@@ -394,13 +394,11 @@ inline constexpr Rule rules[] = {
      "wgmma.commit_group and a wgmma.wait_group that covers the product, before its results or A are touched",
      "wait for the group; keep other values out of the accumulators", "PTX ISA: wgmma.mma_async"},
     {"wgmma.swizzle",
-     "A wgmma.mma_async reads shared memory by another swizzle than that of the tensor map that it was "
-     "loaded "
-     "through.",
+     "A wgmma.mma_async reads shared memory by another swizzle than that of the tensor map through which it "
+     "was loaded.",
      "the same swizzle in the tensor map and in the matrix descriptor",
      "encode the map with the swizzle that the descriptor's bits 62 and 63 say, or change those; where "
-     "global "
-     "memory holds the matrix in swizzled order already, allow this",
+     "global memory holds the matrix in swizzled order already, allow this",
      "PTX ISA: Matrix Descriptor Format, Swizzling Modes"},
     {"wgmma.warpgroup", "The warps of a warpgroup do not execute the same wgmma.mma_async.",
      "the same instruction by all threads of four warps, the first a multiple of 4",

@@ -38,9 +38,9 @@ struct Writes {
 /// Follows writes that the copy engine must see: from the generic proxy's write (a store to shared memory, or
 /// mbarrier.init) to the copy that reads it (a bulk store, or a load that completes on the mbarrier).
 ///
-/// The thread that wrote fences, and threads meet before one of them issues the copy; that they meet, and
-/// then who issues it fences, lies between as well and is an omission. At a CTA barrier a path goes on twice:
-/// as the writer, and as another thread.
+/// The thread that wrote fences, and then threads meet before one of them issues the copy. Where they meet
+/// first, and the thread that issues the copy fences, the fence lies between the two as well: `late_rule`
+/// says so. At a CTA barrier a path goes on twice: as the writer, and as another thread.
 class FenceCheck final : public PathCheck {
  public:
   FenceCheck(const Kernel& kernel, Findings& findings, const Writes& writes)

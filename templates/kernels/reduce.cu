@@ -11,7 +11,8 @@
 // Several CTAs share what comes together. Each leaves its part in scratch memory, and the last one that does puts all of
 // them together, by their numbers: which CTA that is changes nothing.
 //@ end
-//@ # Facts of the kernel: Index, vector, turns, reduced_digits unless they are counted, Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
+//@ # Facts of the kernel: Index, vector, turns, reduced_digits unless they are counted, Reducer, Destination, Source<i>,
+//@ # AllSources, evaluate(), behind().
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
