@@ -62,11 +62,11 @@ constexpr KnownFlag flags[] = {
     {"run", "a source's elements lie side by side, or a small step apart"},
     {"repeat", "a source's elements along the row are all the same one"},
     {"elements", "a source's elements, or some tensors', are moved one by one"},
-    {"columns", "threads side by side reduce items side by side in what is kept (reduce, engine_reduce)"},
+    {"columns", "threads side by side reduce items side by side in what is kept (reduce)"},
     {"counted", "a launch says how many dimensions are reduced (reduce)"},
     {"ended", "what is reduced is one row, whose elements in no whole vector are taken one by one (reduce)"},
     {"ranged", "a row that is loaded as vectors may have part of one (reduce)"},
-    {"split", "several CTAs share what comes together (reduce, engine_reduce)"},
+    {"split", "several CTAs share what comes together (reduce)"},
     {"wide", "items are counted in 64 bits (reduce)"},
     {"image", "a source comes through an image in shared memory"},
 

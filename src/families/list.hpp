@@ -18,12 +18,10 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& spans_family();
 [[nodiscard]] const Family& linear_family();
 [[nodiscard]] const Family& multicast_family();
-[[nodiscard]] const Family& exchange_family();
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();
 [[nodiscard]] const Family& reduce_family();
-[[nodiscard]] const Family& engine_reduce_family();
 [[nodiscard]] const Family& ragged_family();
 [[nodiscard]] const Family& im2col_family();
 [[nodiscard]] const Family& convolution_family();

@@ -1,4 +1,5 @@
 /// The family reduce: what it takes, its rules, and random reductions on the simulated device.
+#include "families/reduce/reduction_team.hpp"
 #include "families/reductions.hpp"
 #include "kernel/plan_state.hpp"
 
@@ -197,46 +198,35 @@ TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it"
   CHECK(mean.result() == reference::Scalar(2.0F / 3.0F));
 }
 
-TEST_CASE("the copy engine brings reductions of memory without gaps, wherever it begins") {
+TEST_CASE("random reductions of memory without gaps, wherever it begins, equal the reference") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 16);
   const std::uint64_t seed = reference::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
-  std::multiset<std::string> families;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::RandomReduction reduction = tests::dense_reduction(seed + n, 30'000);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << reduction.text());
     try {
-      CHECK(tests::run_reduction(runtime, reduction, seed + n, &families) == "");
+      CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
   }
-  CHECK(families.count("engine_reduce") >= cases / 2);
-}
-
-TEST_CASE(
-    "the planner leaves to the copy engine what threads would load element by element from places of their "
-    "own") {
-  const auto family = [](const std::vector<std::uint64_t>& shape, const std::vector<std::int64_t>& axes,
-                         const std::vector<std::uint64_t>& kept) {
-    return only_plan(to(f32, kept), {.axes = axes}, {dense(f32, shape)}).family().name;
-  };
-  CHECK(family({269, 40, 97, 59}, {1, 3}, {269, 97}) == "engine_reduce");
-  CHECK(family({96, 24, 128, 143}, {1, 3}, {96, 128}) == "reduce");  // rows are cut into vectors
-  CHECK(family({21, 25, 3900, 9}, {0, 2}, {25, 9}) == "reduce");     // columns
-  CHECK(family({269, 40, 97, 64}, {1, 3}, {269, 97}) == "reduce");   // aligned
-  CHECK(family({17077, 907}, {0}, {907}) == "reduce");               // one dimension
-  CHECK(family({3, 5, 3, 9}, {0, 2}, {5, 9}) == "reduce");           // too short for the copy engine
 }
 
 TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
-  for (const auto& [rows, columns] : {std::pair<std::uint64_t, std::uint64_t>{1300, 251}, {3000, 131}}) {
-    const auto reduction = tests::shared_reduction(f32, rows, columns, 0, ReductionOp::sum);
+  const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
+    const auto reduction = tests::shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());
-    std::multiset<std::string> families;
-    CHECK(tests::run_reduction(runtime, reduction, 3, &families) == "");
-    CHECK(families.count("engine_reduce") > 0);
-  }
+    const KernelPlan plan = only_plan({reduction.destination.view, 0x7000'0000'0000}, reduction.what,
+                                      {{reduction.sources.front().view, 0x10000000}});
+    const KernelChoice choice = plan.choice();
+    const ReductionTeamShape team{
+        .columns = true, .owners = choice.tile[0], .phases = choice.tile[1], .parts = choice.tile[2]};
+    CHECK(parts_of_group(team) < team.parts);
+    CHECK(tests::run_reduction(runtime, reduction, 3) == "");
+  };
+  check(ElementType::u8, 2246, 103);
+  check(f32, 8563, 53);
 }

@@ -267,8 +267,7 @@ RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint
           .sources = {{TensorView::contiguous(type, {rows, columns})}}};
 }
 
-std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed,
-                          std::multiset<std::string>* families) {
+std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed) {
   const std::shared_ptr<Device> device = runtime.device();
   std::vector<Memory> sources;
   std::vector<Tensor> on_device;
@@ -290,7 +289,6 @@ std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, st
 
   for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
     if (!plan.family().reduces) return fmt::format("{} was planned", plan.choice().text());
-    if (families != nullptr) families->insert(std::string(plan.family().name));
     device->memory().copy_in(destination.address(), before, nullptr);
     runtime.kernel(plan).launch(plan);
     device->streams().synchronize(nullptr);

@@ -6,7 +6,6 @@
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +34,7 @@ struct RandomReduction {
 [[nodiscard]] RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
                                                std::uint64_t most_elements);
 
-/// The same of one source without gaps, of up to so many elements, which begins anywhere: what the copy
-/// engine loads.
+/// A reduction of one source without gaps, which has up to so many elements and begins anywhere.
 [[nodiscard]] RandomReduction dense_reduction(std::uint64_t seed, std::uint64_t most_elements);
 
 /// A sum of so many small whole numbers along an axis of a matrix, in a kernel that several CTAs share.
@@ -45,8 +43,8 @@ struct RandomReduction {
                                                tmajit::ReductionOp op);
 
 /// Runs it by every candidate, its tensors in allocations of their own. Says what is wrong first; empty where
-/// all is right. `families` gets the family of each.
+/// all is right.
 [[nodiscard]] std::string run_reduction(tmajit::Runtime& runtime, const RandomReduction& reduction,
-                                        std::uint64_t seed, std::multiset<std::string>* families = nullptr);
+                                        std::uint64_t seed);
 
 }  // namespace tests

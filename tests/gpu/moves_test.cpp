@@ -109,8 +109,3 @@ TEST_CASE("every candidate of random sources that repeat, clusters among them, b
   REQUIRE_HOPPER(device);
   run_every_candidate(device, tests::random_repetition, made_of);
 }
-
-TEST_CASE("every candidate of random exchanges, clusters among them, moves every element", "[gpu]") {
-  REQUIRE_HOPPER(device);
-  run_every_candidate(device, tests::random_exchange, made_of);
-}

@@ -1,6 +1,5 @@
 /// Moves by kernels whose CTAs work together in clusters, on the simulated device, which reports what they do
 /// wrong to each other.
-#include "families/exchange/exchange_layout.hpp"
 #include "families/multicast/multicast_layout.hpp"
 #include "ops/cross_moves.hpp"
 #include "reference/random_maps.hpp"
@@ -67,34 +66,12 @@ void count_multicast(Counts& counts, const Candidate& candidate, const Problem& 
   }
 }
 
-void count_exchange(Counts& counts, const Candidate& candidate, const Problem& problem) {
-  const auto facts = facts_of<ExchangeFacts>(candidate);
-  if (problem.element_bytes(0) == 16) ++counts["runs of one element"];
-  if (facts.unit_bytes < 16) ++counts["narrow units"];
-  if (facts.rank > 3) ++counts["more dimensions"];
-  const Problem runs = in_runs(problem).value();
-  if (runs.nest.shape[facts.rank - 1] > facts.box[facts.rank - 1]) ++counts["parts of runs"];
-  for (const std::uint32_t d : {facts.across, facts.along}) {
-    if (runs.nest.shape[d] % (facts.cluster * facts.box[d]) != 0) ++counts["tails"];
-  }
-  if (candidate.family->footprint(candidate, problem).tiles_per_cta > 1) ++counts["stages filled again"];
-}
-
 }  // namespace
 
 TEST_CASE("what repeats arrives in every CTA of a cluster, whole and in every stage") {
   Counts counts = run_cases("multicast", 30, 20261211, tests::random_repetition, count_multicast);
   for (const char* kind : {"alone", "in clusters", "with CTAs beyond the end", "stages filled again",
                            "sources of each CTA's own", "coordinates"}) {
-    INFO(kind);
-    CHECK(counts[kind] > 0);
-  }
-}
-
-TEST_CASE("pieces that the CTAs of a cluster exchange arrive, whole and in every stage") {
-  Counts counts = run_cases("exchange", 30, 20261212, tests::random_exchange, count_exchange);
-  for (const char* kind : {"runs of one element", "narrow units", "more dimensions", "parts of runs", "tails",
-                           "stages filled again"}) {
     INFO(kind);
     CHECK(counts[kind] > 0);
   }

@@ -118,10 +118,6 @@ CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {
   return cross_move(reference::random_repetition(seed, most_elements));
 }
 
-CrossMove random_exchange(std::uint64_t seed, std::uint64_t most_elements) {
-  return cross_move(reference::random_exchange(seed, most_elements));
-}
-
 CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements) {
   constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
   Random random(seed);

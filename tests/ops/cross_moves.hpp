@@ -31,10 +31,8 @@ struct CrossMove {
 /// The sum of one to three sources, of mixed types.
 [[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 
-/// What the CTAs of clusters share: sources that repeat along a dimension
+/// Moves whose sources repeat along a dimension, which the CTAs of a cluster share
 /// (reference/random_cluster_moves.hpp).
 [[nodiscard]] CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements = 12'000);
-/// What they exchange: runs whose neighbours differ.
-[[nodiscard]] CrossMove random_exchange(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 
 }  // namespace tests

@@ -34,8 +34,8 @@ class FoundMove {
   [[nodiscard]] reference::HostView host(std::size_t i) { return move_.host(i); }
 
   /// The destination's bytes must be as in host memory, where the caller has done the move: by this kernel
-  /// and, where they are candidates, by `gather`, `weave`, `spans`, `linear`, `multicast`, `exchange` and,
-  /// instead of a transpose, by `direct_transpose` and `general`.
+  /// and, where they are candidates, by `gather`, `weave`, `spans`, `linear`, `multicast` and, instead of a
+  /// transpose, by `direct_transpose` and `general`.
   void check(std::string_view kernel) {
     std::set<std::string_view> methods;
     for (const Candidate& candidate : move_.candidates()) {
@@ -52,7 +52,6 @@ class FoundMove {
     methods.erase("spans");
     methods.erase("linear");
     methods.erase("multicast");
-    methods.erase("exchange");
     CHECK(methods.empty());
   }
 

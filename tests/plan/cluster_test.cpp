@@ -1,6 +1,5 @@
-/// Plans of kernels whose CTAs work together: which problems they take, and that what each CTA brings or
-/// sends makes up the tiles.
-#include "families/exchange/exchange_layout.hpp"
+/// Plans of kernels whose CTAs work together: which problems they take, and that the parts that the CTAs load
+/// make up the tiles.
 #include "families/list.hpp"
 #include "families/multicast/multicast_layout.hpp"
 #include "plan/moves.hpp"
@@ -56,8 +55,7 @@ void check_image(const MulticastFacts& facts, const MulticastImage& image, std::
 }
 
 /// Clusters for all tiles, whose CTAs have a box each, side by side along one dimension.
-template <class Facts>
-void check_launch(const KernelPlan& plan, const Facts& facts, const CanonicalNest& nest) {
+void check_launch(const KernelPlan& plan, const MulticastFacts& facts, const CanonicalNest& nest) {
   const LaunchShape& shape = plan.launch_shape();
   CHECK(shape.cluster == std::array<std::uint32_t, 3>{facts.cluster, 1, 1});
   CHECK(shape.grid[0] % facts.cluster == 0);
@@ -139,81 +137,15 @@ TEST_CASE("multicast kernels leave what they cannot load to others") {
   CHECK(count(tests::strided(f32, {16, 8, 512}, {0, 512, 1}, tests::from_address + 4)) == 0);
 }
 
-TEST_CASE("exchange kernels send every piece of a tile to the CTA that stores it") {
-  const std::uint64_t seed = reference::seed(20261213);
-  std::cout << "TMAJIT_SEED=" << seed << std::endl;
-  std::set<std::uint32_t> clusters;
-  std::set<std::uint32_t> units;
-  for (std::uint64_t n = 0; n < 600; ++n) {
-    INFO("TMAJIT_SEED=" << seed << ", case " << n);
-    const Problem problem = make_problem(move_of(reference::random_exchange(seed + n, 200'000)));
-    for (const Candidate& candidate : candidates_of(exchange_family(), problem)) {
-      INFO(tests::choice_text(candidate));
-      CHECK_FALSE(candidate.common);
-      const auto facts = facts_of<ExchangeFacts>(candidate);
-      const Problem runs = in_runs(problem).value();
-      // The same bytes, whatever they are counted in.
-      CHECK(runs.nest.elements() * facts.unit_bytes == problem.bytes_written());
-      CHECK(facts.across == facts.rank - 2);
-      CHECK(facts.along < facts.across);
-      for (std::uint32_t d = 0; d < facts.rank; ++d) {
-        if (d != facts.rank - 1)
-          CHECK(runs.step(1, facts.along) <= runs.step(1, d));  // next to the runs in the source
-      }
-      CHECK(facts.owned() * facts.cluster == facts.box[facts.across]);
-      CHECK(facts.piece_bytes() % 16 == 0);
-      CHECK(facts.piece_pitch() >= facts.piece_bytes());
-      CHECK(facts.piece_pitch() % 32 == 16);  // so that threads meet all banks
-      CHECK(facts.image_bytes() == facts.cluster * facts.owned() * facts.piece_bytes());
-      // What a CTA sends is what it gets, and with its own is what it stores.
-      CHECK(facts.arrived_bytes() + facts.owned() * facts.piece_bytes() ==
-            elements_of(facts.box, facts.rank) * facts.unit_bytes);
-      CHECK(facts.image_bytes() + facts.box[facts.across] * facts.piece_pitch() <= facts.stage_bytes());
-      CHECK(facts.stage_bytes() % 128 == 0);
-      const TensorMapSpec map = exchange_map(facts, runs).value();
-      std::uint64_t box_bytes = size_of(map.type);
-      for (std::uint32_t d = 0; d < map.rank; ++d) box_bytes *= map.box[d];
-      CHECK(box_bytes == facts.image_bytes());
-      check_launch(make_kernel_plan(candidate, problem), facts, runs.nest);
-      clusters.insert(facts.cluster);
-      units.insert(facts.unit_bytes);
-    }
-  }
-  CHECK(clusters == std::set<std::uint32_t>{2, 4, 8});
-  CHECK(units.size() > 3);
-}
-
-TEST_CASE("exchange kernels leave what they cannot exchange to others") {
-  constexpr auto f32 = ElementType::f32;
-  const auto count = [](const Tensor& source) {
-    const Tensor destination = tests::dense(f32, {64, 96, 8}, tests::to_address);
-    return candidates_of(exchange_family(), make_problem({.destination = destination, .sources = {source}}))
-        .size();
-  };
-  CHECK(count(tests::strided(f32, {64, 96, 8}, {8, 512, 1})) == 3);
-  CHECK(count(tests::strided(f32, {64, 96, 8}, {1024, 8, 1})) == 0);  // the same neighbours in both
-  CHECK(count(tests::strided(f32, {64, 96, 8}, {1, 512, 64})) == 0);  // no runs
-  CHECK(count(tests::strided(f32, {64, 96, 8}, {9, 576, 1})) == 0);   // runs between 16 bytes
-  CHECK(count(tests::strided(f32, {64, 96, 8}, {8, 0, 1})) == 0);     // repeated
-  // A run that is one element of 16 bytes, and one that is shorter.
-  CHECK(candidates_of(exchange_family(), make_problem(tests::permutation(f32, {64, 96, 4}, {1, 0, 2})))
-            .size() == 3);
-  CHECK(candidates_of(exchange_family(), make_problem(tests::permutation(f32, {64, 96, 2}, {1, 0, 2})))
-            .empty());
-}
-
 TEST_CASE("a planner takes kernels of clusters only by request") {
   const Tensor destination = tests::dense(ElementType::f32, {64, 1 << 20}, tests::to_address);
   const Move repeated{.destination = destination,
                       .sources = {tests::strided(ElementType::f32, {64, 1 << 20}, {0, 1})},
                       .expression = "x * 2"};
-  const Move exchanged = tests::permutation(ElementType::f32, {1024, 2048, 16}, {1, 0, 2});
-  for (const auto& [family, move] : {std::pair{"multicast", repeated}, std::pair{"exchange", exchanged}}) {
-    CHECK(plan(Operation::of({move}), {}).front().family().name != family);
-    const KernelPlan asked = plan(Operation::of({move}), {.family = family}).front();
-    CHECK(asked.family().name == family);
-    CHECK(asked.choice().cluster == 2);
-    CHECK(asked.choice().text().find("clusters of 2") != std::string::npos);
-    CHECK(asked.why().find("2 CTAs of a cluster") != std::string::npos);
-  }
+  CHECK(plan(Operation::of({repeated}), {}).front().family().name != "multicast");
+  const KernelPlan asked = plan(Operation::of({repeated}), {.family = "multicast"}).front();
+  CHECK(asked.family().name == "multicast");
+  CHECK(asked.choice().cluster == 2);
+  CHECK(asked.choice().text().find("clusters of 2") != std::string::npos);
+  CHECK(asked.why().find("2 CTAs of a cluster") != std::string::npos);
 }

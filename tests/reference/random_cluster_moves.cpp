@@ -98,34 +98,4 @@ ClusterMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {
   return move;
 }
 
-ClusterMove random_exchange(std::uint64_t seed, std::uint64_t most_elements) {
-  constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
-  Random random(seed);
-  const ElementType type = one_of(random, types);
-  const std::uint64_t unit = bulk_bytes / size_of(type);
-  const auto rank = static_cast<std::uint32_t>(between(random, 3, 5));
-  Shape shape(rank, 1);
-  // Runs of whole 16 bytes, as often as not; few that a tile does not hold.
-  const std::uint64_t longest = one_in(random, 4) ? 80 : 6;
-  shape[rank - 1] = unit * between(random, 1, longest);
-  if (one_in(random, 2)) shape[rank - 1] += between(random, 0, unit - 1);
-  std::uint64_t room = std::max<std::uint64_t>(most_elements / shape[rank - 1], 4);
-  // Many tiles, or large ones.
-  const bool many = rank > 3 && one_in(random, 2);
-  for (std::uint32_t d = rank - 1; d-- > 0;) {
-    const std::uint64_t most = d + 3 >= rank ? many ? 9 : 90 : many ? 40 : 3;
-    shape[d] = between(random, d + 3 >= rank ? 2 : 1, std::clamp<std::uint64_t>(room, 2, most));
-    room /= shape[d];
-  }
-  std::vector<std::uint32_t> order(rank);
-  std::iota(order.begin(), order.end(), 0U);
-  const std::vector<bool> none(rank);
-  ClusterMove move;
-  move.destination = view_of(random, type, shape, order, none, one_in(random, 2) ? unit : 1);
-  std::shuffle(order.begin(), order.end() - 3, random);
-  std::swap(order[rank - 3], order[rank - 2]);
-  move.sources.push_back(view_of(random, type, shape, order, none, unit));
-  return move;
-}
-
 }  // namespace reference

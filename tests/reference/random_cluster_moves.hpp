@@ -22,8 +22,4 @@ struct ClusterMove {
 /// rows of the destination may begin anywhere.
 [[nodiscard]] ClusterMove random_repetition(std::uint64_t seed, std::uint64_t most_elements);
 
-/// A run of 16 bytes or more that lies in one piece in both views, next to two dimensions that they have in
-/// the other's place.
-[[nodiscard]] ClusterMove random_exchange(std::uint64_t seed, std::uint64_t most_elements);
-
 }  // namespace reference

@@ -1,7 +1,7 @@
 #include "families/list.hpp"
+#include "families/multicast/cluster_grid.hpp"
 #include "families/multicast/multicast_layout.hpp"
 #include "families/shared/chunks.hpp"
-#include "families/shared/cluster_grid.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/bank_conflicts.hpp>

@@ -1,7 +1,7 @@
 #include "families/list.hpp"
 #include "families/reduce/reduce_layout.hpp"
+#include "families/reduce/reduction_team.hpp"
 #include "families/shared/chunks.hpp"
-#include "families/shared/reductions.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/reduction_plan.cuh>
@@ -134,9 +134,9 @@ class Reduce final : public Family {
           candidate(facts_of_layout(layout, problem), problem.nest,
                     {.box = {layout.owners, layout.phases, layout.parts}, .threads = layout.threads()});
       one.layout = std::make_shared<const ReductionLayout>(std::move(layout));
-      add_once(candidates, std::move(one), candidates.size() == first && !prefers_engine(problem));
+      add_once(candidates, std::move(one), candidates.size() == first);
     }
-    candidates[first].usual = Usual::otherwise;
+    candidates[first].usual = Usual::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {

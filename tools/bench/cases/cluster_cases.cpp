@@ -32,19 +32,6 @@ Case tables_case(const Tables& tables, bool tiny) {
           .peers = Peers::none};
 }
 
-Case runs_case(std::uint64_t bytes, bool tiny) {
-  const std::uint64_t run = bytes / tmajit::size_of(ElementType::f32);
-  const std::uint64_t rows = tiny ? 12 : 2048;
-  const std::uint64_t columns = tiny ? 8 : 256 * MiB / bytes / rows;
-  return {.group = "cluster",
-          .name = fmt::format("({},{},{})->(1,0,2)", rows, columns, run),
-          .kind = Kind::permute,
-          .sources = {{ElementType::f32, {rows, columns, run}}},
-          .destinations = {{ElementType::f32, {columns, rows, run}}},
-          .axes = {1, 0, 2},
-          .peers = Peers::none};
-}
-
 }  // namespace
 
 std::vector<Case> cluster_cases(bool tiny) {
@@ -54,7 +41,6 @@ std::vector<Case> cluster_cases(bool tiny) {
                                Tables{"a+b+c", 3, f32, bf16}, Tables{"a+b+c", 3, bf16, bf16}}) {
     cases.push_back(tables_case(tables, tiny));
   }
-  for (const std::uint64_t bytes : {16, 32, 64, 128, 256}) cases.push_back(runs_case(bytes, tiny));
   return cases;
 }
 

@@ -1,4 +1,4 @@
-#include "families/shared/cluster_grid.hpp"
+#include "families/multicast/cluster_grid.hpp"
 
 #include "spec/saturate.hpp"
 

@@ -13,12 +13,6 @@ TMAJIT_BEGIN
 /// element by element.
 inline constexpr std::uint64_t bytes_of_staggered_row = 256;
 
-/// Whether threads would load the source's elements one by one, each from a place of its own: several
-/// dimensions are reduced, the one in which elements lie side by side among them, and its rows are short and
-/// begin anywhere. Elsewhere `reduce` was as fast as `engine_reduce` or faster, and so it was in two such
-/// reductions (docs/reduce.md).
-[[nodiscard]] bool prefers_engine(const Problem& problem);
-
 /// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
 [[nodiscard]] std::string reducer_fact(ReductionOp op);
 /// Bytes that a thread keeps of what comes together, at most.

@@ -1,4 +1,4 @@
-#include "families/shared/reductions.hpp"
+#include "families/reduce/reduction_team.hpp"
 
 #include "families/shared/views.hpp"
 #include "spec/saturate.hpp"
@@ -34,17 +34,6 @@ std::string_view reducer(ReductionOp op) noexcept {
 }
 
 }  // namespace
-
-bool prefers_engine(const Problem& problem) {
-  if (problem.sources() != 1) return false;
-  const CanonicalNest& nest = problem.nest;
-  const auto reduced =
-      std::count(nest.operand[0].strides.begin(), nest.operand[0].strides.begin() + nest.rank, 0);
-  const std::uint32_t along = contiguous_dimension(problem, 1);
-  return reduced > 1 && along < nest.rank && nest.operand[0].strides[along] == 0 &&
-         nest.shape[along] * problem.element_bytes(1) < bytes_of_staggered_row &&
-         problem.alignment(1, along) < 16;
-}
 
 std::string reducer_fact(ReductionOp op) {
   return fmt::format(
