@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -51,6 +52,10 @@ std::byte* at(const Tensor& tensor, std::int64_t elements) {
 void Reducer::add(const Scalar& value, std::uint64_t place) {
   ++count_;
   in_f32_ = std::holds_alternative<float>(value);
+  in_f64_ = std::holds_alternative<double>(value);
+  const double magnitude = std::fabs(as_double(value));
+  magnitude_ += magnitude;
+  whole_ = whole_ && magnitude == std::floor(magnitude);
   switch (op_) {
     case ReductionOp::sum:
     case ReductionOp::mean: kept_ = kept_ ? reference::add(*kept_, widened(value)) : widened(value); return;
@@ -80,13 +85,29 @@ void Reducer::add_extreme(const Scalar& value, std::uint64_t place, bool least) 
   place_ = place;
 }
 
-Scalar Reducer::result() const {
+double Reducer::most_error() const {
+  if (op_ != ReductionOp::sum && op_ != ReductionOp::mean) return 0;
+  if (!in_f32_ && !in_f64_) return 0;
+  // The distance of neighbours from 1 on: twice the relative error of an addition.
+  const double epsilon = in_f32_ ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                 : std::numeric_limits<double>::epsilon();
+  if (whole_ && magnitude_ <= 2 / epsilon) return 0;
+  return static_cast<double>(count_) * epsilon * magnitude_;
+}
+
+Scalar Reducer::result(double error) const {
   if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max) return static_cast<std::int64_t>(place_);
-  if (op_ == ReductionOp::mean) {
-    // Of f32 a mean is one: what is computed from it sees its rounding.
-    if (in_f32_) return static_cast<float>(as_double(*kept_)) / static_cast<float>(count_);
-    return as_double(*kept_) / static_cast<double>(count_);
+  const bool sums = op_ == ReductionOp::sum || op_ == ReductionOp::mean;
+  // A sum of f32 and its mean are f32: what is computed from them sees their rounding.
+  if (sums && in_f32_) {
+    const auto sum = static_cast<float>(as_double(*kept_) + error);
+    return op_ == ReductionOp::sum ? sum : sum / static_cast<float>(count_);
   }
+  if (sums && in_f64_) {
+    const double sum = as_double(*kept_) + error;
+    return op_ == ReductionOp::sum ? sum : sum / static_cast<double>(count_);
+  }
+  if (op_ == ReductionOp::mean) return as_double(*kept_) / static_cast<double>(count_);
   // Integers shorter than 32 bits have become so long.
   return std::visit(
       [](auto value) -> Scalar {
@@ -100,8 +121,13 @@ Scalar Reducer::result() const {
       *kept_);
 }
 
-void reduce(const Tensor& destination, std::span<const Tensor> sources, ReductionOp op,
-            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind) {
+namespace {
+
+/// Calls `store` for each result: with what has come together, how many elements that is of, and the
+/// result's offset in `destination`, in elements.
+template <class Store>
+void reduce_each(const tmajit::TensorView& destination, std::span<const Tensor> sources, ReductionOp op,
+                 std::span<const std::int64_t> axes, const FrontFunction& front, const Store& store) {
   const tmajit::TensorView& whole = sources.front().view;
   std::array<bool, max_view_rank> reduced{};
   for (const std::int64_t axis : axes) reduced.at(static_cast<std::size_t>(axis)) = true;
@@ -124,20 +150,41 @@ void reduce(const Tensor& destination, std::span<const Tensor> sources, Reductio
       std::vector<std::int64_t> from(sources.size());
       std::uint64_t rest = n;
       to = 0;
-      std::uint32_t dimension = destination.view.rank;
+      std::uint32_t dimension = destination.rank;
       for (std::size_t k = order.size(); k-- > 0;) {
         const std::uint32_t d = order[k];
         const auto index = static_cast<std::int64_t>(rest % whole.shape.at(d));
         rest /= whole.shape.at(d);
         for (std::size_t s = 0; s < sources.size(); ++s) from[s] += index * sources[s].view.strides.at(d);
-        if (!reduced.at(d)) to += index * destination.view.strides.at(--dimension);
+        if (!reduced.at(d)) to += index * destination.strides.at(--dimension);
       }
       for (std::size_t s = 0; s < sources.size(); ++s)
         x[s] = decode(sources[s].view.type, at(sources[s], from[s]));
       reducer.add(front(x), place);
     }
-    encode(destination.view.type, behind(reducer.result(), together), at(destination, to));
+    store(reducer, together, to);
   }
+}
+
+}  // namespace
+
+void reduce(const Tensor& destination, std::span<const Tensor> sources, ReductionOp op,
+            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind) {
+  reduce_each(destination.view, sources, op, axes, front,
+              [&](const Reducer& reducer, std::uint64_t count, std::int64_t to) {
+                encode(destination.view.type, behind(reducer.result(), count), at(destination, to));
+              });
+}
+
+void reduce_bounds(const Tensor& least, const Tensor& greatest, std::span<const Tensor> sources,
+                   ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
+                   const BehindFunction& behind) {
+  reduce_each(least.view, sources, op, axes, front,
+              [&](const Reducer& reducer, std::uint64_t count, std::int64_t to) {
+                const double error = reducer.most_error();
+                encode(least.view.type, behind(reducer.result(-error), count), at(least, to));
+                encode(greatest.view.type, behind(reducer.result(error), count), at(greatest, to));
+              });
 }
 
 }  // namespace reference

@@ -11,15 +11,18 @@
 
 namespace reference {
 
-/// What a reduction makes of elements that come one by one, in any order. Sums of floating point are doubles,
-/// so that they are right where a shorter sum would be exact; those of integers wrap at 64 bits.
+/// What a reduction makes of elements that come one by one, in any order. Sums of floating point are added as
+/// doubles and rounded once; sums of integers wrap at 64 bits.
 class Reducer {
  public:
   explicit Reducer(tmajit::ReductionOp op) : op_(op) {}
   /// `place` is the element's among those that come together.
   void add(const Scalar& value, std::uint64_t place);
-  /// Of at least one element.
-  [[nodiscard]] Scalar result() const;
+  /// The result of at least one element. `error` is added to a sum of floating point before it is rounded.
+  [[nodiscard]] Scalar result(double error = 0) const;
+  /// How far a sum in the elements' own floating-point type may be from the exact one, in any order of
+  /// additions; 0 where every partial sum is exact.
+  [[nodiscard]] double most_error() const;
 
  private:
   void add_extreme(const Scalar& value, std::uint64_t place, bool least);
@@ -28,7 +31,10 @@ class Reducer {
   std::optional<Scalar> kept_;
   std::uint64_t place_ = 0;
   std::uint64_t count_ = 0;
-  bool in_f32_ = false;  ///< what comes together is
+  bool in_f32_ = false;   ///< what comes together is
+  bool in_f64_ = false;   ///< likewise
+  bool whole_ = true;     ///< all elements of a sum are whole numbers
+  double magnitude_ = 0;  ///< the sum of their absolute values
 };
 
 /// What is reduced, of the sources' elements; and what becomes of a result, of so many elements.
@@ -40,5 +46,13 @@ using BehindFunction = std::function<Scalar(const Scalar& x, std::uint64_t n)>;
 void reduce(const tmajit::Tensor& destination, std::span<const tmajit::Tensor> sources,
             tmajit::ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
             const BehindFunction& behind);
+
+/// The least and the greatest result that a kernel may have, which adds floating point in an order of its
+/// own. `least` and `greatest` have one view; `behind` does not decrease. Both get the same where sums are
+/// exact in any order.
+void reduce_bounds(const tmajit::Tensor& least, const tmajit::Tensor& greatest,
+                   std::span<const tmajit::Tensor> sources, tmajit::ReductionOp op,
+                   std::span<const std::int64_t> axes, const FrontFunction& front,
+                   const BehindFunction& behind);
 
 }  // namespace reference

@@ -192,6 +192,34 @@ TEST_CASE("random reductions on the simulated device equal the reference, and no
   }
 }
 
+TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be rounded in any order") {
+  // Elements are 8 small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
+  const std::uint64_t seed = 88361610;
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  for (const std::uint64_t n : {24, 25}) {
+    const tests::RandomReduction reduction = tests::random_reduction(seed + 12, seed * 31 + n, 20'000);
+    INFO("case " << n << ": " << reduction.text());
+    CHECK(reduction.what.op == ReductionOp::mean);
+    CHECK(reduction.destination.view.type == ElementType::u32);
+    CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
+  }
+}
+
+TEST_CASE("a sum of whole numbers that f32 holds has no error, others have one of a few units") {
+  const auto most_error = [](ReductionOp op, const std::vector<reference::Scalar>& values) {
+    reference::Reducer reducer(op);
+    for (const reference::Scalar& value : values) reducer.add(value, 0);
+    return reducer.most_error();
+  };
+  CHECK(most_error(ReductionOp::sum, {8388608.0F, -8388608.0F}) == 0);
+  CHECK(most_error(ReductionOp::sum, {16777216.0F, 1.0F}) > 1);
+  CHECK(most_error(ReductionOp::mean, {16777216.0F, 1.0F}) < 8);
+  CHECK(most_error(ReductionOp::sum, {0.5F, 0.25F}) > 0);
+  CHECK(most_error(ReductionOp::sum, {16777216.0, 1.0}) == 0);
+  CHECK(most_error(ReductionOp::max, {16777216.0F, 1.0F}) == 0);
+  CHECK(most_error(ReductionOp::sum, {std::uint32_t{0xffffffff}, std::uint32_t{1}}) == 0);
+}
+
 TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it") {
   reference::Reducer mean(ReductionOp::mean);
   for (const float value : {1.0F, 0.0F, 1.0F}) mean.add(reference::Scalar(value), 0);

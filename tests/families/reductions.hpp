@@ -18,7 +18,8 @@ struct ReductionView {
   std::uint64_t shift = 0;
 };
 
-/// A reduction of small whole numbers, whose sums are exact in any order.
+/// A reduction of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps before
+/// it becomes floating point.
 struct RandomReduction {
   tmajit::Reduction what;
   reference::FrontFunction front;
