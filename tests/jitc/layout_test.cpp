@@ -1,8 +1,6 @@
 #include "files.hpp"
-#include "layout_view.hpp"
 #include "process.hpp"
 #include "subprocess.hpp"
-#include "text.hpp"
 
 #include <tmajit/box_layout.hpp>
 
@@ -17,33 +15,15 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using tmajit::AccessPattern;
 using tmajit::ElementType;
 using tmajit::Swizzle;
 
 namespace {
 
-jitc::LayoutView view_of(ElementType type, const std::vector<std::uint32_t>& box, Swizzle swizzle) {
-  jitc::LayoutView view{.box = tmajit::BoxLayout(type, box, swizzle), .extents = box};
-  view.patterns = jitc::conflicts_of_patterns(view.box, box);
-  return view;
-}
-
-void show(jitc::LayoutView& view, AccessPattern pattern, std::uint32_t width, std::uint32_t number = 0) {
-  view.shown = jitc::ShownAccess{.pattern = pattern,
-                                 .number = number,
-                                 .instructions = tmajit::instructions(view.box, pattern, width),
-                                 .access = tmajit::warp_access(view.box, pattern, width, number)};
-}
-
 std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
   return found;
-}
-
-std::string without_colours(const std::string& text) {
-  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
 }
 
 /// Whether an XML parser takes the file; it prints the root's name and how many <rect> there are.
@@ -102,84 +82,6 @@ banks 16, 17, 18, 19: 8 words
 )"));
   CHECK_THAT(result.out,
              ContainsSubstring("\n0x0180      ·      ·      ·      ·      3     11     19     27\n"));
-}
-
-TEST_CASE("text fits the terminal: banks, then units of 16 bytes, then less of each") {
-  auto view = view_of(ElementType::f32, {64, 32}, Swizzle::b128);
-  view.lines = 10;
-  const auto first_line = [](const std::string& text, const char* begins) {
-    const auto at = text.find(begins) + 1;
-    return text.substr(at, text.find('\n', at) - at);
-  };
-  const struct {
-    std::size_t width;
-    const char* bank;
-    const char* row;
-  } expected[] = {
-      {240, "bank        0     1     2", "0x0080    1:4   1:5   1:6   1:7    1:0   1:1"},
-      {160, "bank         0-3       4-7", "0x0080     1:4-7     1:0-3"},
-      {70, "bank      0-3    4-7   8-11  12-15", "0x0080    1:4    1:0   1:12    1:8"},
-      {40, "bank     0   4   8  12", "0x0080   4   0  12   8"},
-  };
-  for (const auto& [width, bank, row] : expected) {
-    const auto text = jitc::layout_text(view, width, false);
-    INFO(text);
-    CHECK_THAT(first_line(text, "\nbank"), StartsWith(bank));
-    CHECK_THAT(first_line(text, "\n0x0080"), StartsWith(row));
-    CHECK_THAT(text, ContainsSubstring("lines 0 to 9 of 64"));
-    CHECK(count(text, "\n0x") == 10);
-    const auto coloured = jitc::layout_text(view, width, true);
-    CHECK(count(coloured, "\x1b[38;5;16;48;5;") == count(coloured, "\x1b[0m"));
-    std::istringstream lines(without_colours(coloured));
-    for (std::string line; std::getline(lines, line);) {
-      INFO(line);
-      // The table of conflicts keeps columns of ten, the picture what its shortest labels need.
-      if (width >= 70) CHECK(jitc::width_of(line) <= width);
-    }
-  }
-}
-
-TEST_CASE("cells have the colour of their element's columns or row, and gaps have none") {
-  auto view = view_of(ElementType::f32, {2, 24}, Swizzle::b128);
-  view.patterns.clear();
-  const auto colours_of = [&](const std::string& line) {
-    const auto text = jitc::layout_text(view, 100, true);
-    const auto at = text.find(line);
-    const auto end = text.find('\n', at);
-    std::vector<int> colours;
-    const std::regex background("48;5;(\\d+)m");
-    for (std::sregex_iterator match(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                    text.begin() + static_cast<std::ptrdiff_t>(end), background);
-         match != std::sregex_iterator(); ++match) {
-      colours.push_back(std::stoi((*match)[1]));
-    }
-    return colours;
-  };
-  const auto first = colours_of("0x0000");
-  REQUIRE(first.size() == 6);
-  for (const auto colour : first) CHECK(std::ranges::count(first, colour) == 1);
-  CHECK(colours_of("0x0080") == std::vector<int>{first[1], first[0], first[3], first[2], first[5], first[4]});
-  view.colour = jitc::ColourBy::row;
-  CHECK(colours_of("0x0000") == std::vector<int>(6, first[0]));
-  CHECK(colours_of("0x0080") == std::vector<int>(6, first[1]));
-}
-
-TEST_CASE("a tile that is too long is shown from where the access begins") {
-  auto view = view_of(ElementType::f32, {64, 32}, Swizzle::none);
-  view.lines = 8;
-  show(view, AccessPattern::row, 4, 20);
-  auto range = jitc::lines_of(view);
-  CHECK(range.first == 16);
-  CHECK(range.count == 8);
-  show(view, AccessPattern::row, 4, 63);
-  CHECK(jitc::lines_of(view).first == 56);
-  view.lines = 12;
-  CHECK(jitc::lines_of(view).first == 52);
-  view.lines = 0;
-  range = jitc::lines_of(view);
-  CHECK(range.first == 0);
-  CHECK(range.count == 64);
-  CHECK(jitc::describe_cut(range).empty());
 }
 
 TEST_CASE("a layout as JSON says where every unit lies and what patterns cost") {
@@ -253,18 +155,6 @@ TEST_CASE("every kind of picture is XML") {
   INFO(result.err);
   REQUIRE(result.status == 0);
   CHECK_THAT(parse_xml(folder / "a.svg"), StartsWith("{http://www.w3.org/2000/svg}svg "));
-}
-
-TEST_CASE("lanes that a picture shows are drawn where they touch, and banks' words below") {
-  auto view = view_of(ElementType::bf16, {64, 64}, Swizzle::b128);
-  show(view, AccessPattern::column, 2);
-  const auto svg = jitc::layout_svg(view);
-  CHECK(count(svg, "<rect class=\"hit ") == 32);
-  CHECK(count(svg, "<rect class=\"more\"") == 8);
-  CHECK(count(svg, "<rect class=\"one\"") == 0);
-  CHECK_THAT(svg, ContainsSubstring("4 wavefronts instead of 1"));
-  view.lines = 8;
-  CHECK(count(jitc::layout_svg(view), "<rect class=\"hit ") == 8);
 }
 
 TEST_CASE("a picture is written whole or not at all") {

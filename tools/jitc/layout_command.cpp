@@ -1,11 +1,12 @@
 #include "commands.hpp"
 #include "files.hpp"
-#include "layout_view.hpp"
 #include "option_group.hpp"
 #include "parse.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
+
+#include <tmajit/report/layout.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,10 +20,12 @@
 namespace jitc {
 namespace {
 
-using tmajit::BoxLayout;
+using tmajit::BoxLayout, tmajit::ColourBy, tmajit::LayoutView, tmajit::ShownAccess;
 
 constexpr std::uint32_t lines_of_text = 32;
 constexpr std::uint32_t lines_of_picture = 64;
+/// Bytes that a swizzle moves as one.
+constexpr std::uint32_t unit_bytes = 16;
 
 struct LayoutOptions {
   std::string type = "f32";
@@ -83,86 +86,6 @@ void check_suffix(const std::string& out) {
       out);
 }
 
-Json to_json(const BoxLayout& box, tmajit::BoxElement element) {
-  const auto index = box.index(element);
-  Json list = Json::array();
-  for (std::size_t d = 0; d < box.extents().size(); ++d) list.push_back(index[d]);
-  return list;
-}
-
-Json units_of(const BoxLayout& box) {
-  Json units = Json::array();
-  for (std::uint32_t offset = 0; offset < box.bytes(); offset += unit_bytes) {
-    const auto element = box.element(offset);
-    if (!element) continue;
-    units.push_back(
-        {{"offset", offset}, {"bank", tmajit::bank_of(offset)}, {"index", to_json(box, *element)}});
-  }
-  return units;
-}
-
-Json to_json(const tmajit::Conflicts& conflicts) {
-  return {{"instructions", conflicts.instructions},
-          {"conflicting", conflicts.conflicting},
-          {"wavefronts", conflicts.wavefronts},
-          {"ideal_wavefronts", conflicts.ideal},
-          {"ways", conflicts.ways}};
-}
-
-Json to_json(const std::vector<PatternConflicts>& patterns) {
-  Json list = Json::array();
-  for (const auto& pattern : patterns) {
-    Json under = Json::object();
-    for (std::size_t i = 0; i < all_swizzles.size(); ++i) {
-      const auto& conflicts = pattern.under[i];
-      under[std::string(tmajit::name(all_swizzles[i]))] = conflicts ? to_json(*conflicts) : Json(nullptr);
-    }
-    list.push_back({{"pattern", tmajit::name(pattern.pattern)},
-                    {"access_bytes", pattern.width},
-                    {"swizzles", std::move(under)}});
-  }
-  return list;
-}
-
-Json to_json(const BoxLayout& box, const ShownAccess& shown) {
-  Json lanes = Json::array();
-  for (std::uint32_t lane = 0; lane < shown.access.lanes; ++lane) {
-    const auto offset = shown.access.offsets[lane];
-    lanes.push_back({{"lane", lane}, {"offset", offset}, {"bank", tmajit::bank_of(offset)}});
-    if (const auto element = box.element(offset)) lanes.back()["index"] = to_json(box, *element);
-  }
-  const auto taken = tmajit::wavefronts(shown.access);
-  return {{"pattern", tmajit::name(shown.pattern)},
-          {"access_bytes", shown.access.width},
-          {"instruction", shown.number},
-          {"instructions", shown.instructions},
-          {"wavefronts", taken.needed},
-          {"ideal_wavefronts", taken.ideal},
-          {"ways", taken.ways},
-          {"words_of_banks", tmajit::words_of_banks(shown.access)},
-          {"lanes", std::move(lanes)}};
-}
-
-Json to_json(const LayoutView& view) {
-  const auto& box = view.box;
-  Json json{{"type", tmajit::name(box.type())},
-            {"box", view.extents},
-            {"swizzle", tmajit::name(box.swizzle())},
-            {"interleave", tmajit::name(box.interleave())},
-            {"rows", box.rows()},
-            {"columns", box.columns()},
-            {"element_bytes", box.element_bytes()},
-            {"row_bytes", box.row_bytes()},
-            {"pitch_bytes", box.pitch_bytes()},
-            {"bytes", box.bytes()},
-            {"alignment", box.alignment()},
-            {"elements_per_unit", unit_bytes / box.element_bytes()},
-            {"units", units_of(box)},
-            {"patterns", to_json(view.patterns)}};
-  if (view.shown) json["access"] = to_json(box, *view.shown);
-  return json;
-}
-
 int layout(const LayoutOptions& options, bool json) {
   check_suffix(options.out);
   const auto extents = parse_box(options.box, "--box");
@@ -171,9 +94,10 @@ int layout(const LayoutOptions& options, bool json) {
       .box = BoxLayout(tmajit::parse_element_type(options.type), extents,
                        tmajit::parse_swizzle(options.swizzle), tmajit::parse_interleave(options.interleave)),
       .extents = extents,
-      .lines = options.lines.value_or(picture ? lines_of_picture : lines_of_text)};
+      .lines = options.lines.value_or(picture ? lines_of_picture : lines_of_text),
+      .cut_hint = "--lines 0 shows all"};
   view.colour = colour_by(options.colour, view.box);
-  view.patterns = conflicts_of_patterns(view.box, extents);
+  view.patterns = tmajit::conflicts_of_patterns(view.box, extents);
   view.shown = shown_access(options, view);
   std::optional<OutputFile> file;
   if (picture) file.emplace(options.out);
@@ -182,7 +106,7 @@ int layout(const LayoutOptions& options, bool json) {
     file->commit();
   }
   if (json) {
-    Json report = to_json(view);
+    Json report = Json::parse(layout_json(view));
     if (file) report["output"] = options.out;
     print_json(report);
   } else if (file) {

@@ -11,7 +11,6 @@
 #include "ptx_kernels.hpp"
 #include "ptx_launch.hpp"
 #include "report.hpp"
-#include "source_place.hpp"
 #include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -264,7 +263,7 @@ int lint(const LintCommand& command, bool json) {
   const bool failed =
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
   if (is_for_services(command.format)) {
-    std::vector<std::vector<SourcePlace>> places;
+    std::vector<std::vector<tmajit::SourcePlace>> places;
     for (const tmajit::Finding& finding : result.findings)
       places.push_back(source_places(subject.artifact, finding.ptx_line));
     const bool compiled_here = !subject.artifact.source.empty();

@@ -5,6 +5,8 @@
 #include "terminal.hpp"
 #include "text.hpp"
 
+#include <tmajit/report/findings.hpp>
+
 #include <array>
 
 #include <spdlog/fmt/fmt.h>
@@ -84,20 +86,7 @@ Json to_json(const std::vector<tmajit::Violation>& violations) {
 }
 
 Json to_json(const tmajit::Finding& finding) {
-  const tmajit::Rule* const rule = tmajit::find_rule(finding.rule);
-  return {{"rule", finding.rule},
-          {"severity", name(finding.severity)},
-          {"kernel", finding.kernel},
-          {"ptx_line", finding.ptx_line},
-          {"ptx_column", finding.ptx_column},
-          {"instruction", finding.instruction},
-          {"source_file", finding.source_file},
-          {"source_line", finding.source_line},
-          {"found", finding.found},
-          {"expected", finding.expected},
-          {"remedy", finding.remedy},
-          {"meaning", rule != nullptr ? rule->meaning : ""},
-          {"rule_source", rule != nullptr ? rule->source : ""}};
+  return Json::parse(tmajit::finding_json(finding));
 }
 
 Json to_json(const tmajit::CompilerIdentity& compiler) {
@@ -157,6 +146,13 @@ Json to_json(const Problem& problem) {
           {"notes", problem.notes}};
 }
 
+Json to_json(const std::vector<tmajit::SourcePlace>& places) {
+  Json json = Json::array();
+  for (const auto& place : places)
+    json.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
+  return json;
+}
+
 void print_json(const Json& json) {
   // Names and expressions come from the user and need not be UTF-8.
   write_stdout(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -166,18 +162,6 @@ void report_failure(tmajit::ErrorCode code, const std::string& message, Json& re
                     const std::vector<tmajit::Violation>& violations) {
   tell("{} {}\n", styled("jitc: error:", Style::bad, STDERR_FILENO), message);
   report["error"] = {{"code", tmajit::name(code)}, {"message", message}, {"violations", to_json(violations)}};
-}
-
-std::string describe_bytes(std::uint64_t bytes) {
-  if (bytes < 1024) return fmt::format("{} bytes", bytes);
-  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 std::string describe(const TensorView& view) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "problem.hpp"
+#include "text.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/finding.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/move.hpp>
+#include <tmajit/report/source_place.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <cstddef>
@@ -27,6 +29,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
 /// All that lint and the simulator say of a mistake alike, and where its rule is written.
 [[nodiscard]] Json to_json(const tmajit::Finding& finding);
+/// A list of objects: file, line, text.
+[[nodiscard]] Json to_json(const std::vector<tmajit::SourcePlace>& places);
 /// A plan and its compiled kernel: key, cache level, milliseconds a stage, resources, sizes.
 [[nodiscard]] Json to_json(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
 /// A compiled kernel and how it is launched: all of that but the plan.
@@ -48,8 +52,6 @@ void report_failure(tmajit::ErrorCode code, const std::string& message, Json& re
 [[nodiscard]] std::string describe_origin(const tmajit::Kernel& kernel);
 /// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier", with so much dynamic shared memory.
 [[nodiscard]] std::string describe_resources(const tmajit::Kernel& kernel, std::uint32_t shared_bytes);
-/// "3.5 MiB"
-[[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
 
 /// The table of broken rules for people.
 [[nodiscard]] std::string violation_table(const std::vector<tmajit::Violation>& violations,

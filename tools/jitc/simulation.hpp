@@ -1,7 +1,6 @@
 #pragma once
 
 #include "report.hpp"
-#include "source_place.hpp"
 
 #include <tmajit/sim.hpp>
 
@@ -52,7 +51,7 @@ class Simulation {
   /// What the last run found, with who did it, as lint's findings are; where each comes from; the kernels.
   struct Found {
     std::vector<tmajit::Finding> findings;
-    std::vector<std::vector<SourcePlace>> places;
+    std::vector<std::vector<tmajit::SourcePlace>> places;
     std::vector<std::string> kernels;
   };
   [[nodiscard]] const Found& found() const noexcept { return found_; }

@@ -1,15 +1,13 @@
-#include "layout_view.hpp"
-#include "text.hpp"
+#include "report/layout_parts.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include <spdlog/fmt/fmt.h>
 
-namespace jitc {
+TMAJIT_BEGIN
 namespace {
-
-using tmajit::BoxElement;
 
 // Pixels.
 constexpr double margin = 24;
@@ -17,7 +15,7 @@ constexpr double bank_width = 30;
 constexpr double line_height = 20;
 constexpr double period_gap = 4;  ///< after every eight lines, where a swizzle begins anew
 constexpr double grid_left = margin + 62;
-constexpr double grid_width = bank_width * tmajit::shared_banks;
+constexpr double grid_width = bank_width * shared_banks;
 constexpr double picture_width = grid_left + grid_width + margin;
 constexpr double histogram_height = 64;
 constexpr double label_size = 9.5;   ///< as in the style below
@@ -80,15 +78,15 @@ class Picture {
     return static_cast<double>(width_of(words)) * label_size * character + 2 <= width;
   }
   static double x_of(std::uint32_t offset) {
-    return grid_left + offset % line_bytes * bank_width / tmajit::bank_bytes;
+    return grid_left + offset % layout_line_bytes * bank_width / bank_bytes;
   }
   [[nodiscard]] double y_of(std::uint32_t offset) const {
-    const auto line = offset / line_bytes - range_.first;
-    const auto period = line / picture_colours;
+    const auto line = offset / layout_line_bytes - range_.first;
+    const auto period = line / layout_colours;
     return grid_top_ + line * line_height + period * period_gap;
   }
   [[nodiscard]] bool is_drawn(std::uint32_t offset) const {
-    const auto line = offset / line_bytes;
+    const auto line = offset / layout_line_bytes;
     return line >= range_.first && line < range_.first + range_.count;
   }
 
@@ -96,46 +94,46 @@ class Picture {
     text(margin, y_ = margin + 14, "title", describe_box(view_));
     text(margin, y_ += 21, "note", describe_image(view_));
     if (view_.shown) text(margin, y_ += 21, "", describe_access(*view_.shown));
-    if (const auto cut = describe_cut(range_); !cut.empty()) text(margin, y_ += 21, "note", cut);
+    if (const auto cut = describe_cut(view_); !cut.empty()) text(margin, y_ += 21, "note", cut);
     y_ += 26;
   }
 
   void banks() {
     text(grid_left - 8, y_, "at", "bank");
-    for (std::uint32_t bank = 0; bank < tmajit::shared_banks; ++bank) {
+    for (std::uint32_t bank = 0; bank < shared_banks; ++bank) {
       text(grid_left + (bank + .5) * bank_width, y_, "head", fmt::to_string(bank));
     }
     grid_top_ = y_ + 7;
   }
 
   void lines() {
-    const auto end = (range_.first + range_.count) * line_bytes;
-    for (auto offset = range_.first * line_bytes; offset < end; offset += unit_bytes) {
-      if (offset % line_bytes == 0) {
+    const auto end = (range_.first + range_.count) * layout_line_bytes;
+    for (auto offset = range_.first * layout_line_bytes; offset < end; offset += layout_unit_bytes) {
+      if (offset % layout_line_bytes == 0) {
         text(grid_left - 8, y_of(offset) + 14, "at", fmt::format("{:#06x}", offset));
       }
       unit(offset);
     }
     y_ = y_of(end - 1) + line_height;
-    for (std::uint32_t bank = 1; bank < tmajit::shared_banks; ++bank) {
+    for (std::uint32_t bank = 1; bank < shared_banks; ++bank) {
       const auto x = grid_left + bank * bank_width;
-      if (bank * tmajit::bank_bytes % unit_bytes != 0)
+      if (bank * bank_bytes % layout_unit_bytes != 0)
         add("<path class=\"bank\" d=\"M{:g} {:g}V{:g}\"/>\n", x, grid_top_, y_);
     }
   }
 
   /// Sixteen bytes: one colour, and the elements' places where they fit.
   void unit(std::uint32_t offset) {
-    constexpr auto width = bank_width * unit_bytes / tmajit::bank_bytes;
+    constexpr auto width = bank_width * layout_unit_bytes / bank_bytes;
     const auto element = view_.box.element(offset);
     if (!element) return rect("gap", x_of(offset), y_of(offset), width, line_height);
-    rect(fmt::format("unit c{}{}", view_.colour_of(*element), view_.shown ? " faint" : ""), x_of(offset),
+    rect(fmt::format("unit c{}{}", colour_of(view_, *element), view_.shown ? " faint" : ""), x_of(offset),
          y_of(offset), width, line_height);
     if (view_.shown) return;
     const auto bytes = view_.box.element_bytes();
     const auto name = [](BoxElement e) { return fmt::format("{}:{}", e.row, e.column); };
-    const auto last = element->column + unit_bytes / bytes - 1;
-    const auto element_width = bank_width * bytes / tmajit::bank_bytes;
+    const auto last = element->column + layout_unit_bytes / bytes - 1;
+    const auto element_width = bank_width * bytes / bank_bytes;
     // All of a picture's units are written alike.
     if (!fits(name({view_.box.rows() - 1, view_.box.columns() - 1}), element_width)) {
       const auto words = fmt::format("{}–{}", name(*element), last);
@@ -150,12 +148,13 @@ class Picture {
   /// What each lane of the shown access touches.
   void lanes() {
     const auto& access = view_.shown->access;
-    const auto width = bank_width * access.width / tmajit::bank_bytes;
+    const auto width = bank_width * access.width / bank_bytes;
     for (std::uint32_t lane = 0; lane < access.lanes; ++lane) {
       const auto offset = access.offsets[lane];
       const auto element = view_.box.element(offset);
       if (!element || !is_drawn(offset)) continue;
-      rect(fmt::format("hit c{}", view_.colour_of(*element)), x_of(offset), y_of(offset), width, line_height);
+      rect(fmt::format("hit c{}", colour_of(view_, *element)), x_of(offset), y_of(offset), width,
+           line_height);
       const auto words = access.width >= 8 ? fmt::format("lane {}", lane) : fmt::to_string(lane);
       if (fits(words, width)) text(x_of(offset) + width / 2, y_of(offset) + 14, "lane", words);
     }
@@ -163,7 +162,7 @@ class Picture {
 
   /// Words of each bank, below the banks.
   void histogram() {
-    const auto words = tmajit::words_of_banks(view_.shown->access);
+    const auto words = words_of_banks(view_.shown->access);
     const auto most = *std::max_element(words.begin(), words.end());
     const auto scale = histogram_height / std::max(most, 4U);
     text(grid_left, y_ += 28, "note",
@@ -196,7 +195,7 @@ class Picture {
       text(x + 24, y_ + 11.5, "", words);
       x += width;
     };
-    for (std::uint32_t i = 0; i < picture_colours; ++i) {
+    for (std::uint32_t i = 0; i < layout_colours; ++i) {
       if (const auto what = describe_colour(view_, i); !what.empty()) entry(fmt::format("unit c{}", i), what);
     }
     if (view_.box.pitch_bytes() != view_.box.row_bytes()) entry("gap", "not written");
@@ -213,14 +212,14 @@ class Picture {
     if (view_.patterns.empty()) return;
     constexpr double first = 270;
     constexpr double height = 21;
-    const auto width = (grid_width - first) / static_cast<double>(all_swizzles.size());
+    const auto width = (grid_width - first) / static_cast<double>(layout_swizzles.size());
     const auto column = [&](std::size_t i) { return grid_left + first + static_cast<double>(i) * width; };
     y_ += 32;
     text(grid_left, y_, "", "Bank conflicts of a warp");
-    for (std::size_t i = 0; i < all_swizzles.size(); ++i) {
-      const auto swizzle = all_swizzles[i];
+    for (std::size_t i = 0; i < layout_swizzles.size(); ++i) {
+      const auto swizzle = layout_swizzles[i];
       const bool here = swizzle == view_.box.swizzle();
-      const auto words = swizzle == tmajit::Swizzle::none ? "no swizzle" : name(swizzle);
+      const auto words = swizzle == Swizzle::none ? "no swizzle" : name(swizzle);
       text(column(i) + 8, y_, here ? "" : "note", fmt::format("{}{}", words, here ? " (shown)" : ""));
     }
     y_ += 8;
@@ -252,4 +251,4 @@ std::string layout_svg(const LayoutView& view) {
   return Picture(view).draw();
 }
 
-}  // namespace jitc
+TMAJIT_END

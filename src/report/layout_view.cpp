@@ -1,7 +1,5 @@
-#include "layout_view.hpp"
-
-#include "report.hpp"
-#include "text.hpp"
+#include "report/layout_parts.hpp"
+#include "report/text.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -10,23 +8,19 @@
 
 #include <spdlog/fmt/fmt.h>
 
-namespace jitc {
+TMAJIT_BEGIN
 namespace {
-
-using tmajit::AccessPattern;
-using tmajit::BoxLayout;
-using tmajit::Swizzle;
 
 /// Columns in the 16 bytes that get one colour.
 std::uint32_t columns_a_unit(const BoxLayout& box) {
-  return unit_bytes / box.element_bytes();
+  return layout_unit_bytes / box.element_bytes();
 }
 
 std::optional<BoxLayout> under(const BoxLayout& box, const std::vector<std::uint32_t>& extents,
                                Swizzle swizzle) {
   try {
     return BoxLayout(box.type(), extents, swizzle, box.interleave());
-  } catch (const tmajit::SpecError&) {
+  } catch (const SpecError&) {
     return std::nullopt;
   }
 }
@@ -37,42 +31,44 @@ std::string range(std::uint32_t first, std::uint32_t last) {
 
 }  // namespace
 
-std::uint32_t LayoutView::colour_of(tmajit::BoxElement e) const {
-  const auto number = colour == ColourBy::row ? e.row : e.column / columns_a_unit(box);
-  return number % picture_colours;
+std::uint32_t colour_of(const LayoutView& view, BoxElement e) {
+  const auto number = view.colour == ColourBy::row ? e.row : e.column / columns_a_unit(view.box);
+  return number % layout_colours;
 }
 
 LineRange lines_of(const LayoutView& view) {
-  LineRange range{.all = (view.box.bytes() + line_bytes - 1) / line_bytes};
+  LineRange range{.all = (view.box.bytes() + layout_line_bytes - 1) / layout_line_bytes};
   const auto most = view.lines == 0 ? range.all : view.lines;
   if (view.shown && most < range.all) {
     const auto& access = view.shown->access;
     const auto least = *std::min_element(access.offsets.begin(), access.offsets.begin() + access.lanes);
     // The pattern of the swizzle begins every eight lines.
-    range.first = std::min(least / line_bytes / units_a_line * units_a_line, range.all - most);
+    range.first =
+        std::min(least / layout_line_bytes / layout_units_a_line * layout_units_a_line, range.all - most);
   }
   range.count = std::min(most, range.all - range.first);
   return range;
 }
 
-std::string describe_cut(const LineRange& range) {
+std::string describe_cut(const LayoutView& view) {
+  const LineRange range = lines_of(view);
   if (range.count == range.all) return {};
-  return fmt::format("lines {} to {} of {}, 128 bytes each; --lines 0 shows all", range.first,
-                     range.first + range.count - 1, range.all);
+  return fmt::format("lines {} to {} of {}, 128 bytes each{}{}", range.first, range.first + range.count - 1,
+                     range.all, view.cut_hint.empty() ? "" : "; ", view.cut_hint);
 }
 
 std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
                                                     const std::vector<std::uint32_t>& extents) {
-  std::array<std::optional<BoxLayout>, all_swizzles.size()> layouts;
-  std::ranges::transform(all_swizzles, layouts.begin(),
+  std::array<std::optional<BoxLayout>, layout_swizzles.size()> layouts;
+  std::ranges::transform(layout_swizzles, layouts.begin(),
                          [&](Swizzle one) { return under(box, extents, one); });
   std::vector<PatternConflicts> table;
-  for (const auto pattern : tmajit::all_access_patterns) {
-    for (std::uint32_t width = 1; width <= unit_bytes; width *= 2) {
-      if (tmajit::instructions(box, pattern, width) == 0) continue;
+  for (const auto pattern : all_access_patterns) {
+    for (std::uint32_t width = 1; width <= layout_unit_bytes; width *= 2) {
+      if (instructions(box, pattern, width) == 0) continue;
       PatternConflicts line{.pattern = pattern, .width = width, .under = {}};
       for (std::size_t i = 0; i < layouts.size(); ++i) {
-        if (layouts[i]) line.under[i] = tmajit::conflicts(*layouts[i], pattern, width);
+        if (layouts[i]) line.under[i] = conflicts(*layouts[i], pattern, width);
       }
       table.push_back(line);
     }
@@ -81,16 +77,16 @@ std::vector<PatternConflicts> conflicts_of_patterns(const BoxLayout& box,
 }
 
 std::string describe_box(const LayoutView& view) {
-  auto text = fmt::format("{} {}, swizzle {}", tmajit::name(view.box.type()), fmt::join(view.extents, "x"),
-                          tmajit::name(view.box.swizzle()));
-  if (view.box.interleave() != tmajit::Interleave::none)
-    text += fmt::format(", interleave {}", tmajit::name(view.box.interleave()));
+  auto text = fmt::format("{} {}, swizzle {}", name(view.box.type()), fmt::join(view.extents, "x"),
+                          name(view.box.swizzle()));
+  if (view.box.interleave() != Interleave::none)
+    text += fmt::format(", interleave {}", name(view.box.interleave()));
   return text;
 }
 
 std::string describe_image(const LayoutView& view) {
   const auto& box = view.box;
-  const bool slices = box.interleave() != tmajit::Interleave::none;
+  const bool slices = box.interleave() != Interleave::none;
   auto text = fmt::format("{} of {} bytes", counted(box.rows(), slices ? "slice" : "row"), box.row_bytes());
   if (box.pitch_bytes() != box.row_bytes()) text += fmt::format(", {} apart", box.pitch_bytes());
   return text + fmt::format(", {}, aligned to {} bytes", describe_bytes(box.bytes()), box.alignment());
@@ -100,11 +96,11 @@ std::string describe_pattern(AccessPattern pattern, std::uint32_t width) {
   switch (pattern) {
     case AccessPattern::matrix: return "8x8 matrix (ldmatrix)";
     case AccessPattern::matrix_transposed: return "8x8 matrix, transposed (.trans)";
-    default: return fmt::format("{}, {} a lane", tmajit::name(pattern), counted(width, "byte"));
+    default: return fmt::format("{}, {} a lane", name(pattern), counted(width, "byte"));
   }
 }
 
-std::string describe_conflicts(const std::optional<tmajit::Conflicts>& conflicts) {
+std::string describe_conflicts(const std::optional<Conflicts>& conflicts) {
   if (!conflicts) return "–";
   if (conflicts->conflicting == 0) return "none";
   if (conflicts->wavefronts == conflicts->ideal * conflicts->ways)
@@ -114,7 +110,7 @@ std::string describe_conflicts(const std::optional<tmajit::Conflicts>& conflicts
 }
 
 std::string describe_access(const ShownAccess& shown) {
-  const auto taken = tmajit::wavefronts(shown.access);
+  const auto taken = wavefronts(shown.access);
   auto text = fmt::format("{}, instruction {} of {}: {}", describe_pattern(shown.pattern, shown.access.width),
                           shown.number, shown.instructions, counted(taken.needed, "wavefront"));
   if (taken.needed == taken.ideal) return text + ", no conflict";
@@ -125,7 +121,7 @@ std::string describe_colour(const LayoutView& view, std::uint32_t number) {
   const bool by_row = view.colour == ColourBy::row;
   const auto a_colour = by_row ? 1 : columns_a_unit(view.box);
   const auto count = by_row ? view.box.rows() : view.box.columns();
-  const auto period = a_colour * picture_colours;
+  const auto period = a_colour * layout_colours;
   const auto first = number * a_colour;
   if (first >= count) return {};
   auto text = range(first, std::min(first + a_colour, count) - 1);
@@ -136,4 +132,4 @@ std::string describe_colour(const LayoutView& view, std::uint32_t number) {
   return text;
 }
 
-}  // namespace jitc
+TMAJIT_END

@@ -1,11 +1,12 @@
-#include "text.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 
-namespace jitc {
+TMAJIT_BEGIN
 namespace {
 
 /// Bytes of the first `characters` characters.
@@ -23,6 +24,18 @@ std::size_t prefix_bytes(std::string_view text, std::size_t characters) {
 
 std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string describe_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 std::size_t width_of(std::string_view text) {
@@ -90,4 +103,4 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-}  // namespace jitc
+TMAJIT_END

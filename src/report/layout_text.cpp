@@ -1,5 +1,5 @@
-#include "layout_view.hpp"
-#include "text.hpp"
+#include "report/layout_parts.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,25 +9,23 @@
 
 #include <spdlog/fmt/fmt.h>
 
-namespace jitc {
+TMAJIT_BEGIN
 namespace {
 
-using tmajit::BoxElement;
-
 /// Backgrounds that black text is read well on, in the order of the rainbow (xterm's 256 colours).
-constexpr std::array<int, picture_colours> backgrounds{217, 223, 229, 193, 158, 153, 183, 225};
+constexpr std::array<int, layout_colours> backgrounds{217, 223, 229, 193, 158, 153, 183, 225};
 
 /// What stands in a cell for the element it begins with, from the longest text to the shortest.
 using Label = std::function<std::string(BoxElement)>;
 
 struct Grid {
-  std::uint32_t cell_bytes = unit_bytes;
+  std::uint32_t cell_bytes = layout_unit_bytes;
   std::string_view says;  ///< what the label does
   Label label;
   std::size_t cell_width = 0;
 
-  [[nodiscard]] std::uint32_t cells() const { return line_bytes / cell_bytes; }
-  [[nodiscard]] std::size_t columns() const { return cells() * cell_width + units_a_line; }
+  [[nodiscard]] std::uint32_t cells() const { return layout_line_bytes / cell_bytes; }
+  [[nodiscard]] std::size_t columns() const { return cells() * cell_width + layout_units_a_line; }
 };
 
 /// "0-7", "5", or "0…24" where there are others between.
@@ -53,14 +51,14 @@ class Painter {
  public:
   Painter(const LayoutView& view, std::size_t width, bool colour)
       : view_(view), range_(lines_of(view)), width_(std::max<std::size_t>(width, 20)), colour_(colour) {
-    offset_width_ = fmt::formatted_size("{:#06x}", (range_.first + range_.count) * line_bytes) + 1;
+    offset_width_ = fmt::formatted_size("{:#06x}", (range_.first + range_.count) * layout_line_bytes) + 1;
     choose_grid();
   }
 
   [[nodiscard]] std::string grid() const {
     auto text = header();
     for (std::uint32_t line = range_.first; line < range_.first + range_.count; ++line) text += row(line);
-    if (const auto cut = describe_cut(range_); !cut.empty()) text += wrapped(cut);
+    if (const auto cut = describe_cut(view_); !cut.empty()) text += wrapped(cut);
     return text;
   }
 
@@ -74,7 +72,7 @@ class Painter {
     if (!colour_) return text;
     text += view_.colour == ColourBy::row ? "row    " : "column ";
     std::size_t column = 7;
-    for (std::uint32_t i = 0; i < picture_colours; ++i) {
+    for (std::uint32_t i = 0; i < layout_colours; ++i) {
       const auto what = describe_colour(view_, i);
       if (what.empty()) continue;
       if (column + width_of(what) + 2 > width_) {
@@ -99,14 +97,14 @@ class Painter {
       return std::max(bytes / view_.box.element_bytes(), 1U);
     };
     const auto place = [](BoxElement e) { return fmt::format("{}:{}", e.row, e.column); };
-    const auto span = [n = elements(unit_bytes)](BoxElement e) {
+    const auto span = [n = elements(layout_unit_bytes)](BoxElement e) {
       return fmt::format("{}:{}-{}", e.row, e.column, e.column + n - 1);
     };
     const auto column = [](BoxElement e) { return fmt::to_string(e.column); };
-    const std::array choices{Grid{tmajit::bank_bytes, "row:column of its elements", place},
-                             Grid{unit_bytes, "row:columns of its elements", span},
-                             Grid{unit_bytes, "row:column of its first element", place},
-                             Grid{unit_bytes, "column of its first element", column}};
+    const std::array choices{Grid{bank_bytes, "row:column of its elements", place},
+                             Grid{layout_unit_bytes, "row:columns of its elements", span},
+                             Grid{layout_unit_bytes, "row:column of its first element", place},
+                             Grid{layout_unit_bytes, "column of its first element", column}};
     for (const auto& choice : choices) {
       grid_ = choice;
       // An element wider than a bank would stand in two.
@@ -128,8 +126,8 @@ class Painter {
   [[nodiscard]] std::string header() const {
     std::string text = fmt::format("{:<{}}", "bank", offset_width_);
     for (std::uint32_t cell = 0; cell < grid_.cells(); ++cell) {
-      const auto first = cell * grid_.cell_bytes / tmajit::bank_bytes;
-      const auto last = first + grid_.cell_bytes / tmajit::bank_bytes - 1;
+      const auto first = cell * grid_.cell_bytes / bank_bytes;
+      const auto last = first + grid_.cell_bytes / bank_bytes - 1;
       const auto banks = fmt::format("{}-{}", first, last);
       const bool one = first == last || width_of(banks) >= grid_.cell_width;
       text += padded(one ? fmt::to_string(first) : banks);
@@ -139,9 +137,9 @@ class Painter {
   }
 
   [[nodiscard]] std::string row(std::uint32_t line) const {
-    std::string text = fmt::format("{:<{}}", fmt::format("{:#06x}", line * line_bytes), offset_width_);
+    std::string text = fmt::format("{:<{}}", fmt::format("{:#06x}", line * layout_line_bytes), offset_width_);
     for (std::uint32_t cell = 0; cell < grid_.cells(); ++cell) {
-      text += this->cell(line * line_bytes + cell * grid_.cell_bytes);
+      text += this->cell(line * layout_line_bytes + cell * grid_.cell_bytes);
       if (ends_unit(cell)) text += ' ';
     }
     return trimmed(std::move(text));
@@ -150,14 +148,14 @@ class Painter {
   [[nodiscard]] std::string cell(std::uint32_t offset) const {
     const auto element = view_.box.element(offset);
     if (!element) return padded("");
-    if (!view_.shown) return painted(padded(grid_.label(*element)), view_.colour_of(*element));
+    if (!view_.shown) return painted(padded(grid_.label(*element)), colour_of(view_, *element));
     const auto lanes = lanes_at(view_, offset, grid_.cell_bytes);
     const auto text = padded(lanes_text(lanes));
-    return lanes.empty() ? text : painted(text, view_.colour_of(*element));
+    return lanes.empty() ? text : painted(text, colour_of(view_, *element));
   }
 
   [[nodiscard]] bool ends_unit(std::uint32_t cell) const {
-    return (cell + 1) * grid_.cell_bytes % unit_bytes == 0;
+    return (cell + 1) * grid_.cell_bytes % layout_unit_bytes == 0;
   }
 
   [[nodiscard]] std::string padded(const std::string& text) const {
@@ -184,7 +182,7 @@ class Painter {
 
 /// Which banks of the shown access give most words.
 std::string busiest_banks(const ShownAccess& shown) {
-  const auto words = tmajit::words_of_banks(shown.access);
+  const auto words = words_of_banks(shown.access);
   const auto most = *std::max_element(words.begin(), words.end());
   std::vector<std::size_t> banks;
   for (std::size_t bank = 0; bank < words.size(); ++bank) {
@@ -196,8 +194,8 @@ std::string busiest_banks(const ShownAccess& shown) {
 std::string conflict_table(const LayoutView& view, std::size_t width) {
   Rows rows{{"BANK CONFLICTS"}};
   if (view.patterns.empty()) return {};
-  for (const auto swizzle : all_swizzles) {
-    rows[0].push_back(fmt::format("{}{}", tmajit::name(swizzle), swizzle == view.box.swizzle() ? " *" : ""));
+  for (const auto swizzle : layout_swizzles) {
+    rows[0].push_back(fmt::format("{}{}", name(swizzle), swizzle == view.box.swizzle() ? " *" : ""));
   }
   for (const auto& pattern : view.patterns) {
     rows.push_back({describe_pattern(pattern.pattern, pattern.width)});
@@ -213,11 +211,11 @@ std::string layout_text(const LayoutView& view, std::size_t width, bool colour) 
   auto text = painter.wrapped(fmt::format("{}: {}", describe_box(view), describe_image(view))) + '\n';
   if (view.shown) {
     text += painter.wrapped(describe_access(*view.shown));
-    const auto taken = tmajit::wavefronts(view.shown->access);
+    const auto taken = wavefronts(view.shown->access);
     if (taken.needed > taken.ideal) text += painter.wrapped(busiest_banks(*view.shown));
     text += '\n';
   }
   return text + painter.grid() + painter.legend() + '\n' + conflict_table(view, width);
 }
 
-}  // namespace jitc
+TMAJIT_END

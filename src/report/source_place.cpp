@@ -1,4 +1,4 @@
-#include "source_place.hpp"
+#include <tmajit/report/source_place.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <llvm/ADT/StringRef.h>
 #include <spdlog/fmt/fmt.h>
 
-namespace jitc {
+TMAJIT_BEGIN
 namespace {
 
 using llvm::StringRef;
@@ -84,7 +84,7 @@ StringRef text_of(StringRef source, StringRef file) {
 
 }  // namespace
 
-std::vector<SourcePlace> source_places(const tmajit::Artifact& artifact, std::uint32_t ptx_line) {
+std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t ptx_line) {
   std::vector<SourcePlace> places;
   const auto marks = marks_before(artifact.ptx, ptx_line);
   auto at = marks.rbegin();
@@ -108,9 +108,9 @@ std::vector<SourcePlace> source_places(const tmajit::Artifact& artifact, std::ui
   return places;
 }
 
-std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*>& artifacts,
-                                       const tmajit::Finding& finding) {
-  const tmajit::Artifact* found = nullptr;
+std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artifacts,
+                                       const Finding& finding) {
+  const Artifact* found = nullptr;
   for (const auto* artifact : artifacts) {
     if (artifact->entry != finding.kernel) continue;
     if (found == nullptr) found = artifact;
@@ -122,15 +122,8 @@ std::vector<SourcePlace> source_places(const std::vector<const tmajit::Artifact*
   return found == nullptr ? std::vector<SourcePlace>() : source_places(*found, finding.ptx_line);
 }
 
-Json to_json(const std::vector<SourcePlace>& places) {
-  Json json = Json::array();
-  for (const auto& place : places)
-    json.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
-  return json;
-}
-
 std::string describe(const SourcePlace& place) {
   return fmt::format("{}:{}{}{}", place.file, place.line, place.text.empty() ? "" : ": ", place.text);
 }
 
-}  // namespace jitc
+TMAJIT_END

@@ -1,0 +1,37 @@
+#pragma once
+
+/// Findings in the formats that code hosts and CI services read: SARIF 2.1.0 (OASIS) and JUnit XML.
+#include <tmajit/finding.hpp>
+#include <tmajit/report/source_place.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The kernels that a tool looked at, and what it found. It refers to texts and lists of the caller.
+struct FindingsReport {
+  std::string_view tool;                 ///< name of the tool: "jitc lint"
+  std::string_view input;                ///< file or name of the PTX
+  std::string_view source;               ///< file of the PTX's source, or empty
+  std::span<const std::string> kernels;  ///< that were looked at
+  std::span<const Finding> findings;
+  /// For each finding its places in the source, the innermost function first; or empty.
+  std::span<const std::vector<SourcePlace>> places = {};
+  std::span<const Finding> notes = {};           ///< instructions that were not understood
+  std::span<const std::string> unfinished = {};  ///< checks that gave up
+  Severity fails = Severity::advice;             ///< the least severity that is a failed test in JUnit XML
+};
+
+/// A finding as one JSON object on one line: its fields, its rule's meaning and where the rule is written.
+/// Text that is no UTF-8 is replaced.
+[[nodiscard]] TMAJIT_API std::string finding_json(const Finding& finding);
+/// A SARIF log of one run. A finding stands at its source's line if that is known; its PTX is a related
+/// location.
+[[nodiscard]] TMAJIT_API std::string findings_sarif(const FindingsReport& report);
+/// A JUnit suite: one test for each finding, and one for each kernel without findings.
+[[nodiscard]] TMAJIT_API std::string findings_junit(const FindingsReport& report);
+
+TMAJIT_END

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <tmajit/bank_conflicts.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What the colour of an element tells.
+enum class ColourBy { column, row };
+
+/// One instruction of a warp, drawn over the tile.
+struct ShownAccess {
+  AccessPattern pattern;
+  std::uint32_t number;        ///< of the pattern's instructions, from 0
+  std::uint32_t instructions;  ///< that the pattern has
+  WarpAccess access;
+};
+
+/// The swizzles that a layout is compared under, in the order of PatternConflicts::under.
+inline constexpr std::array layout_swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
+
+/// The bank conflicts of one access pattern.
+struct PatternConflicts {
+  AccessPattern pattern;
+  std::uint32_t width;  ///< bytes a lane
+  /// Under each of layout_swizzles; none where the box is illegal under it.
+  std::array<std::optional<Conflicts>, layout_swizzles.size()> under;
+};
+
+/// Everything that a picture of a box in shared memory shows, as text, SVG or JSON.
+struct LayoutView {
+  BoxLayout box;
+  std::vector<std::uint32_t> extents;  ///< of the box, outermost first, as they were given to BoxLayout
+  ColourBy colour = ColourBy::column;
+  std::optional<ShownAccess> shown = {};
+  std::uint32_t lines = 0;  ///< of 128 bytes, at most; 0: all
+  std::vector<PatternConflicts> patterns = {};
+  std::string cut_hint = {};  ///< added where lines are left out: how a user sees all of them; or empty
+};
+
+/// Conflicts of every pattern that can go over the box, under every swizzle. `extents` are those that the box
+/// was made from.
+[[nodiscard]] TMAJIT_API std::vector<PatternConflicts> conflicts_of_patterns(
+    const BoxLayout& box, const std::vector<std::uint32_t>& extents);
+
+/// "bf16 64x64, swizzle 128B"
+[[nodiscard]] TMAJIT_API std::string describe_box(const LayoutView& view);
+/// "64 rows of 128 bytes, 8.0 KiB, aligned to 1024 bytes"
+[[nodiscard]] TMAJIT_API std::string describe_image(const LayoutView& view);
+
+/// The tile as a table of 128-byte lines, in units of 16 bytes or in banks where `width` columns are wide
+/// enough; then what the patterns cost. With `colour` cells have coloured backgrounds (ANSI, 256 colours).
+[[nodiscard]] TMAJIT_API std::string layout_text(const LayoutView& view, std::size_t width, bool colour);
+
+/// The tile as a stand-alone SVG picture for a browser or a README: 128-byte lines by 32 banks, a legend, and
+/// a table of what the patterns cost.
+[[nodiscard]] TMAJIT_API std::string layout_svg(const LayoutView& view);
+
+/// The tile as one JSON object on one line: where each unit of 16 bytes lies, what the patterns cost, and the
+/// lanes of the shown access. docs/layout.md lists the keys.
+[[nodiscard]] TMAJIT_API std::string layout_json(const LayoutView& view);
+
+TMAJIT_END

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <tmajit/compile.hpp>
+#include <tmajit/finding.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A line of CUDA source.
+struct SourcePlace {
+  std::string file;
+  std::uint64_t line = 0;
+  std::string text;  ///< the line itself, trimmed; empty where the source is not at hand
+  friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
+};
+
+/// Where the instruction at line `ptx_line` of an artifact's PTX comes from: the innermost function first,
+/// then where that was inlined, by the `.loc` before it. Empty without line information. Where the innermost
+/// place is a wrapper's one line of inline assembly, its caller's place says more.
+[[nodiscard]] TMAJIT_API std::vector<SourcePlace> source_places(const Artifact& artifact,
+                                                                std::uint32_t ptx_line);
+
+/// The same for the instruction that a finding names, in the artifact of the finding's kernel. Where several
+/// artifacts have that name, the one whose PTX line holds the instruction is taken.
+[[nodiscard]] TMAJIT_API std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artifacts,
+                                                                const Finding& finding);
+
+/// "copy.cu:861: mbarrier::wait(full[stage], parity)"
+[[nodiscard]] TMAJIT_API std::string describe(const SourcePlace& place);
+
+TMAJIT_END

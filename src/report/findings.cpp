@@ -1,0 +1,180 @@
+#include <tmajit/report/findings.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* level(Severity severity) {
+  switch (severity) {
+    case Severity::advice: return "note";
+    case Severity::omission: return "warning";
+    case Severity::mistake: break;
+  }
+  return "error";
+}
+
+Json place(std::string_view file, std::uint64_t line, std::uint32_t column) {
+  Json physical{{"artifactLocation", {{"uri", file}}}};
+  if (line != 0) physical["region"] = {{"startLine", line}};
+  if (column != 0) physical["region"]["startColumn"] = column;
+  return {{"physicalLocation", std::move(physical)}};
+}
+
+/// The file of a finding's line: as the program was given it, if it has that name.
+std::string_view source_of(const FindingsReport& report, const Finding& finding) {
+  return report.source.ends_with(finding.source_file) ? report.source : std::string_view(finding.source_file);
+}
+
+std::string message(const Finding& finding) {
+  return fmt::format("{}. Legal: {}. Remedy: {}.", finding.found, finding.expected, finding.remedy);
+}
+
+Json rule_of(std::string_view id) {
+  Json rule{{"id", id}};
+  const Rule* const known = find_rule(id);
+  if (known == nullptr) return rule;
+  rule["shortDescription"] = {{"text", known->meaning}};
+  rule["help"] = {
+      {"text", fmt::format("Legal: {}. Remedy: {}. ({})", known->legal, known->remedy, known->source)}};
+  rule["defaultConfiguration"] = {{"level", level(known->severity)}};
+  return rule;
+}
+
+/// Text of an element or an attribute. What XML 1.0 has no character for becomes a question mark.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\n': out += "&#10;"; break;
+      default: {
+        const auto code = static_cast<unsigned char>(c);
+        out += (code < 32 && c != '\t') || code > 126 ? '?' : c;
+      }
+    }
+  }
+  return out;
+}
+
+/// Where what a finding stands in was inlined, the innermost function first; empty where nothing was.
+std::span<const SourcePlace> inlined(const FindingsReport& report, std::size_t finding) {
+  if (finding >= report.places.size() || report.places[finding].size() < 2) return {};
+  return std::span(report.places[finding]).first(report.places[finding].size() - 1);
+}
+
+}  // namespace
+
+std::string finding_json(const Finding& finding) {
+  const Rule* const rule = find_rule(finding.rule);
+  const Json json{{"rule", finding.rule},
+                  {"severity", name(finding.severity)},
+                  {"kernel", finding.kernel},
+                  {"ptx_line", finding.ptx_line},
+                  {"ptx_column", finding.ptx_column},
+                  {"instruction", finding.instruction},
+                  {"source_file", finding.source_file},
+                  {"source_line", finding.source_line},
+                  {"found", finding.found},
+                  {"expected", finding.expected},
+                  {"remedy", finding.remedy},
+                  {"meaning", rule != nullptr ? rule->meaning : ""},
+                  {"rule_source", rule != nullptr ? rule->source : ""}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string findings_sarif(const FindingsReport& report) {
+  Json results = Json::array();
+  Json rules = Json::array();
+  std::set<std::string_view> named;
+  const auto add = [&](const Finding& finding, const char* level_of_result,
+                       std::span<const SourcePlace> frames) {
+    if (named.insert(finding.rule).second) rules.push_back(rule_of(finding.rule));
+    Json result{
+        {"ruleId", finding.rule}, {"level", level_of_result}, {"message", {{"text", message(finding)}}}};
+    Json in_ptx = place(report.input, finding.ptx_line, finding.ptx_column);
+    if (!finding.kernel.empty())
+      in_ptx["logicalLocations"] = Json::array({{{"name", finding.kernel}, {"kind", "function"}}});
+    if (finding.source_line != 0 && !finding.source_file.empty()) {
+      result["locations"] = Json::array({place(source_of(report, finding), finding.source_line, 0)});
+      in_ptx["id"] = 1;
+      Json related = Json::array({std::move(in_ptx)});
+      for (const SourcePlace& frame : frames) {
+        related.push_back(place(frame.file, frame.line, 0));
+        related.back()["id"] = related.size();
+        related.back()["message"] = {{"text", "inlined from here"}};
+      }
+      result["relatedLocations"] = std::move(related);
+    } else {
+      result["locations"] = Json::array({std::move(in_ptx)});
+    }
+    results.push_back(std::move(result));
+  };
+  for (std::size_t i = 0; i < report.findings.size(); ++i)
+    add(report.findings[i], level(report.findings[i].severity), inlined(report, i));
+  for (const Finding& note : report.notes) add(note, "note", {});
+  Json notes = Json::array();
+  for (const std::string& check : report.unfinished)
+    notes.push_back({{"level", "note"}, {"message", {{"text", "unfinished: " + check}}}});
+  const Json log{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs", Json::array({{{"tool", {{"driver", {{"name", report.tool}, {"rules", rules}}}}},
+                             {"invocations", Json::array({{{"executionSuccessful", true},
+                                                           {"toolExecutionNotifications", notes}}})},
+                             {"results", results}}})}};
+  // Names and expressions come from the user and need not be UTF-8.
+  return log.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string findings_junit(const FindingsReport& report) {
+  std::string cases;
+  std::size_t count = 0;
+  std::size_t failures = 0;
+  const auto add = [&](std::string_view name, const std::string& inside) {
+    ++count;
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", escaped(report.input),
+                         escaped(name), inside);
+  };
+  for (const std::string& kernel : report.kernels) {
+    if (std::ranges::none_of(report.findings, [&](const Finding& each) { return each.kernel == kernel; }))
+      add(kernel, {});
+  }
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
+    const bool fails = finding.severity >= report.fails;
+    failures += fails ? 1 : 0;
+    std::string where = fmt::format("{}:{}", report.input, finding.ptx_line);
+    if (finding.source_line != 0)
+      where += fmt::format(", {}:{}", source_of(report, finding), finding.source_line);
+    for (const SourcePlace& frame : inlined(report, i))
+      where += fmt::format(", inlined from {}:{}", frame.file, frame.line);
+    const std::string text = escaped(fmt::format("{}: {}", where, message(finding)));
+    add(fmt::format("{}{}{} at line {}", finding.kernel, finding.kernel.empty() ? "" : ": ", finding.rule,
+                    finding.ptx_line),
+        fails ? fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", finding.rule,
+                            escaped(finding.found), text)
+              : fmt::format("<system-out>{}</system-out>", text));
+  }
+  for (const Finding& note : report.notes) {
+    add(fmt::format("{}: {} at line {}", note.kernel, note.rule, note.ptx_line),
+        fmt::format("<skipped message=\"{}\"/>", escaped(note.found)));
+  }
+  for (const std::string& check : report.unfinished)
+    add(check, "<skipped message=\"too many paths to follow them all\"/>");
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+      escaped(report.tool), count, failures, report.unfinished.size() + report.notes.size(), cases);
+}
+
+TMAJIT_END

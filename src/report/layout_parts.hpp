@@ -1,0 +1,42 @@
+#pragma once
+
+#include <tmajit/report/layout.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+TMAJIT_BEGIN
+
+/// Bytes that the 32 banks give at once: a line of a picture.
+inline constexpr std::uint32_t layout_line_bytes = shared_banks * bank_bytes;
+/// Bytes that a swizzle moves as one.
+inline constexpr std::uint32_t layout_unit_bytes = 16;
+inline constexpr std::uint32_t layout_units_a_line = layout_line_bytes / layout_unit_bytes;
+/// Colours of a picture. Columns or rows further apart take the same colours again.
+inline constexpr std::uint32_t layout_colours = 8;
+
+/// Which of the picture's colours element `e` has.
+[[nodiscard]] std::uint32_t colour_of(const LayoutView& view, BoxElement e);
+
+/// The lines of a picture: those from the first that is shown on.
+struct LineRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::uint32_t all = 0;  ///< of the tile
+};
+/// From the tile's beginning, or from where the shown access begins.
+[[nodiscard]] LineRange lines_of(const LayoutView& view);
+/// "lines 32 to 63 of 64, 128 bytes each", then the view's hint; empty if all are shown.
+[[nodiscard]] std::string describe_cut(const LayoutView& view);
+
+/// "column, 4 bytes a lane"
+[[nodiscard]] std::string describe_pattern(AccessPattern pattern, std::uint32_t width);
+/// "none", "8-way", "2-way, mean 1.25"; "–" if there is none.
+[[nodiscard]] std::string describe_conflicts(const std::optional<Conflicts>& conflicts);
+/// "column, 2 bytes a lane, instruction 0 of 128: 4 wavefronts instead of 1 (4-way conflict)"
+[[nodiscard]] std::string describe_access(const ShownAccess& shown);
+/// The columns or rows of the elements of colour `number`: "0-7", "0, 8 …". Empty if no element has it.
+[[nodiscard]] std::string describe_colour(const LayoutView& view, std::uint32_t number);
+
+TMAJIT_END

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <tmajit/version.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// "1 kernel", "3 kernels"
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+
+/// "3.5 MiB"; below 1024 "1023 bytes"
+[[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
+
+/// UTF-8 characters in `text`, each taken to be one column wide.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// `text` in lines of at most `width` columns (at least 1), broken between words where there are any.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+using Rows = std::vector<std::vector<std::string>>;
+/// Rows of cells as aligned text, at most `width` columns wide: the widest columns are narrowed and their
+/// cells broken between words. The first row is the heading. Widths count UTF-8 characters.
+[[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
+
+/// What stands between `separator`s, empty parts included.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The number that `text` is as a whole; nothing if it is something else or out of range.
+template <class Number>
+[[nodiscard]] std::optional<Number> parse_number(std::string_view text, int base = 10) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number, base);
+  return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
+}
+
+TMAJIT_END

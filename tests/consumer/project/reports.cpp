@@ -1,0 +1,63 @@
+// Calls every function of <tmajit/report/>.
+#include "expect.hpp"
+
+#include <tmajit/compile.hpp>
+#include <tmajit/report/findings.hpp>
+#include <tmajit/report/layout.hpp>
+#include <tmajit/report/source_place.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tmajit;
+
+void use_reports();
+
+namespace {
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+void draw_layout() {
+  const std::vector<std::uint32_t> extents{16, 64};
+  LayoutView view{.box = BoxLayout(ElementType::bf16, extents, Swizzle::b128), .extents = extents};
+  view.patterns = conflicts_of_patterns(view.box, extents);
+  expect(describe_box(view) == "bf16 16x64, swizzle 128B", "describe_box()");
+  expect(contains(describe_image(view), "16 rows of 128 bytes"), "describe_image()");
+  expect(contains(layout_text(view, 80, false), "BANK CONFLICTS"), "layout_text()");
+  expect(contains(layout_svg(view), "<svg"), "layout_svg()");
+  expect(contains(layout_json(view), "\"swizzle\":\"128B\""), "layout_json()");
+}
+
+void write_findings() {
+  Artifact artifact;
+  artifact.entry = "k";
+  artifact.source = "first\nsecond\n";
+  artifact.ptx = ".entry k()\n{\n.loc 1 2 3\nret;\n}\n.file 1 \"k.cu\"\n";
+  Finding finding;
+  finding.rule = "syntax";
+  finding.kernel = "k";
+  finding.ptx_line = 4;
+  finding.instruction = "ret;";
+  const std::vector<const Artifact*> artifacts{&artifact};
+  const std::vector<std::vector<SourcePlace>> places{source_places(artifacts, finding)};
+  expect(places[0] == std::vector{SourcePlace{"k.cu", 2, "second"}}, "source_places() of a finding");
+  expect(describe(source_places(artifact, 4).at(0)) == "k.cu:2: second", "source_places() of a line");
+  const FindingsReport report{.tool = "consumer",
+                              .input = "k.ptx",
+                              .source = "",
+                              .kernels = {},
+                              .findings = {&finding, 1},
+                              .places = places};
+  expect(contains(finding_json(finding), "\"ptx_line\":4"), "finding_json()");
+  expect(contains(findings_sarif(report), "\"version\": \"2.1.0\""), "findings_sarif()");
+  expect(contains(findings_junit(report), "tests=\"1\" failures=\"1\""), "findings_junit()");
+}
+
+}  // namespace
+
+void use_reports() {
+  draw_layout();
+  write_findings();
+}

@@ -1,0 +1,26 @@
+#include "report/text.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+TEST_CASE("text wraps between words, and within a word that is longer than the line") {
+  CHECK(wrap("a bb ccc", 4) == std::vector<std::string>{"a bb", "ccc"});
+  CHECK(wrap("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+  CHECK(wrap("", 5) == std::vector<std::string>{""});
+  CHECK(wrap("äöü ß", 3) == std::vector<std::string>{"äöü", "ß"});
+  CHECK(width_of("1…8") == 3);
+}
+
+TEST_CASE("a table is aligned, and narrow enough") {
+  CHECK(format_table({{"A", "LONG"}, {"x…y", "z"}}, 80) == "A    LONG\nx…y  z\n");
+  const auto table = format_table({{"KEY", "TEXT"}, {"k", "one two three four five six seven"}}, 20);
+  CHECK(table == "KEY  TEXT\nk    one two three\n     four five six\n     seven\n");
+  CHECK(format_table({}, 20).empty());
+}
+
+TEST_CASE("sizes are told in units") {
+  CHECK(describe_bytes(1023) == "1023 bytes");
+  CHECK(describe_bytes(1536) == "1.5 KiB");
+  CHECK(describe_bytes(std::uint64_t{8} << 30U) == "8.0 GiB");
+}
