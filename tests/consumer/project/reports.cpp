@@ -32,14 +32,14 @@ void draw_layout() {
 
 void write_findings() {
   Artifact artifact;
-  artifact.entry = "k";
-  artifact.source = "first\nsecond\n";
-  artifact.ptx = ".entry k()\n{\n.loc 1 2 3\nret;\n}\n.file 1 \"k.cu\"\n";
+  artifact.entry = std::string("k");
+  artifact.source = std::string("first\nsecond\n");
+  artifact.ptx = std::string(".entry k()\n{\n.loc 1 2 3\nret;\n}\n.file 1 \"k.cu\"\n");
   Finding finding;
-  finding.rule = "syntax";
-  finding.kernel = "k";
+  finding.rule = std::string("syntax");
+  finding.kernel = std::string("k");
   finding.ptx_line = 4;
-  finding.instruction = "ret;";
+  finding.instruction = std::string("ret;");
   const std::vector<const Artifact*> artifacts{&artifact};
   const std::vector<std::vector<SourcePlace>> places{source_places(artifacts, finding)};
   expect(places[0] == std::vector{SourcePlace{"k.cu", 2, "second"}}, "source_places() of a finding");
