@@ -11,7 +11,7 @@
 
 namespace reference {
 
-/// What a reduction makes of elements that come one by one, in any order. Sums of floating point are added as
+/// Reduces elements that are added one by one, in any order. Sums of floating point are added as
 /// doubles and rounded once; sums of integers wrap at 64 bits.
 class Reducer {
  public:
@@ -31,8 +31,8 @@ class Reducer {
   std::optional<Scalar> kept_;
   std::uint64_t place_ = 0;
   std::uint64_t count_ = 0;
-  bool in_f32_ = false;   ///< what comes together is
-  bool in_f64_ = false;   ///< likewise
+  bool in_f32_ = false;   ///< elements are added as f32
+  bool in_f64_ = false;   ///< elements are added as f64
   bool whole_ = true;     ///< all elements of a sum are whole numbers
   double magnitude_ = 0;  ///< the sum of their absolute values
 };

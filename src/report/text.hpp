@@ -29,7 +29,7 @@ using Rows = std::vector<std::vector<std::string>>;
 /// cells broken between words. The first row is the heading. Widths count UTF-8 characters.
 [[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
 
-/// What stands between `separator`s, empty parts included.
+/// The pieces of a text between `separator`s, empty ones included.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// The number that `text` is as a whole; nothing if it is something else or out of range.

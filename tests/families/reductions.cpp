@@ -161,7 +161,7 @@ bool are_equal(ElementType type, const std::byte* a, const std::byte* b) {
   return reference::same_value(type, a, b) || reference::decode(type, a) == reference::decode(type, b);
 }
 
-/// What the destination's memory may hold.
+/// The least and the greatest bytes that the destination may hold after the reduction.
 struct Bounds {
   std::vector<std::byte> least;
   std::vector<std::byte> greatest;

@@ -11,7 +11,7 @@
 
 TMAJIT_BEGIN
 
-/// What the colour of an element tells.
+/// The property of an element that its colour shows.
 enum class ColourBy { column, row };
 
 /// One instruction of a warp, drawn over the tile.
