@@ -4,6 +4,7 @@
 #include <tmajit/device.hpp>
 #include <tmajit/prediction.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,17 +21,19 @@ TMAJIT_BEGIN
 struct FamilyInfo {
   std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
   std::string_view summary;  ///< one sentence
+  /// The operations whose moves a planner may give it: "copy", "pad", "map". Empty after the last.
+  std::array<std::string_view, 3> operations;
   /// "map": the operation that plan_tiles() makes a kernel of this family for, with a tile of the caller's
   /// choice. Empty: only a planner makes such kernels.
   std::string_view operation;
   bool computes = false;  ///< takes an expression
   std::uint32_t most_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
-  bool neighbours = false;     ///< its expression calls sources with offsets: a stencil's
-  bool reduces = false;        ///< does reductions, and nothing else
-  bool combines = false;       ///< combines its source with what the destination holds, and does nothing else
-  bool windows = false;        ///< does windows of images, and nothing else
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
+
+  [[nodiscard]] constexpr bool does(std::string_view wanted) const noexcept {
+    return std::ranges::find(operations, wanted) != operations.end();
+  }
 };
 
 /// Every family, in the order in which a planner asks them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/list.hpp>
+#include <tmajit/operation.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/runtime.hpp>
 
@@ -99,38 +100,5 @@ TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
 /// without a GPU; on the simulator times mean nothing.
 TMAJIT_API TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions& options = {});
-
-/// @name Operations
-/// Each is one call: plan(runtime, operation::…), and a launch. A call finds the plan of an earlier one of
-/// the same thread with equal views and arguments, whatever their addresses, in a table of 256, and then
-/// costs little more than the launch. Throws what plan() throws; Error{unavailable} without a device.
-/// @{
-TMAJIT_API void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                     Stream stream = nullptr);
-TMAJIT_API void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                        const Dims& axes, Stream stream = nullptr);
-TMAJIT_API void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                    const Padding& padding, Stream stream = nullptr);
-TMAJIT_API void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                      List<Slice> slices, Stream stream = nullptr);
-TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources,
-                       std::int64_t axis, Stream stream = nullptr);
-TMAJIT_API void split(const Runtime& runtime, List<Tensor> destinations, const Tensor& source,
-                      std::int64_t axis, Stream stream = nullptr);
-TMAJIT_API void cast(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                     Stream stream = nullptr);
-TMAJIT_API void map(const Runtime& runtime, const Tensor& destination, std::string_view expression,
-                    List<Tensor> sources, Stream stream = nullptr);
-TMAJIT_API void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
-                        List<Tensor> sources, const Stencil& stencil = {}, Stream stream = nullptr);
-TMAJIT_API void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what,
-                       List<Tensor> sources, Stream stream = nullptr);
-TMAJIT_API void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op,
-                            const Tensor& source, Stream stream = nullptr);
-TMAJIT_API void im2col(const Runtime& runtime, const Tensor& destination, const Tensor& source,
-                       const Windows& windows, Stream stream = nullptr);
-TMAJIT_API void convolution(const Runtime& runtime, const Tensor& destination, const Tensor& images,
-                            const Tensor& filter, const Windows& windows = {}, Stream stream = nullptr);
-/// @}
 
 TMAJIT_END

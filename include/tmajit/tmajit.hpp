@@ -29,7 +29,6 @@
 #include <tmajit/prediction.hpp>
 #include <tmajit/ragged.hpp>
 #include <tmajit/runtime.hpp>
-#include <tmajit/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 #include <tmajit/tensor_view.hpp>

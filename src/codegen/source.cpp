@@ -136,7 +136,7 @@ Source source(const KernelPlan& plan) {
   text += expander.headers();
   text += facts_section(parts.facts);
   if (!expression.empty()) text += evaluate_function(parts, expression);
-  if (family.info().reduces) text += behind_function(!plan.then().empty());
+  if (family.info().does(ReduceProblem::operation)) text += behind_function(!plan.then().empty());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
   text += "\n" + section + body;

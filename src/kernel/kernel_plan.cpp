@@ -25,7 +25,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   state->shape.shared_bytes = footprint.dynamic_shared_bytes;
   state->most_shared_bytes = std::max(footprint.dynamic_shared_bytes, footprint.most_dynamic_shared_bytes);
   family.bind(candidate, problem, state->parameters, state->shape);
-  state->key = key_of(candidate, problem.expression, problem.then);
+  state->key = key_of(candidate, problem.expression(), problem.epilogue());
   state->candidate = std::move(candidate);
   state->problem = std::move(problem);
   state->prediction = prediction;
@@ -40,10 +40,10 @@ std::string_view KernelPlan::key() const noexcept {
   return state_->key;
 }
 std::string_view KernelPlan::expression() const noexcept {
-  return state_->problem.expression;
+  return state_->problem.expression();
 }
 std::string_view KernelPlan::then() const noexcept {
-  return state_->problem.then;
+  return state_->problem.epilogue();
 }
 const LaunchShape& KernelPlan::launch_shape() const noexcept {
   return state_->shape;

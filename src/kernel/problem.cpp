@@ -22,32 +22,10 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// The destination of a reduction in all dimensions of its sources: with stride 0 in those that it lacks.
-TensorView expanded(const TensorView& destination, const Move& move, ReducedDimensions& reduced) {
-  const Reduction& reduction = *move.reduction;
-  TensorView view = move.sources.front().view;
-  view.type = destination.type;
-  for (const std::int64_t axis : reduction.axes) {
-    reduced.reduced[static_cast<std::size_t>(axis < 0 ? axis + view.rank : axis)] = true;
-  }
-  std::uint32_t kept = destination.rank;
-  std::int64_t place = 1;
-  const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
-  for (std::uint32_t d = view.rank; d-- > 0;) {
-    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[--kept];
-    if (!reduced.reduced[d] || !has_places) continue;
-    reduced.place[d] = place;
-    place *= static_cast<std::int64_t>(view.shape[d]);
-  }
-  return view;
-}
-
 /// Elements of the last dimension, if they make one wider element in both views; else 1.
 std::uint32_t joinable(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank < 3 || nest.windowed || !problem.expression.empty() || problem.combine || problem.windows) {
-    return 1;
-  }
+  if (nest.rank < 3) return 1;
   const std::uint32_t last = nest.rank - 1;
   const std::uint64_t size = problem.element_bytes(0);
   if (nest.shape[last] > vector_bytes / size || !std::has_single_bit(nest.shape[last])) return 1;
@@ -56,50 +34,6 @@ std::uint32_t joinable(const Problem& problem) {
     if (problem.alignment(i, last) < size * nest.shape[last]) return 1;
   }
   return static_cast<std::uint32_t>(nest.shape[last]);
-}
-
-/// The nest for tensor maps: it has a dimension, also of one element, and where it can be, a last one that is
-/// no longer than a box. One box of a long row would be a short tile.
-void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
-  const auto add_dimension = [&](std::uint64_t extent) {
-    nest.shape[nest.rank] = extent;
-    for (std::uint32_t i = 0; i < nest.operands; ++i) nest.operand[i].strides[nest.rank] = 1;
-    ++nest.rank;
-  };
-  if (nest.rank == 0) add_dimension(1);
-  const std::uint32_t last = nest.rank - 1;
-  const std::uint64_t row = nest.shape[last];
-  if (row <= max_box || nest.rank >= max_map_rank) return;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    if (nest.operand[i].strides[last] != 1) return;
-  }
-  for (std::uint64_t box = max_box; box >= max_box / 4; --box) {
-    if (row % box != 0 || box * element_bytes % vector_bytes != 0) continue;
-    nest.shape[last] = row / box;
-    for (std::uint32_t i = 0; i < nest.operands; ++i)
-      nest.operand[i].strides[last] = static_cast<std::int64_t>(box);
-    return add_dimension(box);
-  }
-}
-
-/// The same move in wider elements, if that makes a transpose: a last dimension of 2, 4, 8 or 16 bytes that
-/// lies in one piece in both views is then one element. All else stays as it is.
-Problem widened(Problem problem) {
-  const std::uint32_t joined = joinable(problem);
-  if (joined == 1) return problem;
-  Problem wide = problem;
-  CanonicalNest& nest = wide.nest;
-  wide.joined = joined;
-  --nest.rank;
-  nest.shape[nest.rank] = 0;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    CanonicalNest::Operand& operand = nest.operand[i];
-    for (std::uint32_t d = 0; d < nest.rank; ++d) operand.strides[d] /= static_cast<std::int64_t>(joined);
-    operand.strides[nest.rank] = 0;
-    // Of an element that was walked backwards the view's address is the last part.
-    operand.offset = (operand.offset + (joined - 1)) >> std::countr_zero(joined);
-  }
-  return layout_of(wide) == Layout::blocks ? wide : problem;
 }
 
 }  // namespace
@@ -121,72 +55,98 @@ ExpressionReads reads_of(std::string_view expression) noexcept {
           .tile_index = reads(expression, "tile_index")};
 }
 
-Problem make_problem(const Move& move) {
-  Problem problem;
-  problem.expression = move.expression;
-  if (move.reduction) {
-    problem.reduction = move.reduction->op;
-    problem.expression = move.reduction->expression.empty() ? "x" : move.reduction->expression;
-    problem.then = move.reduction->then;
+Problem widened(Problem problem) {
+  const std::uint32_t joined = joinable(problem);
+  if (joined == 1) return problem;
+  Problem wide = problem;
+  CanonicalNest& nest = wide.nest;
+  wide.joined = joined;
+  --nest.rank;
+  nest.shape[nest.rank] = 0;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    CanonicalNest::Operand& operand = nest.operand[i];
+    for (std::uint32_t d = 0; d < nest.rank; ++d) operand.strides[d] /= static_cast<std::int64_t>(joined);
+    operand.strides[nest.rank] = 0;
+    // The address of an element that the nest walks backwards is its last part.
+    operand.offset = (operand.offset + (joined - 1)) >> std::countr_zero(joined);
   }
-  problem.combine = move.combine;
-  problem.reads = reads_of(problem.expression);
+  return layout_of(wide) == Layout::blocks ? wide : problem;
+}
 
+void set_operands(Problem& problem, const Move& move, const NestOptions& options) {
   std::vector<TensorView> views{move.destination.view};
   for (const Tensor& source : move.sources) views.push_back(source.view);
-  std::vector<DevicePtr> addresses{move.destination.address};
-  for (const Tensor& source : move.sources) addresses.push_back(source.address);
-
-  SourceWindow window;
-  NestOptions options{.keep_dimensions = problem.reads.g || move.stencil.has_value()};
-  ReducedDimensions reduced;
-  if (move.reduction) {
-    views[0] = expanded(views[0], move, reduced);
-    options.reduced = &reduced;
-  }
-  if (move.padding) {
-    // The source as the destination's indices see it: its first element lies where they are `before`.
-    TensorView& source = views[1];
-    for (std::uint32_t d = 0; d < source.rank; ++d) {
-      window.first[d] = move.padding->before[d];
-      window.extent[d] = source.shape[d];
-      // Where nothing of the source is reached the address may be anything: it may wrap.
-      addresses[1] -= static_cast<DevicePtr>(move.padding->before[d]) *
-                      static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
-    }
-    source.shape = views[0].shape;
-    options.window = &window;
-    problem.padding = move.padding->value;
-  }
-
-  if (move.stencil) {
-    const auto sources = static_cast<std::uint32_t>(move.sources.size());
-    StencilProblem& stencil = problem.stencil.emplace();
-    static_cast<void>(read_calls(move.expression, sources, stencil.calls));
-    stencil.dim = stencil_dims(*move.stencil, views[0].rank, stencil.calls.offsets).value();
-    stencil.boundary = move.stencil->boundary;
-    stencil.value = move.stencil->value;
-  }
-  if (move.windows) {
-    problem.windows = window_problem(move);
-    problem.nest = window_nest(*problem.windows);
-  } else {
-    problem.nest = canonical(views, options);
-  }
-  if (move.combine && !problem.nest.empty()) make_mapped(problem.nest, size_of(views[0].type));
-  std::array<std::optional<ByteRange>, max_operands> ranges;
+  problem.nest = canonical(views, options);
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
     const auto offset = problem.nest.operand[i].offset * static_cast<std::int64_t>(size_of(views[i].type));
-    problem.address[i] = addresses[i] + static_cast<DevicePtr>(offset);
     const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
-    ranges[i] = byte_range({tensor.view, tensor.address});
-    if (!ranges[i]) continue;
-    problem.low[i] = ranges[i]->first;
-    problem.high[i] = ranges[i]->last + 1;
-    problem.interleaved[i] = i > 0 && ranges[0] && meet(*ranges[0], *ranges[i]);
+    problem.address[i] = tensor.address + static_cast<DevicePtr>(offset);
   }
-  return widened(std::move(problem));
+}
+
+void set_reach(Problem& problem, const Move& move) {
+  std::optional<ByteRange> written;
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
+    const std::optional<ByteRange> range = byte_range({tensor.view, tensor.address});
+    if (!range) continue;
+    problem.low[i] = range->first;
+    problem.high[i] = range->last + 1;
+    problem.interleaved[i] = written && meet(*written, *range);
+    if (i == 0) written = range;
+  }
+}
+
+Problem elementwise_problem(const Move& move, ProblemBody body, const NestOptions& options) {
+  Problem problem{.body = std::move(body)};
+  set_operands(problem, move, options);
+  set_reach(problem, move);
+  return problem;
+}
+
+Problem window_problem(const Move& move, ProblemBody body) {
+  Problem problem{.body = std::move(body)};
+  problem.nest = window_nest(*problem.windows());
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];
+    problem.type[i] = tensor.view.type;
+    problem.address[i] = tensor.address;
+  }
+  set_reach(problem, move);
+  return problem;
+}
+
+std::string_view Problem::expression() const noexcept {
+  const auto text = [](const auto& one) -> std::string_view {
+    if constexpr (requires { one.expression; }) return one.expression;
+    return {};
+  };
+  return std::visit(text, body);
+}
+
+std::string_view Problem::epilogue() const noexcept {
+  return is<ReduceProblem>() ? std::string_view(as<ReduceProblem>().epilogue) : std::string_view();
+}
+
+ExpressionReads Problem::reads() const noexcept {
+  const auto read = [](const auto& one) -> ExpressionReads {
+    if constexpr (requires { one.reads; }) return one.reads;
+    return {};
+  };
+  return std::visit(read, body);
+}
+
+double Problem::padding() const noexcept {
+  return is<PadProblem>() ? as<PadProblem>().value : 0;
+}
+
+const WindowProblem* Problem::windows() const noexcept {
+  const auto found = [](const auto& one) -> const WindowProblem* {
+    if constexpr (requires { one.windows; }) return &one.windows;
+    return nullptr;
+  };
+  return std::visit(found, body);
 }
 
 std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t along) const noexcept {
@@ -208,16 +168,16 @@ std::uint64_t Problem::bytes_written() const noexcept {
   if (!views.empty()) return sat_mul(views[0].elements(), element_bytes(0));
   std::uint64_t elements = nest.empty() ? 0 : 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    // What is reduced is written once.
-    if (nest.operand[0].strides[d] != 0 || !reduction) elements = sat_mul(elements, nest.shape[d]);
+    // The reduced dimensions are written once.
+    if (nest.operand[0].strides[d] != 0 || !is<ReduceProblem>()) elements = sat_mul(elements, nest.shape[d]);
   }
   return sat_mul(elements, element_bytes(0));
 }
 
 std::uint64_t Problem::bytes_read(std::uint32_t operand) const noexcept {
   std::uint64_t elements = nest.empty() ? 0 : 1;
-  if (windows) {
-    const TensorView& source = operand == 1 ? windows->images : windows->filter;
+  if (const WindowProblem* const window = windows()) {
+    const TensorView& source = operand == 1 ? window->images : window->filter;
     return elements == 0 ? 0 : sat_mul(source.elements(), element_bytes(operand));
   }
   for (std::uint32_t d = 0; d < nest.rank; ++d) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -23,13 +24,55 @@ struct ExpressionReads {
   bool tile_index = false;  ///< its number in its tile
 };
 
-/// What a stencil's kernel is told beside the expression. Its nest keeps the dimensions of the views.
+/// Bits are moved as they are.
+struct CopyProblem {
+  static constexpr std::string_view operation = Copy::operation;
+};
+/// Bits are moved as they are; the nest is windowed.
+struct PadProblem {
+  static constexpr std::string_view operation = Padding::operation;
+  double value = 0;  ///< of destination elements that the source does not reach
+};
+/// An expression of each element's sources.
+struct MapProblem {
+  static constexpr std::string_view operation = Map::operation;
+  std::string expression;
+  ExpressionReads reads = {};  ///< t and tile_index are known to kernels of tiles alone
+};
+/// An expression of neighbours. The nest keeps the dimensions of the views.
 struct StencilProblem {
-  StencilCalls calls;
+  static constexpr std::string_view operation = Stencil::operation;
+  std::string expression;
+  ExpressionReads reads = {};
+  StencilCalls calls = {};
   std::array<std::uint32_t, max_stencil_dims> dim{};  ///< of the views, that each offset of a call is along
   Boundary boundary = Boundary::zero;
   double value = 0;
 };
+/// A reduction of the dimensions whose destination stride is 0.
+struct ReduceProblem {
+  static constexpr std::string_view operation = Reduction::operation;
+  ReductionOp op = ReductionOp::sum;
+  std::string expression;     ///< what is reduced
+  std::string epilogue = {};  ///< what is computed of each result; empty: nothing
+};
+/// The destination's elements are combined with the source's.
+struct CombineProblem {
+  static constexpr std::string_view operation = ReduceInto::operation;
+  CombineOp op = CombineOp::add;
+};
+/// The nest is window_nest(), and addresses are the views': of the elements with all indices 0.
+struct Im2colProblem {
+  static constexpr std::string_view operation = Im2col::operation;
+  WindowProblem windows;
+};
+/// As Im2colProblem, with a filter.
+struct ConvolutionProblem {
+  static constexpr std::string_view operation = Convolution::operation;
+  WindowProblem windows;
+};
+using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
+                                 CombineProblem, Im2colProblem, ConvolutionProblem>;
 
 /// A move as families see it: what is accessed, of which types, how it is aligned. Operand 0 is the
 /// destination.
@@ -43,17 +86,8 @@ struct Problem {
   /// lie between their own, or are their own. While a kernel loads what lies beside an element of theirs,
   /// other threads may write it.
   std::array<bool, max_operands> interleaved{};
-  std::string expression = {};  ///< empty: bits as they are
-  ExpressionReads reads = {};   ///< t and tile_index are known to kernels of tiles alone
-  std::uint32_t joined = 1;     ///< elements of `type` that are one of the nest's (widened())
-  double padding = 0;
-  std::optional<StencilProblem> stencil = std::nullopt;
-  std::optional<ReductionOp> reduction = std::nullopt;  ///< of the dimensions whose destination stride is 0
-  std::string then = {};                                ///< what is computed of its result; empty: nothing
-  std::optional<CombineOp> combine =
-      std::nullopt;  ///< what becomes of the destination's elements and the source's
-  /// Its nest is window_nest(), and addresses are the views': of the elements with all indices 0.
-  std::optional<WindowProblem> windows = std::nullopt;
+  ProblemBody body = {};     ///< what is done, by operation
+  std::uint32_t joined = 1;  ///< elements of `type` that are one of the nest's (widened())
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:
@@ -72,8 +106,30 @@ struct Problem {
   [[nodiscard]] std::int64_t step(std::uint32_t operand, std::uint32_t d) const noexcept {
     return nest.operand[operand].strides[d] * static_cast<std::int64_t>(element_bytes(operand));
   }
+  /// The operation's name: one of those in FamilyInfo::operations.
+  [[nodiscard]] std::string_view operation() const noexcept {
+    return std::visit([](const auto& one) { return one.operation; }, body);
+  }
+  template <class Body>
+  [[nodiscard]] bool is() const noexcept {
+    return std::holds_alternative<Body>(body);
+  }
+  /// The body of a problem of that operation.
+  template <class Body>
+  [[nodiscard]] const Body& as() const {
+    return std::get<Body>(body);
+  }
+  /// What is computed of the sources' elements; empty where bits are moved or combined.
+  [[nodiscard]] std::string_view expression() const noexcept;
+  /// What is computed of a reduction's results; empty: nothing.
+  [[nodiscard]] std::string_view epilogue() const noexcept;
+  [[nodiscard]] ExpressionReads reads() const noexcept;
+  /// Of a padded move; else 0.
+  [[nodiscard]] double padding() const noexcept;
+  /// Of im2col and convolution; else null.
+  [[nodiscard]] const WindowProblem* windows() const noexcept;
   /// Whether bits are moved as they are, all of them from sources.
-  [[nodiscard]] bool reads_bits() const noexcept { return expression.empty() && !nest.windowed; }
+  [[nodiscard]] bool reads_bits() const noexcept { return expression().empty() && !nest.windowed; }
   /// The largest power of two, at most 16, that every address of an operand is a multiple of where dimension
   /// `along` (or none) has the index 0.
   [[nodiscard]] std::uint32_t alignment(std::uint32_t operand, std::uint32_t along) const noexcept;
@@ -84,9 +140,19 @@ struct Problem {
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
 };
 
-/// The problem of a move that check_operation() has found nothing wrong with, in the widest elements that
-/// help.
-[[nodiscard]] Problem make_problem(const Move& move);
+// The parts of which operations make their problems.
+
+/// The nest of a move's views, its types and the addresses of its first elements.
+void set_operands(Problem& problem, const Move& move, const NestOptions& options = {});
+/// The bytes that each tensor of a move reaches, and which sources interleave with the destination.
+void set_reach(Problem& problem, const Move& move);
+/// The problem of a move whose sources have the destination's shape.
+[[nodiscard]] Problem elementwise_problem(const Move& move, ProblemBody body, const NestOptions& options = {});
+/// The problem of windows of a filter on images.
+[[nodiscard]] Problem window_problem(const Move& move, ProblemBody body);
+/// The same copy in wider elements, if that makes a transpose: a last dimension of 2, 4, 8 or 16 bytes that
+/// is contiguous in both views is then one element. Any other copy is returned as it is.
+[[nodiscard]] Problem widened(Problem problem);
 
 /// How the elements of a problem's operands lie to each other: what decides which families take it.
 enum class Layout : std::uint8_t {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/stencil.hpp>
+#include <tmajit/operations/stencil.hpp>
 #include <tmajit/tile_options.hpp>
 
 #include <array>

@@ -22,7 +22,7 @@ std::uint64_t WindowProblem::taps() const noexcept {
   return product(geometry.filter, geometry.dims);
 }
 
-WindowProblem window_problem(const Move& move) {
+WindowProblem window_operands(const Move& move, const Windows& windows) {
   WindowProblem problem{.geometry = {},
                         .destination = move.destination.view,
                         .images = move.sources.front().view,
@@ -30,7 +30,7 @@ WindowProblem window_problem(const Move& move) {
   if (move.sources.size() > 1) problem.filter = move.sources[1].view;
   const std::span extents(problem.images.shape);
   static_cast<void>(
-      read_windows(*move.windows, extents.subspan(1, problem.images.rank - 2U), problem.geometry));
+      read_windows(windows, extents.subspan(1, problem.images.rank - 2U), problem.geometry));
   return problem;
 }
 

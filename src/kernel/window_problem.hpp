@@ -26,8 +26,8 @@ struct WindowProblem {
   [[nodiscard]] std::uint64_t taps() const noexcept;
 };
 
-/// Of a move that check_operation() has found nothing wrong with.
-[[nodiscard]] WindowProblem window_problem(const Move& move);
+/// The operands of a legal im2col or convolution.
+[[nodiscard]] WindowProblem window_operands(const Move& move, const Windows& windows);
 
 /// What the cost model and explanations see of it: windows, taps and channels, or windows and outputs, with
 /// the strides of the last dimension of each.

@@ -1,5 +1,5 @@
 #include "ops/attempts.hpp"
-#include "plan/check_operation.hpp"
+#include "operations/list.hpp"
 
 #include <chrono>
 #include <utility>

@@ -1,8 +1,8 @@
 #include "families/list.hpp"
 #include "families/shared/shape_class.hpp"
 #include "kernel/plan_state.hpp"
+#include "operations/list.hpp"
 #include "plan/candidates.hpp"
-#include "plan/check_operation.hpp"
 #include "plan/cost_model.hpp"
 
 #include <tmajit/plan.hpp>
@@ -22,10 +22,7 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
   std::vector<Candidate> candidates;
   candidates.reserve(most_candidates);
   const auto add = [&](const Family& one) {
-    if (one.info().neighbours != problem.stencil.has_value()) return;
-    if (one.info().combines != problem.combine.has_value()) return;
-    if (one.info().windows != problem.windows.has_value()) return;
-    if (one.info().reduces == problem.reduction.has_value()) one.add_candidates(problem, candidates);
+    if (one.info().does(problem.operation())) one.add_candidates(problem, candidates);
   };
   if (!family.empty()) {
     add(family_named(family));
@@ -33,7 +30,7 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
     for (const Family* one : all_families()) add(*one);
   }
   if (!candidates.empty()) return candidates;
-  if (problem.combine) {
+  if (problem.is<CombineProblem>()) {
     throw Error(
         ErrorCode::unsupported,
         fmt::format("the copy engine cannot combine these: {}. Both need at most {} dimensions, the last of "

@@ -1,6 +1,6 @@
 #include "spec/enum_names.hpp"
 
-#include <tmajit/stencil.hpp>
+#include <tmajit/operations/stencil.hpp>
 
 TMAJIT_BEGIN
 namespace {

@@ -124,7 +124,7 @@ std::vector<Case> cases_of(const FamilyInfo& family) {
         const auto type_index = static_cast<std::uint32_t>(type);
         const auto turn = rank + static_cast<std::uint32_t>(swizzle) + type_index;
         if (!every && turn % 4 != 0) continue;
-        if (family.combines && !tests::some_combine_op(family, rank, type)) continue;
+        if (family.does("reduce_into") && !tests::some_combine_op(family, rank, type)) continue;
         // Tails wherever rows are written through maps, in every other case.
         const bool may_have_tails = !family.flat && !family.writes_images;
         const bool persistent = (turn / 4 + type_index / 2) % 2 == 0;

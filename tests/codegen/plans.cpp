@@ -39,24 +39,22 @@ Move permutation(ElementType type, const Shape& source, const Axes& axes) {
 }
 
 Move computed(const Tensor& destination, std::vector<Tensor> sources, std::string expression) {
-  return {.destination = destination, .sources = std::move(sources), .expression = std::move(expression)};
+  return {.destination = destination, .sources = std::move(sources), .body = Map{std::move(expression)}};
 }
 
 Move stencil(const Tensor& destination, const Tensor& source, std::string expression,
              const Stencil& how = {}) {
-  Move move = computed(destination, {source}, std::move(expression));
-  move.stencil = how;
-  return move;
+  return operation::stencil(destination, expression, {source}, how).moves.front();
 }
 
 Move padded(const Tensor& destination, const Tensor& source, std::vector<std::int64_t> before, double value) {
   return {.destination = destination,
           .sources = {source},
-          .padding = Padding{.before = std::move(before), .value = value}};
+          .body = Padding{.before = std::move(before), .value = value}};
 }
 
 Move reduced(const Tensor& destination, std::vector<Tensor> sources, Reduction reduction) {
-  return {.destination = destination, .sources = std::move(sources), .reduction = std::move(reduction)};
+  return {.destination = destination, .sources = std::move(sources), .body = std::move(reduction)};
 }
 
 Move windows_of(const Tensor& destination, const Tensor& source, const Windows& windows) {
@@ -118,7 +116,7 @@ std::vector<FamilyInfo> tile_families() {
 }
 
 std::optional<CombineOp> some_combine_op(const FamilyInfo& family, std::uint32_t rank, ElementType type) {
-  if (!family.combines) return std::nullopt;
+  if (!family.does("reduce_into")) return std::nullopt;
   std::vector<CombineOp> legal;
   std::ranges::copy_if(all_combine_ops, std::back_inserter(legal),
                        [&](CombineOp op) { return combined_as(op, type).has_value(); });
@@ -333,7 +331,7 @@ std::vector<NamedPlan> broad_plans() {
           // Every pair of rank and swizzle, rank and type, swizzle and type.
           const auto turn = rank + static_cast<std::uint32_t>(swizzle) + static_cast<std::uint32_t>(type);
           if (!family.flat && turn % 4 != 0) continue;
-          if (family.combines && !some_combine_op(family, rank, type)) continue;
+          if (family.does("reduce_into") && !some_combine_op(family, rank, type)) continue;
           add(plans, tile_name(family, rank, swizzle, type), small_plan(family, rank, swizzle, type));
         }
       }

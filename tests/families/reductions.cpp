@@ -305,7 +305,7 @@ std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, st
                            reduction.what.op, axes, reduction.front, reduction.behind);
 
   for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
-    if (!plan.family().reduces) return fmt::format("{} was planned", plan.choice().text());
+    if (!plan.family().does("reduce")) return fmt::format("{} was planned", plan.choice().text());
     device->memory().copy_in(destination.address(), before, nullptr);
     runtime.kernel(plan).launch(plan);
     device->streams().synchronize(nullptr);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "operations/reduce/reference.hpp"
 #include "reference/random_maps.hpp"
-#include "reference/reductions.hpp"
 
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>

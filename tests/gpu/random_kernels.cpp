@@ -79,9 +79,9 @@ RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
                           ? static_cast<std::uint32_t>(between(random, 2, family.most_inputs))
                           : 1U;
   const bool converts = family.computes && one_in(random, 2);
-  if (family.combines) kernel.combine = one_of(random, all_combine_ops);
+  if (family.does("reduce_into")) kernel.combine = one_of(random, all_combine_ops);
   ElementType type = one_of(random, all_element_types);
-  while (family.combines && !combined_as(kernel.combine, type)) type = one_of(random, all_element_types);
+  while (family.does("reduce_into") && !combined_as(kernel.combine, type)) type = one_of(random, all_element_types);
 
   TileOptions& options = kernel.options;
   options.swizzle = one_of(random, std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
@@ -222,7 +222,7 @@ std::string describe(const RandomKernel& kernel) {
   for (const std::uint32_t stride : kernel.element_strides) out << ' ' << stride;
   out << " swizzle " << name(kernel.options.swizzle) << " output stages " << kernel.options.output_stages
       << " oob " << name(kernel.options.oob_fill) << " expression \"" << kernel.expression << '"';
-  if (kernel.family.combines) out << ' ' << name(kernel.combine);
+  if (kernel.family.does("reduce_into")) out << ' ' << name(kernel.combine);
   for (const TensorView& view : kernel.inputs) print(out << "\n  in  ", view);
   print(out << "\n  out ", kernel.output);
   return out.str();
@@ -246,7 +246,7 @@ reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<
   // A kernel that writes images fills shared memory with this before each load.
   if (kernel.family.writes_images) return reference::snapshot(tiling, inputs[0], std::byte{0xcd});
   reference::Tensor output(kernel.output, poison);
-  if (kernel.family.combines) {
+  if (kernel.family.does("reduce_into")) {
     reference::reduce_into(tiling, kernel.combine, output, inputs[0]);
   } else if (!kernel.family.computes) {
     reference::copy(tiling, output, inputs[0]);

@@ -47,7 +47,7 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
   }
   for (const auto& output : problem.outputs)
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(memory.emplace_back(output.memory.bytes).data()));
-  for (const auto& move : problem.moves(at)) move_plainly(move);
+  for (const auto& move : problem.moves(at)) reference::compute(move);
   std::vector<std::uint16_t> result;
   for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
     const auto& [view, span, name] = problem.outputs[i];
@@ -72,22 +72,30 @@ using Elements = std::vector<std::uint16_t>;
 }  // namespace
 
 TEST_CASE("every operation does what NumPy would do") {
-  CHECK(moved({.word = "permute", .shape = "2x3", .axes = "1,0"}) == Elements{0, 3, 1, 4, 2, 5});
-  CHECK(moved({.word = "slice", .shape = "2x6", .slice = ":,1::2"}) == Elements{1, 3, 5, 7, 9, 11});
-  CHECK(moved({.word = "slice", .shape = "6", .slice = "-2::-2"}) == Elements{4, 2, 0});
-  CHECK(moved({.word = "flip", .shape = "2x3", .flip = "1"}) == Elements{2, 1, 0, 5, 4, 3});
-  CHECK(moved({.word = "broadcast", .shape = "2x1", .broadcast = "2x2x3"}) ==
+  CHECK(moved({.word = "permute", .shape = "2x3", .arguments = {{"--axes", "1,0"}}}) ==
+        Elements{0, 3, 1, 4, 2, 5});
+  CHECK(moved({.word = "slice", .shape = "2x6", .arguments = {{"--slice", ":,1::2"}}}) ==
+        Elements{1, 3, 5, 7, 9, 11});
+  CHECK(moved({.word = "slice", .shape = "6", .arguments = {{"--slice", "-2::-2"}}}) == Elements{4, 2, 0});
+  CHECK(moved({.word = "flip", .shape = "2x3", .arguments = {{"--flip", "1"}}}) ==
+        Elements{2, 1, 0, 5, 4, 3});
+  CHECK(moved({.word = "broadcast", .shape = "2x1", .arguments = {{"--broadcast", "2x2x3"}}}) ==
         Elements{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1});
-  CHECK(moved({.word = "pad", .shape = "1x2", .pad = "1,0:0,2", .pad_value = 7}) ==
+  CHECK(moved({.word = "pad", .shape = "1x2", .arguments = {{"--pad", "1,0:0,2"}, {"--pad-value", "7"}}}) ==
         Elements{7, 7, 7, 7, 0, 1, 7, 7});
-  CHECK(moved({.word = "pad", .shape = "2x3", .pad = "-1,1:0,-1", .pad_value = 9}) == Elements{9, 3, 4});
-  CHECK(moved({.word = "copy", .shape = "2x3", .slice = ":,::-1", .axes = "1,0", .pad = "0,1"}) ==
+  CHECK(moved({.word = "pad", .shape = "2x3", .arguments = {{"--pad", "-1,1:0,-1"}, {"--pad-value", "9"}}}) ==
+        Elements{9, 3, 4});
+  CHECK(moved({.word = "copy",
+               .shape = "2x3",
+               .arguments = {{"--slice", ":,::-1"}, {"--axes", "1,0"}, {"--pad", "0,1"}}}) ==
         Elements{0, 2, 5, 0, 0, 1, 4, 0, 0, 0, 3, 0});
-  CHECK(moved({.word = "concat", .shape = "2x2", .axis = "1", .parts = "1,2"}) ==
+  CHECK(moved({.word = "concat", .shape = "2x2", .arguments = {{"--axis", "1"}, {"--parts", "1,2"}}}) ==
         Elements{0, 100, 101, 1, 102, 103});
-  CHECK(moved({.word = "concat", .shape = "2x2", .axis = "0"}) == Elements{0, 1, 2, 3, 100, 101, 102, 103});
-  CHECK(moved({.word = "split", .shape = "2x3", .axis = "-1", .parts = "1,2"}) == Elements{0, 3, 1, 2, 4, 5});
-  CHECK(moved({.word = "slice", .shape = "4", .slice = "3:1"}).empty());
+  CHECK(moved({.word = "concat", .shape = "2x2", .arguments = {{"--axis", "0"}}}) ==
+        Elements{0, 1, 2, 3, 100, 101, 102, 103});
+  CHECK(moved({.word = "split", .shape = "2x3", .arguments = {{"--axis", "-1"}, {"--parts", "1,2"}}}) ==
+        Elements{0, 3, 1, 2, 4, 5});
+  CHECK(moved({.word = "slice", .shape = "4", .arguments = {{"--slice", "3:1"}}}).empty());
 }
 
 TEST_CASE("a tile of the caller's choice moves the elements that its strides leave") {
@@ -102,7 +110,7 @@ TEST_CASE("strides and offsets place the arrays, and change nothing of what is m
                               .out_strides = "1,-3",
                               .offset = 3,
                               .out_offset = 1,
-                              .axes = "1,0"};
+                              .arguments = {{"--axes", "1,0"}}};
   CHECK(moved(turned) == Elements{0, 3, 1, 4, 2, 5});
   const auto problem = look(turned);
   CHECK(problem.inputs[0].memory.first == (10 + 3) * 4);
@@ -118,12 +126,16 @@ TEST_CASE("types: copies keep bits, casts convert, a map says what its own is") 
     const auto problem = look(options);
     return problem.operation(problem.unplaced()).moves;
   };
-  CHECK(moves({.word = "cast", .out_dtype = "bf16", .shape = "8"})[0].expression == "x");
-  CHECK(moves({.word = "cast", .out_dtype = "f32", .shape = "8"})[0].expression.empty());
-  CHECK(moves({.word = "cast", .dtypes = {"tf32"}, .out_dtype = "tf32", .shape = "8"})[0].expression == "x");
+  CHECK(std::holds_alternative<tmajit::Map>(
+      moves({.word = "cast", .out_dtype = "bf16", .shape = "8"})[0].body));
+  CHECK(std::holds_alternative<tmajit::Copy>(
+      moves({.word = "cast", .out_dtype = "f32", .shape = "8"})[0].body));
+  CHECK(std::holds_alternative<tmajit::Map>(
+      moves({.word = "cast", .dtypes = {"tf32"}, .out_dtype = "tf32", .shape = "8"})[0].body));
   CHECK(look({.word = "copy", .out_dtype = "u32", .shape = "8"}).outputs[0].view.type == ElementType::u32);
   CHECK_THROWS_AS(look({.word = "copy", .out_dtype = "u16", .shape = "8"}), tmajit::Error);
-  const auto problem = look({.word = "map", .out_dtype = "f16", .shape = "4x8", .expression = "x0+x1"});
+  const auto problem =
+      look({.word = "map", .out_dtype = "f16", .shape = "4x8", .arguments = {{"--expr", "x0+x1"}}});
   CHECK(problem.inputs.size() == 2);
   CHECK(problem.outputs[0].view.type == ElementType::f16);
   CHECK(describe(problem) == "map --expr 'x0+x1': f32 4x8 and f32 4x8 -> f16 4x8");
@@ -131,8 +143,10 @@ TEST_CASE("types: copies keep bits, casts convert, a map says what its own is") 
 
 TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'") {
   const auto types = [](std::vector<std::string> dtypes, std::string out = {}) {
-    const auto problem = look(
-        {.word = "map", .dtypes = std::move(dtypes), .out_dtype = std::move(out), .expression = "x0+x1"});
+    const auto problem = look({.word = "map",
+                               .dtypes = std::move(dtypes),
+                               .out_dtype = std::move(out),
+                               .arguments = {{"--expr", "x0+x1"}}});
     return std::vector{problem.outputs.at(0).view.type, problem.inputs.at(0).view.type,
                        problem.inputs.at(1).view.type};
   };
@@ -152,21 +166,21 @@ TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller'
   };
   using Asked = std::pair<std::string, bool>;
   CHECK(asked({.word = "copy"}) == Asked("", false));
-  CHECK(asked({.word = "copy", .axes = "1,0"}) == Asked("", false));
+  CHECK(asked({.word = "copy", .arguments = {{"--axes", "1,0"}}}) == Asked("", false));
   CHECK(asked({.word = "copy", .box = "8x8"}).second);
   CHECK(asked({.word = "copy", .swizzle = "none"}).second);
   CHECK(asked({.word = "copy", .stages = 2}).second);
   CHECK_FALSE(asked({.word = "copy", .l2 = "64B"}).second);
-  CHECK_FALSE(asked({.word = "map", .expression = "x + g[0]"}).second);
-  CHECK(asked({.word = "map", .expression = "x + t[0]"}).second);
-  CHECK(asked({.word = "map", .expression = "x + tile_index"}).second);
-  CHECK_FALSE(asked({.word = "map", .expression = "x.t2 + at"}).second);
-  CHECK(asked({.word = "bulk", .expression = "x"}).second);
+  CHECK_FALSE(asked({.word = "map", .arguments = {{"--expr", "x + g[0]"}}}).second);
+  CHECK(asked({.word = "map", .arguments = {{"--expr", "x + t[0]"}}}).second);
+  CHECK(asked({.word = "map", .arguments = {{"--expr", "x + tile_index"}}}).second);
+  CHECK_FALSE(asked({.word = "map", .arguments = {{"--expr", "x.t2 + at"}}}).second);
+  CHECK(asked({.word = "bulk", .arguments = {{"--expr", "x"}}}).second);
   CHECK(asked({.word = "snapshot"}).second);
-  CHECK(asked({.word = "transpose", .axes = "1,0"}) == Asked("transpose", false));
-  CHECK_THROWS_AS(asked({.word = "permute", .axes = "1,0", .box = "8x8"}), tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "copy", .axes = "1,0", .box = "8x8"}), tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "bulk", .flip = "0"}), tmajit::Error);
+  CHECK(asked({.word = "transpose", .arguments = {{"--axes", "1,0"}}}) == Asked("transpose", false));
+  CHECK_THROWS_AS(asked({.word = "permute", .arguments = {{"--axes", "1,0"}}, .box = "8x8"}), tmajit::Error);
+  CHECK_THROWS_AS(asked({.word = "copy", .arguments = {{"--axes", "1,0"}}, .box = "8x8"}), tmajit::Error);
+  CHECK_THROWS_AS(asked({.word = "bulk", .arguments = {{"--flip", "0"}}}), tmajit::Error);
   CHECK_THROWS_AS(asked({.word = "frobnicate"}), tmajit::Error);
 }
 
@@ -174,7 +188,8 @@ TEST_CASE("every family is a word") {
   for (const auto& family : tmajit::families()) {
     CAPTURE(family.name);
     const auto request = read_request({.word = std::string(family.name)});
-    CHECK((find_operation(family.name) != nullptr || request.family_name() == family.name));
+    const bool is_operation = request.operation != nullptr && request.operation->name == family.name;
+    CHECK((is_operation || request.family_name() == family.name));
   }
 }
 
@@ -215,7 +230,7 @@ TEST_CASE("rows are padded for a run of a tile only, only where TMA needs it, an
 TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row") {
   const test::Folder folder;
   test::write_npy(folder / "a.npy", "<f2", {3, 4}, std::string(24, '\0'));
-  ProblemOptions options{.word = "bulk", .in = {folder / "a.npy"}, .expression = "x"};
+  ProblemOptions options{.word = "bulk", .in = {folder / "a.npy"}, .arguments = {{"--expr", "x"}}};
   const auto problem = make_problem(options, Purpose::run);
   CHECK(problem.inputs[0].view.type == ElementType::f16);
   CHECK(shape(problem.outputs[0].view) == Shape{3, 4});
@@ -243,19 +258,19 @@ TEST_CASE("the comparison finds wrong elements, and bytes changed beside them") 
   const auto& output = problem.outputs.front();
   std::vector<std::byte> expected(output.memory.bytes, std::byte{1});
   auto found = expected;
-  CHECK(compare(output, expected, found, Rounding::never).none());
-  CHECK(describe(output, compare(output, expected, found, Rounding::never)) ==
+  CHECK(compare(output, expected, found, reference::Rounding::never).none());
+  CHECK(describe(output, compare(output, expected, found, reference::Rounding::never)) ==
         "output: all 6 elements are right");
   found[2 * 5 + 1] = std::byte{2};
   found[2 * 6] = std::byte{3};
-  auto difference = compare(output, expected, found, Rounding::never);
+  auto difference = compare(output, expected, found, reference::Rounding::never);
   CHECK(difference.wrong == 2);
   CHECK(difference.stray_bytes == 0);
   CHECK(describe(output, difference) ==
         "output: 2 of 6 elements are wrong, first [1, 1]: 0x0201 instead of 0x0101");
   found = expected;
   found[2 * 3] = std::byte{9};
-  difference = compare(output, expected, found, Rounding::never);
+  difference = compare(output, expected, found, reference::Rounding::never);
   CHECK(difference.wrong == 0);
   CHECK(difference.stray_bytes == 1);
   CHECK(describe(output, difference) == "output: 1 byte between its elements changed");

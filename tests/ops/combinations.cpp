@@ -1,6 +1,6 @@
 #include "ops/combinations.hpp"
 
-#include "reference/combine.hpp"
+#include "operations/reduce_into/reference.hpp"
 #include "reference/random_elements.hpp"
 #include "reference/random_maps.hpp"
 #include "reference/scalar.hpp"

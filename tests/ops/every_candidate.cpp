@@ -47,11 +47,9 @@ void launch(Runtime& runtime, const Problem& problem, const Candidate& candidate
 EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
                                const std::vector<MoveOperand>& sources, std::string expression,
                                std::optional<Padding> padding, std::uint32_t sm_count)
-    : runtime_(runtime),
-      move_{.destination = place(destination),
-            .sources = {},
-            .expression = std::move(expression),
-            .padding = std::move(padding)} {
+    : runtime_(runtime), move_{.destination = place(destination), .sources = {}} {
+  if (padding) move_.body = *std::move(padding);
+  if (!expression.empty()) move_.body = Map{std::move(expression)};
   for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
   problem_ = make_problem(move_);
   problem_.sm_count = sm_count;

@@ -223,10 +223,6 @@ TEST_CASE("tensors and moves that cannot be are refused") {
   const Operation deeper = Operation::of({{.destination = to, .sources = {dense({1, 4}, there)}}});
   CHECK(rules(deeper) == Rules{"view.shape of the source: shape"});
   CHECK_THAT(message(deeper), ContainsSubstring("2 dimensions instead of 1"));
-  const Operation computed = Operation::of(
-      {{.destination = to, .sources = {dense({4}, there)}, .expression = "x", .padding = Padding{{0}}}});
-  CHECK(rules(computed) == Rules{"padding.expression of padding of the destination"});
-  CHECK_THAT(message(computed), ContainsSubstring("the expression \"x\""));
 }
 
 TEST_CASE("several moves are named by their numbers, and all that is wrong is said at once") {

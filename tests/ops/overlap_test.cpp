@@ -1,6 +1,6 @@
 /// That nothing is written where something else is read or written, nor twice: exactly that is refused.
+#include "operations/list.hpp"
 #include "ops/addresses.hpp"
-#include "plan/check_operation.hpp"
 #include "plan/violations.hpp"
 #include "reference/random_maps.hpp"
 #include "spec/memory_rules.hpp"
@@ -46,7 +46,7 @@ void check_memory(std::span<const Move> moves) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    const bool in_place = !move.expression.empty();
+    const bool in_place = std::holds_alternative<Map>(move.body);
     const auto group = static_cast<std::uint32_t>(i);
     operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
     names.push_back(destination_name(moves, i));
@@ -67,7 +67,8 @@ void check_memory(std::span<const Move> moves) {
 }
 
 void check(const Tensor& destination, const Tensor& source, const std::string& expression = {}) {
-  const Move move{.destination = destination, .sources = {source}, .expression = expression};
+  Move move{.destination = destination, .sources = {source}};
+  if (!expression.empty()) move.body = Map{expression};
   check_memory({&move, 1});
 }
 
@@ -170,8 +171,8 @@ TEST_CASE("in place: the same elements at the same indices, and an expression") 
   CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), SpecError);
   CHECK_THROWS_AS(check(t, dense({4, 4}, base + 4), "x"), SpecError);
   // In another move it is not read by whoever writes it.
-  const std::vector<Move> moves{{.destination = t, .sources = {t}, .expression = "x + 1"},
-                                {.destination = dense({4, 4}, 2 * base), .sources = {t}, .expression = "x"}};
+  const std::vector<Move> moves{{.destination = t, .sources = {t}, .body = Map{"x + 1"}},
+                                {.destination = dense({4, 4}, 2 * base), .sources = {t}, .body = Map{"x"}}};
   CHECK_THROWS_AS(check_operation(moves), SpecError);
   CHECK_NOTHROW(check_operation(std::span(moves).first(1)));
 }
@@ -186,7 +187,7 @@ TEST_CASE("tensors that no address space holds are refused") {
 TEST_CASE("the same moves at other addresses") {
   const std::vector<Move> moves{{.destination = dense({4}),
                                  .sources = {dense({4}, 2 * base), dense({4}, 3 * base)},
-                                 .expression = "x0 + x1"}};
+                                 .body = Map{"x0 + x1"}}};
   const auto at = [&](DevicePtr first, DevicePtr second) {
     std::vector<Move> moved = moves;
     moved[0].sources[0].address = first;

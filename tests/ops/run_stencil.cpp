@@ -1,7 +1,7 @@
 #include "ops/run_stencil.hpp"
 
+#include "operations/stencil/reference.hpp"
 #include "reference/random_elements.hpp"
-#include "reference/stencil.hpp"
 
 #include <tmajit/plan.hpp>
 

@@ -1,7 +1,7 @@
 #include "ops/run_windows.hpp"
 
+#include "operations/shared/windows_reference.hpp"
 #include "reference/random_elements.hpp"
-#include "reference/windows.hpp"
 
 #include <tmajit/plan.hpp>
 

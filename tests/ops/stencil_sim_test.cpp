@@ -1,7 +1,7 @@
 /// Random stencils on the simulated device, which reports what their kernels do wrong, against the reference.
+#include "operations/stencil/reference.hpp"
 #include "ops/run_stencil.hpp"
 #include "reference/random_maps.hpp"
-#include "reference/stencil.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>

@@ -2,6 +2,7 @@
 
 #include "families/list.hpp"
 #include "kernel/plan_state.hpp"
+#include "operations/list.hpp"
 
 #include <string>
 #include <string_view>
@@ -13,7 +14,9 @@ namespace tests {
 /// Every kernel that a family proposes for a problem, in the order in which a planner asks.
 [[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Problem& problem) {
   std::vector<tmajit::Candidate> candidates;
-  for (const tmajit::Family* family : tmajit::all_families()) family->add_candidates(problem, candidates);
+  for (const tmajit::Family* family : tmajit::all_families()) {
+    if (family->info().does(problem.operation())) family->add_candidates(problem, candidates);
+  }
   return candidates;
 }
 [[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Move& move) {

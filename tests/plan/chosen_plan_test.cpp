@@ -125,7 +125,7 @@ TEST_CASE("a choice of one permutation is not taken for another of the same exte
   for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
     Move sum = apart(ElementType::f32, {96, 96, 96}, {2, 1, 0});
     sum.sources.push_back(apart(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
-    sum.expression = "x0 + x1";
+    sum.body = Map{"x0 + x1"};
     sums.push_back(sum);
   }
   for (const Move& sum : sums) check(sum, sums);

@@ -28,7 +28,7 @@ std::vector<Candidate> candidates_of(const Family& family, const Problem& proble
 
 Move move_of(const reference::ClusterMove& drawn) {
   Move move{
-      .destination = {drawn.destination, tests::to_address}, .sources = {}, .expression = drawn.expression};
+      .destination = {drawn.destination, tests::to_address}, .sources = {}, .body = Map{drawn.expression}};
   DevicePtr address = tests::from_address;
   for (const TensorView& source : drawn.sources) {
     move.sources.push_back({source, address});
@@ -141,7 +141,7 @@ TEST_CASE("a planner takes kernels of clusters only by request") {
   const Tensor destination = tests::dense(ElementType::f32, {64, 1 << 20}, tests::to_address);
   const Move repeated{.destination = destination,
                       .sources = {tests::strided(ElementType::f32, {64, 1 << 20}, {0, 1})},
-                      .expression = "x * 2"};
+                      .body = Map{"x * 2"}};
   CHECK(plan(Operation::of({repeated}), {}).front().family().name != "multicast");
   const KernelPlan asked = plan(Operation::of({repeated}), {.family = "multicast"}).front();
   CHECK(asked.family().name == "multicast");

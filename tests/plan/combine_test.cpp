@@ -87,12 +87,6 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
           return plan(
               operation::reduce_into(to(view), CombineOp::add, from(dense(ElementType::i32, {64, 64}))));
         }) == Rules{"combine.same-type of the source: type"});
-  const auto moved = [&](Move move) {
-    move.combine = CombineOp::add;
-    return broken_rules([&] { return plan(Operation::of({std::move(move)})); });
-  };
-  CHECK(moved({.destination = to(view), .sources = {from(view)}, .expression = "x"}) ==
-        Rules{"combine.alone of combination with the destination"});
   CHECK(broken_rules([&] {
           return plan(operation::reduce_into(to(view), CombineOp::add, to(view)));
         }).size() == 1);

@@ -188,7 +188,7 @@ TEST_CASE("more bytes take more time") {
     const double transposed = chosen(permutation(f32, {rows, 4096}, {1, 0})).us;
     Move sum = dense_copy({rows, 4096});
     sum.sources.push_back(sum.sources[0]);
-    sum.expression = "x0 + x1";
+    sum.body = Map{"x0 + x1"};
     const double summed = chosen(sum).us;
     CHECK(copied > copy_us);
     CHECK(transposed > transpose_us);
@@ -266,11 +266,11 @@ TEST_CASE("near problems share a shape class, others do not") {
 
   Move sum = dense_copy({512, 512});
   sum.sources.push_back(sum.sources[0]);
-  sum.expression = "x0 + x1";
+  sum.body = Map{"x0 + x1"};
   const std::string added = class_of(sum);
   CHECK(added == "general 4B rank 1 run:4B run:4B row 2^18 bytes 2^21");
   Move product = sum;
-  product.expression = "x0 * x1";
+  product.body = Map{"x0 * x1"};
   CHECK(class_of(product) == added);
   Move half = sum;
   half.sources[1].view.type = ElementType::f16;

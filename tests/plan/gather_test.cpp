@@ -111,7 +111,7 @@ TEST_CASE("what blocks and rows are made for, and what is computed or padded, is
   CHECK_FALSE(takes(permutation(f32, {4096, 4096}, {1, 0})));
   CHECK_FALSE(takes(permutation(ElementType::f16, {8, 512, 16, 64}, {0, 2, 1, 3})));
   Move computed = permutation(u8, {512, 512, 3}, {1, 0, 2});
-  computed.expression = "x + x";
+  computed.body = Map{"x + x"};
   CHECK_FALSE(takes(computed));
   // Rows that do not follow each other are no run.
   const Tensor apart = tests::strided(u8, {64, 64, 3}, {64 * 5, 5, 1}, tests::to_address);

@@ -47,9 +47,9 @@ TEST_CASE("a key is the family, every byte of its facts, and the expression") {
       std::string expected(candidate.family->name());
       expected += '\0';
       expected += candidate.facts;
-      expected += move.expression;
+      expected += problem.expression();
       CHECK(plan.key() == expected);
-      CHECK(plan.expression() == move.expression);
+      CHECK(plan.expression() == problem.expression());
     }
   }
   CHECK(families.size() >= 8);
@@ -68,7 +68,7 @@ TEST_CASE("a key changes with the number of sources and the expression") {
   const Tensor to = tests::dense(ElementType::f32, {512, 512}, tests::to_address);
   for (std::size_t sources = 1; sources <= max_inputs; ++sources) {
     for (const char* expression : {"x0", "x0 ", "x0 + x0", "x0 + 1"}) {
-      const Move move{to, std::vector(sources, tests::dense(ElementType::f32, {512, 512})), expression};
+      const Move move{to, std::vector(sources, tests::dense(ElementType::f32, {512, 512})), Map{expression}};
       const Problem problem = make_problem(move);
       CHECK(all_new(problem));
     }

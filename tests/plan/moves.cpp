@@ -37,7 +37,7 @@ std::optional<std::uint64_t> number_of(const std::string& facts, std::string_vie
 }
 
 std::string facts_text(const Candidate& candidate, const Problem& problem) {
-  return candidate.family->source(candidate, problem.expression).facts;
+  return candidate.family->source(candidate, problem.expression()).facts;
 }
 
 Candidate usual_candidate(const Problem& problem) {
@@ -50,7 +50,7 @@ Candidate usual_candidate(const Move& move) {
 
 std::string traits(const Candidate& candidate, const Problem& problem) {
   // Of what a family says of the source: so one looks at kernels of every family.
-  const SourceParts parts = candidate.family->source(candidate, problem.expression);
+  const SourceParts parts = candidate.family->source(candidate, problem.expression());
   const std::string& facts = parts.facts;
   const auto is_set = [&](std::string_view flag) {
     return std::ranges::find(parts.flags, flag) != parts.flags.end();
@@ -146,45 +146,45 @@ std::vector<KnownMove> known_moves() {
       {"columns backwards",
        {to(f32, {512, 512}), {strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)}},
        "general whole image"},
-      {"padded", {to(f16, {130, 136}), {dense(f16, {128, 128})}, {}, pad({1, 2})}, "general padded run:1"},
+      {"padded", {to(f16, {130, 136}), {dense(f16, {128, 128})}, pad({1, 2})}, "general padded run:1"},
       {"padded transpose",
-       {to(f32, {128, 132}), {permuted(dense(f32, {128, 128}), std::vector{1U, 0U})}, {}, pad({0, 1})},
+       {to(f32, {128, 132}), {permuted(dense(f32, {128, 128}), std::vector{1U, 0U})}, pad({0, 1})},
        "general padded elements"},
       {"padded repeats",
-       {to(u8, {4, 20}), {strided(u8, {4, 5}, {5, 0})}, {}, pad({0, 3})},
+       {to(u8, {4, 20}), {strided(u8, {4, 5}, {5, 0})}, pad({0, 3})},
        "general staggered padded repeat"},
 
       // Computed.
-      {"sum", {to(f32, {4096, 4096}), {square, square}, "x0 + x1"}, "general whole run:1 run:1"},
+      {"sum", {to(f32, {4096, 4096}), {square, square}, Map{"x0 + x1"}}, "general whole run:1 run:1"},
       {"sum with a transpose",
-       {to(f32, {4096, 4096}), {square, turned}, "x0 + x1"},
+       {to(f32, {4096, 4096}), {square, turned}, Map{"x0 + x1"}},
        "general whole run:1 image"},
       {"sum of transposes, one backwards",
        {to(f32, {512, 512}),
         {strided(f32, {512, 512}, {1, 512}), strided(f32, {512, 512}, {-1, 512}, from_address + 511 * 4)},
-        "x0 - x1"},
+        Map{"x0 - x1"}},
        "general whole image elements"},
       {"sum with a staggered transpose",
-       {to(f32, {512, 510}, 4), {permuted(dense(f32, {510, 512}), std::vector{1U, 0U})}, "x * 2"},
+       {to(f32, {512, 510}, 4), {permuted(dense(f32, {510, 512}), std::vector{1U, 0U})}, Map{"x * 2"}},
        "general staggered image"},
       {"lines through the row",
-       {to(f16, {64, 8, 16}), {strided(f16, {64, 8, 16}, {128, 1, 8})}, "x + x"},
+       {to(f16, {64, 8, 16}), {strided(f16, {64, 8, 16}, {128, 1, 8})}, Map{"x + x"}},
        "general whole image:row"},
       {"bias",
-       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f16, {512, 1024}, {0, 1})}, "x0 + x1"},
+       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f16, {512, 1024}, {0, 1})}, Map{"x0 + x1"}},
        "general whole run:1 run:1"},
       {"scale of rows",
-       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f32, {512, 1024}, {1, 0})}, "x0 * x1"},
+       {to(f16, {512, 1024}), {dense(f16, {512, 1024}), strided(f32, {512, 1024}, {1, 0})}, Map{"x0 * x1"}},
        "general whole run:1 repeat"},
-      {"cast", {to(f32, {512, 1024}), {dense(f16, {512, 1024})}, "x"}, "general whole run:1"},
+      {"cast", {to(f32, {512, 1024}), {dense(f16, {512, 1024})}, Map{"x"}}, "general whole run:1"},
       {"coordinates",
-       {to(f32, {3, 512, 1024}), {dense(f32, {3, 512, 1024})}, "x + g[0] * 2 + g[2]"},
+       {to(f32, {3, 512, 1024}), {dense(f32, {3, 512, 1024})}, Map{"x + g[0] * 2 + g[2]"}},
        "general whole g3 run:1"},
       {"coordinates beyond 32 bits",
-       {to(u8, {1ULL << 33}), {dense(u8, {1ULL << 33})}, "g[0] % 251"},
+       {to(u8, {1ULL << 33}), {dense(u8, {1ULL << 33})}, Map{"g[0] % 251"}},
        "general whole g1:64 run:1"},
       {"coordinates of a staggered row",
-       {to(u8, {31, 33}), {dense(f64, {31, 33})}, "x + g[1]"},
+       {to(u8, {31, 33}), {dense(f64, {31, 33})}, Map{"x + g[1]"}},
        "general staggered g2 run:1"},
   };
 }
@@ -237,13 +237,13 @@ Move random_move(std::uint64_t seed, std::uint64_t most_extent) {
     for (std::uint64_t i = 0; i < sources; ++i) {
       move.sources.push_back(tensor(one_of(random, all_element_types), from_address, true));
     }
-    move.expression = one_in(random, 3) ? "x0 + g[0]" : "x0";
+    move.body = Map{one_in(random, 3) ? "x0 + g[0]" : "x0"};
   } else {
     move.sources.push_back(tensor(type, from_address, true));
     if (kind == 1) {
       std::vector<std::int64_t> before(rank);
       for (std::int64_t& width : before) width = static_cast<std::int64_t>(between(random, 0, 8)) - 4;
-      move.padding = Padding{.before = before, .value = 1};
+      move.body = Padding{.before = before, .value = 1};
     }
   }
   return move;

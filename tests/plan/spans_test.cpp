@@ -151,7 +151,7 @@ TEST_CASE(
   const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
   const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
   const Problem problem = make_problem(
-      {.destination = destination, .sources = {along, across, repeated}, .expression = "x0 * x1 + x2"});
+      {.destination = destination, .sources = {along, across, repeated}, .body = Map{"x0 * x1 + x2"}});
   std::vector<Candidate> candidates;
   spans_family().add_candidates(problem, candidates);
   CHECK(candidates.size() > 3);
@@ -173,16 +173,16 @@ TEST_CASE("what spans cannot do goes elsewhere: coordinates, and what is compute
   const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
   const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
   const Tensor along = tests::dense(ElementType::f32, {700, 900});
-  CHECK(spans({.destination = to, .sources = {across}, .expression = "x * 2"}));
-  CHECK(spans({.destination = to, .sources = {along, across}, .expression = "x0 + x1"}));
-  CHECK_FALSE(spans({.destination = to, .sources = {across}, .expression = "x + g[0]"}));
-  CHECK_FALSE(spans({.destination = to, .sources = {to, across}, .expression = "x0 + x1"}));
+  CHECK(spans({.destination = to, .sources = {across}, .body = Map{"x * 2"}}));
+  CHECK(spans({.destination = to, .sources = {along, across}, .body = Map{"x0 + x1"}}));
+  CHECK_FALSE(spans({.destination = to, .sources = {across}, .body = Map{"x + g[0]"}}));
+  CHECK_FALSE(spans({.destination = to, .sources = {to, across}, .body = Map{"x0 + x1"}}));
 
   const Padding padding{.before = {0, 3}, .value = 1};
   const Tensor narrow = tests::strided(ElementType::f32, {700, 890}, {1, 700});
   const Tensor column = tests::strided(ElementType::f32, {700, 890}, {900, 0});
-  CHECK(spans({.destination = to, .sources = {narrow}, .expression = {}, .padding = padding}));
-  CHECK(spans({.destination = to, .sources = {column}, .expression = {}, .padding = padding}));
+  CHECK(spans({.destination = to, .sources = {narrow}, .body = padding}));
+  CHECK(spans({.destination = to, .sources = {column}, .body = padding}));
 }
 
 TEST_CASE("rows of bits are walked in elements as wide as all of them are whole") {
@@ -199,8 +199,7 @@ TEST_CASE("a long dimension of short rows is split: its parts make up runs, and 
   const Tensor destination = tests::dense(ElementType::u8, {49, 80000, 5}, tests::to_address);
   const Tensor source = tests::dense(ElementType::u8, {36, 80000, 3});
   const Padding padding{.before = {13, 0, 1}, .value = 1};
-  const Problem problem =
-      make_problem({.destination = destination, .sources = {source}, .expression = {}, .padding = padding});
+  const Problem problem = make_problem({.destination = destination, .sources = {source}, .body = padding});
   const auto layout = span_layout(problem, {256, 64});
   REQUIRE(layout);
   CHECK(layout->walk.split < max_view_rank);

@@ -92,10 +92,9 @@ TEST_CASE("only what makes a transpose is widened") {
   CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {400, 4, 1})}}) == 1);
   CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {200, 2, 1})}}) == 1);
   Move move = permutation(f32, {64, 96, 2}, {1, 0, 2});
-  move.expression = "x";
+  move.body = Map{"x"};
   CHECK(joined(move) == 1);
-  move.expression.clear();
-  move.padding = Padding{{0, 0, 0}, 1.0};
+  move.body = Padding{{0, 0, 0}, 1.0};
   CHECK(joined(move) == 1);
   // Two columns leave half of a block of 4 by 4 empty.
   CHECK(joined(permutation(u8, {64, 2, 2}, {1, 0, 2})) == 1);

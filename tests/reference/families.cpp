@@ -1,6 +1,6 @@
 #include "reference/families.hpp"
 
-#include "reference/combine.hpp"
+#include "operations/reduce_into/reference.hpp"
 #include "reference/copy_engine.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tmajit/stencil.hpp>
+#include <tmajit/operations/stencil.hpp>
 #include <tmajit/tensor_view.hpp>
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "device_arrays.hpp"
 
 #include "memory_image.hpp"
+#include "operations/references.hpp"
 #include "reference/random_elements.hpp"
-#include "reference/stencil.hpp"
 #include "terminal.hpp"
 
 #include <algorithm>
@@ -111,15 +111,12 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(expected.back().data()));
   }
   const Progress progress("checking on the CPU");
-  auto rounding = Rounding::never;
+  auto rounding = reference::Rounding::never;
   std::vector<double> allowed;  // of the one output that a reduction has
   for (const auto& move : problem_.moves(at)) {
-    move_plainly(move);
-    if (move.stencil)
-      rounding = reference::computes_in_f32(move.sources) ? Rounding::in_f32 : Rounding::in_f64;
-    else if (!move.expression.empty() || move.reduction || move.combine)
-      rounding = Rounding::once;
-    allowed = allowed_errors(move);
+    reference::compute(move);
+    rounding = std::max(rounding, reference::rounding_of(move));
+    allowed = reference::allowed_errors(move);
   }
   std::vector<Difference> differences;
   for (std::size_t i = 0; i < expected.size(); ++i)

@@ -2,12 +2,10 @@
 #include "operand_types.hpp"
 #include "parse.hpp"
 #include "problem.hpp"
-#include "read_windows.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -27,7 +25,11 @@ class Builder {
   }
 
   Problem build() {
-    check_options();
+    check_arguments(problem_.request, options_);
+    if (is("cast") && options_.out_dtype.empty())
+      refuse("cast needs --out-dtype, the type to which elements are converted: --out-dtype bf16");
+    if (!combines() && !options_.into.empty()) refuse("{} takes no --into; reduce_into does", problem_.word);
+    check_filter();
     // What can be read without the inputs comes first, so that a word that is wrong is not hidden by a file
     // that is not there.
     const auto named = read_types(options_);
@@ -39,20 +41,7 @@ class Builder {
     make_inputs();
     read_views();
     require_same_bits();
-    if (reduces()) read_reduction();
-    if (combines()) {
-      problem_.given.combine = tmajit::parse_combine(options_.op);
-      note("--op", options_.op);
-    }
-    if (windows()) {
-      problem_.given.windows = read_windows(options_, operation(), problem_.inputs);
-      problem_.arguments += windows_text(options_, problem_.arguments);
-    }
-    if (computes() && !options_.expression.empty()) {
-      problem_.given.expression = options_.expression;
-      note("--expr", fmt::format("'{}'", options_.expression));
-      if (neighbours()) read_stencil();
-    }
+    read_arguments();
     if (has_tile()) {
       make_tile_output();
     } else {
@@ -65,86 +54,57 @@ class Builder {
 
  private:
   [[nodiscard]] bool has_tile() const { return problem_.request.has_tile; }
-  [[nodiscard]] const OperationWord& operation() const { return *problem_.request.operation; }
+  [[nodiscard]] const tmajit::OperationInfo& operation() const { return *problem_.request.operation; }
+  [[nodiscard]] bool is(std::string_view name) const { return !has_tile() && operation().name == name; }
   [[nodiscard]] bool computes() const {
-    return has_tile() ? problem_.request.family->computes : operation().computes;
+    return has_tile() ? problem_.request.family->computes
+                      : operation().find_argument("expression") != nullptr;
   }
-  [[nodiscard]] bool neighbours() const { return !has_tile() && operation().neighbours; }
-  [[nodiscard]] bool reduces() const { return !has_tile() && operation().reduces; }
-  [[nodiscard]] bool combines() const {
-    return has_tile() ? problem_.request.family->combines : operation().combines;
-  }
-  [[nodiscard]] bool windows() const { return !has_tile() && operation().windows; }
-  [[nodiscard]] bool convolves() const { return !has_tile() && operation().convolves; }
+  [[nodiscard]] bool combines() const { return problem_.combines(); }
+  [[nodiscard]] bool convolves() const { return is("convolution"); }
+  [[nodiscard]] const std::string& text(std::string_view option) const { return options_.argument(option); }
   /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
   [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
   [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
 
-  /// Options that the operation cannot do without, and those that it cannot do with.
-  void check_options() const {
-    const auto& word = problem_.word;
-    if (computes() && !reduces() && options_.expression.empty()) {
-      refuse("{} needs --expr, what it computes: --expr 'x*2+1', or --expr x to change nothing", word);
-    }
-    if (!computes() && !options_.expression.empty()) {
-      refuse("{} computes nothing and takes no --expr; map and bulk do", word);
-    }
-    const auto takes_no = [&](bool wrong, std::string_view option, std::string_view reason) {
-      if (wrong) refuse("{} takes no {}; {}", word, option, reason);
-    };
-    takes_no(!reduces() && !combines() && !options_.op.empty(), "--op", "reduce and reduce_into do");
-    takes_no(!combines() && !options_.into.empty(), "--into", "reduce_into does");
-    if (combines() && options_.op.empty())
-      refuse("{} needs --op, what becomes of the output's and the input's elements: --op add", word);
-    takes_no(!reduces() && !options_.then.empty(), "--then", "reduce does");
-    takes_no(!neighbours() && !options_.boundary.empty(), "--boundary", "stencil does");
-    takes_no(!neighbours() && !options_.dims.empty(), "--dims", "stencil does");
-    check_window_options(options_, has_tile() ? nullptr : &operation());
-    takes_no(options_.boundary != "constant" && options_.boundary_value != 0,
-             "--boundary-value without --boundary constant", "no element has it");
-    if (has_tile()) return;
-    for (const auto& [option, text] : operation().needs) {
-      if (option != nullptr && (options_.*option).empty()) refuse("{} needs {}", word, text);
-    }
-    const bool has_axis = operation().has_axis;
-    const bool has_parts = has_axis || operation().batches;
-    takes_no(!has_parts && !options_.axis.empty(), "--axis",
-             "concat, split and copy_ragged do; --axes permutes");
-    takes_no(!has_parts && !options_.parts.empty(), "--parts", "concat, split and copy_ragged do");
-    if (operation().batches && options_.axis.empty() != options_.parts.empty())
-      refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", word);
-    takes_no(!operation().pads && !windows() && !options_.pad.empty(), "--pad",
-             "only bits of one input can be padded: pad first");
-    takes_no(options_.pad.empty() && options_.pad_value != 0, "--pad-value without --pad",
-             "nothing is filled");
+  /// A convolution's filter is a file, or is made of --filter and --outputs.
+  void check_filter() const {
+    const bool from_file = !options_.in.empty();
+    if (options_.outputs && !convolves()) refuse("{} takes no --outputs; convolution does", problem_.word);
+    if (!convolves()) return;
+    if (from_file && options_.outputs)
+      refuse("{} takes no --outputs beside --in; the second file is the filter", problem_.word);
+    if (!from_file && text("--filter").empty())
+      refuse("{} needs --filter, its taps: --filter 3x3", problem_.word);
+    if (!from_file && !options_.outputs)
+      refuse("{} needs --outputs, the filter's: --outputs 64", problem_.word);
   }
 
   /// concat's inputs without files.
   [[nodiscard]] bool parts_are_inputs() const {
-    return !has_tile() && (operation().word == "concat" || operation().batches) && !options_.parts.empty();
+    return !has_tile() && (is("concat") || operation().is_batch) && !text("--parts").empty();
   }
 
   /// An expression of coordinates alone needs no input, where the family takes none.
   [[nodiscard]] std::uint32_t least_inputs() const {
     const auto* const family = problem_.request.family;
-    const bool may_have_none =
-        family == nullptr ? computes() && !neighbours() && !reduces() : family->most_inputs == 0;
-    return may_have_none ? 0 : convolves() ? 2 : 1;
+    if (family == nullptr) return is("map") ? 0 : std::max(operation().least_sources, 1U);
+    return family->most_inputs == 0 ? 0 : 1;
   }
 
   void count_inputs() {
     const auto least = least_inputs();
-    const auto read = std::max(computes() ? inputs_of(options_.expression) : 1, least);
+    const auto read = std::max(computes() ? inputs_of(text("--expr")) : 1, least);
     if (parts_are_inputs()) {
       if (!problem_.files.empty())
         refuse("--parts says how long {}'s inputs are, but the files say that already", problem_.word);
-      count_ = parse_extents(options_.parts, "--parts").size();
+      count_ = tmajit::parse_extents(text("--parts"), "--parts").size();
     } else if (!problem_.files.empty()) {
       count_ = problem_.files.size();
     } else if (options_.inputs) {
       count_ = *options_.inputs;
     } else {
-      count_ = !has_tile() && operation().word == "concat" ? 2 : read;
+      count_ = is("concat") ? 2 : read;
     }
     if (options_.inputs && *options_.inputs != count_) {
       refuse("--inputs {}, but {} given with {}", *options_.inputs,
@@ -153,7 +113,7 @@ class Builder {
     }
     const auto* const family = problem_.request.family;
     const auto most =
-        family != nullptr && (has_tile() || computes()) ? family->most_inputs : operation().most_inputs;
+        family != nullptr && (has_tile() || computes()) ? family->most_inputs : operation().most_sources;
     if (count_ > most) {
       if (most == 0) {
         refuse("{} computes from coordinates alone and takes no input, but {} are given; map takes them",
@@ -200,11 +160,21 @@ class Builder {
       return {box.begin(), box.end()};
     }
     auto shape = parse_extents(options_.shape, "--shape");
-    if (convolves() && input == 1) return filter_shape(options_, shape);
+    if (convolves() && input == 1) return filter_shape(shape);
     if (parts_are_inputs()) {
-      shape[parse_axes(options_.axis, static_cast<std::uint32_t>(shape.size()), "--axis").front()] =
-          parse_extents(options_.parts, "--parts")[input];
+      if (text("--axis").empty())
+        refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", problem_.word);
+      const auto rank = static_cast<std::uint32_t>(shape.size());
+      const auto axes = tmajit::resolve_axes(tmajit::parse_numbers(text("--axis"), "--axis"), rank, "--axis");
+      shape[axes.front()] = parse_extents(text("--parts"), "--parts")[input];
     }
+    return shape;
+  }
+
+  [[nodiscard]] Shape filter_shape(const Shape& images) const {
+    Shape shape = parse_extents(text("--filter"), "--filter");
+    shape.insert(shape.begin(), *options_.outputs);
+    shape.push_back(images.empty() ? 1 : images.back());
     return shape;
   }
 
@@ -290,27 +260,38 @@ class Builder {
 
   /// The views that need not know an input's dimensions.
   void read_ranges() {
-    if (!options_.slice.empty()) problem_.views.slices = parse_slices(options_.slice);
-    if (!options_.broadcast.empty()) problem_.views.shape = parse_extents(options_.broadcast, "--broadcast");
+    const auto value_of = [&](std::string_view name) {
+      const auto& argument = tmajit::find_operation(name).arguments.front();
+      return tmajit::parse_argument(argument, text(argument.option), argument.option);
+    };
+    if (!text("--slice").empty())
+      problem_.views.slices = std::get<std::vector<tmajit::Slice>>(value_of("slice"));
+    if (!text("--broadcast").empty())
+      problem_.views.shape = parse_extents(text("--broadcast"), "--broadcast");
   }
 
   void read_views() {
     auto& views = problem_.views;
     if (problem_.inputs.empty()) {
-      const auto option = options_.view_option();
-      if (!option.empty()) refuse("{} shows inputs otherwise, but this {} has none", option, problem_.word);
+      for (const auto& [option, given] : options_.arguments) {
+        if (!given.empty() && problem_.request.asks_for_view(option))
+          refuse("{} shows inputs otherwise, but this {} has none", option, problem_.word);
+      }
       return;
     }
     const auto rank = problem_.inputs.front().view.rank;
-    if (!options_.slice.empty()) note("--slice", format(views.slices));
-    if (!options_.flip.empty()) {
-      views.flips = parse_axes(options_.flip, rank, "--flip");
+    const auto axes_of = [&](std::string_view option) {
+      return tmajit::resolve_axes(tmajit::parse_numbers(text(option), option), rank, option);
+    };
+    if (!text("--slice").empty()) note("--slice", tmajit::text_of(views.slices));
+    if (!text("--flip").empty()) {
+      views.flips = axes_of("--flip");
       note("--flip", fmt::to_string(fmt::join(views.flips, ",")));
     }
-    if (!options_.axes.empty() && !reduces()) {
-      views.axes = parse_axes(options_.axes, rank, "--axes");
+    if (!text("--axes").empty() && problem_.request.asks_for_view("--axes")) {
+      views.axes = axes_of("--axes");
       if (views.axes.size() != rank) {
-        refuse("--axes {} names {}, but the input has {}; legal is each of 0 to {} once", options_.axes,
+        refuse("--axes {} names {}, but the input has {}; legal is each of 0 to {} once", text("--axes"),
                counted(views.axes.size(), "dimension"), rank, rank - 1);
       }
       note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
@@ -318,21 +299,26 @@ class Builder {
     if (views.shape) note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
   }
 
-  void read_reduction() {
-    const std::uint32_t rank = problem_.views.of(problem_.inputs.front().view).view.rank;
-    std::vector<std::uint32_t> axes(rank);
-    std::iota(axes.begin(), axes.end(), 0U);
-    if (!options_.axes.empty()) axes = parse_axes(options_.axes, rank, "--axes");
-    const auto op = tmajit::parse_reduction(options_.op);
-    problem_.given.reduction = {
-        .op = op, .axes = axes, .expression = options_.expression, .then = options_.then};
-    note("--op", options_.op);
-    note("--axes", fmt::to_string(fmt::join(axes, ",")));
-    if (!options_.then.empty()) note("--then", fmt::format("'{}'", options_.then));
-    if (!types_.is_default) return;
-    using enum tmajit::ReductionOp;
-    if (op == arg_min || op == arg_max) types_.output = ElementType::i64;
-    if (op == any || op == all) types_.output = ElementType::u8;
+  /// What the operation is told besides its tensors.
+  void read_arguments() {
+    const auto& request = problem_.request;
+    problem_.operation_name = has_tile() ? std::string() : std::string(operation().name);
+    if (request.moves_views()) problem_.operation_name = text("--pad").empty() ? "copy" : "pad";
+    const auto take = [&](const tmajit::Argument& argument) {
+      const std::string& given = text(argument.option);
+      if (given.empty()) return;
+      const auto value = tmajit::parse_argument(argument, given, argument.option);
+      problem_.given.set(argument.name, value);
+      const bool quoted = argument.type == tmajit::ArgumentType::text;
+      note(argument.option, quoted ? fmt::format("'{}'", given) : tmajit::text_of(value));
+    };
+    if (has_tile()) {
+      if (computes()) take(*tmajit::find_operation("map").find_argument("expression"));
+      if (combines()) take(*tmajit::find_operation("reduce_into").find_argument("op"));
+      return;
+    }
+    for (const auto& argument : tmajit::find_operation(problem_.operation_name).arguments) take(argument);
+    if (parts_are_inputs()) note("--parts", text("--parts"));
   }
 
   /// The file that the output begins with: elements of its type, in its shape.
@@ -364,20 +350,17 @@ class Builder {
 
   void make_outputs() {
     if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
-    std::vector<Tensor> sources;
-    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view));
-    if (operation().has_axis) read_axis(sources.front().view.rank);
-    if (!options_.pad.empty() && !windows()) read_padding(sources.front().view);
-    const auto shapes = operation().shapes(sources, problem_.given);
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      add_output(types_.output, shapes[i], shapes.size() == 1 ? "output" : fmt::format("output {}", i));
+    std::vector<TensorView> sources;
+    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view).view);
+    const auto views = tmajit::destinations_of(problem_.operation_name, sources, problem_.given);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      add_output(types_.is_default ? views[i].type : types_.output, extents(views[i]),
+                 views.size() == 1 ? "output" : fmt::format("output {}", i));
     }
   }
 
   /// Whether the outputs' elements are the inputs' as they are: kernels with a tile have rules of their own.
-  [[nodiscard]] bool keeps_bits() const {
-    return !has_tile() && !computes() && !combines() && operation().word != "cast";
-  }
+  [[nodiscard]] bool keeps_bits() const { return !has_tile() && !computes() && !combines() && !is("cast"); }
 
   /// What moves bits makes no element of one type from one of another.
   void require_same_bits() const {
@@ -393,7 +376,7 @@ class Builder {
                problem_.word, tmajit::name(from), counted(tmajit::size_of(from), "byte"), tmajit::name(to),
                tmajit::size_of(to));
       }
-      if (!options_.pad.empty() && from != to) {
+      if (!text("--pad").empty() && from != to) {
         refuse("--pad adds elements of the output's type, {}, to bits of {}; cast converts values",
                tmajit::name(to), tmajit::name(from));
       }
@@ -407,54 +390,9 @@ class Builder {
     problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
                                     !problem_.files.empty() &&
                                     std::ranges::all_of(problem_.files, is_boolean);
-    if (problem_.outputs_are_booleans && options_.pad_value != 0 && options_.pad_value != 1) {
-      refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", options_.pad_value);
-    }
-  }
-
-  void read_stencil() {
-    tmajit::Stencil& stencil = problem_.given.stencil;
-    if (!options_.boundary.empty()) {
-      stencil.boundary = tmajit::parse_boundary(options_.boundary);
-      note("--boundary", options_.boundary);
-    }
-    if (options_.boundary_value != 0) note("--boundary-value", fmt::to_string(options_.boundary_value));
-    stencil.value = options_.boundary_value;
-    if (options_.dims.empty()) return;
-    stencil.dims = parse_strides(options_.dims, "--dims");
-    note("--dims", options_.dims);
-  }
-
-  void read_axis(std::uint32_t rank) {
-    const auto axes = parse_axes(options_.axis, rank, "--axis");
-    if (axes.size() != 1) refuse("--axis {}: legal is one dimension", options_.axis);
-    problem_.given.axis = axes.front();
-    note("--axis", options_.axis);
-    if (operation().word != "split") return;
-    problem_.given.parts = parse_extents(options_.parts, "--parts");
-    note("--parts", fmt::to_string(fmt::join(problem_.given.parts, ",")));
-  }
-
-  void read_padding(const TensorView& view) {
-    const auto widths = parse_padding(options_.pad);
-    if (widths.before.size() != view.rank) {
-      refuse("--pad {} is for {}, but there are {}", options_.pad, counted(widths.before.size(), "dimension"),
-             view.rank);
-    }
-    for (std::size_t d = 0; d < view.rank; ++d) {
-      constexpr std::int64_t most = std::int64_t{1} << 48U;
-      const auto [least, greatest] = std::minmax({widths.before[d], widths.after[d]});
-      if (least < -most || greatest > most) refuse("--pad {}: a number is out of range", options_.pad);
-      const std::int64_t added = widths.before[d] + widths.after[d];
-      if (static_cast<std::int64_t>(view.shape[d]) + added < 0) {
-        refuse("--pad {} crops {} elements of dimension {}, which has {}", options_.pad, -added, d,
-               view.shape[d]);
-      }
-    }
-    problem_.given.padding = tmajit::Padding{.before = widths.before, .value = options_.pad_value};
-    problem_.given.pad_after = widths.after;
-    note("--pad", format(widths));
-    if (options_.pad_value != 0) note("--pad-value", fmt::to_string(options_.pad_value));
+    const double around = problem_.given.number("value");
+    if (problem_.outputs_are_booleans && around != 0 && around != 1)
+      refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", around);
   }
 
   const ProblemOptions& options_;

@@ -1,11 +1,8 @@
 #include "move_reference.hpp"
 
 #include "memory_image.hpp"
-#include "reference/combine.hpp"
-#include "reference/reductions.hpp"
+#include "operations/stencil/reference.hpp"
 #include "reference/scalar.hpp"
-#include "reference/stencil.hpp"
-#include "reference/windows.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
@@ -19,67 +16,7 @@
 namespace jitc {
 namespace {
 
-using tmajit::Move;
-using tmajit::Tensor;
-
-std::byte* memory(const Tensor& tensor) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
-  return reinterpret_cast<std::byte*>(tensor.address);
-}
-
-void copy(const Tensor& destination, const Tensor& source) {
-  if (destination.view.elements() == 0) return;
-  copy_strided(tmajit::size_of(destination.view.type), memory(destination), strides(destination.view),
-               memory(source), strides(source.view), extents(destination.view));
-}
-
-void convert(const Tensor& destination, const Tensor& source) {
-  const auto to = destination.view.type;
-  const auto from = source.view.type;
-  for_each_row<2>(extents(destination.view), {strides(destination.view), strides(source.view)},
-                  [&](const auto& offsets, std::uint64_t count, const auto& steps) {
-                    const std::int64_t to_size = tmajit::size_of(to);
-                    const std::int64_t from_size = tmajit::size_of(from);
-                    auto* out = memory(destination) + offsets[0] * to_size;
-                    const auto* in = memory(source) + offsets[1] * from_size;
-                    for (std::uint64_t i = 0; i < count; ++i) {
-                      reference::encode(to, reference::decode(from, in), out);
-                      out += steps[0] * to_size;
-                      in += steps[1] * from_size;
-                    }
-                  });
-}
-
-void pad(const Tensor& destination, const Tensor& source, const tmajit::Padding& padding) {
-  std::array<std::byte, sizeof(std::uint64_t)> value{};
-  reference::encode(destination.view.type, reference::scalar(padding.value), value.data());
-  const std::vector<std::int64_t> nowhere(destination.view.rank, 0);
-  if (destination.view.elements() == 0) return;
-  copy_strided(tmajit::size_of(destination.view.type), memory(destination), strides(destination.view),
-               value.data(), nowhere, extents(destination.view));
-  Tensor to = destination;
-  Tensor from = source;
-  for (std::uint32_t d = 0; d < destination.view.rank; ++d) {
-    const std::int64_t before = padding.before[d];
-    const std::int64_t begin = std::max<std::int64_t>(before, 0);
-    const std::int64_t end = std::min(static_cast<std::int64_t>(destination.view.shape[d]),
-                                      before + static_cast<std::int64_t>(source.view.shape[d]));
-    if (begin >= end) return;
-    const auto size = static_cast<std::int64_t>(tmajit::size_of(destination.view.type));
-    to.view.shape[d] = from.view.shape[d] = static_cast<std::uint64_t>(end - begin);
-    to.address += static_cast<std::uint64_t>(begin * destination.view.strides[d] * size);
-    from.address += static_cast<std::uint64_t>((begin - before) * source.view.strides[d] * size);
-  }
-  copy(to, from);
-}
-
-}  // namespace
-
-namespace {
-
-bool is_plain(const std::string& expression) {
-  return expression.empty() || expression == "x";
-}
+using reference::Rounding;
 
 double as_double(const reference::Scalar& value) {
   return std::visit([](auto v) { return static_cast<double>(v); }, value);
@@ -106,53 +43,6 @@ bool is_near(tmajit::ElementType type, const std::byte* want, const std::byte* g
 }
 
 }  // namespace
-
-std::vector<double> allowed_errors(const Move& move) {
-  using enum tmajit::ReductionOp;
-  if (!move.reduction || (move.reduction->op != sum && move.reduction->op != mean)) return {};
-  const tmajit::ElementType from = move.sources.front().view.type;
-  if (!tmajit::is_float(from)) return {};
-  const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> magnitudes(to.elements());
-  const auto shape = extents(to);
-  const Tensor sums(tmajit::TensorView::contiguous(tmajit::ElementType::f64, shape),
-                    reinterpret_cast<std::uintptr_t>(magnitudes.data()));
-  reference::reduce(
-      sums, move.sources, move.reduction->op, move.reduction->axes,
-      [](std::span<const reference::Scalar> x) -> reference::Scalar {
-        return std::fabs(as_double(x.front()));
-      },
-      [](const reference::Scalar& x, std::uint64_t) { return x; });
-  const double error = from == tmajit::ElementType::f64 ? 0x1p-50 : 0x1p-21;
-  for (double& magnitude : magnitudes) magnitude *= error;
-  return magnitudes;
-}
-
-bool can_move_plainly(const Move& move) {
-  if (move.reduction) return is_plain(move.reduction->expression) && is_plain(move.reduction->then);
-  if (move.stencil) return reference::StencilExpression::parse(move.expression).has_value();
-  return is_plain(move.expression);
-}
-
-void move_plainly(const Move& move) {
-  if (move.reduction) {
-    return reference::reduce(
-        move.destination, move.sources, move.reduction->op, move.reduction->axes,
-        [](std::span<const reference::Scalar> x) { return x.front(); },
-        [](const reference::Scalar& x, std::uint64_t) { return x; });
-  }
-  if (move.stencil) {
-    const auto expression = reference::StencilExpression::parse(move.expression);
-    return reference::stencil(move.destination, expression.value(), move.sources, *move.stencil);
-  }
-  if (move.combine) return reference::combine(move.destination, *move.combine, move.sources.front());
-  if (move.windows && move.sources.size() > 1)
-    return reference::convolution(move.destination, move.sources[0], move.sources[1], *move.windows);
-  if (move.windows) return reference::im2col(move.destination, move.sources.front(), *move.windows);
-  if (move.padding) return pad(move.destination, move.sources.front(), *move.padding);
-  if (move.expression.empty()) return copy(move.destination, move.sources.front());
-  convert(move.destination, move.sources.front());
-}
 
 Difference compare(const Array& array, std::span<const std::byte> expected, std::span<const std::byte> found,
                    Rounding rounding, std::span<const double> allowed) {

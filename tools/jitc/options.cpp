@@ -5,11 +5,13 @@
 
 #include <tmajit/cache.hpp>
 
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 namespace jitc {
 namespace {
@@ -45,66 +47,61 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   group.add("--out-offset", values.out_offset, "N", "The same of the outputs");
   group.add("--inputs", values.inputs, "N",
             "Inputs of map or concat without files; default: as many as --expr reads, or 2");
-  group.add(
-      "--expr", values.expression, "'x*2+1'",
-      "What map and bulk compute: C over x (or x0 … x7) and g[d], the element's coordinates in the "
-      "output. With "
-      "a tile of your choice also t[d], those in its tile, and tile_index, the tile's number. In a stencil "
-      "x(-1,0) is a neighbour of x. Reduce reduces what it gives; default: the input's elements");
-  group.add(
-      "--op", values.op, "sum",
-      "What reduce does: sum, mean, min, max, any, all, arg_min or arg_max. What reduce_into does with the "
-      "output's elements and the input's: add, min, max, inc, dec, and, or or xor");
   group.add("--into", values.into, "FILE",
             "What the output of reduce_into holds before, as .npy; default: made-up elements");
-  group.add("--then", values.then, "'sqrt(x/n)'",
-            "What reduce makes of each result: C over x, the result, and n, the number of elements it is of");
-}
-
-void add_view_options(CLI::App& command, ProblemOptions& values) {
-  OptionGroup group(command, views_group);
-  group.add("--slice", values.slice, "SLICES",
-            "Part of every input, Python's start:stop:step for each dimension: 100:200,:,::-1");
-  group.add("--flip", values.flip, "0,2", "Then dimensions that are walked backwards");
-  group.add(
-      "--axes", values.axes, "0,2,1,3",
-      "Then the order of the dimensions: the result's dimension d is this one. Of reduce: the dimensions "
-      "that are reduced; default: all");
-  group.add("--broadcast", values.broadcast, "8x64x64",
-            "Then the shape to which inputs are repeated by NumPy's rules");
-  group.add("--pad", values.pad, "WIDTHS",
-            "Then how many elements are added before each dimension, and after a colon behind each: 1,1:2,2. "
-            "Without "
-            "a colon the same at both ends; negative numbers crop");
-  group
-      .add("--pad-value", values.pad_value, "NUMBER", "What it is filled with, converted to the element type")
-      ->capture_default_str();
-  group.add("--axis", values.axis, "N",
-            "The dimension along which concat joins and split cuts, and the tensors of copy_ragged differ");
-  group.add("--parts", values.parts, "10,20,30",
-            "Extents along --axis: of split's outputs, of concat's and copy_ragged's inputs without files");
-}
-
-void add_stencil_options(CLI::App& command, ProblemOptions& values) {
-  OptionGroup group(command, "Stencils");
-  group.add("--boundary", values.boundary, "KIND",
-            "What neighbours beyond an edge are: zero, constant, clamp, wrap or reflect; default: zero");
-  group.add("--boundary-value", values.boundary_value, "NUMBER",
-            "With --boundary constant: the number, converted to the element type");
-  group.add("--dims", values.dims, "0,1",
-            "The dimensions that offsets in --expr, as in x(-1,0), are along; default: the last ones");
-}
-
-void add_window_options(CLI::App& command, ProblemOptions& values) {
-  OptionGroup group(command, "Windows");
-  group.add("--filter", values.filter, "3x3",
-            "Taps of im2col's or a convolution's windows in each dimension of the images, which are images x "
-            "extents x "
-            "channels; --pad adds zeros around them");
-  group.add("--window-step", values.step, "2,2", "Pixels from window to window; default: 1");
-  group.add("--dilation", values.dilation, "2,2", "Pixels from tap to tap; default: 1");
   group.add("--outputs", values.outputs, "N",
             "Outputs of a convolution's filter, where no file is the filter");
+}
+
+/// What an option's help says: the sentence of each operation that takes it.
+std::string help_of(std::string_view option) {
+  std::vector<std::pair<std::string, std::vector<std::string_view>>> sentences;
+  for (const auto& operation : tmajit::operations()) {
+    for (const auto& argument : operation.arguments) {
+      if (argument.option != option) continue;
+      auto sentence = std::string(argument.sentence);
+      if (!argument.choices.empty()) sentence += fmt::format(": {}", fmt::join(argument.choices, ", "));
+      if (!argument.fallback.empty()) sentence += fmt::format("; default: {}", argument.fallback);
+      const auto same = std::ranges::find(sentences, sentence, [](const auto& one) { return one.first; });
+      auto& names = same == sentences.end()
+                        ? sentences.emplace_back(sentence, std::vector<std::string_view>()).second
+                        : same->second;
+      names.push_back(operation.name);
+    }
+  }
+  std::string help;
+  for (const auto& [sentence, names] : sentences)
+    help += fmt::format("{}{}: {}", help.empty() ? "" : ". ", fmt::join(names, ", "), sentence);
+  return help;
+}
+
+/// How help texts show a value. Those with colons have a name, for CLI11 gives colons a meaning.
+std::string type_text(const tmajit::Argument& argument) {
+  if (argument.type == tmajit::ArgumentType::slices) return "SLICES";
+  if (argument.type == tmajit::ArgumentType::widths) return "WIDTHS";
+  return std::string(argument.example);
+}
+
+/// One option for all arguments of that option: operations are read later.
+void add_argument_options(CLI::App& command, ProblemOptions& values) {
+  OptionGroup views(command, views_group);
+  OptionGroup group(command, "Arguments of operations");
+  for (const auto& operation : tmajit::operations()) {
+    for (const auto& argument : operation.arguments) {
+      const std::string option(argument.option);
+      if (!values.arguments.try_emplace(option).second) continue;
+      auto help = help_of(option);
+      if (operation.is_view) help += ". Other operations, too, see such a view of each input";
+      if (option == "--expr")
+        help +=
+            ". With a tile of your choice also t[d], the coordinates in its tile, and tile_index, the tile's "
+            "number";
+      if (option == "--parts")
+        help += ". concat, copy_ragged: the inputs' extents along --axis, where no files are given";
+      (operation.is_view ? views : group)
+          .add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help);
+    }
+  }
 }
 
 void add_tile_options(CLI::App& command, ProblemOptions& values) {
@@ -143,15 +140,10 @@ std::string_view ProblemOptions::tile_option() const {
                    {tiles_per_cta.has_value(), "--tiles-per-cta"}});
 }
 
-std::string_view ProblemOptions::view_option() const {
-  return first_of({{!slice.empty(), "--slice"},
-                   {!flip.empty(), "--flip"},
-                   {!axes.empty(), "--axes"},
-                   {!broadcast.empty(), "--broadcast"},
-                   {!pad.empty(), "--pad"},
-                   {pad_value != 0, "--pad-value"},
-                   {!axis.empty(), "--axis"},
-                   {!parts.empty(), "--parts"}});
+const std::string& ProblemOptions::argument(std::string_view option) const {
+  static const std::string none;
+  const auto found = arguments.find(option);
+  return found == arguments.end() ? none : found->second;
 }
 
 void add_problem_options(CLI::App& command, ProblemOptions& values) {
@@ -162,9 +154,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
       ->required()
       ->type_name("");
   add_tensor_options(command, values);
-  add_view_options(command, values);
-  add_stencil_options(command, values);
-  add_window_options(command, values);
+  add_argument_options(command, values);
   add_tile_options(command, values);
 }
 

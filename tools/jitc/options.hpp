@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,32 +30,13 @@ struct ProblemOptions {
   std::string out_strides = {};
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
-  std::optional<std::uint32_t> inputs = {};  ///< default: as many as the files, or as the expression reads
-  std::string expression = {};
-  std::filesystem::path into = {};  ///< of reduce_into: what the output holds before
-  std::string op = {};              ///< of reduce and reduce_into
-  std::string then = {};            ///< likewise
+  std::optional<std::uint32_t> inputs = {};   ///< default: as many as the files, or as the expression reads
+  std::filesystem::path into = {};            ///< of reduce_into: what the output holds before
+  std::optional<std::uint64_t> outputs = {};  ///< of a convolution's filter, where no file is the filter
 
-  // Views.
-  std::string slice = {};
-  std::string flip = {};
-  std::string axes = {};
-  std::string broadcast = {};
-  std::string pad = {};
-  double pad_value = 0;
-  std::string axis = {};
-  std::string parts = {};
-
-  // Stencils.
-  std::string boundary = {};
-  double boundary_value = 0;
-  std::string dims = {};
-
-  // Windows.
-  std::string filter = {};
-  std::string step = {};
-  std::string dilation = {};
-  std::optional<std::uint64_t> outputs = {};
+  /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Those that were not given are empty.
+  std::map<std::string, std::string, std::less<>> arguments = {};
+  [[nodiscard]] const std::string& argument(std::string_view option) const;
 
   // Tiles and pipeline; empty where nothing was said.
   std::string box = {};
@@ -68,10 +51,8 @@ struct ProblemOptions {
   std::optional<std::uint32_t> ctas_per_sm = {};
   std::optional<std::uint32_t> tiles_per_cta = {};
 
-  /// The first option that was given and chooses a tile ("--box"), or that asks for a view ("--axes"); or
-  /// empty.
+  /// The first option that was given and chooses a tile ("--box"); or empty.
   [[nodiscard]] std::string_view tile_option() const;
-  [[nodiscard]] std::string_view view_option() const;
 };
 
 /// How kernels are compiled and where they are kept.

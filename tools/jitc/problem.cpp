@@ -39,7 +39,7 @@ Tensor InputViews::of(Tensor tensor) const {
 tmajit::Operation Problem::operation(const Addresses& at) const {
   auto sources = placed(inputs, at.inputs);
   for (auto& source : sources) source = views.of(source);
-  return request.operation->make(placed(outputs, at.outputs), sources, given);
+  return tmajit::make_operation(operation_name, placed(outputs, at.outputs), sources, given);
 }
 
 tmajit::RaggedPlan Problem::batch(const Addresses& at, const tmajit::Chip& chip) const {
@@ -51,10 +51,10 @@ tmajit::RaggedPlan Problem::batch(const Addresses& at, const tmajit::Chip& chip)
 tmajit::TileRequest Problem::tile_request(const Addresses& at, const tmajit::Chip& chip) const {
   tmajit::TileRequest result{.family = request.family->name,
                              .sources = placed(inputs, at.inputs),
-                             .expression = given.expression,
+                             .expression = given.text("expression"),
                              .tiles = tile.options,
                              .chip = chip};
-  if (given.combine) result.combine = *given.combine;
+  if (combines()) result.combine = tmajit::parse_combine(given.text("op"));
   if (!outputs.empty()) result.destination = placed(outputs, at.outputs).front();
   result.tiles.box = tile.box;
   result.tiles.element_strides = tile.element_strides;
@@ -70,17 +70,18 @@ std::vector<tmajit::Move> Problem::moves(const Addresses& at) const {
   if (request.family->writes_images) {
     refuse("--check: {} writes tiles as they lie in shared memory, which no walk over elements gives", word);
   }
-  tmajit::Move move{.destination = placed(outputs, at.outputs).front(),
-                    .sources = placed(inputs, at.inputs),
-                    .expression = given.expression,
-                    .combine = given.combine};
+  tmajit::Move move{.destination = placed(outputs, at.outputs).front(), .sources = placed(inputs, at.inputs)};
   std::vector<tmajit::Slice> slices;
   for (const auto stride : tile.element_strides) slices.push_back({.step = stride});
   for (auto& source : move.sources) source = tmajit::sliced(source, slices);
   // The copy engine rounds tf32, which a conversion does, too.
   const auto type = move.destination.view.type;
   const bool rounds = type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
-  if (move.expression.empty() && rounds && !move.combine) move.expression = std::string("x");
+  if (combines()) {
+    move.body = tmajit::ReduceInto{tmajit::parse_combine(given.text("op"))};
+  } else if (rounds || given.has("expression")) {
+    move.body = tmajit::Map{std::string(given.text("expression", "x"))};
+  }
   return {move};
 }
 

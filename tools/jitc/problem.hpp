@@ -49,7 +49,8 @@ struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
   std::string arguments;  ///< "--axes 0,2,1,3", as far as they change anything
   Request request;
-  Arguments given;
+  std::string operation_name = {};  ///< what is done to the views: "pad" for permute --pad
+  tmajit::Arguments given;          ///< of that operation
   InputViews views;
   TileChoice tile;
   std::vector<Array> inputs;
@@ -67,10 +68,12 @@ struct Problem {
   [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
 
   /// Whether it is one launch for all inputs, and its plan.
-  [[nodiscard]] bool is_batch() const { return !request.has_tile && request.operation->batches; }
+  [[nodiscard]] bool is_batch() const { return !request.has_tile && request.operation->is_batch; }
   [[nodiscard]] tmajit::RaggedPlan batch(const Addresses& at, const tmajit::Chip& chip = {}) const;
   /// Whether the outputs' elements are combined with what they hold.
-  [[nodiscard]] bool combines() const { return given.combine.has_value(); }
+  [[nodiscard]] bool combines() const {
+    return request.has_tile ? request.family->does("reduce_into") : request.operation->reads_destination;
+  }
 
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;

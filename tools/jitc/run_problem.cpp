@@ -69,11 +69,11 @@ class OutputFiles {
 /// Whether --check can say anything is known before anything runs.
 void require_checkable(const Problem& problem) {
   for (const auto& move : problem.moves(problem.unplaced())) {
-    if (can_move_plainly(move)) continue;
+    if (reference::understands(move)) continue;
     refuse(
         "--check has nothing to compare '{}' with: on the CPU no expression is evaluated but stencils of "
         "numbers, + - * / and neighbours",
-        move.expression);
+        problem.given.text("expression"));
   }
 }
 

@@ -197,7 +197,7 @@ std::vector<ProblemOptions> requests(const TuneCommandOptions& options) {
     if (!options.all) break;
     add({.word = "permute",
          .shape = fmt::to_string(fmt::join(permutation.shape(), "x")),
-         .axes = fmt::to_string(fmt::join(permutation.axes(), ","))});
+         .arguments = {{"--axes", fmt::to_string(fmt::join(permutation.axes(), ","))}}});
   }
   return result;
 }

@@ -49,7 +49,7 @@ struct ConvolutionFacts {
 };
 
 std::optional<TensorMapSpec> images_of(const ConvolutionFacts& facts, const Problem& problem) {
-  return image_map(*problem.windows, problem.address[1],
+  return image_map(*problem.windows(), problem.address[1],
                    {.type = ElementType::f32,
                     .channels = facts.channels,
                     .windows = facts.tile.windows,
@@ -58,16 +58,16 @@ std::optional<TensorMapSpec> images_of(const ConvolutionFacts& facts, const Prob
 
 /// The filter as [outputs, taps, channels].
 std::optional<TensorMapSpec> filter_of(const ConvolutionFacts& facts, const Problem& problem) {
-  const TensorView& filter = problem.windows->filter;
+  const TensorView& filter = problem.windows()->filter;
   const std::uint32_t inner = filter.rank - 1;
-  const auto tap = joined_stride(filter, 1, problem.windows->geometry.dims);
+  const auto tap = joined_stride(filter, 1, problem.windows()->geometry.dims);
   if (!tap || (filter.shape[inner] > 1 && filter.strides[inner] != 1)) return std::nullopt;
   const auto output_bytes = map_stride(filter.strides[0] * 4, filter.shape[0] > 1);
-  const auto tap_bytes = map_stride(*tap * 4, problem.windows->taps() > 1);
+  const auto tap_bytes = map_stride(*tap * 4, problem.windows()->taps() > 1);
   if (!output_bytes || !tap_bytes) return std::nullopt;
   TensorMapSpec map{
       .type = ElementType::f32, .rank = 3, .swizzle = facts.swizzle(), .l2_promotion = L2Promotion::b256};
-  map.shape = {filter.shape[0], problem.windows->taps(), filter.shape[inner]};
+  map.shape = {filter.shape[0], problem.windows()->taps(), filter.shape[inner]};
   map.strides = {*output_bytes, *tap_bytes, 4};
   map.box = {facts.tile.outputs, 1, facts.channels};
   map.element_strides = {1, 1, 1};
@@ -77,8 +77,8 @@ std::optional<TensorMapSpec> filter_of(const ConvolutionFacts& facts, const Prob
 
 /// Cycles of an SM for a channel of all tiles: of multiplications, or of loads from shared memory.
 std::uint64_t cycles(const ConvolutionTile& tile, const Problem& problem) {
-  const std::uint64_t ctas = sat_mul(ceil_div(problem.windows->windows(), tile.windows),
-                                     ceil_div(problem.windows->outputs(), tile.outputs));
+  const std::uint64_t ctas = sat_mul(ceil_div(problem.windows()->windows(), tile.windows),
+                                     ceil_div(problem.windows()->outputs(), tile.outputs));
   const std::uint64_t warps = tile.computing() / warp_lanes;
   const std::uint64_t fma = warps * tile.thread_windows * tile.thread_outputs / 4;
   const std::uint64_t loads = warps * (tile.thread_windows + tile.thread_outputs);
@@ -87,7 +87,7 @@ std::uint64_t cycles(const ConvolutionTile& tile, const Problem& problem) {
 
 template <std::uint32_t dimensions>
 params::Convolution<dimensions> convolution_of(const Problem& problem) {
-  const auto& [geometry, destination, images, filter] = *problem.windows;
+  const auto& [geometry, destination, images, filter] = *problem.windows();
   const auto step = [](const TensorView& view, std::uint32_t d) { return view.strides[d] * std::int64_t{4}; };
   params::Convolution<dimensions> c{};
   set_address(c.destination, problem.address[0]);
@@ -105,9 +105,9 @@ params::Convolution<dimensions> convolution_of(const Problem& problem) {
     c.filter_tap[k] = step(filter, dimensions - k);
     c.extent[k] = static_cast<std::uint32_t>(geometry.extent[dimensions - 1 - k]);
   }
-  c.taps = static_cast<std::uint32_t>(problem.windows->taps());
-  c.channels = static_cast<std::uint32_t>(problem.windows->channels());
-  c.outputs = static_cast<std::uint32_t>(problem.windows->outputs());
+  c.taps = static_cast<std::uint32_t>(problem.windows()->taps());
+  c.channels = static_cast<std::uint32_t>(problem.windows()->channels());
+  c.outputs = static_cast<std::uint32_t>(problem.windows()->outputs());
   return c;
 }
 
@@ -116,15 +116,14 @@ class ConvolutionFamily final : public Family {
   ConvolutionFamily()
       : Family({.name = "convolution",
                 .summary = "computes the forward convolution of images and a filter, in f32",
+                .operations = {"convolution"},
                 .operation = {},
-                .most_inputs = 2,
-                .windows = true}) {}
+                .most_inputs = 2}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (!problem.windows || !problem.windows->has_filter()) return;
     require_counted(problem);
-    const std::uint32_t dimensions = problem.windows->geometry.dims;
-    const std::uint64_t channels = std::bit_ceil(problem.windows->channels());
+    const std::uint32_t dimensions = problem.windows()->geometry.dims;
+    const std::uint64_t channels = std::bit_ceil(problem.windows()->channels());
     const std::size_t first = candidates.size();
     std::size_t best = first;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -161,7 +160,7 @@ class ConvolutionFamily final : public Family {
       footprint.static_shared_bytes = facts.step_bytes();
     }
     footprint.rounds = sat_cast<std::uint32_t>(
-        sat_mul(problem.windows->taps(), ceil_div(problem.windows->channels(), facts.channels)));
+        sat_mul(problem.windows()->taps(), ceil_div(problem.windows()->channels(), facts.channels)));
     return footprint;
   }
 
@@ -193,7 +192,7 @@ class ConvolutionFamily final : public Family {
       parameters.add_map("filter", 2, filter_of(facts, problem).value(), problem.address[2]);
     }
     with_image_dimensions(facts.dimensions, [&](auto dimensions) {
-      parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows));
+      parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows()));
       using Convolution = params::Convolution<dimensions>;
       const std::uint32_t at =
           parameters.add({"params::Convolution", dimensions}, "c", convolution_of<dimensions>(problem));
@@ -201,8 +200,8 @@ class ConvolutionFamily final : public Family {
       parameters.add_address(at + offsetof(Convolution, images), 1);
       parameters.add_address(at + offsetof(Convolution, filter), 2);
     });
-    shape.grid = grid_of(ceil_div(problem.windows->windows(), facts.tile.windows));
-    shape.grid[1] = static_cast<std::uint32_t>(ceil_div(problem.windows->outputs(), facts.tile.outputs));
+    shape.grid = grid_of(ceil_div(problem.windows()->windows(), facts.tile.windows));
+    shape.grid[1] = static_cast<std::uint32_t>(ceil_div(problem.windows()->outputs(), facts.tile.outputs));
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
@@ -226,12 +225,12 @@ class ConvolutionFamily final : public Family {
   }
 
   void classify(const Candidate& /*candidate*/, const Problem& problem, ShapeClass& shape) const override {
-    shape.column = log2_of(sat_mul(problem.windows->taps(), problem.windows->channels()));
+    shape.column = log2_of(sat_mul(problem.windows()->taps(), problem.windows()->channels()));
   }
 
  private:
   static void require_counted(const Problem& problem) {
-    const WindowProblem& windows = *problem.windows;
+    const WindowProblem& windows = *problem.windows();
     const std::uint64_t sums = sat_mul(windows.taps(), windows.channels());
     constexpr std::uint64_t most_outputs = 65535ULL * 32;  // in the second dimension of a grid
     if (windows.windows() < most_numbers && sums < most_numbers && windows.outputs() <= most_outputs) return;

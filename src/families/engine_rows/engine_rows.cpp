@@ -79,6 +79,7 @@ class EngineRows final : public Family {
                 .summary =
                     "moves boxes between two views that share their contiguous dimension, by the copy engine "
                     "alone",
+                .operations = {"copy"},
                 .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {

@@ -65,6 +65,7 @@ class EngineTranspose final : public BlockFamily {
                      .summary =
                          "moves boxes between two views whose contiguous dimensions differ: the copy engine "
                          "loads, threads transpose and store",
+                     .operations = {"copy"},
                      .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {

@@ -29,12 +29,13 @@ class Fill final : public Family {
   Fill()
       : Family({.name = "fill",
                 .summary = "writes an expression of each element's coordinates; it has no input",
+                .operations = {"map"},
                 .operation = {},
                 .computes = true,
                 .most_inputs = 0}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (problem.sources() != 0 || problem.expression.empty()) return;
+    if (problem.sources() != 0 || problem.expression().empty()) return;
     const std::size_t first = candidates.size();
     for (const FillTuning& tuning : tunings) {
       ChunkFacts facts = fill_facts(problem, tuning);

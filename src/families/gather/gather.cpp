@@ -65,6 +65,7 @@ class Gather final : public Family {
   Gather()
       : Family({.name = "gather",
                 .summary = "moves bits to runs of memory that several dimensions make up, most of them short",
+                .operations = {"copy"},
                 .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {

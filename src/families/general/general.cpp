@@ -90,6 +90,7 @@ class General final : public Family {
             {.name = "general",
              .summary =
                  "moves, converts, pads or computes, whatever the strides, alignments and types of its views",
+             .operations = {"copy", "pad", "map"},
              .operation = {},
              .computes = true,
              .most_inputs = max_inputs}) {}
@@ -201,7 +202,7 @@ class General final : public Family {
             LaunchShape& shape) const override {
     const auto facts = with_tile<GeneralFacts>(candidate);
     add_views(parameters, shape, problem, candidate.nest, facts.rank, chunk_tiles(facts, candidate.nest));
-    if (facts.padded != 0) add_window(parameters, candidate.nest, facts.rank, problem.padding);
+    if (facts.padded != 0) add_window(parameters, candidate.nest, facts.rank, problem.padding());
     if (!facts.has_image()) add_sides(parameters, facts.rank, facts.box, facts.chunk);
   }
 

@@ -32,7 +32,7 @@ class GeneralPlanner {
       if (facts_.source[i].access == Access::image) shared = lay_image(i, shared);
     }
     facts_.wide_offsets = has_wide_offsets(problem_, facts_.box, facts_.chunk) ? 1 : 0;
-    if (problem_.reads.g) std::ranges::copy(nest_.backwards, facts_.backwards.begin());
+    if (problem_.reads().g) std::ranges::copy(nest_.backwards, facts_.backwards.begin());
     return {facts_, nest_};
   }
 

@@ -42,7 +42,7 @@ WindowTile tile_of(const Candidate& candidate, const Problem& problem) {
 
 /// The widest that every vector of channels is aligned to, in both tensors.
 std::uint32_t vector_bytes(const Problem& problem) {
-  const WindowProblem& windows = *problem.windows;
+  const WindowProblem& windows = *problem.windows();
   const std::uint32_t size = problem.element_bytes(0);
   std::uint64_t bits = 16 | problem.address[0] | problem.address[1] | windows.channels() * size;
   for (const TensorView* view : {&windows.destination, &windows.images}) {
@@ -56,29 +56,29 @@ std::uint32_t vector_bytes(const Problem& problem) {
 
 /// Vectors of a window that threads move.
 std::uint64_t row_vectors(const Problem& problem, std::uint32_t vector) {
-  const WindowProblem& windows = *problem.windows;
+  const WindowProblem& windows = *problem.windows();
   return sat_mul(windows.taps(), windows.channels() * problem.element_bytes(0) / vector);
 }
 
 /// Windows of a CTA of threads.
 std::uint64_t windows_of_cta(const Problem& problem, std::uint32_t vector) {
   const std::uint64_t most = std::max<std::uint64_t>(vectors_of_cta / row_vectors(problem, vector), 1);
-  return std::min(most, problem.windows->windows());
+  return std::min(most, problem.windows()->windows());
 }
 
 void require_counted(const Problem& problem, std::uint32_t vector) {
-  const std::uint64_t windows = problem.windows->windows();
+  const std::uint64_t windows = problem.windows()->windows();
   if (windows < most_numbers && row_vectors(problem, vector) < most_numbers) return;
   throw Error(
       ErrorCode::unsupported,
       fmt::format("{} windows of {} elements: kernels count both in 31 bits; legal are fewer than 2^31 of "
                   "each, in several operations on some of the images or channels",
-                  windows, sat_mul(problem.windows->taps(), problem.windows->channels())));
+                  windows, sat_mul(problem.windows()->taps(), problem.windows()->channels())));
 }
 
 template <std::uint32_t dimensions>
 params::WindowViews<dimensions> views_of(const Problem& problem, std::uint32_t vector) {
-  const auto& [geometry, destination, images, filter] = *problem.windows;
+  const auto& [geometry, destination, images, filter] = *problem.windows();
   const std::uint32_t size = problem.element_bytes(0);
   const auto step = [&](const TensorView& view, std::uint32_t d) {
     return view.strides[d] * static_cast<std::int64_t>(size);
@@ -98,22 +98,21 @@ params::WindowViews<dimensions> views_of(const Problem& problem, std::uint32_t v
     views.tap[k] = step(destination, dimensions + d + 1);
     views.extent[k] = static_cast<std::uint32_t>(geometry.extent[d]);
   }
-  views.vectors = make_divider<params::Divider>(problem.windows->channels() * size / vector);
+  views.vectors = make_divider<params::Divider>(problem.windows()->channels() * size / vector);
   views.share = static_cast<std::uint32_t>(windows_of_cta(problem, vector));
   return views;
 }
 
-class Im2col final : public Family {
+class Im2colFamily final : public Family {
  public:
-  Im2col()
+  Im2colFamily()
       : Family({.name = "im2col",
                 .summary = "moves the pixels of each window of a filter on images, side by side",
-                .operation = {},
-                .windows = true}) {}
+                .operations = {"im2col"},
+                .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (!problem.windows || problem.windows->has_filter()) return;
-    const std::uint32_t dimensions = problem.windows->geometry.dims;
+    const std::uint32_t dimensions = problem.windows()->geometry.dims;
     const std::uint32_t vector = vector_bytes(problem);
     require_counted(problem, vector);
     const std::size_t first = candidates.size();
@@ -139,10 +138,10 @@ class Im2col final : public Family {
     const auto facts = facts_of<Im2colFacts>(candidate);
     if (facts.vector != 0) {
       Footprint footprint{.threads = thread_count,
-                          .tiles = ceil_div(problem.windows->windows(), candidate.tile.box[0]),
+                          .tiles = ceil_div(problem.windows()->windows(), candidate.tile.box[0]),
                           .bytes_in_flight = std::uint64_t{thread_count} * turns * facts.vector};
-      footprint.box = {candidate.tile.box[0], sat_cast<std::uint32_t>(problem.windows->taps()),
-                       sat_cast<std::uint32_t>(problem.windows->channels())};
+      footprint.box = {candidate.tile.box[0], sat_cast<std::uint32_t>(problem.windows()->taps()),
+                       sat_cast<std::uint32_t>(problem.windows()->channels())};
       footprint.work.load = static_cast<double>(problem.bytes_written()) / facts.vector;
       return footprint;
     }
@@ -191,13 +190,13 @@ class Im2col final : public Family {
       parameters.add_map("destination", 0, windows_map(problem, tile).value(), problem.address[0]);
       parameters.add_map("source", 1, images_map(problem, tile).value(), problem.address[1]);
       with_image_dimensions(facts.dimensions, [&](auto dimensions) {
-        parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows));
+        parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows()));
       });
       parameters.add({"params::WindowTiles"}, "tiles",
                      params::WindowTiles{.windows = tile.windows,
                                          .channels = tile.channels,
                                          .bytes = tile.box_bytes(),
-                                         .taps = static_cast<std::uint32_t>(problem.windows->taps()),
+                                         .taps = static_cast<std::uint32_t>(problem.windows()->taps()),
                                          .steps = static_cast<std::uint32_t>(tile.steps),
                                          .share = static_cast<std::uint32_t>(tile.share)});
       shape.grid = grid_of(tile.tiles);
@@ -205,14 +204,14 @@ class Im2col final : public Family {
       return;
     }
     with_image_dimensions(facts.dimensions, [&](auto dimensions) {
-      parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows));
+      parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows()));
       using Views = params::WindowViews<dimensions>;
       const std::uint32_t at = parameters.add({"params::WindowViews", dimensions}, "views",
                                               views_of<dimensions>(problem, facts.vector));
       parameters.add_address(at + offsetof(Views, destination), 0);
       parameters.add_address(at + offsetof(Views, source), 1);
     });
-    shape.grid = grid_of(ceil_div(problem.windows->windows(), candidate.tile.box[0]));
+    shape.grid = grid_of(ceil_div(problem.windows()->windows(), candidate.tile.box[0]));
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
@@ -238,14 +237,14 @@ class Im2col final : public Family {
   }
 
   void classify(const Candidate& /*candidate*/, const Problem& problem, ShapeClass& shape) const override {
-    shape.column = log2_of(problem.windows->taps());
+    shape.column = log2_of(problem.windows()->taps());
   }
 };
 
 }  // namespace
 
 const Family& im2col_family() {
-  static const Im2col family;
+  static const Im2colFamily family;
   return family;
 }
 

@@ -32,7 +32,7 @@ std::uint64_t box_channels(std::uint64_t words, std::uint32_t box_bytes) {
 }  // namespace
 
 WindowTile window_tile(const Problem& problem, const WindowTuning& tuning) {
-  const WindowProblem& windows = *problem.windows;
+  const WindowProblem& windows = *problem.windows();
   const std::uint64_t words =
       std::max<std::uint64_t>(sat_mul(windows.channels(), problem.element_bytes(1)) / word_bytes, 2);
   WindowTile tile{.stages = tuning.stages};
@@ -51,13 +51,13 @@ WindowTile window_tile(const Problem& problem, const WindowTuning& tuning) {
 }
 
 std::optional<TensorMapSpec> images_map(const Problem& problem, const WindowTile& tile) {
-  if (channel_words(problem.windows->images, problem.element_bytes(1)) == 0) return std::nullopt;
-  return image_map(*problem.windows, problem.address[1],
+  if (channel_words(problem.windows()->images, problem.element_bytes(1)) == 0) return std::nullopt;
+  return image_map(*problem.windows(), problem.address[1],
                    {.channels = tile.channels, .windows = tile.windows});
 }
 
 std::optional<TensorMapSpec> windows_map(const Problem& problem, const WindowTile& tile) {
-  const WindowProblem& windows = *problem.windows;
+  const WindowProblem& windows = *problem.windows();
   const std::uint32_t dims = windows.geometry.dims;
   const std::int64_t size = problem.element_bytes(0);
   const auto window = joined_stride(windows.destination, 0, dims + 1);

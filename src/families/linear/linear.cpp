@@ -83,7 +83,7 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
                     .rank = nest.rank,
                     .turns = tuning.turns,
                     .wide_offsets = reaches_far(nest) ? 1U : 0U,
-                    .computes = problem.expression.empty() ? 0U : 1U,
+                    .computes = problem.expression().empty() ? 0U : 1U,
                     .padded = nest.windowed ? 1U : 0U,
                     .sources = problem.sources()};
   facts.in_word = tuning.word_bytes / facts.element_bytes();
@@ -149,7 +149,7 @@ params::PaddedLine<rank> padded_line(const Problem& problem) {
     line.first[d] = index(problem.nest.window_first[d]);
     line.end[d] = index(problem.nest.window_end[d]);
   }
-  line.value = problem.padding;
+  line.value = problem.padding();
   return line;
 }
 
@@ -159,6 +159,7 @@ class Linear final : public Family {
       : Family({.name = "linear",
                 .summary = "moves, pads, converts or computes along the destination's memory, all of whose "
                            "dimensions count as one, element by element",
+                .operations = {"copy", "pad", "map"},
                 .operation = {},
                 .computes = true,
                 .most_inputs = max_inputs}) {}

@@ -90,6 +90,7 @@ class Multicast final : public Family {
                 .summary =
                     "moves, converts or computes where sources repeat along a dimension: the CTAs of a "
                     "cluster lie along it, and bring for each other what all of them need",
+                .operations = {"copy", "map"},
                 .operation = {},
                 .computes = true,
                 .most_inputs = max_inputs}) {}

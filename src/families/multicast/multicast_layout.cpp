@@ -149,9 +149,9 @@ std::optional<MulticastFacts> multicast_facts(const Problem& problem, std::uint3
                        .along = along,
                        .stages = most_stages,
                        .in_word = word_bytes / widest,
-                       .computes = problem.expression.empty() ? 0U : 1U,
+                       .computes = problem.expression().empty() ? 0U : 1U,
                        .sources = problem.sources()};
-  if (problem.reads.g) {
+  if (problem.reads().g) {
     const ChunkFacts chunks = chunk_facts(problem);
     facts.coordinates = chunks.coordinates;
     facts.wide_coordinates = chunks.wide_coordinates;

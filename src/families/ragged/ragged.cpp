@@ -55,6 +55,7 @@ class Ragged final : public Family {
   Ragged()
       : Family({.name = "ragged",
                 .summary = "moves a batch of tensors of different sizes, through tensor maps that it changes",
+                .operations = {},
                 .operation = {}}) {}
 
   [[nodiscard]] KernelPlan plan(std::shared_ptr<const RaggedLayout> layout, DevicePtr table,

@@ -43,7 +43,7 @@ struct ReduceFacts {
 };
 
 ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& problem) {
-  ReduceFacts facts{.op = static_cast<std::uint32_t>(*problem.reduction),
+  ReduceFacts facts{.op = static_cast<std::uint32_t>(problem.as<ReduceProblem>().op),
                     .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                     .vector = layout.vector,
                     .turns = layout.turns,
@@ -120,13 +120,12 @@ class Reduce final : public Family {
       : Family({.name = "reduce",
                 .summary = "reduces any dimensions of its inputs, computing what is reduced and what "
                            "becomes of the result",
+                .operations = {"reduce"},
                 .operation = {},
                 .computes = true,
-                .most_inputs = max_inputs,
-                .reduces = true}) {}
+                .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (!problem.reduction) return;
     const std::size_t first = candidates.size();
     for (const ReductionTuning& tuning : tunings) {
       ReductionLayout layout = reduction_layout(problem, tuning);
@@ -144,8 +143,8 @@ class Reduce final : public Family {
     Footprint footprint{
         .threads = layout.threads(),
         .tiles = layout.ctas(),
-        .dynamic_shared_bytes = meeting_bytes(team_of(layout), *problem.reduction),
-        .most_dynamic_shared_bytes = reduction_threads * layout.vector * most_state_bytes(*problem.reduction),
+        .dynamic_shared_bytes = meeting_bytes(team_of(layout), problem.as<ReduceProblem>().op),
+        .most_dynamic_shared_bytes = reduction_threads * layout.vector * most_state_bytes(problem.as<ReduceProblem>().op),
         .registers = 64};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     for (const ReductionStep& step : layout.reduced_steps)
@@ -225,7 +224,7 @@ class Reduce final : public Family {
     shape.grid = grid_of(layout.ctas());
     if (layout.parts == 1) return;
     parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
-    shape.scratch_bytes = scratch_bytes(team_of(layout), *problem.reduction);
+    shape.scratch_bytes = scratch_bytes(team_of(layout), problem.as<ReduceProblem>().op);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,

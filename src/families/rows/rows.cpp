@@ -74,6 +74,7 @@ class Rows final : public Family {
                 .summary =
                     "moves vectors between two views that share their contiguous dimension, by loads and "
                     "stores of threads",
+                .operations = {"copy"},
                 .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {

@@ -33,9 +33,9 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   ChunkFacts facts{.rank = std::max(nest.rank, 1U),
                    .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                    .element_bytes = problem.element_bytes(0),
-                   .computes = problem.expression.empty() ? 0U : 1U};
+                   .computes = problem.expression().empty() ? 0U : 1U};
   std::fill_n(facts.box.begin(), facts.rank, 1U);
-  if (problem.reads.g) {
+  if (problem.reads().g) {
     facts.coordinates = std::max(nest.view_rank, 1U);
     facts.dimension_of = nest.dimension_of;
     std::ranges::copy(nest.backwards, facts.backwards.begin());

@@ -134,7 +134,7 @@ void add_direct_view(ParameterBlock& parameters, const Problem& problem, std::ui
 }
 
 bool repeats(const Problem& problem) noexcept {
-  if (!problem.expression.empty()) return false;
+  if (!problem.expression().empty()) return false;
   for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
     if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
   }
@@ -260,7 +260,7 @@ std::string offset_fact(Flag wide_offsets) {
 }
 
 bool is_elementwise(const Problem& problem) noexcept {
-  return !problem.reads.g && goes_element_by_element(problem);
+  return !problem.reads().g && goes_element_by_element(problem);
 }
 
 bool goes_element_by_element(const Problem& problem) noexcept {
@@ -269,8 +269,8 @@ bool goes_element_by_element(const Problem& problem) noexcept {
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     if (problem.element_bytes(i) > sizeof(std::uint64_t)) return false;
   }
-  if (problem.expression.empty()) return problem.sources() == 1;
-  if (nest.windowed || problem.reads.t || problem.reads.tile_index) return false;
+  if (problem.expression().empty()) return problem.sources() == 1;
+  if (nest.windowed || problem.reads().t || problem.reads().tile_index) return false;
   return std::none_of(problem.interleaved.begin(), problem.interleaved.begin() + nest.operands,
                       [](bool one) { return one; });
 }

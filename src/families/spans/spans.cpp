@@ -41,7 +41,7 @@ SpanFacts facts_of_layout(const SpanLayout& layout, const Problem& problem) {
   SpanFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                   .staggered = layout.staggered ? 1U : 0U,
                   .wide_offsets = layout.wide_offsets ? 1U : 0U,
-                  .computes = problem.expression.empty() ? 0U : 1U,
+                  .computes = problem.expression().empty() ? 0U : 1U,
                   .padded = problem.nest.windowed ? 1U : 0U,
                   .in_chunk = layout.in_chunk,
                   .stored_at_once = layout.stored_at_once,
@@ -108,7 +108,7 @@ params::PaddedSpanTile padded_tile_of(const SpanLayout& layout, const Problem& p
     tile.first[k] = index(problem.nest.window_first[d]);
     tile.end[k] = index(problem.nest.window_end[d]);
   }
-  tile.value = problem.padding;
+  tile.value = problem.padding();
   return tile;
 }
 
@@ -144,6 +144,7 @@ class Spans final : public Family {
                 .summary =
                     "moves, pads, converts or computes between spans of the sources' memory and of the "
                     "destination's, either of any dimensions, element by element",
+                .operations = {"copy", "pad", "map"},
                 .operation = {},
                 .computes = true,
                 .most_inputs = max_inputs}) {}
@@ -199,7 +200,7 @@ class Spans final : public Family {
       if (layout.staggered || !source.has_image) work.lookup += elements;
     }
     // What is computed is instructions, too.
-    if (!problem.expression.empty())
+    if (!problem.expression().empty())
       work.span_element += tiles * static_cast<double>(words * layout.in_word());
     return footprint;
   }

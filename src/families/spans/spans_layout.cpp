@@ -145,7 +145,7 @@ class SpanPlanner {
     }
     // Each word writes an expression out once more for each of its elements. Those that are not computed, and
     // come from no image, a thread has loaded itself: more of them are under way.
-    own_.stored_at_once = problem_.expression.empty() ? (lead_ == none ? 32 / own_.element_bytes : 16) : 8;
+    own_.stored_at_once = problem_.expression().empty() ? (lead_ == none ? 32 / own_.element_bytes : 16) : 8;
     own_.stored_at_once = std::clamp(own_.stored_at_once / own_.in_word(), 2U, lead_ == none ? 8U : 4U);
   }
 
@@ -334,7 +334,7 @@ PerDimension SpanLayout::box(const Problem& problem, const CanonicalNest& walked
 
 bool takes_spans(const Problem& problem) noexcept {
   if (problem.nest.rank < 2 || !is_elementwise(problem)) return false;
-  return !problem.expression.empty() || layout_of(problem) != Layout::rows;
+  return !problem.expression().empty() || layout_of(problem) != Layout::rows;
 }
 
 std::optional<SpanLayout> span_layout(const Problem& problem, const SpanTuning& tuning) {

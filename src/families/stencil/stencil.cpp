@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "ma
           "room "
           "in the {} bytes of shared memory of a CTA; smaller offsets, or several stencils one after the "
           "other, fit",
-          problem.expression, max_shared_bytes_per_cta));
+          problem.expression(), max_shared_bytes_per_cta));
 }
 
 class StencilFamily final : public Family {
@@ -35,13 +35,12 @@ class StencilFamily final : public Family {
   StencilFamily()
       : Family({.name = "stencil",
                 .summary = "computes an expression of neighbours, from tiles with a halo in shared memory",
+                .operations = {"stencil"},
                 .operation = {},
                 .computes = true,
-                .most_inputs = max_inputs,
-                .neighbours = true}) {}
+                .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (!problem.stencil) return;
     const CanonicalNest nest = stencil_nest(problem);
     const std::size_t first = candidates.size();
     for (const StencilTuning& tuning : tunings) {
@@ -102,7 +101,7 @@ class StencilFamily final : public Family {
     add_views(parameters, shape, problem, nest, facts.rank, counts);
     parameters.add({"u32"}, "tiles", tiles);
     if (facts.boundary_kind() == Boundary::constant)
-      parameters.add({"f64"}, "value", problem.stencil.value().value);
+      parameters.add({"f64"}, "value", problem.as<StencilProblem>().value);
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override {

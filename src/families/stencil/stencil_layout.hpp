@@ -2,7 +2,7 @@
 
 #include "families/shared/chunks.hpp"
 
-#include <tmajit/stencil.hpp>
+#include <tmajit/operations/stencil.hpp>
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <array>

@@ -49,7 +49,7 @@ class Planner {
     facts_.staggered = 0;
     facts_.whole = nest.shape[row()] % facts_.chunk == 0 ? 1 : 0;
     facts_.sources = problem.sources();
-    facts_.boundary = static_cast<std::uint32_t>(problem.stencil->boundary);
+    facts_.boundary = static_cast<std::uint32_t>(problem.as<StencilProblem>().boundary);
     read_offsets();
     choose_dimensions();
   }
@@ -75,7 +75,7 @@ class Planner {
   [[nodiscard]] std::uint32_t problem_alignment() const { return walked_.alignment(0, row()); }
 
   void read_offsets() {
-    const StencilProblem& stencil = *walked_.stencil;
+    const StencilProblem& stencil = walked_.as<StencilProblem>();
     const Dimensions dimensions = dimensions_of(stencil, nest_);
     facts_.offsets = stencil.calls.offsets;
     facts_.dim = dimensions.dim;
@@ -253,7 +253,7 @@ class Planner {
 }  // namespace
 
 CanonicalNest stencil_nest(const Problem& problem) {
-  const StencilProblem& stencil = *problem.stencil;
+  const StencilProblem& stencil = problem.as<StencilProblem>();
   CanonicalNest nest = problem.nest;
   std::uint32_t added = 0;
   std::array<std::uint32_t, max_stencil_dims> gone{};

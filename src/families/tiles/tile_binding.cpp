@@ -72,7 +72,7 @@ void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& par
 
 void TileFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
                       LaunchShape& shape) const {
-  TileSpec spec = spec_of(candidate, problem.expression);
+  TileSpec spec = spec_of(candidate, problem.expression());
   spec.l2_promotion = problem.l2_promotion;
   spec.oob_fill = problem.oob_fill;
   if (spec.traits->by_addresses) return bind_bulk(spec, problem, parameters, shape);

@@ -48,20 +48,22 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
                        std::string_view call)
     : Family({.name = traits.name,
               .summary = summary,
+              .operations = {traits.writes_images ? std::string_view()
+                             : traits.combines    ? CombineProblem::operation
+                             : traits.computes    ? MapProblem::operation
+                                                  : CopyProblem::operation},
               .operation = traits.name,
               .computes = traits.computes,
               .most_inputs = traits.max_inputs,
               .flat = traits.by_addresses,
-              .combines = traits.combines,
               .writes_images = traits.writes_images}),
       traits_(traits),
       why_(why),
       call_(call) {}
 
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
-  if (traits_.writes_images || traits_.combines != problem.combine.has_value()) return;
-  if (traits_.computes == problem.expression.empty() || !may_fit(problem, traits_)) return;
-  if (problem.reads.g && !keeps_coordinates(problem.nest)) return;
+  if (!may_fit(problem, traits_)) return;
+  if (problem.reads().g && !keeps_coordinates(problem.nest)) return;
   if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
   std::vector<TensorView> views;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
@@ -69,7 +71,7 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
     for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
   }
   const TileSpec spec =
-      tile_spec(traits_, problem.expression, views, {}, problem.combine.value_or(CombineOp::add));
+      tile_spec(traits_, problem.expression(), views, {}, problem.is<CombineProblem>() ? problem.as<CombineProblem>().op : CombineOp::add);
   const bool single = spec.tiles_per_cta == 1;
   const std::uint64_t least = single ? least_single_bytes : least_tile_bytes;
   // What else combines there is none.
@@ -95,7 +97,7 @@ TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expres
 }
 
 Footprint TileFamily::footprint(const Candidate& candidate, const Problem& problem) const {
-  const TileSpec spec = spec_of(candidate, problem.expression);
+  const TileSpec spec = spec_of(candidate, problem.expression());
   Footprint footprint{.threads = threads(spec),
                       .stages = spec.stages,
                       .dynamic_shared_bytes = launch_shared_bytes(spec),
@@ -140,8 +142,8 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
   if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
   Problem problem{
       .sm_count = request.chip.sm_count, .l2_promotion = spec.l2_promotion, .oob_fill = spec.oob_fill};
-  problem.expression = request.expression;
-  if (traits_.combines) problem.combine = request.combine;
+  if (traits_.computes) problem.body = MapProblem{std::string(request.expression), reads_of(request.expression)};
+  if (traits_.combines) problem.body = CombineProblem{request.combine};
   problem.views.push_back(request.destination.view);
   for (const Tensor& source : request.sources) problem.views.push_back(source.view);
   CanonicalNest& nest = problem.nest;

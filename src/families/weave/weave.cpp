@@ -40,6 +40,7 @@ class Weave final : public Family {
       : Family({.name = "weave",
                 .summary = "moves blocks between lines of the source and runs of the destination, either of "
                            "which several dimensions may make up",
+                .operations = {"copy"},
                 .operation = {}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {

@@ -2,7 +2,7 @@
 
 #include "check_reduction.hpp"
 #include "expressions.hpp"
-#include "reference/stencil.hpp"
+#include "operations/stencil/reference.hpp"
 #include "sectors.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <tmajit/element_type.hpp>
 #include <tmajit/operation.hpp>
-#include <tmajit/stencil.hpp>
+#include <tmajit/operations/stencil.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/tile_options.hpp>
 #include <tmajit/windows.hpp>

@@ -415,7 +415,7 @@ void add_tile(CaseBuilder& list, std::string_view group, const tmajit::FamilyInf
   for (const std::uint64_t bytes : list.options().sizes) {
     const Shape shape = shape_of(list, family.flat, bytes, from, to);
     const Kind kind = family.writes_images ? Kind::snapshot
-                      : family.combines    ? Kind::reduce_into
+                      : family.does("reduce_into")    ? Kind::reduce_into
                       : expression.empty() ? Kind::copy
                                            : Kind::map;
     list.add(with_tile({.group = fmt::format("tile {}", group),
@@ -447,7 +447,7 @@ void add_tiles(CaseBuilder& list) {
     for (std::size_t inputs = 1; inputs <= most; ++inputs) {
       const char* const expression = family.computes ? tile_expressions.at(inputs - 1) : "";
       for (const ElementType type : list.options().types) {
-        if (family.combines && !tmajit::combined_as(tmajit::CombineOp::add, type)) continue;
+        if (family.does("reduce_into") && !tmajit::combined_as(tmajit::CombineOp::add, type)) continue;
         add_tile(list, family.name, family, inputs, expression, type, type);
       }
     }

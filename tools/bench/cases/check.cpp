@@ -3,9 +3,9 @@
 #include "check_convolution.hpp"
 #include "check_reduction.hpp"
 #include "expressions.hpp"
-#include "reference/combine.hpp"
+#include "operations/reduce_into/reference.hpp"
+#include "operations/stencil/reference.hpp"
 #include "reference/scalar.hpp"
-#include "reference/stencil.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/error.hpp>

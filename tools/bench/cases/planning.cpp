@@ -135,7 +135,7 @@ tmajit::KernelPlan Representative::plan() const {
 }
 
 Representative representative(std::string_view family) {
-  const bool reduces = tmajit::find_family(family).reduces;
+  const bool reduces = tmajit::find_family(family).does("reduce");
   const std::vector<Case> all = list_cases({.reductions = reduces, .types = {tmajit::ElementType::f32}});
   const auto made_for = [&](const Case& c) { return c.family == family; };
   const auto possible_for = [&](Case c) {

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <tmajit/dims.hpp>
+#include <tmajit/tensor.hpp>
+#include <tmajit/version.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What an argument of an operation holds, and how it is written as text.
+enum class ArgumentType : std::uint8_t {
+  number,   ///< "0.5"
+  text,     ///< an expression: "x0 + x1"
+  choice,   ///< one of Argument::choices
+  axis,     ///< one dimension, negative from the end: "1"
+  axes,     ///< different dimensions, negative from the end: "0,2,1,3"
+  extents,  ///< numbers of elements, 0 or more: "3x3", "10,20,30"
+  numbers,  ///< whole numbers of either sign: "2,2"
+  slices,   ///< Python's start:stop:step, one a dimension: "100:200,:,::-1"
+  widths,   ///< before each dimension and, after a colon, behind each: "1,1:2,2"; without a colon both alike
+};
+/// "number", "slices".
+[[nodiscard]] TMAJIT_API std::string_view name(ArgumentType type) noexcept;
+
+/// One argument of an operation, described once: command-line options, JSON, the documentation's table and
+/// bindings are made from it.
+struct Argument {
+  std::string_view name;    ///< "axes", in C++ and in JSON
+  std::string_view option;  ///< "--axes", of jitc; operations that share an option share its type
+  ArgumentType type = ArgumentType::text;
+  bool required = false;
+  std::string_view fallback = {};  ///< what it is if it is not given, in words: "all dimensions", "0"
+  std::string_view sentence;       ///< what it is, as a noun: "the new order of the dimensions"
+  std::string_view example;        ///< "0,2,1,3"
+  std::span<const std::string_view> choices = {};  ///< of a choice: what is legal
+};
+
+/// Elements that are added or, where negative, cropped at the ends of each dimension.
+struct PadWidths {
+  Dims before = {};
+  Dims after = {};
+  friend bool operator==(const PadWidths&, const PadWidths&) = default;
+};
+
+/// The value of one argument, by its type: double, text or choice, axis, lists of numbers, slices, widths.
+using ArgumentValue = std::variant<double, std::string, std::int64_t, Dims, std::vector<Slice>, PadWidths>;
+
+/// The arguments that an operation is given, by name. Plain data; an argument that is not there has its
+/// fallback.
+class TMAJIT_API Arguments {
+ public:
+  Arguments() = default;
+  Arguments(std::initializer_list<std::pair<std::string_view, ArgumentValue>> given);
+
+  void set(std::string_view name, ArgumentValue value);
+  /// Null if the argument is not given.
+  [[nodiscard]] const ArgumentValue* find(std::string_view name) const noexcept;
+  [[nodiscard]] bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
+
+  // The value of that name, or the fallback. Throws Error{invalid_argument} if it has another type.
+  [[nodiscard]] double number(std::string_view name, double fallback = 0) const;
+  /// As long as the arguments live, or the fallback does.
+  [[nodiscard]] std::string_view text(std::string_view name, std::string_view fallback = {}) const;
+  [[nodiscard]] std::int64_t axis(std::string_view name, std::int64_t fallback = 0) const;
+  [[nodiscard]] Dims dims(std::string_view name) const;
+  [[nodiscard]] std::vector<Slice> slices(std::string_view name) const;
+  [[nodiscard]] PadWidths widths(std::string_view name) const;
+
+  [[nodiscard]] std::span<const std::pair<std::string, ArgumentValue>> all() const noexcept { return given_; }
+  friend bool operator==(const Arguments&, const Arguments&) = default;
+
+ private:
+  std::vector<std::pair<std::string, ArgumentValue>> given_;
+};
+
+/// Reads a value of that type. `subject` is what messages name: "--axes". Throws Error{invalid_argument} that
+/// quotes the text and says what is legal.
+[[nodiscard]] TMAJIT_API ArgumentValue parse_argument(const Argument& argument, std::string_view text,
+                                                      std::string_view subject);
+/// As parse_argument() reads it.
+[[nodiscard]] TMAJIT_API std::string text_of(const ArgumentValue& value);
+
+/// "128x64" or "128,64", outermost first: numbers from 0 to 2^63 - 1. Throws Error{invalid_argument}.
+[[nodiscard]] TMAJIT_API Dims parse_extents(std::string_view text, std::string_view subject);
+/// The same with signs: "4096,-1". Throws Error{invalid_argument}.
+[[nodiscard]] TMAJIT_API Dims parse_numbers(std::string_view text, std::string_view subject);
+/// Different dimensions of a tensor, counted from the front. Throws Error{invalid_argument} for one that is
+/// out of range or named twice.
+[[nodiscard]] TMAJIT_API std::vector<std::uint32_t> resolve_axes(const Dims& axes, std::uint32_t rank,
+                                                                 std::string_view subject);
+
+TMAJIT_END

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <tmajit/list.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <cstdint>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+namespace operation {
+/// The sources one after the other along `axis`: a copy of each to its part of the destination.
+/// Throws Error{invalid_argument} where ranks differ or extents do not add up to the destination's.
+[[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::concat(…)) and a launch for each source (docs/move.md).
+TMAJIT_API void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources,
+                       std::int64_t axis, Stream stream = nullptr);
+
+TMAJIT_END

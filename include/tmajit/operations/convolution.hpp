@@ -1,0 +1,33 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+#include <tmajit/windows.hpp>
+
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// Forward convolution of images and a filter, in f32.
+struct Convolution {
+  static constexpr std::string_view operation = "convolution";
+  Windows windows = {};
+};
+
+namespace operation {
+/// Each element [images, windows…, outputs] of the destination is the sum over a window of images [images,
+/// extents…, channels] of pixel times filter, which is [outputs, taps…, channels]; all f32. Products are
+/// added by one fma each, tap by tap in row-major order and in each the channels in order; zeros around an
+/// image take part. The destination may have images and windows as one dimension: [images · windows…,
+/// outputs]. `windows.filter` is the filter tensor's, and may be left empty.
+[[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
+                                               const Tensor& filter, const Windows& windows = {});
+}  // namespace operation
+
+/// One call: plan(runtime, operation::convolution(…)) and a launch (docs/im2col.md).
+TMAJIT_API void convolution(const Runtime& runtime, const Tensor& destination, const Tensor& images,
+                            const Tensor& filter, const Windows& windows = {}, Stream stream = nullptr);
+
+TMAJIT_END

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// destination = source, of types of one size: bits as they are.
+struct Copy {
+  static constexpr std::string_view operation = "copy";
+  friend bool operator==(const Copy&, const Copy&) = default;
+};
+
+namespace operation {
+/// The source is broadcast to the destination's shape where its extents are 1.
+/// Throws Error{invalid_argument} where it cannot be.
+[[nodiscard]] TMAJIT_API Operation copy(const Tensor& destination, const Tensor& source);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::copy(…)) and a launch (docs/move.md).
+TMAJIT_API void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+                     Stream stream = nullptr);
+
+TMAJIT_END

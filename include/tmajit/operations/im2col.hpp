@@ -1,0 +1,32 @@
+#pragma once
+
+#include <tmajit/tensor.hpp>
+#include <tmajit/windows.hpp>
+
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// The pixels of each window of images, side by side.
+struct Im2col {
+  static constexpr std::string_view operation = "im2col";
+  Windows windows = {};
+};
+
+namespace operation {
+/// The pixels of each window of images [images, extents…, channels], side by side, 0 outside of an image:
+/// bits, of types of one size. The destination is [images · windows…, taps… · channels], the rows of a matrix
+/// that a filter multiplies, or has some or all of those dimensions separate: [images, windows…, taps…,
+/// channels].
+[[nodiscard]] TMAJIT_API Operation im2col(const Tensor& destination, const Tensor& source,
+                                          const Windows& windows);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::im2col(…)) and a launch (docs/im2col.md).
+TMAJIT_API void im2col(const Runtime& runtime, const Tensor& destination, const Tensor& source,
+                       const Windows& windows, Stream stream = nullptr);
+
+TMAJIT_END

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <tmajit/dims.hpp>
+#include <tmajit/list.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// How a reduction combines the elements along its axes.
+enum class ReductionOp : std::uint8_t {
+  sum,
+  mean,  ///< the sum over the count; of integers as f64
+  min,   ///< NaN propagates, as in NumPy and PyTorch
+  max,   ///< NaN propagates
+  any,   ///< 1 if an element is not 0 (NaN is not), else 0
+  all,   ///< 1 if no element is 0, else 0
+  /// The first index of the least element, or of a NaN if there is one; counted in row-major order over the
+  /// reduced axes.
+  arg_min,
+  arg_max,  ///< the first index of the greatest element, counted as arg_min's
+};
+inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp::mean,   ReductionOp::min,
+                                              ReductionOp::max,     ReductionOp::any,    ReductionOp::all,
+                                              ReductionOp::arg_min, ReductionOp::arg_max};
+/// "sum", "arg_min".
+[[nodiscard]] TMAJIT_API std::string_view name(ReductionOp op) noexcept;
+/// The operation of that name. Throws Error{invalid_argument} that lists the names.
+[[nodiscard]] TMAJIT_API ReductionOp parse_reduction(std::string_view text);
+
+/// A reduction of some dimensions of its sources; deterministic. Sums of f64 accumulate in f64, of other
+/// floating-point types in f32, of integers in 64 bits, and wrap; `min` and `max` of integers accumulate in
+/// at least 32 bits; `arg_min` and `arg_max` return 64-bit indices.
+struct Reduction {
+  static constexpr std::string_view operation = "reduce";
+  ReductionOp op = ReductionOp::sum;
+  Dims axes = {};  ///< of the sources; a negative one counts from the end
+  /// What is reduced, in x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  std::string expression = {};
+  /// What becomes of each result x, of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
+  std::string then = {};
+};
+
+namespace operation {
+/// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
+/// dimensions that are not reduced, in order. To keep the reduced ones as extents of 1, reduce into a
+/// reshaped() view.
+[[nodiscard]] TMAJIT_API Operation reduce(const Tensor& destination, const Reduction& what,
+                                          List<Tensor> sources);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::reduce(…)) and a launch (docs/reduce.md).
+TMAJIT_API void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what,
+                       List<Tensor> sources, Stream stream = nullptr);
+
+TMAJIT_END

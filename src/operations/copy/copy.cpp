@@ -1,0 +1,28 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+
+TMAJIT_BEGIN
+namespace {
+
+void check(MoveRules& rules) {
+  rules.check_bits();
+  rules.check_shapes();
+}
+
+Problem problem(const Move& move) {
+  return widened(elementwise_problem(move, CopyProblem{}));
+}
+
+constexpr OperationRules copy_rules{.check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Copy&) noexcept {
+  return copy_rules;
+}
+
+Operation operation::copy(const Tensor& destination, const Tensor& source) {
+  return one_move({destination, {broadcast(source, shape_of(destination), the_source)}}, {&source, 1});
+}
+
+TMAJIT_END

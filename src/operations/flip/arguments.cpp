@@ -1,0 +1,34 @@
+#include "operations/entry.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array arguments{Argument{.name = "axes",
+                                        .option = "--flip",
+                                        .type = ArgumentType::axes,
+                                        .required = true,
+                                        .sentence = "the dimensions that are walked backwards",
+                                        .example = "0,2"}};
+
+}  // namespace
+
+const OperationEntry flip_entry{
+    .info = {.name = "flip",
+             .summary = "copies elements with some dimensions backwards",
+             .arguments = arguments,
+             .moves_bits = true,
+             .is_view = true},
+    .destinations = [](std::span<const TensorView> sources,
+                       const Arguments&) { return elementwise(sources); },
+    .make =
+        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+          Tensor view = from.front();
+          for (const std::uint32_t axis : resolve_axes(given.dims("axes"), view.view.rank, "axes"))
+            view = flipped(view, axis);
+          return operation::copy(to.front(), view);
+        }};
+
+TMAJIT_END

@@ -1,0 +1,63 @@
+#include "operations/list.hpp"
+
+#include "spec/memory_rules.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace {
+
+const OperationRules& rules_of_move(const Move& move) noexcept {
+  return std::visit([](const auto& body) -> const OperationRules& { return rules_of(body); }, move.body);
+}
+
+void check_all_apart(std::span<const Move> moves, Violations& violations) {
+  struct Place {
+    std::size_t move;
+    std::ptrdiff_t source;  // −1: the destination
+  };
+  std::vector<PlacedOperand> operands;
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const Move& move = moves[i];
+    const auto group = static_cast<std::uint32_t>(i);
+    const bool in_place = rules_of_move(move).in_place;
+    operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
+    places.push_back({i, -1});
+    for (std::size_t k = 0; k < move.sources.size(); ++k) {
+      operands.push_back({&move.sources[k].view, move.sources[k].address, false, group, in_place});
+      places.push_back({i, static_cast<std::ptrdiff_t>(k)});
+    }
+  }
+  const auto name = [&](std::size_t n) {
+    const auto [move, source] = places[n];
+    return source < 0 ? destination_name(moves, move)
+                      : source_name(moves, move, static_cast<std::size_t>(source));
+  };
+  check_apart(operands, name, violations);
+}
+
+void throw_if_any(Violations& violations) {
+  if (violations.count() > 0) throw SpecError(violations.take());
+}
+
+}  // namespace
+
+void check_operation(std::span<const Move> moves) {
+  Violations violations;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    MoveRules(moves, i, violations).check(rules_of_move(moves[i]).check);
+  }
+  throw_if_any(violations);
+  check_all_apart(moves, violations);
+  throw_if_any(violations);
+}
+
+Problem make_problem(const Move& move) {
+  return rules_of_move(move).problem(move);
+}
+
+TMAJIT_END

@@ -1,0 +1,33 @@
+#include "operations/entry.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array arguments{
+    Argument{.name = "expression",
+             .option = "--expr",
+             .required = true,
+             .sentence = "what it computes: C over x (or x0 … x7) and g[d], the element's coordinates",
+             .example = "x*2+1"}};
+
+}  // namespace
+
+const OperationEntry map_entry{
+    .info = {.name = "map",
+             .summary = "computes an expression of each element's sources",
+             .arguments = arguments,
+             .least_sources = 0,
+             .most_sources = max_inputs},
+    .destinations = [](std::span<const TensorView> sources,
+                       const Arguments&) { return elementwise(sources); },
+    .make =
+        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+          return operation::map(to.front(), given.text("expression"), from);
+        }};
+
+TMAJIT_END

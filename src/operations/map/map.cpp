@@ -1,0 +1,49 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+
+#include <string>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+void check(MoveRules& rules) {
+  const auto& expression = std::get<Map>(rules.move().body).expression;
+  rules.check_source_count(0);
+  if (expression.empty()) {
+    rules.add("expression.empty", fmt::format("expression of {}", rules.destination()), "none",
+              "an expression, such as \"x0 + x1\"", "a copy, which needs none");
+  }
+  rules.check_expression(expression);
+  rules.check_shapes();
+}
+
+Problem problem(const Move& move) {
+  const auto& expression = std::get<Map>(move.body).expression;
+  const ExpressionReads reads = reads_of(expression);
+  return elementwise_problem(move, MapProblem{expression, reads}, {.keep_dimensions = reads.g});
+}
+
+constexpr OperationRules map_rules{.in_place = true, .check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Map&) noexcept {
+  return map_rules;
+}
+
+Operation operation::map(const Tensor& destination, std::string_view expression, List<Tensor> sources) {
+  if (expression.empty()) {
+    refuse("a map without an expression; \"x0 + x1\" is one, and a copy needs none");
+  }
+  Move move{.destination = destination, .sources = {}, .body = Map{std::string(expression)}};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string what = sources.size() == 1 ? std::string(the_source) : fmt::format("source {}", i);
+    move.sources.push_back(broadcast(sources[i], shape_of(destination), what));
+  }
+  return one_move(std::move(move), sources);
+}
+
+TMAJIT_END

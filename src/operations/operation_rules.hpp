@@ -1,0 +1,20 @@
+#pragma once
+
+#include "kernel/problem.hpp"
+#include "operations/shared/move_rules.hpp"
+
+TMAJIT_BEGIN
+
+/// What the checks and the planner know of one operation: the rules of its moves, and their problem. Each
+/// operation with a descriptor of its own has one, in its folder.
+struct OperationRules {
+  /// Each element of the sources is read by the thread that writes the destination's element of the same
+  /// coordinates, and by no other: a source may be the destination.
+  bool in_place = false;
+  /// Adds the operation's own rules that a move breaks. What holds for every move is checked already.
+  void (*check)(MoveRules& rules) = nullptr;
+  /// The canonical problem of a legal move, which families see.
+  Problem (*problem)(const Move& move) = nullptr;
+};
+
+TMAJIT_END

@@ -1,0 +1,66 @@
+#include "operations/entry.hpp"
+#include "operations/shared/make.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::int64_t most_width = std::int64_t{1} << 48U;
+
+constexpr std::array arguments{
+    Argument{.name = "widths",
+             .option = "--pad",
+             .type = ArgumentType::widths,
+             .required = true,
+             .sentence =
+                 "what is added before each dimension and, after a colon, behind each; negative numbers crop",
+             .example = "1,1:2,2"},
+    Argument{.name = "value",
+             .option = "--pad-value",
+             .type = ArgumentType::number,
+             .fallback = "0",
+             .sentence = "what is around the source, converted to the element type",
+             .example = "0.5"}};
+
+std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+  const TensorView& view = sources.front();
+  const PadWidths widths = given.widths("widths");
+  if (widths.before.size() != view.rank) {
+    refuse(fmt::format("--pad {} does not have one number a side for each of {} dimensions", text_of(widths),
+                       view.rank));
+  }
+  std::vector<std::uint64_t> shape = common_shape(sources);
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    for (const std::int64_t width : {widths.before[d], widths.after[d]}) {
+      if (width < -most_width || width > most_width)
+        refuse(fmt::format("--pad {}: a number is out of range", text_of(widths)));
+    }
+    const std::int64_t added = widths.before[d] + widths.after[d];
+    if (static_cast<std::int64_t>(shape[d]) + added < 0) {
+      refuse(fmt::format("--pad {} crops {} elements of dimension {}, which has {}", text_of(widths), -added,
+                         d, shape[d]));
+    }
+    shape[d] += static_cast<std::uint64_t>(added);
+  }
+  return dense(sources, shape);
+}
+
+}  // namespace
+
+const OperationEntry pad_entry{
+    .info = {.name = "pad",
+             .summary = "copies elements and adds others around them",
+             .arguments = arguments,
+             .moves_bits = true},
+    .destinations = destinations,
+    .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+      return operation::pad(to.front(), from.front(),
+                            {.before = given.widths("widths").before, .value = given.number("value")});
+    }};
+
+TMAJIT_END

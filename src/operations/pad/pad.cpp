@@ -1,0 +1,70 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+
+#include <cstdint>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr auto most_padding = std::int64_t{1} << 62;
+
+void check(MoveRules& rules) {
+  const Move& move = rules.move();
+  const auto& padding = std::get<Padding>(move.body);
+  const std::uint32_t rank = move.destination.view.rank;
+  rules.check_bits();
+  if (!move.sources.empty() && move.sources.front().view.rank != rank) {
+    rules.add("view.rank", fmt::format("{}: rank", rules.source(0)),
+              fmt::format("{} dimensions", move.sources.front().view.rank),
+              fmt::format("{}, as {} has", rank, rules.destination()), "a reshaped source");
+  }
+  const auto& before = padding.before;
+  if (before.size() != rank) {
+    rules.add("padding.count", fmt::format("padding of {}", rules.destination()),
+              fmt::format("{} long", before.size()),
+              fmt::format("as long as {} has dimensions", rules.destination()),
+              fmt::format("a list of length {}", rank));
+    return;
+  }
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (before[d] <= most_padding && before[d] >= -most_padding) continue;
+    rules.add("padding.range", fmt::format("padding before dimension {}", d), fmt::format("{}", before[d]),
+              "within 2^62 of 0", "a smaller number");
+  }
+}
+
+Problem problem(const Move& move) {
+  const auto& padding = std::get<Padding>(move.body);
+  // The source as the destination's indices see it: its first element lies where they are `before`.
+  Move seen = move;
+  TensorView& source = seen.sources.front().view;
+  SourceWindow window;
+  for (std::uint32_t d = 0; d < source.rank; ++d) {
+    window.first[d] = padding.before[d];
+    window.extent[d] = source.shape[d];
+    // Where nothing of the source is reached the address may be anything: it may wrap.
+    seen.sources.front().address -= static_cast<DevicePtr>(padding.before[d]) *
+                                    static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
+  }
+  source.shape = seen.destination.view.shape;
+  Problem problem{.body = PadProblem{padding.value}};
+  set_operands(problem, seen, {.window = &window});
+  set_reach(problem, move);
+  return problem;
+}
+
+constexpr OperationRules pad_rules{.check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Padding&) noexcept {
+  return pad_rules;
+}
+
+Operation operation::pad(const Tensor& destination, const Tensor& source, const Padding& padding) {
+  return one_move({.destination = destination, .sources = {source}, .body = padding}, {&source, 1});
+}
+
+TMAJIT_END

@@ -1,0 +1,150 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+#include "operations/shared/shapes.hpp"
+#include "spec/memory_rules.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The first rule of reductions that one breaks, and what would be legal; no rule where it breaks none.
+struct ReductionMistake {
+  std::string_view rule = {};
+  std::string found = {};
+  std::string need = {};
+  std::string legal = {};
+};
+
+ReductionMistake mistake_of_sources(const Move& move) {
+  const auto& reduction = std::get<Reduction>(move.body);
+  const std::size_t count = move.sources.size();
+  if (count == 0 || count > max_inputs) {
+    return {"sources.range", fmt::format("{} sources", count), fmt::format("1 to {}", max_inputs),
+            "an expression of fewer tensors"};
+  }
+  if (reduction.expression.empty() && count != 1) {
+    return {"sources.expression", fmt::format("{} sources without an expression", count),
+            "one where values are reduced as they are", "an expression of all of them, such as \"x0 * x1\""};
+  }
+  const ExpressionReads reads = reads_of(reduction.expression);
+  if (reads.g || reads.t || reads.tile_index) {
+    return {"reduction.expression", fmt::format("\"{}\"", reduction.expression),
+            "an expression of the sources' elements alone: reductions know no coordinates",
+            "a map that computes it, and a reduction of what that leaves"};
+  }
+  for (const Tensor& source : move.sources) {
+    if (std::ranges::equal(extents(source.view), extents(move.sources.front().view))) continue;
+    return {"view.shape",
+            fmt::format("sources of {} and {}", shape_text(extents(move.sources.front().view)),
+                        shape_text(extents(source.view))),
+            "sources of one shape", "sources that are broadcast to it"};
+  }
+  return {};
+}
+
+ReductionMistake mistake_of(const Move& move) {
+  if (ReductionMistake found = mistake_of_sources(move); !found.rule.empty()) return found;
+  const auto& reduction = std::get<Reduction>(move.body);
+  const auto from = extents(move.sources.front().view);
+  const auto rank = static_cast<std::int64_t>(from.size());
+  std::array<bool, max_view_rank> reduced{};
+  bool has_none = false;
+  for (const std::int64_t axis : reduction.axes) {
+    const std::int64_t d = axis < 0 ? axis + rank : axis;
+    if (d < 0 || d >= rank || reduced[static_cast<std::size_t>(d)]) {
+      return {"reduction.axes", fmt::format("axis {}{}", axis, d < 0 || d >= rank ? "" : " twice"),
+              fmt::format("axes of the sources, of {} dimensions, each once", rank),
+              "any of them in any order; negative ones count from the last"};
+    }
+    reduced[static_cast<std::size_t>(d)] = true;
+    has_none = has_none || from[static_cast<std::size_t>(d)] == 0;
+  }
+  std::vector<std::uint64_t> kept;
+  for (std::size_t d = 0; d < from.size(); ++d) {
+    if (!reduced[d]) kept.push_back(from[d]);
+  }
+  if (!std::ranges::equal(kept, extents(move.destination.view))) {
+    return {"view.shape", fmt::format("a destination of {}", shape_text(extents(move.destination.view))),
+            fmt::format("{}, the dimensions of {} that are not reduced", shape_text(kept), shape_text(from)),
+            "a destination of that shape; reshaped() drops extents of 1"};
+  }
+  if (has_none && move.destination.view.elements() > 0) {
+    return {"reduction.elements", fmt::format("nothing along the axes, of {}", shape_text(from)),
+            "at least one element for each of the destination's", "a fill of what should be there"};
+  }
+  return {};
+}
+
+void check(MoveRules& rules) {
+  const auto& reduction = std::get<Reduction>(rules.move().body);
+  rules.check_expression(reduction.expression);
+  rules.check_expression(reduction.then);
+  const ReductionMistake found = mistake_of(rules.move());
+  if (found.rule.empty()) return;
+  rules.add(found.rule, fmt::format("reduction to {}", rules.destination()), found.found, found.need,
+            found.legal);
+}
+
+/// The destination of a reduction in all dimensions of its sources: with stride 0 in those that it lacks.
+TensorView expanded(const TensorView& destination, const Move& move, ReducedDimensions& reduced) {
+  const auto& reduction = std::get<Reduction>(move.body);
+  TensorView view = move.sources.front().view;
+  view.type = destination.type;
+  for (const std::int64_t axis : reduction.axes) {
+    reduced.reduced[static_cast<std::size_t>(axis < 0 ? axis + view.rank : axis)] = true;
+  }
+  std::uint32_t kept = destination.rank;
+  std::int64_t place = 1;
+  const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
+  for (std::uint32_t d = view.rank; d-- > 0;) {
+    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[--kept];
+    if (!reduced.reduced[d] || !has_places) continue;
+    reduced.place[d] = place;
+    place *= static_cast<std::int64_t>(view.shape[d]);
+  }
+  return view;
+}
+
+Problem problem(const Move& move) {
+  const auto& reduction = std::get<Reduction>(move.body);
+  Problem problem{.body =
+                      ReduceProblem{reduction.op, reduction.expression.empty() ? "x" : reduction.expression,
+                                    reduction.then}};
+  ReducedDimensions reduced;
+  Move seen = move;
+  seen.destination.view = expanded(move.destination.view, move, reduced);
+  set_operands(problem, seen, {.reduced = &reduced});
+  set_reach(problem, move);
+  return problem;
+}
+
+constexpr OperationRules reduce_rules{.check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Reduction&) noexcept {
+  return reduce_rules;
+}
+
+Operation operation::reduce(const Tensor& destination, const Reduction& what, List<Tensor> sources) {
+  if (sources.empty()) refuse("a reduction without a source; at least one is needed");
+  std::vector<TensorView> views;
+  for (const Tensor& source : sources) views.push_back(source.view);
+  const std::vector<std::uint64_t> shape = common_shape(views);
+  Move move{.destination = destination, .sources = {}, .body = what};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    move.sources.push_back(broadcast(sources[i], shape, fmt::format("source {}", i)));
+  }
+  return one_move(std::move(move), sources);
+}
+
+TMAJIT_END

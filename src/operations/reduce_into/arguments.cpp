@@ -1,0 +1,33 @@
+#include "operations/entry.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array<std::string_view, 8> ops{"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+
+constexpr std::array arguments{Argument{.name = "op",
+                                        .option = "--op",
+                                        .type = ArgumentType::choice,
+                                        .required = true,
+                                        .sentence = "what becomes of the output's and the input's elements",
+                                        .example = "add",
+                                        .choices = ops}};
+
+}  // namespace
+
+const OperationEntry reduce_into_entry{
+    .info = {.name = "reduce_into",
+             .summary = "combines elements with those that the destination holds, by the copy engine",
+             .arguments = arguments,
+             .reads_destination = true},
+    .destinations = [](std::span<const TensorView> sources,
+                       const Arguments&) { return elementwise(sources); },
+    .make =
+        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+          return operation::reduce_into(to.front(), parse_combine(given.text("op")), from.front());
+        }};
+
+TMAJIT_END

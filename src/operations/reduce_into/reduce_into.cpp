@@ -1,0 +1,78 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+#include "spec/combine_rules.hpp"
+#include "spec/limits.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t vector_bytes = 16;
+
+void check(MoveRules& rules) {
+  const Move& move = rules.move();
+  rules.check_bits();
+  rules.check_shapes();
+  if (move.sources.size() != 1) return;
+  const ElementType to = move.destination.view.type;
+  const ElementType from = move.sources.front().view.type;
+  if (to != from) {
+    rules.add("combine.same-type", fmt::format("{}: type", rules.source(0)), std::string(name(from)),
+              fmt::format("{}, as {} has: the engine converts nothing", name(to), rules.destination()),
+              "a cast first");
+  }
+  check_combined(std::get<ReduceInto>(move.body).op, to, fmt::format("{}: type", rules.destination()),
+                 rules.violations());
+}
+
+/// The nest for tensor maps: it has a dimension, also of one element, and where it can be, a last one that is
+/// no longer than a box. One box of a long row would be a short tile.
+void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
+  const auto add_dimension = [&](std::uint64_t extent) {
+    nest.shape[nest.rank] = extent;
+    for (std::uint32_t i = 0; i < nest.operands; ++i) nest.operand[i].strides[nest.rank] = 1;
+    ++nest.rank;
+  };
+  if (nest.rank == 0) add_dimension(1);
+  const std::uint32_t last = nest.rank - 1;
+  const std::uint64_t row = nest.shape[last];
+  if (row <= max_box || nest.rank >= max_map_rank) return;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    if (nest.operand[i].strides[last] != 1) return;
+  }
+  for (std::uint64_t box = max_box; box >= max_box / 4; --box) {
+    if (row % box != 0 || box * element_bytes % vector_bytes != 0) continue;
+    nest.shape[last] = row / box;
+    for (std::uint32_t i = 0; i < nest.operands; ++i)
+      nest.operand[i].strides[last] = static_cast<std::int64_t>(box);
+    return add_dimension(box);
+  }
+}
+
+Problem problem(const Move& move) {
+  Problem problem{.body = CombineProblem{std::get<ReduceInto>(move.body).op}};
+  set_operands(problem, move);
+  if (!problem.nest.empty()) make_mapped(problem.nest, size_of(move.destination.view.type));
+  set_reach(problem, move);
+  return problem;
+}
+
+constexpr OperationRules reduce_into_rules{.check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const ReduceInto&) noexcept {
+  return reduce_into_rules;
+}
+
+Operation operation::reduce_into(const Tensor& destination, CombineOp op, const Tensor& source) {
+  Operation made = copy(destination, source);
+  made.moves.front().body = ReduceInto{op};
+  return made;
+}
+
+TMAJIT_END

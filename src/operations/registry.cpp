@@ -1,0 +1,93 @@
+#include "operations/entry.hpp"
+#include "operations/shared/make.hpp"
+#include "spec/suggestion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The list of operations: a new one is a line.
+constexpr std::array entries{
+    &copy_entry,        &permute_entry,     &slice_entry,   &flip_entry,
+    &broadcast_entry,   &pad_entry,         &cast_entry,    &concat_entry,
+    &split_entry,       &map_entry,         &stencil_entry, &reduce_entry,
+    &copy_ragged_entry, &reduce_into_entry, &im2col_entry,  &convolution_entry,
+};
+
+const OperationEntry& entry_of(std::string_view name) {
+  const auto* const found =
+      std::ranges::find(entries, name, [](const OperationEntry* entry) { return entry->info.name; });
+  if (found != entries.end()) return **found;
+  std::vector<std::string_view> names;
+  for (const OperationEntry* entry : entries) names.push_back(entry->info.name);
+  refuse(fmt::format("there is no operation \"{}\"{}; operations are {}", name, suggestion(name, names),
+                     fmt::join(names, ", ")));
+}
+
+void check_sources(const OperationInfo& info, std::size_t count) {
+  if (count >= info.least_sources && count <= info.most_sources) return;
+  refuse(fmt::format("{} takes {} sources, but {} are given", info.name,
+                     info.least_sources == info.most_sources
+                         ? fmt::to_string(info.least_sources)
+                         : fmt::format("{} to {}", info.least_sources, info.most_sources),
+                     count));
+}
+
+void check_arguments(const OperationInfo& info, const Arguments& arguments) {
+  for (const auto& [name, value] : arguments.all()) {
+    if (info.find_argument(name) != nullptr) continue;
+    std::vector<std::string_view> names;
+    for (const Argument& one : info.arguments) names.push_back(one.name);
+    refuse(fmt::format("{} takes no argument \"{}\"{}; it takes {}", info.name, name, suggestion(name, names),
+                       names.empty() ? "none" : fmt::to_string(fmt::join(names, ", "))));
+  }
+  for (const Argument& one : info.arguments) {
+    if (one.required && !arguments.has(one.name))
+      refuse(fmt::format("{} needs {}, {}: {}", info.name, one.name, one.sentence, one.example));
+  }
+}
+
+}  // namespace
+
+std::span<const OperationInfo> operations() noexcept {
+  static const auto infos = [] {
+    std::array<OperationInfo, entries.size()> found;
+    for (std::size_t i = 0; i < entries.size(); ++i) found[i] = entries[i]->info;
+    return found;
+  }();
+  return infos;
+}
+
+const OperationInfo& find_operation(std::string_view name) {
+  return entry_of(name).info;
+}
+
+const Argument* OperationInfo::find_argument(std::string_view wanted) const noexcept {
+  const auto found = std::ranges::find(arguments, wanted, &Argument::name);
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+std::vector<TensorView> destinations_of(std::string_view operation, std::span<const TensorView> sources,
+                                        const Arguments& arguments) {
+  const OperationEntry& entry = entry_of(operation);
+  check_sources(entry.info, sources.size());
+  check_arguments(entry.info, arguments);
+  return entry.destinations(sources, arguments);
+}
+
+Operation make_operation(std::string_view operation, List<Tensor> destinations, List<Tensor> sources,
+                         const Arguments& arguments) {
+  const OperationEntry& entry = entry_of(operation);
+  check_sources(entry.info, sources.size());
+  check_arguments(entry.info, arguments);
+  if (destinations.empty()) refuse(fmt::format("{} needs a destination", operation));
+  return entry.make(destinations, sources, arguments);
+}
+
+TMAJIT_END

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "spec/views.hpp"
+
+#include <tmajit/operation.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+// What the functions that make operations share.
+
+inline constexpr std::string_view the_source = "the source";
+
+/// Throws Error{invalid_argument}.
+[[noreturn]] void refuse(const std::string& what);
+
+/// The extents of the destination. Throws Error{invalid_argument} for more than `max_view_rank`.
+[[nodiscard]] std::span<const std::uint64_t> shape_of(const Tensor& destination);
+
+/// The operation that is this move, on sources as they were given.
+[[nodiscard]] Operation one_move(Move move, std::span<const Tensor> sources);
+
+/// Throws unless `whole` has the dimension `axis`, and every part as many dimensions, whose extents along the
+/// axis add up to those of `whole`. Returns the axis, counted from the front.
+[[nodiscard]] std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name,
+                                        std::span<const Tensor> parts, std::string_view part_name,
+                                        std::int64_t given_axis);
+/// The `count` elements of `whole` from `first` on along `axis`.
+[[nodiscard]] Tensor part_of(const Tensor& whole, std::uint32_t axis, std::uint64_t first,
+                             std::uint64_t count);
+
+TMAJIT_END

@@ -1,0 +1,128 @@
+#include "operations/shared/move_rules.hpp"
+
+#include "spec/memory_rules.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr auto source_of_rules = "tmajit, Move";
+
+}  // namespace
+
+std::span<const std::uint64_t> extents(const TensorView& view) noexcept {
+  return std::span(view.shape).first(std::min(view.rank, max_view_rank));
+}
+
+std::string destination_name(std::span<const Move> moves, std::size_t move) {
+  return moves.size() == 1 ? std::string("the destination") : fmt::format("the destination of move {}", move);
+}
+
+std::string source_name(std::span<const Move> moves, std::size_t move, std::size_t source) {
+  const std::string of = moves.size() == 1 ? std::string() : fmt::format(" of move {}", move);
+  return moves[move].sources.size() == 1 ? "the source" + of : fmt::format("source {}{}", source, of);
+}
+
+void MoveRules::add(std::string_view rule, std::string subject, std::string found, std::string need,
+                    std::string legal) {
+  violations_.add({.rule = std::string(rule),
+                   .subject = std::move(subject),
+                   .found = std::move(found),
+                   .need = std::move(need),
+                   .legal = std::move(legal),
+                   .source = source_of_rules});
+}
+
+bool MoveRules::check_views() {
+  const std::size_t before = violations_.count();
+  check_view_limits(
+      move_.destination.view, [this] { return destination(); }, violations_);
+  for (std::size_t k = 0; k < move_.sources.size(); ++k) {
+    check_view_limits(
+        move_.sources[k].view, [this, k] { return source(k); }, violations_);
+  }
+  return violations_.count() == before;
+}
+
+bool MoveRules::check_source_count(std::size_t least) {
+  const std::size_t count = move_.sources.size();
+  if (count >= least && count <= max_inputs) return true;
+  add("sources.range", fmt::format("sources of {}", destination()), fmt::format("{}", count),
+      fmt::format("{} to {}", least, max_inputs), "several moves, or an expression of fewer tensors");
+  return false;
+}
+
+void MoveRules::check_bits() {
+  const std::size_t count = move_.sources.size();
+  check_source_count(1);
+  if (count == 0) return;
+  if (count != 1) {
+    add("sources.expression", fmt::format("sources of {}", destination()),
+        fmt::format("{} without an expression", count), "one where bits are moved as they are",
+        "an expression of all of them, such as \"x0 + x1\"");
+  }
+  const ElementType to = move_.destination.view.type;
+  const ElementType from = move_.sources.front().view.type;
+  if (size_of(to) == size_of(from)) return;
+  add("view.type", fmt::format("{}: type", source(0)),
+      fmt::format("{}, whose elements have {} bytes", name(from), size_of(from)),
+      fmt::format("a type of {} bytes, as {} of {} has, since bits are moved as they are", size_of(to),
+                  name(to), destination()),
+      "a cast or a map, which converts values");
+}
+
+void MoveRules::check_shapes() {
+  for (std::size_t k = 0; k < move_.sources.size(); ++k) check_shape(k);
+}
+
+void MoveRules::check_shape(std::size_t k) {
+  const auto to = extents(move_.destination.view);
+  const auto from = extents(move_.sources[k].view);
+  if (std::ranges::equal(to, from)) return;
+  std::string where = fmt::format("{} dimensions instead of {}", from.size(), to.size());
+  if (to.size() == from.size()) {
+    const auto d = static_cast<std::size_t>(std::ranges::mismatch(to, from).in1 - to.begin());
+    where = fmt::format("dimension {} has {} elements instead of {}", d, from[d], to[d]);
+  }
+  add("view.shape", fmt::format("{}: shape", source(k)), fmt::format("{} ({})", shape_text(from), where),
+      fmt::format("{}, as that of {}", shape_text(to), destination()),
+      "a source that is broadcast or sliced to that shape");
+}
+
+void MoveRules::check_expression(std::string_view text) {
+  if (text.size() > max_expression) {
+    add("expression.length", fmt::format("expression of {}", destination()),
+        fmt::format("{} characters", text.size()), fmt::format("at most {} characters", max_expression),
+        "a shorter expression");
+  }
+  const auto control =
+      std::ranges::find_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (control != text.end()) {
+    add("expression.characters", fmt::format("expression of {}", destination()),
+        fmt::format("character {:#04x} at {}", static_cast<unsigned>(static_cast<unsigned char>(*control)),
+                    control - text.begin()),
+        "one line of printable characters", "spaces in place of tabs and line ends");
+  }
+}
+
+void MoveRules::check(void (*rules)(MoveRules&)) {
+  if (!check_views()) return;
+  rules(*this);
+  check_written_once(
+      move_.destination.view, move_.destination.address, [this] { return destination(); }, violations_);
+  const auto check_address = [this](const Tensor& tensor, const auto& name) {
+    check_placed_address(tensor.view, tensor.address, size_of(tensor.view.type), name, violations_);
+  };
+  check_address(move_.destination, [this] { return destination(); });
+  for (std::size_t k = 0; k < move_.sources.size(); ++k) {
+    check_address(move_.sources[k], [this, k] { return source(k); });
+  }
+}
+
+TMAJIT_END

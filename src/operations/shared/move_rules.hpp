@@ -1,0 +1,60 @@
+#pragma once
+
+#include "spec/violations.hpp"
+
+#include <tmajit/operation.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+/// The extents of a view, of at most `max_view_rank` dimensions.
+[[nodiscard]] std::span<const std::uint64_t> extents(const TensorView& view) noexcept;
+
+/// How violations name a move's tensors: "the destination", or "the destination of move 2" where there are
+/// several.
+[[nodiscard]] std::string destination_name(std::span<const Move> moves, std::size_t move);
+[[nodiscard]] std::string source_name(std::span<const Move> moves, std::size_t move, std::size_t source);
+
+/// The rules of one move, as an operation states them. The views are within the limits of views when an
+/// operation's own rules are asked. Names of tensors are made for a violation only.
+class MoveRules {
+ public:
+  MoveRules(std::span<const Move> moves, std::size_t index, Violations& violations)
+      : moves_(moves), move_(moves[index]), index_(index), violations_(violations) {}
+
+  [[nodiscard]] const Move& move() const noexcept { return move_; }
+  [[nodiscard]] std::string destination() const { return destination_name(moves_, index_); }
+  [[nodiscard]] std::string source(std::size_t k) const { return source_name(moves_, index_, k); }
+  [[nodiscard]] Violations& violations() noexcept { return violations_; }
+
+  void add(std::string_view rule, std::string subject, std::string found, std::string need,
+           std::string legal);
+
+  /// That there are `least` to max_inputs sources. Whether it is so.
+  bool check_source_count(std::size_t least);
+  /// That there is one source and that its elements have the size of the destination's: bits are moved as
+  /// they are.
+  void check_bits();
+  /// That each source has the destination's shape.
+  void check_shapes();
+  /// That an expression is one line of at most max_expression printable characters.
+  void check_expression(std::string_view text);
+  /// The rules of every move: views within their limits, then `rules`, the operation's own, then addresses
+  /// and that the destination is written once.
+  void check(void (*rules)(MoveRules&));
+
+ private:
+  bool check_views();
+  void check_shape(std::size_t k);
+
+  std::span<const Move> moves_;
+  const Move& move_;
+  std::size_t index_;
+  Violations& violations_;
+};
+
+TMAJIT_END

@@ -1,0 +1,36 @@
+#include "operations/shared/shapes.hpp"
+
+#include "spec/views.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+std::vector<std::uint64_t> common_shape(std::span<const TensorView> sources) {
+  std::vector<std::uint64_t> shape;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto own = extents(sources[i], fmt::format("source {}", i));
+    if (own.size() > shape.size()) shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    for (std::size_t k = 1; k <= own.size(); ++k) {
+      std::uint64_t& extent = shape[shape.size() - k];
+      if (extent == 1) extent = own[own.size() - k];
+    }
+  }
+  return shape;
+}
+
+ElementType first_type(std::span<const TensorView> sources) noexcept {
+  return sources.empty() ? ElementType::f32 : sources.front().type;
+}
+
+std::vector<TensorView> dense(std::span<const TensorView> sources, const std::vector<std::uint64_t>& shape) {
+  return {TensorView::contiguous(first_type(sources), shape)};
+}
+
+std::vector<TensorView> elementwise(std::span<const TensorView> sources) {
+  return dense(sources, common_shape(sources));
+}
+
+TMAJIT_END

@@ -1,0 +1,62 @@
+#include "operations/entry.hpp"
+#include "operations/shared/make.hpp"
+#include "operations/shared/shapes.hpp"
+#include "spec/views.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array arguments{Argument{.name = "axis",
+                                        .option = "--axis",
+                                        .type = ArgumentType::axis,
+                                        .required = true,
+                                        .sentence = "the dimension along which the source is cut",
+                                        .example = "0"},
+                               Argument{.name = "parts",
+                                        .option = "--parts",
+                                        .type = ArgumentType::extents,
+                                        .required = true,
+                                        .sentence = "the outputs' extents along that dimension",
+                                        .example = "10,20,30"}};
+
+std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+  const auto whole = extents(sources.front(), "the source");
+  const std::uint32_t axis =
+      resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(whole.size()), "--axis").front();
+  std::vector<TensorView> views;
+  std::uint64_t left = whole[axis];
+  bool fits = true;
+  for (const std::int64_t number : given.dims("parts")) {
+    const auto part = static_cast<std::uint64_t>(number);
+    std::vector<std::uint64_t> shape(whole.begin(), whole.end());
+    shape[axis] = part;
+    views.push_back(dense(sources, shape).front());
+    fits = fits && part <= left;
+    left -= std::min(part, left);
+  }
+  if (!fits || left != 0) {
+    refuse(fmt::format("--parts {} must add up to {}, the extent of dimension {}",
+                       text_of(given.dims("parts")), whole[axis], axis));
+  }
+  return views;
+}
+
+}  // namespace
+
+const OperationEntry split_entry{
+    .info = {.name = "split",
+             .summary = "cuts the source along a dimension",
+             .arguments = arguments,
+             .moves_bits = true},
+    .destinations = destinations,
+    .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+      return operation::split(to, from.front(), given.axis("axis"));
+    }};
+
+TMAJIT_END

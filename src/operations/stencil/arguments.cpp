@@ -1,0 +1,56 @@
+#include "operations/entry.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array<std::string_view, 5> boundaries{"zero", "constant", "clamp", "wrap", "reflect"};
+
+constexpr std::array arguments{
+    Argument{.name = "expression",
+             .option = "--expr",
+             .required = true,
+             .sentence = "what it computes: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
+             .example = "x(-1,0)+x(1,0)"},
+    Argument{.name = "boundary",
+             .option = "--boundary",
+             .type = ArgumentType::choice,
+             .fallback = "zero",
+             .sentence = "what neighbours beyond an edge are",
+             .example = "clamp",
+             .choices = boundaries},
+    Argument{.name = "value",
+             .option = "--boundary-value",
+             .type = ArgumentType::number,
+             .fallback = "0",
+             .sentence = "the number of the boundary constant, converted to the element type",
+             .example = "0.5"},
+    Argument{.name = "dims",
+             .option = "--dims",
+             .type = ArgumentType::numbers,
+             .fallback = "the last ones",
+             .sentence = "the dimensions that offsets, as in x(-1,0), are along",
+             .example = "0,1"}};
+
+}  // namespace
+
+const OperationEntry stencil_entry{
+    .info = {.name = "stencil",
+             .summary = "computes an expression of each element's neighbours",
+             .arguments = arguments,
+             .most_sources = max_inputs},
+    .destinations = [](std::span<const TensorView> sources,
+                       const Arguments&) { return elementwise(sources); },
+    .make =
+        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+          const Stencil how{.boundary = parse_boundary(given.text("boundary", "zero")),
+                            .value = given.number("value"),
+                            .dims = given.dims("dims")};
+          return operation::stencil(to.front(), given.text("expression"), from, how);
+        }};
+
+TMAJIT_END

@@ -1,0 +1,79 @@
+#include "kernel/stencil_calls.hpp"
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <string>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+TMAJIT_BEGIN
+namespace {
+
+void check(MoveRules& rules) {
+  const Move& move = rules.move();
+  const auto& stencil = std::get<Stencil>(move.body);
+  const std::string subject = fmt::format("expression of {}", rules.destination());
+  rules.check_expression(stencil.expression);
+  rules.check_shapes();
+  if (move.sources.empty() || move.sources.size() > max_inputs) {
+    rules.add("stencil.sources", fmt::format("stencil of {}", rules.destination()),
+              fmt::format("{} sources", move.sources.size()), fmt::format("1 to {} sources", max_inputs),
+              "several stencils, one after the other");
+    return;
+  }
+  StencilCalls calls;
+  const auto sources = static_cast<std::uint32_t>(move.sources.size());
+  if (const auto mistake = read_calls(stencil.expression, sources, calls)) {
+    rules.add("stencil.offsets", subject, fmt::format("\"{}\", at {}", stencil.expression, mistake->offset),
+              mistake->message, "x0(-1, 0), of two dimensions");
+    return;
+  }
+  if (calls.offsets == 0) {
+    rules.add("stencil.calls", subject, fmt::format("\"{}\"", stencil.expression),
+              "a call of a source with offsets, such as x0(-1, 0)", "a map, where no neighbours are read");
+    return;
+  }
+  const std::uint32_t rank = move.destination.view.rank;
+  if (stencil_dims(stencil, rank, calls.offsets)) return;
+  const Dims& dims = stencil.dims;
+  rules.add(
+      "stencil.dims", fmt::format("dimensions of the stencil of {}", rules.destination()),
+      dims.empty() ? fmt::format("{} offsets of {} dimensions", calls.offsets, rank)
+                   : fmt::format("{}", fmt::join(dims, ", ")),
+      fmt::format("as many different ones of {} dimensions as calls have offsets, {}", rank, calls.offsets),
+      dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
+}
+
+Problem problem(const Move& move) {
+  const auto& stencil = std::get<Stencil>(move.body);
+  StencilProblem body{.expression = stencil.expression, .reads = reads_of(stencil.expression)};
+  static_cast<void>(
+      read_calls(stencil.expression, static_cast<std::uint32_t>(move.sources.size()), body.calls));
+  body.dim = stencil_dims(stencil, move.destination.view.rank, body.calls.offsets).value();
+  body.boundary = stencil.boundary;
+  body.value = stencil.value;
+  return elementwise_problem(move, std::move(body), {.keep_dimensions = true});
+}
+
+// An element of a source is a neighbour of several elements of the destination: not in place.
+constexpr OperationRules stencil_rules{.check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Stencil&) noexcept {
+  return stencil_rules;
+}
+
+Operation operation::stencil(const Tensor& destination, std::string_view expression, List<Tensor> sources,
+                             const Stencil& stencil) {
+  Operation made = map(destination, expression, sources);
+  Stencil& body = made.moves.front().body.emplace<Stencil>(stencil);
+  body.expression = expression;
+  return made;
+}
+
+TMAJIT_END

@@ -1,0 +1,122 @@
+#include "ops/call.hpp"
+
+#include <tmajit/move.hpp>
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+/// Adds windows to what tells calls apart.
+void add_windows(Call& call, const Windows& windows) {
+  for (const Dims* list :
+       {&windows.filter, &windows.strides, &windows.dilations, &windows.before, &windows.after})
+    call.with(std::span<const std::int64_t>(*list));
+}
+
+}  // namespace
+
+void copy(const Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
+  Call(runtime, 'c', {&destination, 1}, {&source, 1}).run(stream, [&] {
+    return operation::copy(destination, source);
+  });
+}
+
+void permute(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Dims& axes,
+             Stream stream) {
+  Call(runtime, 'p', {&destination, 1}, {&source, 1})
+      .with(std::span<const std::int64_t>(axes))
+      .run(stream, [&] { return operation::permute(destination, source, axes); });
+}
+
+void pad(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Padding& padding,
+         Stream stream) {
+  const std::span<const std::int64_t> before(padding.before);
+  Call(runtime, 'd', {&destination, 1}, {&source, 1}).with(before).with(padding.value).run(stream, [&] {
+    return operation::pad(destination, source, padding);
+  });
+}
+
+void slice(const Runtime& runtime, const Tensor& destination, const Tensor& source, List<Slice> slices,
+           Stream stream) {
+  Call call(runtime, 's', {&destination, 1}, {&source, 1});
+  for (const Slice& one : slices) {
+    call.with(std::array{one.start.has_value() ? std::int64_t{1} : 0, one.start.value_or(0),
+                         one.stop.has_value() ? std::int64_t{1} : 0, one.stop.value_or(0), one.step});
+  }
+  call.run(stream, [&] { return operation::slice(destination, source, slices); });
+}
+
+void concat(const Runtime& runtime, const Tensor& destination, List<Tensor> sources, std::int64_t axis,
+            Stream stream) {
+  Call(runtime, 'j', {&destination, 1}, sources).with(axis).run(stream, [&] {
+    return operation::concat(destination, sources, axis);
+  });
+}
+
+void split(const Runtime& runtime, List<Tensor> destinations, const Tensor& source, std::int64_t axis,
+           Stream stream) {
+  Call(runtime, 'l', destinations, {&source, 1}).with(axis).run(stream, [&] {
+    return operation::split(destinations, source, axis);
+  });
+}
+
+void cast(const Runtime& runtime, const Tensor& destination, const Tensor& source, Stream stream) {
+  Call(runtime, 't', {&destination, 1}, {&source, 1}).run(stream, [&] {
+    return operation::cast(destination, source);
+  });
+}
+
+void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what, List<Tensor> sources,
+            Stream stream) {
+  Call(runtime, 'r', {&destination, 1}, sources)
+      .with(static_cast<std::uint64_t>(what.op))
+      .with(std::span<const std::int64_t>(what.axes))
+      .with(std::span<const char>(what.expression))
+      .with(std::span<const char>(what.then))
+      .run(stream, [&] { return operation::reduce(destination, what, sources); });
+}
+
+void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
+                 Stream stream) {
+  Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {
+    return operation::reduce_into(destination, op, source);
+  });
+}
+
+void im2col(const Runtime& runtime, const Tensor& destination, const Tensor& source, const Windows& windows,
+            Stream stream) {
+  Call call(runtime, 'w', {&destination, 1}, {&source, 1});
+  add_windows(call, windows);
+  call.run(stream, [&] { return operation::im2col(destination, source, windows); });
+}
+
+void convolution(const Runtime& runtime, const Tensor& destination, const Tensor& images,
+                 const Tensor& filter, const Windows& windows, Stream stream) {
+  const std::array sources{images, filter};
+  Call call(runtime, 'v', {&destination, 1}, sources);
+  add_windows(call, windows);
+  call.run(stream, [&] { return operation::convolution(destination, images, filter, windows); });
+}
+
+void map(const Runtime& runtime, const Tensor& destination, std::string_view expression, List<Tensor> sources,
+         Stream stream) {
+  const std::span<const char> text(expression);
+  Call(runtime, 'm', {&destination, 1}, sources).with(text).run(stream, [&] {
+    return operation::map(destination, expression, sources);
+  });
+}
+
+void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
+             List<Tensor> sources, const Stencil& stencil, Stream stream) {
+  const std::span<const char> text(expression);
+  const std::span<const std::int64_t> dims(stencil.dims);
+  Call(runtime, 'n', {&destination, 1}, sources)
+      .with(text)
+      .with(stencil.boundary)
+      .with(stencil.value)
+      .with(dims)
+      .run(stream, [&] { return operation::stencil(destination, expression, sources, stencil); });
+}
+
+TMAJIT_END

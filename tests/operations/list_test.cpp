@@ -1,0 +1,148 @@
+// What holds for every operation of the list: descriptions are whole, and operations by name are those of the
+// functions.
+#include "operations/references.hpp"
+
+#include <tmajit/combine.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/operations.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+namespace {
+
+/// Arguments that each description gives as its example.
+Arguments examples_of(const OperationInfo& info) {
+  Arguments arguments;
+  for (const Argument& one : info.arguments)
+    arguments.set(one.name, parse_argument(one, one.example, one.option));
+  return arguments;
+}
+
+template <class All>
+std::vector<std::string_view> names_of(const All& all) {
+  std::vector<std::string_view> names;
+  for (const auto one : all) names.push_back(name(one));
+  return names;
+}
+
+void check_choices(std::string_view operation, std::string_view argument,
+                   const std::vector<std::string_view>& names) {
+  const Argument* const described = find_operation(operation).find_argument(argument);
+  REQUIRE(described != nullptr);
+  CHECK(std::ranges::equal(described->choices, names));
+}
+
+}  // namespace
+
+TEST_CASE("each operation and each argument is described") {
+  std::set<std::string_view> names;
+  for (const OperationInfo& info : operations()) {
+    INFO(info.name);
+    CHECK(names.insert(info.name).second);
+    CHECK_FALSE(info.summary.empty());
+    CHECK(info.least_sources <= info.most_sources);
+    std::set<std::string_view> arguments;
+    for (const Argument& one : info.arguments) {
+      INFO(one.name);
+      CHECK(arguments.insert(one.name).second);
+      CHECK(one.option.starts_with("--"));
+      CHECK_FALSE(one.sentence.empty());
+      // A required argument has no fallback, and any other has one.
+      CHECK(one.fallback.empty() == one.required);
+      CHECK(one.choices.empty() == (one.type != ArgumentType::choice));
+      // The example is legal, and is written as it is read.
+      const ArgumentValue value = parse_argument(one, one.example, one.option);
+      CHECK(parse_argument(one, text_of(value), one.option) == value);
+    }
+  }
+}
+
+TEST_CASE("arguments that share an option share its type") {
+  for (const OperationInfo& info : operations()) {
+    for (const Argument& one : info.arguments) {
+      for (const OperationInfo& other : operations()) {
+        for (const Argument& same : other.arguments) {
+          if (same.option == one.option) CHECK(same.type == one.type);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("choices are the names of the enumerations") {
+  check_choices("reduce", "op", names_of(all_reduction_ops));
+  check_choices("reduce_into", "op", names_of(all_combine_ops));
+  check_choices("stencil", "boundary",
+                {name(Boundary::zero), name(Boundary::constant), name(Boundary::clamp), name(Boundary::wrap),
+                 name(Boundary::reflect)});
+}
+
+TEST_CASE("a wrong name, number of sources or argument is refused with what is legal") {
+  CHECK_THROWS_MATCHES(find_operation("permut"), Error,
+                       MessageMatches(ContainsSubstring("did you mean permute?")));
+  const TensorView view = TensorView::contiguous(ElementType::f32, {4, 6});
+  const auto shape_of = [&](std::string_view operation, const Arguments& arguments, std::size_t sources) {
+    return destinations_of(operation, std::vector(sources, view), arguments);
+  };
+  CHECK_THROWS_MATCHES(shape_of("copy", {}, 2), Error, MessageMatches(ContainsSubstring("takes 1 sources")));
+  CHECK_THROWS_MATCHES(shape_of("permute", {}, 1), Error,
+                       MessageMatches(ContainsSubstring("permute needs axes")));
+  CHECK_THROWS_MATCHES(shape_of("concat", {{"axes", std::int64_t{0}}}, 1), Error,
+                       MessageMatches(ContainsSubstring("did you mean axis?")));
+  CHECK_THROWS_MATCHES(shape_of("concat", {{"axis", 1.0}}, 1), Error,
+                       MessageMatches(ContainsSubstring("another type")));
+}
+
+TEST_CASE("shapes and types of destinations follow from the sources") {
+  const TensorView view = TensorView::contiguous(ElementType::bf16, {4, 6, 8});
+  const auto made = [&](std::string_view operation, const Arguments& arguments, std::size_t sources = 1) {
+    return destinations_of(operation, std::vector(sources, view), arguments);
+  };
+  const auto dense = [](ElementType type, const Dims& shape) { return TensorView::contiguous(type, shape); };
+  const ElementType type = ElementType::bf16;
+  CHECK(made("copy", {}).front() == view);
+  CHECK(made("permute", {{"axes", Dims{2, 0, 1}}}).front() == dense(type, {8, 4, 6}));
+  CHECK(made("slice", {{"slices", std::vector<Slice>{{1, 3, 1}}}}).front() == dense(type, {2, 6, 8}));
+  CHECK(made("broadcast", {{"shape", Dims{5, 4, 6, 8}}}).front() == dense(type, {5, 4, 6, 8}));
+  CHECK(made("pad", {{"widths", PadWidths{{1, 0, -2}, {2, 0, 0}}}}).front() == dense(type, {7, 6, 6}));
+  CHECK(made("concat", {{"axis", std::int64_t{-2}}}, 3).front() == dense(type, {4, 18, 8}));
+  const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", Dims{1, 5}}});
+  CHECK((parts.size() == 2 && parts[1] == dense(type, {4, 5, 8})));
+  CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}}).front() == dense(type, {6}));
+  CHECK(made("reduce", {{"op", "arg_max"}}).front() == dense(ElementType::i64, {}));
+  CHECK(made("reduce", {{"op", "any"}, {"axes", Dims{1}}}).front() == dense(ElementType::u8, {4, 8}));
+  CHECK(made("im2col", {{"filter", Dims{3}}}).front() == dense(type, {16, 24}));
+}
+
+TEST_CASE("an operation by name is what its function makes") {
+  const Tensor from{TensorView::contiguous(ElementType::f32, {4, 6}), 0x10000};
+  for (const OperationInfo& info : operations()) {
+    INFO(info.name);
+    if (info.name == "convolution" || info.name == "im2col" || info.name == "split")
+      continue;  // of other shapes
+    Arguments arguments = examples_of(info);
+    if (info.name == "permute") arguments.set("axes", Dims{1, 0});
+    if (info.name == "slice") arguments.set("slices", std::vector<Slice>{{0, 2, 1}});
+    if (arguments.has("axes") && info.name != "permute") arguments.set("axes", Dims{0});
+    if (info.name == "broadcast") arguments.set("shape", Dims{3, 4, 6});
+    if (info.name == "pad") arguments.set("widths", PadWidths{{1, 1}, {2, 2}});
+    const std::vector<TensorView> views = destinations_of(info.name, std::vector{from.view}, arguments);
+    std::vector<Tensor> to;
+    for (const TensorView& view : views) to.push_back({view, 0x80000});
+    const Operation made = make_operation(info.name, to, {from}, arguments);
+    CHECK(made.moves.size() == 1);
+    CHECK(made.destinations.size() == 1);
+    CHECK(made.moves.front().destination.view == views.front());
+    CHECK(reference::understands(made.moves.front()) ==
+          (info.name != "map" && info.name != "reduce" && info.name != "scan"));
+  }
+}

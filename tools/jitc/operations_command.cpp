@@ -1,0 +1,70 @@
+#include "commands.hpp"
+#include "report.hpp"
+#include "terminal.hpp"
+
+#include <tmajit/operations.hpp>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace jitc {
+namespace {
+
+/// What is legal, or what an argument is if it is not given.
+std::string legal_text(const tmajit::Argument& argument) {
+  std::string text =
+      argument.choices.empty() ? std::string() : fmt::to_string(fmt::join(argument.choices, ", "));
+  if (argument.required) return text;
+  return text + fmt::format("{}default: {}", text.empty() ? "" : "; ", argument.fallback);
+}
+
+void print_table() {
+  for (const auto& operation : tmajit::operations()) {
+    write_stdout("{:<14}{}\n", operation.name, operation.summary);
+    for (const auto& argument : operation.arguments) {
+      const auto legal = legal_text(argument);
+      write_stdout("  {:<12}{} {}: {}{}{}\n", argument.name, argument.option, argument.example,
+                   argument.sentence, legal.empty() ? "" : "; ", legal);
+    }
+  }
+}
+
+Json to_json(const tmajit::Argument& argument) {
+  Json json{
+      {"name", argument.name},         {"option", argument.option},     {"type", tmajit::name(argument.type)},
+      {"required", argument.required}, {"sentence", argument.sentence}, {"example", argument.example}};
+  if (!argument.required) json["default"] = argument.fallback;
+  if (!argument.choices.empty()) json["choices"] = argument.choices;
+  return json;
+}
+
+void print_descriptions() {
+  Json all = Json::array();
+  for (const auto& operation : tmajit::operations()) {
+    Json arguments = Json::array();
+    for (const auto& argument : operation.arguments) arguments.push_back(to_json(argument));
+    all.push_back({{"name", operation.name},
+                   {"summary", operation.summary},
+                   {"least_sources", operation.least_sources},
+                   {"most_sources", operation.most_sources},
+                   {"arguments", arguments}});
+  }
+  print_json(all);
+}
+
+}  // namespace
+
+void add_operations_command(CLI::App& app, Session& session) {
+  auto& command = *app.add_subcommand("operations", "List every operation with its arguments");
+  command.footer(
+      "Examples:\n"
+      "  jitc operations\n"
+      "  jitc operations --json");
+  add_action(command, session, [](bool json) {
+    json ? print_descriptions() : print_table();
+    return exit_code::done;
+  });
+}
+
+}  // namespace jitc
