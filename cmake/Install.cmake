@@ -7,7 +7,7 @@ set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp)
 install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim)\\.hpp$" EXCLUDE REGEX "/report$" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report)$" EXCLUDE)
 # The library carries these inside. The templates are for reading; the device headers for editors, and for nvcc -I.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
@@ -19,7 +19,7 @@ set_target_properties(tmajit_simulator PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS tmajit_simulator EXPORT tmajitSimTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
 install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
-install(DIRECTORY ${headers}/report DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
+install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
 if(TARGET jitc)
   # Relative to the program, so that the whole prefix can be moved.

@@ -5,14 +5,18 @@
 TMAJIT_BEGIN
 namespace check {
 
-std::string shown_name(std::string_view symbol) {
-  constexpr std::size_t most = 120;
+std::string full_name(std::string_view symbol) {
   const std::string mangled(symbol);
   std::string name = llvm::demangle(mangled);
-  if (name == mangled) return name;
   // A template's begins with the type that it returns.
-  if (name.starts_with("void ")) name.erase(0, 5);
-  if (name.size() <= most) return name;
+  if (name != mangled && name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
+std::string shown_name(std::string_view symbol) {
+  constexpr std::size_t most = 120;
+  std::string name = full_name(symbol);
+  if (name.size() <= most || name == symbol) return name;
   const std::size_t end = name.find_first_of("<(");
   if (end == std::string::npos) return name;  // a variable's symbol, which an entry may have
   return name.substr(0, end) + (name[end] == '<' ? "<…>" : "(…)");

@@ -1,6 +1,6 @@
 #include "reference/engine_reduction.hpp"
 
-#include "reference/small_float.hpp"
+#include "numbers/small_float.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +10,8 @@
 #include <type_traits>
 
 namespace reference {
+
+using namespace numbers;
 
 using tmajit::ElementType;
 

@@ -1,11 +1,13 @@
 #include "reference/random_elements.hpp"
 
-#include "reference/small_float.hpp"
+#include "numbers/small_float.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace reference {
+
+using namespace numbers;
 namespace {
 
 using tmajit::ElementType;

@@ -1,6 +1,6 @@
 #include "reference/scalar.hpp"
 
-#include "reference/small_float.hpp"
+#include "numbers/small_float.hpp"
 
 #include <bit>
 #include <cmath>
@@ -9,6 +9,8 @@
 #include <string_view>
 
 namespace reference {
+
+using namespace numbers;
 
 using tmajit::ElementType;
 

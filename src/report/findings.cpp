@@ -1,15 +1,16 @@
+#include "check/kernel_name.hpp"
+#include "report/json.hpp"
+#include "report/text.hpp"
+
 #include <tmajit/report/findings.hpp>
 
 #include <algorithm>
 #include <set>
 
-#include <nlohmann/json.hpp>
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* level(Severity severity) {
   switch (severity) {
@@ -72,24 +73,57 @@ std::span<const SourcePlace> inlined(const FindingsReport& report, std::size_t f
   return std::span(report.places[finding]).first(report.places[finding].size() - 1);
 }
 
+Json json_of(const Finding& finding) {
+  const Rule* const rule = find_rule(finding.rule);
+  return {{"rule", finding.rule},
+          {"severity", name(finding.severity)},
+          {"kernel", finding.kernel},
+          {"ptx_line", finding.ptx_line},
+          {"ptx_column", finding.ptx_column},
+          {"instruction", finding.instruction},
+          {"source_file", finding.source_file},
+          {"source_line", finding.source_line},
+          {"found", finding.found},
+          {"expected", finding.expected},
+          {"remedy", finding.remedy},
+          {"meaning", rule != nullptr ? rule->meaning : ""},
+          {"rule_source", rule != nullptr ? rule->source : ""}};
+}
+
 }  // namespace
 
 std::string finding_json(const Finding& finding) {
-  const Rule* const rule = find_rule(finding.rule);
-  const Json json{{"rule", finding.rule},
-                  {"severity", name(finding.severity)},
-                  {"kernel", finding.kernel},
-                  {"ptx_line", finding.ptx_line},
-                  {"ptx_column", finding.ptx_column},
-                  {"instruction", finding.instruction},
-                  {"source_file", finding.source_file},
-                  {"source_line", finding.source_line},
-                  {"found", finding.found},
-                  {"expected", finding.expected},
-                  {"remedy", finding.remedy},
-                  {"meaning", rule != nullptr ? rule->meaning : ""},
-                  {"rule_source", rule != nullptr ? rule->source : ""}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json_of(finding));
+}
+
+std::string report_json(const Report& report, const std::vector<const Artifact*>& artifacts) {
+  Json json = json_of(report);
+  json["source"] = Json::array();
+  for (const SourcePlace& each : source_places(artifacts, report))
+    json["source"].push_back({{"file", each.file}, {"line", each.line}, {"text", each.text}});
+  json["cta"] = report.cta;
+  json["thread"] = report.thread;
+  json["count"] = report.count;
+  return json_text(json);
+}
+
+std::string report_text(const Report& report, const std::vector<const Artifact*>& artifacts,
+                        std::size_t width, bool colour) {
+  std::string page;
+  const auto add = [&](std::string_view heading, std::string_view text) {
+    if (!text.empty()) page += labelled(heading, text, 11, width, colour);
+  };
+  add("where",
+      "kernel " + check::shown_name(report.kernel) +
+          (report.ptx_line == 0 ? ""
+                                : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
+  for (const SourcePlace& each : source_places(artifacts, report)) add("source", describe(each));
+  add("who",
+      fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", ")));
+  add("found", report.found);
+  add("legal", report.expected);
+  add("remedy", report.remedy);
+  return page;
 }
 
 std::string findings_sarif(const FindingsReport& report) {
@@ -132,8 +166,7 @@ std::string findings_sarif(const FindingsReport& report) {
                              {"invocations", Json::array({{{"executionSuccessful", true},
                                                            {"toolExecutionNotifications", notes}}})},
                              {"results", results}}})}};
-  // Names and expressions come from the user and need not be UTF-8.
-  return log.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_text(log, 2);
 }
 
 std::string findings_junit(const FindingsReport& report) {

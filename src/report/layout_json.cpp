@@ -1,13 +1,10 @@
+#include "report/json.hpp"
 #include "report/layout_parts.hpp"
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 TMAJIT_BEGIN
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const BoxLayout& box, BoxElement element) {
   const auto index = box.index(element);
@@ -87,7 +84,7 @@ std::string layout_json(const LayoutView& view) {
             {"units", units_of(box)},
             {"patterns", to_json(view.patterns)}};
   if (view.shown) json["access"] = to_json(box, *view.shown);
-  return json.dump();
+  return json_text(json);
 }
 
 TMAJIT_END

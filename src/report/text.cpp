@@ -103,4 +103,24 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string styled(std::string_view text, Style style, bool colour) {
+  if (!colour) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(style), text);
+}
+
+std::string labelled(std::string_view heading, std::string_view text, std::size_t margin, std::size_t width,
+                     bool colour) {
+  std::string page;
+  auto label = styled(fmt::format("  {:<{}}", heading, margin - 2), Style::dim, colour);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  for (const auto line : split(text, '\n')) {
+    const auto indent = std::min(line.find_first_not_of(' '), line.size());
+    for (const auto& part : wrap(line.substr(indent), std::max(width, margin + 40) - margin - indent)) {
+      page += fmt::format("{}{:{}}{}\n", label, "", indent, part);
+      label = std::string(margin, ' ');
+    }
+  }
+  return page;
+}
+
 TMAJIT_END

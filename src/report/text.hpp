@@ -29,6 +29,14 @@ using Rows = std::vector<std::vector<std::string>>;
 /// cells broken between words. The first row is the heading. Widths count UTF-8 characters.
 [[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
 
+enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them
+/// `text` in a colour, if `colour`.
+[[nodiscard]] std::string styled(std::string_view text, Style style, bool colour);
+
+/// A heading, and from column `margin` on the lines of `text`, each wrapped and after the spaces it begins
+/// with; at most `width` columns wide, in colour if `colour`.
+[[nodiscard]] std::string labelled(std::string_view heading, std::string_view text, std::size_t margin,
+                                   std::size_t width, bool colour);
 /// The pieces of a text between `separator`s, empty ones included.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 

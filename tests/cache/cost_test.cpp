@@ -13,7 +13,6 @@
 using namespace tmajit;
 using tests::sample_artifact;
 using tests::sample_key;
-using tests::TemporaryFolder;
 
 namespace {
 

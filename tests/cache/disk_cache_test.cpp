@@ -19,7 +19,6 @@ using tests::count_files;
 using tests::same;
 using tests::sample_artifact;
 using tests::sample_key;
-using tests::TemporaryFolder;
 
 namespace {
 

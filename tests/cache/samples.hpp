@@ -1,36 +1,13 @@
 #pragma once
 
+#include "temporary_folder.hpp"
+
 #include <tmajit/cache.hpp>
 
 #include <cstddef>
-#include <filesystem>
-#include <stdexcept>
 #include <string>
 
-#include <stdlib.h>
-
 namespace tests {
-
-/// A folder that goes away with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    auto name = (std::filesystem::temp_directory_path() / "tmajit-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A made-up kernel; `bytes` is about how large each of its parts is.
 inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a') {

@@ -15,7 +15,6 @@ using tests::CapturedLog;
 using tests::count_files;
 using tests::sample_artifact;
 using tests::sample_key;
-using tests::TemporaryFolder;
 
 namespace {
 

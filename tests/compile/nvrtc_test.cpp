@@ -1,6 +1,7 @@
 #include "compile/nvrtc.hpp"
 
 #include "compile/sources.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
@@ -35,17 +36,6 @@ int run_case_alone(const char* name, const std::string& nvrtc) {
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
-
-/// A folder that goes away with the object.
-struct TemporaryFolder {
-  std::filesystem::path path;
-  TemporaryFolder() {
-    auto name = (std::filesystem::temp_directory_path() / "tmajit-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-};
 
 }  // namespace
 
@@ -131,9 +121,9 @@ TEST_CASE("NVRTC in a folder of its own finds its neighbour") {
   if (!std::filesystem::exists(nvrtc.parent_path() / builtins))
     SKIP("this NVRTC keeps its builtins elsewhere");
   const TemporaryFolder folder;
-  std::filesystem::copy_file(nvrtc, folder.path / "libnvrtc.so.13");
-  std::filesystem::copy_file(nvrtc.parent_path() / builtins, folder.path / builtins);
-  CHECK(run_case_alone("child: odd folder", (folder.path / "libnvrtc.so.13").string()) == 0);
+  std::filesystem::copy_file(nvrtc, folder.path() / "libnvrtc.so.13");
+  std::filesystem::copy_file(nvrtc.parent_path() / builtins, folder.path() / builtins);
+  CHECK(run_case_alone("child: odd folder", (folder.path() / "libnvrtc.so.13").string()) == 0);
 }
 
 TEST_CASE("child: odd folder", "[.]") {

@@ -46,7 +46,7 @@ case $step in
     "$compiler" -std=c++20 "$project"/{main,describe,plans,kernels}.cpp -o "$work/consumer-pc" \
       $(pkg-config --cflags --libs 'tmajit >= 0.1')
     "$work/consumer-pc"
-    "$compiler" -std=c++20 "$project"/{simulate,reports}.cpp -o "$work/consumer-sim-pc" \
+    "$compiler" -std=c++20 "$project"/{simulate,launches,reports}.cpp -o "$work/consumer-sim-pc" \
       $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
     "$work/consumer-sim-pc"
     ;;
@@ -86,7 +86,7 @@ case $step in
     expect 1 "$prefix" 'REQUIRED;COMPONENTS;simulator' 'tmajit has no component "simulator": its one component is sim.'
     ;;
   language)
-    for header in "$prefix"/include/tmajit/{,report/}*.hpp; do
+    for header in "$prefix"/include/tmajit/{,launch/,machine/,report/}*.hpp; do
       name=${header#"$prefix/include/"}
       if said=$("$compiler" -std=c++17 -fsyntax-only -I"$prefix/include" -include "$name" -xc++ /dev/null 2>&1); then
         fail "$name is taken as C++17"

@@ -1,13 +1,13 @@
 /// Every function of the device headers, compiled: its PTX and its machine code hold the instruction that it
 /// promises, with each operand where it belongs.
 #include "device_headers/rows.hpp"
-#include "nvdisasm.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/query.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
+#include <tmajit/machine/sass.hpp>
 
 #include <array>
 #include <fstream>
@@ -157,8 +157,9 @@ void check_sass(const std::vector<HeaderRow>& rows, const std::string& sass) {
 void check(const std::vector<HeaderRow>& rows) {
   const Artifact artifact = compile(custom_source(kernels(rows), "k0", "rows"));
   check_ptx(rows, artifact);
-  if (!jitc::find_nvdisasm()) SKIP("machine code not looked at: no nvdisasm: " << jitc::nvdisasm_remedy());
-  check_sass(rows, jitc::disassemble(artifact.cubin));
+  if (!tmajit::find_nvdisasm())
+    SKIP("machine code not looked at: no nvdisasm: " << tmajit::nvdisasm_remedy());
+  check_sass(rows, tmajit::disassemble(artifact.cubin));
 }
 
 /// A function of the headers, and where it stands.

@@ -1,6 +1,7 @@
 #include "driver/gpu.hpp"
 
 #include "driver/fake_driver.hpp"
+#include "error_of.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -13,19 +14,9 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using tests::error_of;
 
 namespace {
-
-/// The error that `action` throws.
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    std::forward<Action>(action)();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error was thrown");
-}
 
 Artifact artifact() {
   Artifact artifact;

@@ -1,4 +1,4 @@
-#include "launch_description.hpp"
+#include "launch/parameter.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -11,10 +11,10 @@
 /// and its parameters have sizes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const auto launch = jitc::parse_launch({reinterpret_cast<const char*>(data), size});
-    if (!(jitc::parse_launch(jitc::to_json(launch).dump()) == launch)) std::abort();
+    const auto launch = tmajit::parse_launch({reinterpret_cast<const char*>(data), size});
+    if (!(tmajit::parse_launch(tmajit::launch_json(launch)) == launch)) std::abort();
     for (const auto& parameter : launch.parameters) {
-      if (jitc::bytes_of(parameter) == 0 || jitc::describe(parameter).empty()) std::abort();
+      if (tmajit::bytes_of(parameter) == 0 || tmajit::describe(parameter).empty()) std::abort();
     }
   } catch (const tmajit::Error& error) {
     if (error.code() != tmajit::ErrorCode::invalid_argument) std::abort();

@@ -1,4 +1,4 @@
-#include "npy.hpp"
+#include "launch/npy.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -11,18 +11,18 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
-    const auto header = jitc::parse_npy_header(bytes, size);
+    const auto header = tmajit::parse_npy_header(bytes, size);
     if (header.data_offset > size || header.data_bytes > size - header.data_offset) std::abort();
     std::uint64_t expected = header.item_bytes;
     for (const auto extent : header.shape) expected *= extent;
     if (expected != header.data_bytes) std::abort();
     if (header.kind == 'V') return 0;
-    const auto type = jitc::natural_type(header);
-    jitc::check_type(header, type);
-    const auto text = jitc::format_npy_header(jitc::npy_descr(type), header.shape);
+    const auto type = tmajit::natural_type(header);
+    tmajit::check_type(header, type);
+    const auto text = tmajit::format_npy_header(tmajit::npy_descr(type), header.shape);
     // The file may be as long as it likes; only its header is looked at.
     const auto again =
-        jitc::parse_npy_header(std::as_bytes(std::span(text)), text.size() + header.data_bytes);
+        tmajit::parse_npy_header(std::as_bytes(std::span(text)), text.size() + header.data_bytes);
     if (again.shape != header.shape || again.data_bytes != header.data_bytes) std::abort();
   } catch (const tmajit::Error&) {
   }

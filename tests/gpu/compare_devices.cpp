@@ -1,6 +1,6 @@
 #include "gpu/compare_devices.hpp"
 
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/runtime.hpp>

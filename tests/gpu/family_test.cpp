@@ -15,46 +15,10 @@
 #include <catch2/generators/catch_generators_range.hpp>
 
 using namespace tmajit;
+using gpu::DeviceCopy, gpu::poison;
 using reference::Random;
 
 namespace {
-
-constexpr std::byte poison{0xee};
-
-/// Device memory that holds `bytes` from `offset` on, so that alignments other than cuMemAlloc's are tried.
-struct DeviceCopy {
-  Buffer buffer;
-  DevicePtr address;
-
-  DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes,
-             std::uint64_t offset = 0)
-      : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
-    device->memory().copy_in(address, bytes, nullptr);
-  }
-};
-
-/// What the kernel leaves in an output that held `poison`.
-reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
-                      const std::vector<reference::Tensor>& inputs, gpu::Offsets offsets) {
-  Device& device = *runtime.device();
-  std::vector<DeviceCopy> copies;
-  gpu::Places places;
-  for (const reference::Tensor& input : inputs) {
-    copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
-    places.inputs.push_back(copies.back().address);
-  }
-  reference::Tensor output(kernel.output, poison);
-  const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
-  places.output = target.address;
-  TileRequest request = kernel.request(places);
-  request.chip = runtime.chip();
-  const KernelPlan plan = plan_tiles(request);
-  runtime.kernel(plan).launch(plan);
-  device.streams().synchronize(nullptr);
-  device.memory().copy_out(output.bytes, target.address, nullptr);
-  device.streams().synchronize(nullptr);
-  return output;
-}
 
 std::string hex(const std::byte* bytes, std::size_t count) {
   std::string text;
@@ -100,7 +64,7 @@ TEST_CASE("every family equals the reference on random views, expressions, lengt
     for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));
     const gpu::Offsets offsets = gpu::random_offsets(random, kernel);
     const std::string wrong =
-        difference(expected_output(kernel, inputs, poison), run(runtime, kernel, inputs, offsets));
+        difference(expected_output(kernel, inputs, poison), gpu::run(runtime, kernel, inputs, offsets));
     INFO("offsets " << offsets.inputs << ", " << offsets.output);
     INFO(wrong);
     CHECK(wrong.empty());

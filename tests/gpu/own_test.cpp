@@ -1,7 +1,8 @@
 // Kernels of one's own on a real GPU: bound, moved, checked by what the driver knows of them, tuned; and
 // against the headers of CUDA.
 #include "gpu/support.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "own/scale_kernel.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/own_kernel.hpp>
@@ -19,37 +20,11 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+using tests::Factors;
 
 namespace {
 
-// y = factor * x + *bias, by tiles of `rows` rows of 64 floats.
-const std::string scale = R"(
-#include "tmajit/barrier.cuh"
-#include "tmajit/bulk_tensor.cuh"
-using namespace tmajit;
-struct Factors { float factor; const float* bias; };
-
-template <int rows, class T>
-__global__ void scale(const __grid_constant__ TensorMap x, T* y, Factors factors) {
-  __shared__ alignas(128) T tile[rows * 64];
-  __shared__ u64 word;
-  const auto full = Barrier<>(ptx::shared_address(&word)).init(1, threadIdx.x == 0);
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    full.expect(sizeof tile);
-    ptx::tensor_load(ptx::shared_address(tile), x, Coordinates<2>{0, static_cast<i32>(rows * blockIdx.x)},
-                     full.address());
-  }
-  full.wait(0);
-  for (int i = threadIdx.x; i < rows * 64; i += blockDim.x)
-    y[u64(blockIdx.x) * rows * 64 + i] = factors.factor * tile[i] + *factors.bias;
-}
-)";
-
-struct Factors {
-  float factor;
-  const float* bias;
-};
+const std::string scale = tests::scale_kernel(64);
 
 constexpr std::uint32_t all_rows = 4096;
 

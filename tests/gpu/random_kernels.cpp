@@ -81,7 +81,8 @@ RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
   const bool converts = family.computes && one_in(random, 2);
   if (family.does("reduce_into")) kernel.combine = one_of(random, all_combine_ops);
   ElementType type = one_of(random, all_element_types);
-  while (family.does("reduce_into") && !combined_as(kernel.combine, type)) type = one_of(random, all_element_types);
+  while (family.does("reduce_into") && !combined_as(kernel.combine, type))
+    type = one_of(random, all_element_types);
 
   TileOptions& options = kernel.options;
   options.swizzle = one_of(random, std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
@@ -241,11 +242,11 @@ reference::Tensor random_tensor(Random& random, const TensorView& view) {
 }
 
 reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<reference::Tensor>& inputs,
-                                  std::byte poison) {
+                                  std::byte untouched) {
   const reference::Tiling tiling = tiling_of(kernel);
   // A kernel that writes images fills shared memory with this before each load.
   if (kernel.family.writes_images) return reference::snapshot(tiling, inputs[0], std::byte{0xcd});
-  reference::Tensor output(kernel.output, poison);
+  reference::Tensor output(kernel.output, untouched);
   if (kernel.family.does("reduce_into")) {
     reference::reduce_into(tiling, kernel.combine, output, inputs[0]);
   } else if (!kernel.family.computes) {
@@ -267,6 +268,34 @@ Offsets random_offsets(Random& random, const RandomKernel& kernel) {
   }
   return {size_of(kernel.inputs[0].type) * between(random, 0, 16),
           size_of(kernel.output.type) * between(random, 0, 16)};
+}
+
+DeviceCopy::DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes,
+                       std::uint64_t offset)
+    : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
+  device->memory().copy_in(address, bytes, nullptr);
+}
+
+reference::Tensor run(Runtime& runtime, const RandomKernel& kernel,
+                      const std::vector<reference::Tensor>& inputs, Offsets offsets) {
+  Device& device = *runtime.device();
+  std::vector<DeviceCopy> copies;
+  Places places;
+  for (const reference::Tensor& input : inputs) {
+    copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
+    places.inputs.push_back(copies.back().address);
+  }
+  reference::Tensor output(kernel.output, poison);
+  const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
+  places.output = target.address;
+  TileRequest request = kernel.request(places);
+  request.chip = runtime.chip();
+  const KernelPlan plan = plan_tiles(request);
+  runtime.kernel(plan).launch(plan);
+  device.streams().synchronize(nullptr);
+  device.memory().copy_out(output.bytes, target.address, nullptr);
+  device.streams().synchronize(nullptr);
+  return output;
 }
 
 }  // namespace gpu

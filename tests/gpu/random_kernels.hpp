@@ -3,6 +3,8 @@
 #include "reference/families.hpp"
 #include "reference/random_maps.hpp"
 
+#include <tmajit/device.hpp>
+#include <tmajit/runtime.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <string>
@@ -48,10 +50,10 @@ struct RandomKernel {
 /// A tensor of random bytes, gaps between rows included.
 [[nodiscard]] reference::Tensor random_tensor(reference::Random& random, const tmajit::TensorView& view);
 
-/// What the kernel leaves in an output whose bytes were all `poison`.
+/// What the kernel leaves in an output whose bytes were all `untouched`.
 [[nodiscard]] reference::Tensor expected_output(const RandomKernel& kernel,
                                                 const std::vector<reference::Tensor>& inputs,
-                                                std::byte poison);
+                                                std::byte untouched);
 
 /// How far tensors lie behind a place that is aligned for anything, in bytes: not at all where tensor maps
 /// need that, anywhere where a family takes any alignment.
@@ -60,5 +62,20 @@ struct Offsets {
   std::uint64_t output = 0;
 };
 [[nodiscard]] Offsets random_offsets(reference::Random& random, const RandomKernel& kernel);
+
+/// Device memory that holds `bytes` from `offset` on, so that alignments other than the allocator's are
+/// tried.
+struct DeviceCopy {
+  DeviceCopy(const std::shared_ptr<tmajit::Device>& device, std::span<const std::byte> bytes,
+             std::uint64_t offset = 0);
+
+  tmajit::Buffer buffer;
+  tmajit::DevicePtr address;
+};
+
+inline constexpr std::byte poison{0xee};
+/// What the kernel leaves in an output that held `poison`.
+[[nodiscard]] reference::Tensor run(tmajit::Runtime& runtime, const RandomKernel& kernel,
+                                    const std::vector<reference::Tensor>& inputs, Offsets offsets);
 
 }  // namespace gpu

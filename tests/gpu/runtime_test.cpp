@@ -1,7 +1,7 @@
 // The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "seed.hpp"
+
 #include <tmajit/device.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -22,16 +23,12 @@ inline std::shared_ptr<tmajit::Device> device() {
   return nullptr;
 }
 
-/// A number from the environment, or `otherwise`: TMAJIT_SEED, TMAJIT_CASES.
-inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
-}
+using tests::from_environment;
 
 /// The seed of a random test, printed so that a failure can be run again with $TMAJIT_SEED.
 inline std::uint64_t seed() {
   static const std::uint64_t value = [] {
-    const std::uint64_t chosen = from_environment("TMAJIT_SEED", std::random_device{}());
+    const std::uint64_t chosen = tests::seed(std::random_device{}());
     std::cout << "TMAJIT_SEED=" << chosen << std::endl;
     return chosen;
   }();

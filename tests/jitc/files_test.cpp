@@ -1,16 +1,9 @@
-#include "files.hpp"
-
 #include "subprocess.hpp"
 
 #include <tmajit/error.hpp>
 
-#include <algorithm>
-#include <thread>
-
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
@@ -78,50 +71,6 @@ TEST_CASE("success replaces the file, keeps its permissions, and follows a link"
   CHECK_THAT(read_file(folder / "real.ptx"), ContainsSubstring(".target sm_90a"));
   CHECK(std::filesystem::status(folder / "real.ptx").permissions() == std::filesystem::perms(0640));
   CHECK(folder.names() == std::vector<std::string>{"link.ptx", "real.ptx"});
-}
-
-TEST_CASE("an output file that is not committed never appears") {
-  const Folder folder;
-  {
-    jitc::OutputFile file(folder / "a");
-    file.write("half");
-    CHECK(folder.names().size() <= 1);
-  }
-  CHECK(folder.names().empty());
-  {
-    jitc::OutputFile file(folder / "a");
-    auto memory = file.reserve(3);
-    std::copy_n("abc", 3, reinterpret_cast<char*>(memory.data()));
-    file.commit();
-  }
-  CHECK(read_file(folder / "a") == "abc");
-  CHECK(folder.names() == std::vector<std::string>{"a"});
-  const auto mask = ::umask(0);
-  ::umask(mask);
-  CHECK(std::filesystem::status(folder / "a").permissions() == std::filesystem::perms(0666 & ~mask));
-}
-
-TEST_CASE("room that the disk does not have is found out before the work") {
-  const Folder folder;
-  jitc::OutputFile file(folder / "a");
-  CHECK_THROWS_AS(file.reserve(std::uint64_t{1} << 60U), tmajit::Error);
-}
-
-TEST_CASE("a file and a pipe are read whole; what cannot be read is an error") {
-  const Folder folder;
-  const std::string text(3'000'000, 'x');
-  write_file(folder / "a", text);
-  const jitc::InputFile file(folder / "a");
-  CHECK(file.bytes().size() == text.size());
-
-  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  std::thread writer([&] { write_file(folder / "pipe", text); });
-  const jitc::InputFile pipe(folder / "pipe");
-  writer.join();
-  CHECK(pipe.bytes().size() == text.size());
-
-  CHECK_THROWS_AS(jitc::InputFile(folder / "b"), tmajit::Error);
-  CHECK_THROWS_AS(jitc::InputFile(folder.path()), tmajit::Error);
 }
 
 TEST_CASE("a program's whole output is taken, both streams at once") {

@@ -1,5 +1,4 @@
 #include "files.hpp"
-#include "process.hpp"
 #include "subprocess.hpp"
 
 #include <tmajit/box_layout.hpp>

@@ -1,8 +1,6 @@
 /// Operations through the program, on a GPU.
 #include "subprocess.hpp"
 
-#include <tmajit/device.hpp>
-
 #include <algorithm>
 
 #include <catch2/catch_test_macros.hpp>
@@ -11,17 +9,6 @@
 
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
-
-namespace {
-
-void require_hopper() {
-  for (const auto& gpu : tmajit::list_gpus()) {
-    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
-  }
-  SKIP("no Hopper GPU: " << (tmajit::list_gpus().empty() ? tmajit::why_no_gpu() : "another one is here"));
-}
-
-}  // namespace
 
 TEST_CASE("operations on a GPU agree with a plain walk, and are timed", "[gpu]") {
   require_hopper();

@@ -1,25 +1,21 @@
-// Files of CUDA C++ on the command line, and what a launch description says of them.
+// Files of CUDA C++ on the command line.
 #include "own_kernel.hpp"
 
-#include "count_expression.hpp"
-#include "launch_description.hpp"
-#include "ptx_launch.hpp"
 #include "subprocess.hpp"
 
 #include <tmajit/codegen.hpp>
-#include <tmajit/error.hpp>
+#include <tmajit/launch/buffers.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
 
 #include <string>
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace jitc;
 using namespace jitc::test;
-using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -50,78 +46,6 @@ class OwnExample {
 };
 
 }  // namespace
-
-TEST_CASE("an expression of whole numbers") {
-  const Counts counts{{"rows", 8}, {"columns", 30}, {"far", -3}};
-  const std::pair<const char*, std::int64_t> right[] = {{"7", 7},
-                                                        {"columns", 30},
-                                                        {" 2 + 3 * rows ", 26},
-                                                        {"(2 + 3) * rows - 1", 39},
-                                                        {"columns / rows", 3},
-                                                        {"columns % rows", 6},
-                                                        {"ceil_div(columns, rows)", 4},
-                                                        {"ceil_div(32, rows)", 4},
-                                                        {"ceil_div(far, 2)", -1},
-                                                        {"min(rows, 3) + max(rows, 3)", 11},
-                                                        {"10 - 4 - 3", 3},
-                                                        {"-far", 3},
-                                                        {"- -2", 2}};
-  for (const auto& [text, value] : right) {
-    CAPTURE(text);
-    CHECK(evaluate_count(text, counts) == value);
-  }
-  const std::pair<const char*, const char*> wrong[] = {
-      {"", "a number or a name is missing"},
-      {"rows +", "a number or a name is missing"},
-      {"rows)", "')' is not expected"},
-      {"(rows", "')' is missing"},
-      {"row", "row is no constant; there are columns, far, rows; did you mean rows?"},
-      {"rows / 0", "a division by 0"},
-      {"rows % 0", "a division by 0"},
-      {"1.5", "'.' is not expected"},
-      {"3x", "3x is no whole number"},
-      {"abs(1, 2)", "abs is no function"},
-      {"min(1)", "',' is missing"},
-      {"9223372036854775807 + 1", "does not fit 64 bits"},
-      {"99999999999 * 99999999999", "does not fit 64 bits"}};
-  for (const auto& [text, why] : wrong) {
-    CAPTURE(text);
-    CHECK_THROWS_MATCHES(evaluate_count(text, counts), tmajit::Error, MessageMatches(ContainsSubstring(why)));
-  }
-  CHECK_THROWS_MATCHES(evaluate_count(std::string(100'000, '('), counts), tmajit::Error,
-                       MessageMatches(ContainsSubstring("nested too deep")));
-}
-
-TEST_CASE("a description's numbers follow from its constants, or from those that are given") {
-  const std::string text = R"json({
-    "constants": {"rows": 8, "on": true, "factor": "0.5f", "far": -1, "stages": "3u"},
-    "include": ["headers"],
-    "grid": ["ceil_div(30, rows)", "stages"], "block": "8 * rows", "shared_bytes": "stages * rows * 128",
-    "buffers": {"x": {"dtype": "f32", "shape": ["3 * rows", 32]}},
-    "parameters": [{"tensor_map": {"buffer": "x", "box": ["rows", 32]}}, {"type": "i32", "value": "far"}]})json";
-  const auto launch = parse_launch(text);
-  CHECK(launch.grid == std::array<std::uint32_t, 3>{4, 3, 1});
-  CHECK(launch.block[0] == 64);
-  CHECK(launch.shared_bytes == 3072);
-  CHECK(launch.buffers[0].shape == std::vector<std::uint64_t>{24, 32});
-  CHECK(std::get<TensorMapParameter>(launch.parameters[0]).box == std::vector<std::uint32_t>{8, 32});
-  CHECK(std::get<ScalarParameter>(launch.parameters[1]).bits == std::vector<std::uint64_t>{0xffffffff});
-  CHECK(launch.include == std::vector<std::string>{"headers"});
-  CHECK(parse_launch(to_json(launch).dump()) == launch);
-
-  const auto other = parse_launch(text, {{"rows", 16}, {"more", 1}});
-  CHECK(other.grid[0] == 2);
-  CHECK(other.constants.size() == 6);
-  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": [8]}, "grid": 1, "block": 1})"), tmajit::Error,
-                       MessageMatches(ContainsSubstring(
-                           "$.constants.rows: a list of 1; a number, true, false or a C++ literal")));
-  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": "eight"}, "grid": 1, "block": 1})"),
-                       tmajit::Error,
-                       MessageMatches(ContainsSubstring("$.constants.rows: the constant rows = eight")));
-  CHECK_THROWS_MATCHES(parse_launch(R"({"constants": {"rows": 8}, "grid": "8 - rows", "block": 1})"),
-                       tmajit::Error,
-                       MessageMatches(ContainsSubstring("$.grid: \"8 - rows\" is 0; a whole number from 1")));
-}
 
 TEST_CASE("jitc runs a file of CUDA C++ and says what it made") {
   const OwnExample example;
@@ -213,10 +137,10 @@ TEST_CASE("a described launch is the same as one that is prepared") {
   const OwnExample example;
   OwnOptions options{
       .include = {}, .constants = {"rows=4"}, .entry = {}, .launch = example.words("run").back()};
-  const OwnFile file = read_own_kernel(example.folder() / "scale.cu", options);
+  const tmajit::KernelFile file = read_own_kernel(example.folder() / "scale.cu", options);
   const std::shared_ptr<tmajit::Device> device = tmajit::make_sim_device();
   const tmajit::Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  LaunchBuffers buffers(*file.launch, file.launch_folder);
+  tmajit::LaunchBuffers buffers(*file.launch, file.launch_folder);
   buffers.upload(device);
   buffers.open_outputs();
   const tmajit::OwnLaunch launch = buffers.own_launch(*file.launch);

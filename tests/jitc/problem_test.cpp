@@ -1,6 +1,6 @@
 #include "problem.hpp"
 
-#include "memory_image.hpp"
+#include "arrays.hpp"
 #include "move_reference.hpp"
 #include "reference/random_elements.hpp"
 #include "subprocess.hpp"

@@ -1,7 +1,5 @@
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "subprocess.hpp"
-
-#include <tmajit/device.hpp>
 
 #include <cstring>
 #include <random>
@@ -13,13 +11,6 @@ using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-void require_hopper() {
-  for (const auto& gpu : tmajit::list_gpus()) {
-    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
-  }
-  SKIP("no Hopper GPU: " << tmajit::why_no_gpu());
-}
 
 template <class Element>
 std::vector<Element> random_elements(std::size_t count, std::uint64_t seed) {

@@ -1,5 +1,5 @@
 /// Operations on the simulated device, through the program itself.
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "subprocess.hpp"
 
 #include <cstring>

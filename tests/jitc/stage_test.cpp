@@ -1,5 +1,6 @@
-#include "nvdisasm.hpp"
 #include "subprocess.hpp"
+
+#include <tmajit/machine/sass.hpp>
 
 #include <algorithm>
 
@@ -58,7 +59,7 @@ TEST_CASE("every stage is data on standard output, the same as what -o writes") 
 }
 
 TEST_CASE("sass is the cubin's machine code") {
-  if (!jitc::find_nvdisasm()) SKIP("no nvdisasm: " << jitc::nvdisasm_remedy());
+  if (!tmajit::find_nvdisasm()) SKIP("no nvdisasm: " << tmajit::nvdisasm_remedy());
   const auto result = jitc::test::jitc({"sass", "copy", "--box", "32x64"});
   INFO(result.err);
   CHECK(result.status == 0);

@@ -1,37 +1,17 @@
 #include "subprocess.hpp"
 
-#include "npy.hpp"
+#include "launch/npy.hpp"
 
-#include <algorithm>
+#include <tmajit/device.hpp>
+
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <numeric>
-#include <sstream>
 
 #include <catch2/catch_test_macros.hpp>
+#include <llvm/Support/Program.h>
 #include <unistd.h>
 
 namespace jitc::test {
-
-Folder::Folder() {
-  auto pattern = (std::filesystem::temp_directory_path() / "jitc-test-XXXXXX").string();
-  REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-  path_ = pattern;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> Folder::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings) {
   static const Folder cache;
@@ -59,25 +39,13 @@ nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status
   return json;
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file.good());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  REQUIRE(file.good());
-}
-
 void write_npy(const std::filesystem::path& path, std::string_view descr,
                const std::vector<std::uint64_t>& shape, std::string_view data) {
-  write_file(path, format_npy_header(descr, shape) + std::string(data));
+  write_file(path, tmajit::format_npy_header(descr, shape) + std::string(data));
 }
 
 std::string data_of(const std::filesystem::path& path) {
-  const jitc::InputArray array(path);
+  const tmajit::InputArray array(path);
   return {reinterpret_cast<const char*>(array.data().data()), array.data().size()};
 }
 
@@ -105,20 +73,16 @@ std::string refusal(const std::vector<std::string>& words, int status) {
   return result.err;
 }
 
-std::uint64_t seed() {
-  if (const char* const text = std::getenv("TMAJIT_SEED"); text != nullptr)
-    return std::strtoull(text, nullptr, 0);
-  return std::random_device{}();
+void require_hopper() {
+  for (const auto& gpu : tmajit::list_gpus()) {
+    if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
+  }
+  SKIP("no Hopper GPU: " << (tmajit::list_gpus().empty() ? tmajit::why_no_gpu() : "another one is here"));
 }
 
 std::filesystem::path find_program(std::string_view program) {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    auto candidate = std::filesystem::path(folder) / program;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
+  const auto found = llvm::sys::findProgramByName(program);
+  return found ? *found : "";
 }
 
 }  // namespace jitc::test

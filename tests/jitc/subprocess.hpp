@@ -1,6 +1,8 @@
 #pragma once
 
-#include "process.hpp"
+#include "machine/process.hpp"
+#include "seed.hpp"
+#include "temporary_folder.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -11,24 +13,16 @@
 
 #include <nlohmann/json.hpp>
 
+namespace jitc {
+using tmajit::ProcessResult;
+using tmajit::run_process;
+}  // namespace jitc
+
 namespace jitc::test {
 
-/// An empty folder that goes away with the object.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  [[nodiscard]] std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-  /// Names of everything in it, sorted.
-  [[nodiscard]] std::vector<std::string> names() const;
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = TemporaryFolder;
+using tests::read_file;
+using tests::write_file;
 
 /// How a run of jitc differs from a plain one.
 struct Surroundings {
@@ -43,8 +37,6 @@ struct Surroundings {
 /// The same; its standard output as JSON. Fails the test if it is none.
 [[nodiscard]] nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status = 0);
 
-[[nodiscard]] std::string read_file(const std::filesystem::path& path);
-void write_file(const std::filesystem::path& path, std::string_view bytes);
 /// A little-endian C-order .npy file.
 void write_npy(const std::filesystem::path& path, std::string_view descr,
                const std::vector<std::uint64_t>& shape, std::string_view data);
@@ -67,7 +59,12 @@ template <class Element>
 [[nodiscard]] std::string refusal(const std::vector<std::string>& words, int status = 2);
 
 /// $TMAJIT_SEED or a fresh one; the test prints it.
-[[nodiscard]] std::uint64_t seed();
+[[nodiscard]] inline std::uint64_t seed() {
+  return tests::seed(std::random_device{}());
+}
+
+/// Skips the test where there is no Hopper GPU.
+void require_hopper();
 
 /// Where `program` is on $PATH; empty if it is not.
 [[nodiscard]] std::filesystem::path find_program(std::string_view program);

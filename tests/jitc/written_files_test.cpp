@@ -1,5 +1,5 @@
 /// Which files a run writes, and as what.
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "subprocess.hpp"
 
 #include <filesystem>

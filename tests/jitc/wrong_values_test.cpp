@@ -1,5 +1,5 @@
 /// Values of options that no operation can take, and inputs that do not fit what is asked for.
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "subprocess.hpp"
 
 #include <cstdint>

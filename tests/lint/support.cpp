@@ -66,9 +66,4 @@ std::vector<std::string> rules(const LintResult& result) {
   return names;
 }
 
-bool has_rule(const LintResult& result, const std::string& rule) {
-  const auto is = [&](const Finding& finding) { return finding.rule == rule; };
-  return std::ranges::any_of(result.findings, is) || std::ranges::any_of(result.notes, is);
-}
-
 }  // namespace tests

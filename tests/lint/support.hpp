@@ -32,6 +32,5 @@ std::string entry(const std::string& body, const std::string& parameters = {},
                   const std::string& before = {});
 
 std::vector<std::string> rules(const tmajit::LintResult& result);
-bool has_rule(const tmajit::LintResult& result, const std::string& rule);
 
 }  // namespace tests

@@ -1,6 +1,6 @@
 // tune() on a device whose clock a test moves.
 #include "ops/scripted_device.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>

@@ -1,6 +1,6 @@
 #include "captured_log.hpp"
 #include "ops/tuning_store.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>

@@ -1,5 +1,5 @@
 // Which headers a source comes to hold.
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/own_kernel.hpp>

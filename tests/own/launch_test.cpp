@@ -1,5 +1,7 @@
 // A kernel of one's own on the simulated device: bound, checked, launched, moved to other memory, timed,
 // linted.
+#include "own/scale_kernel.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/lint.hpp>
 #include <tmajit/own_kernel.hpp>
@@ -19,37 +21,11 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
+using tests::Factors;
 
 namespace {
 
-// y = factor * x + *bias, by tiles of `rows` rows of 32 floats.
-const std::string scale = R"(
-#include "tmajit/barrier.cuh"
-#include "tmajit/bulk_tensor.cuh"
-using namespace tmajit;
-struct Factors { float factor; const float* bias; };
-
-template <int rows, class T>
-__global__ void scale(const __grid_constant__ TensorMap x, T* y, Factors factors) {
-  __shared__ alignas(128) T tile[rows * 32];
-  __shared__ u64 word;
-  const auto full = Barrier<>(ptx::shared_address(&word)).init(1, threadIdx.x == 0);
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    full.expect(sizeof tile);
-    ptx::tensor_load(ptx::shared_address(tile), x, Coordinates<2>{0, static_cast<i32>(rows * blockIdx.x)},
-                     full.address());
-  }
-  full.wait(0);
-  for (int i = threadIdx.x; i < rows * 32; i += blockDim.x)
-    y[blockIdx.x * rows * 32 + i] = factors.factor * tile[i] + *factors.bias;
-}
-)";
-
-struct Factors {
-  float factor;
-  const float* bias;
-};
+const std::string scale = tests::scale_kernel(32);
 
 constexpr std::uint32_t rows = 8;
 constexpr std::uint32_t tiles = 3;
@@ -214,7 +190,7 @@ TEST_CASE("a struct by value may hold tensor maps, which move as others do") {
   replace("const __grid_constant__ TensorMap x, T* y, Factors factors",
           "const __grid_constant__ Factors factors");
   replace("tile), x,", "tile), factors.map,");
-  replace("y[blockIdx.x", "factors.y[blockIdx.x");
+  replace("y[u64", "factors.y[u64");
   replace(" + *factors.bias", "");
   const Kernel kernel = bench.runtime.kernel(
       source({.text = text, .file = "inside.cu", .entry = "scale<rows, float>", .constants = {{"rows", 8}}}));

@@ -1,6 +1,7 @@
 #include "plan/shipped_choices.hpp"
 #include "plan/tuning_json.hpp"
 #include "reference/random_maps.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tuning.hpp>
@@ -50,27 +51,6 @@ TunedChoice sample(std::uint32_t n = 0, double microseconds = 12.5) {
           .choice = {.family = "transpose", .tile = {64, 64}, .threads = 256, .vector_bytes = 16},
           .microseconds = microseconds};
 }
-
-/// A folder of the test's own, removed at its end.
-class Folder {
- public:
-  Folder() {
-    static std::atomic<int> number = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("tmajit-tuning-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  [[nodiscard]] std::ptrdiff_t files() const {
-    return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string message_of(const auto& action) {
   try {
@@ -198,7 +178,7 @@ TEST_CASE("random choices survive the way to a file and back") {
   const auto byte = [&] { return static_cast<std::uint8_t>(random()); };
   const auto small = [&] { return static_cast<std::int8_t>(random()); };
   const auto word = [&] { return reference::one_in(random, 3) ? 0 : static_cast<std::uint32_t>(random()); };
-  const Folder folder;
+  const TemporaryFolder folder;
   for (int i = 0; i < 100; ++i) {
     TuningTable table;
     for (auto n = reference::between(random, 0, 20); n > 0; --n) {
@@ -237,7 +217,7 @@ TEST_CASE("random choices survive the way to a file and back") {
     REQUIRE(again.all() == table.all());
     REQUIRE(again.json() == table.json());
   }
-  CHECK(folder.files() == 1);
+  CHECK(folder.names().size() == 1);
 }
 
 TEST_CASE("what JSON cannot hold is written as what it can") {
@@ -392,7 +372,7 @@ TEST_CASE("keys of later versions are passed over, and so is all whose fields ha
 }
 
 TEST_CASE("files: none is nothing, what cannot be read or written is an I/O error") {
-  const Folder folder;
+  const TemporaryFolder folder;
   TuningTable table;
   table.load(folder / "none.json");
   CHECK(table.all().empty());
@@ -408,9 +388,9 @@ TEST_CASE("files: none is nothing, what cannot be read or written is an I/O erro
   CHECK_THAT(code_of([&] { table.load(folder / "folder"); }), StartsWith("io: cannot read "));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_THAT(code_of([&] { table.load(folder / "pipe"); }), StartsWith("io: cannot read "));
-  CHECK_THAT(code_of([&] { table.save(folder / "none" / "t.json"); }), StartsWith("io: cannot write "));
+  CHECK_THAT(code_of([&] { table.save(folder.path() / "none/t.json"); }), StartsWith("io: cannot write "));
   CHECK_THAT(code_of([&] { table.save(folder / "folder"); }), StartsWith("io: cannot write "));
-  CHECK(folder.files() == 2);
+  CHECK(folder.names().size() == 2);
 
   std::ofstream(folder / "t.json") << "{";
   CHECK_THAT(code_of([&] { table.load(folder / "t.json"); }),

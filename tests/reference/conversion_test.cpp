@@ -1,14 +1,14 @@
 /// Conversions held against the host's own, under each of its roundings.
 #include "reference/conversion.hpp"
 
+#include "numbers/small_float.hpp"
 #include "reference/random.hpp"
-#include "reference/small_float.hpp"
+#include "seed.hpp"
 
 #include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 
 #include <catch2/catch_test_macros.hpp>
@@ -18,11 +18,6 @@ using Rounding = Conversion::Rounding;
 using tmajit::ElementType;
 
 namespace {
-
-std::uint64_t seed() {
-  const char* const text = std::getenv("TMAJIT_SEED");
-  return text == nullptr ? 20261123 : std::strtoull(text, nullptr, 0);
-}
 
 /// Of any exponent, and near the numbers of narrower types.
 double number(reference::Random& random) {
@@ -54,8 +49,8 @@ double to_integral(double value, Rounding rounding) {
 }  // namespace
 
 TEST_CASE("conversions round as the host does") {
-  INFO("TMAJIT_SEED=" << seed());
-  reference::Random random(seed());
+  INFO("TMAJIT_SEED=" << tests::seed(20261123));
+  reference::Random random(tests::seed(20261123));
   constexpr std::pair<Rounding, int> modes[] = {{Rounding::nearest, FE_TONEAREST},
                                                 {Rounding::zero, FE_TOWARDZERO},
                                                 {Rounding::down, FE_DOWNWARD},
@@ -80,10 +75,10 @@ TEST_CASE("conversions round as the host does") {
       CHECK(convert({.to = ElementType::i32, .from = ElementType::f64, .rounding = how, .to_integral = true},
                     bits) == static_cast<std::uint32_t>(static_cast<std::int32_t>(integral)));
     }
-    const auto half = reference::encode(reference::f16_format, value);
+    const auto half = encode(numbers::f16_format, value);
     CHECK(convert({.to = ElementType::f16, .from = ElementType::f64, .rounding = Rounding::nearest}, bits) ==
           half);
-    const auto tiny = reference::encode(reference::e4m3_format, value);
+    const auto tiny = encode(numbers::e4m3_format, value);
     CHECK(convert({.to = ElementType::e4m3, .from = ElementType::f64, .rounding = Rounding::nearest}, bits) ==
           tiny);
   }

@@ -149,14 +149,6 @@ void set(Random& random, Value& field, const Values& values) {
 
 }  // namespace
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 0);
-}
-std::uint64_t seed(std::uint64_t otherwise) {
-  return from_environment("TMAJIT_SEED", otherwise);
-}
-
 TensorMapSpec legal_map(Random& random) {
   TensorMapSpec map{.type = one_of(random, all_element_types),
                     .rank = static_cast<std::uint8_t>(between(random, 1, max_map_rank))};

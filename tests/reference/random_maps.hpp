@@ -2,6 +2,7 @@
 
 #include "reference/map_text.hpp"
 #include "reference/random.hpp"
+#include "seed.hpp"
 
 #include <tmajit/tensor_map_spec.hpp>
 
@@ -9,10 +10,8 @@
 
 namespace reference {
 
-/// The number in an environment variable, `otherwise` where there is none.
-[[nodiscard]] std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
-/// The seed of this run: $TMAJIT_SEED, or `otherwise`. Print it with whatever fails.
-[[nodiscard]] std::uint64_t seed(std::uint64_t otherwise);
+using tests::from_environment;
+using tests::seed;
 
 /// A tensor map that breaks no rule, over the whole range that each field has: tiny and full boxes, extents
 /// up to 2^31, padded, overlapping and zero strides, element strides, interleaved layouts.

@@ -1,4 +1,4 @@
-#include "reference/small_float.hpp"
+#include "numbers/small_float.hpp"
 
 #include <bit>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-using namespace reference;
+using namespace numbers;
 
 namespace {
 

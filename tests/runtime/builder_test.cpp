@@ -1,7 +1,8 @@
 #include "runtime/builder.hpp"
 
+#include "error_of.hpp"
 #include "runtime/fake_device.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/tiles.hpp>
 
@@ -14,6 +15,7 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using tests::error_of;
 
 namespace {
 
@@ -56,17 +58,6 @@ struct Bench {
   Source source{"text", "entry", ""};
   KernelRequest kernel{.custom = &source, .shared_bytes = 4096};
 };
-
-/// The code and text of what `action` throws.
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    (void)action();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error was thrown");
-}
 
 const Error refused(ErrorCode::invalid_image, "cuLibraryLoadData failed");
 

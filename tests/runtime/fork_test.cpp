@@ -3,8 +3,8 @@
 #include "ops/tuning_store.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/single_flight.hpp"
-#include "runtime/temporary_folder.hpp"
 #include "spec/log.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/logging.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "lib/allocations.hpp"
 #include "runtime/fake_device.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/tiles.hpp>

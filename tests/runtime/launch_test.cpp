@@ -1,4 +1,5 @@
 // From plans to the driver's arguments: real plans, real kernels, a device that only records.
+#include "error_of.hpp"
 #include "families/tiles/tile_spec.hpp"
 #include "lib/allocations.hpp"
 #include "plan/violations.hpp"
@@ -26,6 +27,7 @@
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::StartsWith;
 using tests::broken_rules, tests::Rules, tests::Seen;
+using tests::error_of;
 
 namespace {
 using Shape = std::vector<std::uint64_t>;
@@ -69,16 +71,6 @@ TileSpec spec_of(const TileTraits& traits, const TileRequest& request) {
   views.push_back(request.destination.view);
   for (const Tensor& source : request.sources) views.push_back(source.view);
   return tile_spec(traits, request.expression, views, request.tiles);
-}
-
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    (void)action();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error was thrown");
 }
 
 Rules rules(const TileRequest& request) {

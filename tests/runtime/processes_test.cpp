@@ -2,7 +2,7 @@
 #include "runtime/builder.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/single_flight.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
 

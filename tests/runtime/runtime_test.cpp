@@ -1,6 +1,7 @@
+#include "error_of.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/measurable.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
@@ -20,6 +21,7 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
+using tests::error_of;
 
 namespace {
 
@@ -30,16 +32,6 @@ KernelPlan sample(std::string_view expression = "x + 1", DevicePtr in = in_at, D
   const TensorView view = TensorView::contiguous(ElementType::f32, {256, 256});
   return plan_tiles(
       {.family = "map", .destination = {view, out}, .sources = {{view, in}}, .expression = expression});
-}
-
-template <class Action>
-Error error_of(Action&& action) {
-  try {
-    (void)action();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error was thrown");
 }
 
 constexpr std::string_view own_kernel =

@@ -13,42 +13,10 @@
 #include <catch2/generators/catch_generators_range.hpp>
 
 using namespace tmajit;
+using gpu::poison;
 using reference::Random;
 
-namespace {
-
-constexpr std::byte poison{0xee};
-
-struct DeviceCopy {
-  Buffer buffer;
-  DevicePtr address;
-
-  DeviceCopy(const std::shared_ptr<Device>& device, std::span<const std::byte> bytes, std::uint64_t offset)
-      : buffer(device, bytes.size() + offset), address(buffer.address() + offset) {
-    device->memory().copy_in(address, bytes, nullptr);
-  }
-};
-
-reference::Tensor run(Runtime& runtime, const gpu::RandomKernel& kernel,
-                      const std::vector<reference::Tensor>& inputs, gpu::Offsets offsets) {
-  Device& device = *runtime.device();
-  std::vector<DeviceCopy> copies;
-  gpu::Places places;
-  for (const reference::Tensor& input : inputs) {
-    copies.emplace_back(runtime.device(), input.bytes, offsets.inputs);
-    places.inputs.push_back(copies.back().address);
-  }
-  reference::Tensor output(kernel.output, poison);
-  const DeviceCopy target(runtime.device(), output.bytes, offsets.output);
-  places.output = target.address;
-  const KernelPlan plan = plan_tiles(kernel.request(places));
-  runtime.kernel(plan).launch(plan);
-  device.streams().synchronize(nullptr);
-  device.memory().copy_out(output.bytes, target.address, nullptr);
-  return output;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("every family equals the reference, and no correct kernel is reported") {
   const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
@@ -70,7 +38,7 @@ TEST_CASE("every family equals the reference, and no correct kernel is reported"
     for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));
     const gpu::Offsets offsets = gpu::random_offsets(random, kernel);
     const reference::Tensor expected = expected_output(kernel, inputs, poison);
-    const reference::Tensor actual = run(runtime, kernel, inputs, offsets);
+    const reference::Tensor actual = gpu::run(runtime, kernel, inputs, offsets);
     std::vector<std::uint64_t> index;
     const bool differs = first_difference(expected, actual, index);
     INFO("first difference at " << (index.empty() ? 0 : index[0]) << ", "

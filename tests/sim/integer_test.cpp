@@ -1,4 +1,5 @@
 /// Integer instructions of the second row, against host arithmetic over random operands.
+#include "seed.hpp"
 #include "sim/evaluate.hpp"
 
 #include <array>
@@ -14,11 +15,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-std::uint64_t seed() {
-  const char* given = std::getenv("TMAJIT_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 20261121;
-}
-
 /// Operands with many edges among them.
 Words operands(std::mt19937_64& random, std::size_t n) {
   constexpr std::array<std::uint64_t, 9> edges{
@@ -33,7 +29,7 @@ using Function = std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::
 
 /// The body against `expected` over 512 triples.
 void compare(const std::string& body, const Function& expected) {
-  std::mt19937_64 random(seed());
+  std::mt19937_64 random(seed(20261121));
   const Words a = operands(random, 512);
   const Words b = operands(random, 512);
   const Words c = operands(random, 512);
@@ -41,7 +37,7 @@ void compare(const std::string& body, const Function& expected) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::uint64_t want = expected(a[i], b[i], c[i]);
     if (got[i] == want) continue;
-    INFO(body << "\na " << a[i] << " b " << b[i] << " c " << c[i] << " TMAJIT_SEED=" << seed());
+    INFO(body << "\na " << a[i] << " b " << b[i] << " c " << c[i] << " TMAJIT_SEED=" << seed(20261121));
     CHECK(got[i] == want);
     return;
   }

@@ -1,6 +1,7 @@
 #include "spec/overlap.hpp"
 
-#include <cstdlib>
+#include "seed.hpp"
+
 #include <random>
 #include <set>
 #include <vector>
@@ -77,9 +78,7 @@ TEST_CASE("columns, rows and blocks of one array do not overlap") {
 }
 
 TEST_CASE("what is said to be apart is apart") {
-  const char* const given = std::getenv("TMAJIT_SEED");
-  const auto seed =
-      given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : std::random_device{}();
+  const auto seed = static_cast<unsigned>(tests::seed(std::random_device{}()));
   CAPTURE(seed);
   std::mt19937 random(seed);
   const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };

@@ -1,5 +1,6 @@
 #include "bench.hpp"
 #include "cost.hpp"
+#include "machine/process.hpp"
 #include "planning.hpp"
 #include "raw_libraries.hpp"
 
@@ -21,29 +22,18 @@
 namespace bench {
 namespace {
 
-/// As one word of a shell's command.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 /// Runs this program again with `--probe probe`, and returns the two numbers that it printed: what happens
 /// once in a process can be measured once in a process. Throws tmajit::Error{internal} if it did not print
 /// them.
 Cost probe_in_child(const std::string& probe) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = quoted(program) + " --probe=" + quoted(probe);
+  const auto result =
+      tmajit::run_process(std::filesystem::read_symlink("/proc/self/exe"), {"--probe=" + probe});
   Cost cost;
-  int numbers = 0;
-  int status = -1;
-  if (std::FILE* const output = ::popen(command.c_str(), "re"); output != nullptr) {
-    numbers = std::fscanf(output, "%lf %lf", &cost.wall_ms, &cost.cpu_ms);
-    status = ::pclose(output);
-  }
-  if (numbers == 2 && status == 0) return cost;
+  const int numbers = std::sscanf(result.out.c_str(), "%lf %lf", &cost.wall_ms, &cost.cpu_ms);
+  if (numbers == 2 && result.status == 0) return cost;
   throw tmajit::Error(tmajit::ErrorCode::internal,
-                      fmt::format("{} did not print two numbers (exit status {})", command, status));
+                      fmt::format("--probe={} did not print two numbers (exit status {}): {}", probe,
+                                  result.status, result.err));
 }
 
 using Clock = std::chrono::steady_clock;

@@ -65,8 +65,8 @@ class Worker {
   Worker(const ConformanceRun& run, std::size_t first) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) fail_to_start();
-    out_ = Descriptor(ends[0]);
-    const Descriptor in(ends[1]);
+    out_ = tmajit::Descriptor(ends[0]);
+    const tmajit::Descriptor in(ends[1]);
     child_ = ::fork();
     if (child_ < 0) fail_to_start();
     if (child_ != 0) return;
@@ -108,7 +108,7 @@ class Worker {
          std::generic_category().message(errno));
   }
 
-  Descriptor out_;
+  tmajit::Descriptor out_;
   ::pid_t child_ = 0;
   std::string text_;
 };

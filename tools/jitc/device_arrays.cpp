@@ -1,6 +1,6 @@
 #include "device_arrays.hpp"
 
-#include "memory_image.hpp"
+#include "arrays.hpp"
 #include "operations/references.hpp"
 #include "reference/random_elements.hpp"
 #include "terminal.hpp"
@@ -28,6 +28,21 @@ void fill_with_random(std::span<std::byte> array, tmajit::ElementType type, std:
   }
 }
 
+void upload(tmajit::Device& device, tmajit::DevicePtr to, std::span<const std::byte> bytes) {
+  Progress progress("copying to the device", bytes.size());
+  copy_in(device, to, bytes, [&](std::uint64_t copied) { progress.advance(copied); });
+}
+
+void download(tmajit::Device& device, std::span<std::byte> bytes, tmajit::DevicePtr from) {
+  Progress progress("copying from the device", bytes.size());
+  copy_out(device, bytes, from, [&](std::uint64_t copied) { progress.advance(copied); });
+}
+
+MemoryImage image_of(const Array& array, std::span<const std::byte> elements, const HostLayout& layout) {
+  const Progress progress("laying out an input");
+  return MemoryImage::of(array.memory, array.view, elements, layout);
+}
+
 }  // namespace
 
 DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem& problem, std::uint64_t seed)
@@ -46,15 +61,14 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
       layout = problem.files[i].layout();
       elements = problem.files[i].data();
     }
-    images_.push_back(MemoryImage::of(memory, view, elements, layout));
-    copy_in(*device_, inputs_.back().address(), images_.back().bytes);
+    images_.push_back(image_of(problem.inputs[i], elements, layout));
+    upload(*device_, inputs_.back().address(), images_.back().bytes);
   }
   for (const auto& output : problem.outputs) {
     outputs_.push_back(allocate(device_, output));
     if (!problem.combines()) continue;
     if (problem.into) {
-      const auto image =
-          MemoryImage::of(output.memory, output.view, problem.into->data(), problem.into->layout());
+      const auto image = image_of(output, problem.into->data(), problem.into->layout());
       before_.emplace_back(image.bytes.begin(), image.bytes.end());
       continue;
     }
@@ -65,7 +79,7 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
   if (!problem.is_batch()) return;
   const auto size = problem.batch(addresses()).table.size();
   const auto& table = tables_.emplace_back(device_, size);
-  copy_in(*device_, table.address(), problem.batch(addresses()).table);
+  upload(*device_, table.address(), problem.batch(addresses()).table);
 }
 
 Addresses DeviceArrays::addresses() const {
@@ -81,20 +95,20 @@ void DeviceArrays::clear_outputs() const {
     if (before_.empty()) {
       device_->memory().fill(outputs_[i].address(), untouched, outputs_[i].bytes(), nullptr);
     } else {
-      copy_in(*device_, outputs_[i].address(), before_[i]);
+      upload(*device_, outputs_[i].address(), before_[i]);
     }
   }
 }
 
 std::vector<std::byte> DeviceArrays::read_output(std::size_t index) const {
   std::vector<std::byte> memory(problem_.outputs[index].memory.bytes);
-  copy_out(*device_, memory, outputs_[index].address());
+  download(*device_, memory, outputs_[index].address());
   return memory;
 }
 
 void DeviceArrays::read_elements(std::size_t index, std::span<std::byte> elements) const {
   const auto& [view, memory, name] = problem_.outputs[index];
-  if (is_dense(view)) return copy_out(*device_, elements, outputs_[index].address() + memory.first);
+  if (is_dense(view)) return download(*device_, elements, outputs_[index].address() + memory.first);
   gather(elements, read_output(index), memory, view);
 }
 

@@ -4,11 +4,11 @@
 #include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
-#include "text.hpp"
+
+#include <tmajit/report/plan.hpp>
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -18,121 +18,6 @@ namespace jitc {
 namespace {
 
 using tmajit::MoveExplanation;
-using tmajit::MoveStep;
-
-constexpr std::size_t heading_width = 14;
-
-/// Headings on the left, texts on the right, wrapped.
-class Page {
- public:
-  Page(std::size_t width, int fd) : width_(std::max(width, heading_width + 40)), fd_(fd) {}
-
-  void title(std::string_view text) { text_ += fmt::format("{}\n", styled(text, Style::bold, fd_)); }
-  void row(std::string_view heading, std::string_view text) {
-    text_ += labelled(heading, text, heading_width, width_, fd_);
-  }
-  [[nodiscard]] std::string take() { return std::move(text_); }
-  [[nodiscard]] std::size_t text_width() const { return width_ - heading_width; }
-
- private:
-  std::size_t width_;
-  int fd_;
-  std::string text_;
-};
-
-std::string predicted(const MoveStep& step, double microseconds) {
-  const auto bytes = static_cast<double>(step.bytes_read + step.bytes_written);
-  return fmt::format("{:.1f} µs, {:.0f} GB/s", microseconds, bytes / microseconds * 1e-3);
-}
-
-void add_alternatives(Page& page, const MoveStep& step) {
-  if (step.alternatives.empty()) return;
-  Rows rows{{"CHOICE", "PREDICTED", "OF THE CHOSEN"}};
-  for (const auto& other : step.alternatives) {
-    rows.push_back(
-        {other.choice, predicted(step, other.predicted_us),
-         step.predicted_us > 0 ? fmt::format("{:.2f}", other.predicted_us / step.predicted_us) : ""});
-  }
-  page.row("others", format_table(rows, page.text_width()));
-}
-
-void add_step(Page& page, const MoveStep& step) {
-  page.row("kernel", step.choice.empty() ? step.kernel : step.choice);
-  if (!step.why.empty()) page.row("why", step.why);
-  if (!step.canonical.empty()) page.row("canonical", step.canonical);
-  for (std::size_t i = 0; i < step.rewrites.size(); ++i) page.row(i == 0 ? "rewrites" : "", step.rewrites[i]);
-  page.row("tiles", fmt::format("{} of {}{}", counted(step.tiles, "tile"),
-                                step.tile.empty() ? "1" : fmt::to_string(fmt::join(step.tile, "x")),
-                                step.shape.empty() ? "" : fmt::format(" in {}", fmt::join(step.shape, "x"))));
-  page.row("CTA",
-           fmt::format("{} threads, {} registers a thread, {} shared memory, {}", step.threads,
-                       step.registers, describe_bytes(step.shared_bytes), counted(step.stages, "stage")));
-  if (step.ctas_per_sm != 0) {
-    page.row("SM", fmt::format("{} at a time, {} of loads in flight", counted(step.ctas_per_sm, "CTA"),
-                               describe_bytes(step.bytes_in_flight)));
-  }
-  page.row("bytes", fmt::format("{} read, {} written", describe_bytes(step.bytes_read),
-                                describe_bytes(step.bytes_written)));
-  if (step.predicted_us > 0) {
-    page.row("predicted", fmt::format("{}; chosen by {}", predicted(step, step.predicted_us),
-                                      step.tuned ? "a measurement (jitc tune)" : "the cost model"));
-  }
-  add_alternatives(page, step);
-}
-
-}  // namespace
-
-Json to_json(const MoveExplanation& explanation) {
-  Json steps = Json::array();
-  for (const auto& step : explanation.steps) {
-    Json alternatives = Json::array();
-    for (const auto& other : step.alternatives) {
-      alternatives.push_back({{"choice", other.choice}, {"predicted_us", other.predicted_us}});
-    }
-    steps.push_back({{"kernel", step.kernel},
-                     {"choice", step.choice},
-                     {"why", step.why},
-                     {"canonical", step.canonical},
-                     {"rewrites", step.rewrites},
-                     {"shape", step.shape},
-                     {"tile", step.tile},
-                     {"tiles", step.tiles},
-                     {"threads", step.threads},
-                     {"stages", step.stages},
-                     {"shared_bytes", step.shared_bytes},
-                     {"registers", step.registers},
-                     {"ctas_per_sm", step.ctas_per_sm},
-                     {"bytes_in_flight", step.bytes_in_flight},
-                     {"bytes_read", step.bytes_read},
-                     {"bytes_written", step.bytes_written},
-                     {"predicted_us", step.predicted_us},
-                     {"tuned", step.tuned},
-                     {"alternatives", alternatives}});
-  }
-  return {
-      {"shape_class", explanation.shape_class}, {"planning_us", explanation.planning_us}, {"steps", steps}};
-}
-
-std::string explanation_page(const std::string& title, const std::vector<PageRow>& first,
-                             const MoveExplanation& explanation, std::size_t width, int fd) {
-  Page page(width, fd);
-  page.title(title);
-  for (const auto& [heading, text] : first) page.row(heading, text);
-  const std::size_t count = explanation.steps.size();
-  if (count == 0) {
-    page.row("plan", "nothing to move: a dimension has the extent 0");
-    return page.take();
-  }
-  if (!explanation.shape_class.empty()) page.row("class", explanation.shape_class);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (count > 1) page.title(fmt::format("step {} of {}", i + 1, count));
-    add_step(page, explanation.steps[i]);
-  }
-  if (explanation.planning_us > 0) page.row("planned in", fmt::format("{:.1f} µs", explanation.planning_us));
-  return page.take();
-}
-
-namespace {
 
 struct ExplainOptions {
   ProblemOptions problem;
@@ -167,7 +52,7 @@ int explain(const ExplainOptions& options, bool json) {
                         {"present", choice.present},
                         {"sm_count", chip.sm_count},
                         {"gb_per_s", chip.gbps}};
-    report.update(to_json(explanation));
+    report.update(Json::parse(explanation_json(explanation)));
     print_json(report);
     return 0;
   }
@@ -176,8 +61,8 @@ int explain(const ExplainOptions& options, bool json) {
                          Style::warn, STDERR_FILENO));
   }
   const auto width = std::min(columns(STDOUT_FILENO), widest_page);
-  const std::vector<PageRow> first{{"device", fmt::format("{}, {} SMs", chip.name, chip.sm_count)}};
-  write_stdout(explanation_page(describe(problem), first, explanation, width, STDOUT_FILENO));
+  const std::vector<tmajit::PageRow> first{{"device", fmt::format("{}, {} SMs", chip.name, chip.sm_count)}};
+  write_stdout(explanation_text(describe(problem), first, explanation, width, takes_colour(STDOUT_FILENO)));
   return 0;
 }
 

@@ -1,88 +1,16 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
+#include "launch/files.hpp"
 
-#include <llvm/Support/MemoryBuffer.h>
 #include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
+using tmajit::InputFile;
+using tmajit::OutputFile;
+using tmajit::require_distinct;
 
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
-
-/// A whole file for reading: mapped if it is a large regular one, read into memory if it is a pipe.
-class InputFile {
- public:
-  /// Throws Error{io}.
-  explicit InputFile(const std::filesystem::path& path);
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(text())); }
-  /// The same as characters; of no encoding that is known.
-  [[nodiscard]] std::string_view text() const noexcept { return buffer_->getBuffer(); }
-
- private:
-  std::unique_ptr<llvm::MemoryBuffer> buffer_;
-};
-
-/// A file that appears under its name whole or not at all: it is written without a name (or under a temporary
-/// one in the same folder) and named by commit(). A pipe or device is written directly.
-class OutputFile {
- public:
-  /// Opens the file, so that a folder that is missing or not writable is found out at once. Throws Error{io}.
-  explicit OutputFile(std::filesystem::path path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  /// Throws Error{io}: disk full, file too large …
-  void write(std::span<const std::byte> bytes);
-  void write(std::string_view text);
-  /// Reserves `size` bytes on the disk and maps them; what they hold when commit() is called is the file.
-  /// Throws Error{io} if there is no room.
-  [[nodiscard]] std::span<std::byte> reserve(std::uint64_t size);
-  /// Brings everything to the disk and names the file. Throws Error{io}.
-  void commit();
-
- private:
-  [[noreturn]] void fail(const std::string& what, int error) const;
-  void open_unnamed();
-  void publish();
-
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;  ///< empty while the file has no name, or is written directly
-  Descriptor file_;
-  std::span<std::byte> mapped_;  ///< by reserve()
-  bool direct_ = false;
-};
-
-/// Throws Error{invalid_argument} where two of the files that are to be written are one file, or one of them
-/// is also read. Pipes and devices may be written several times.
-void require_distinct(std::span<const std::filesystem::path> written,
-                      std::span<const std::filesystem::path> read = {});
-
-/// Writes all of `bytes` to `fd`. Throws Error{io}, "cannot write <name>: …".
-void write_fully(int fd, std::span<const std::byte> bytes, std::string_view name);
-/// The same to standard output.
+/// Writes all of `text` to standard output. Throws Error{io}.
 void write_stdout(std::string_view text);
 template <class... Values>
 void write_stdout(fmt::format_string<Values...> text, Values&&... values) {

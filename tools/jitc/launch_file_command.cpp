@@ -1,9 +1,10 @@
 #include "commands.hpp"
 #include "files.hpp"
-#include "launch_file.hpp"
 #include "option_group.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
+
+#include <tmajit/launch/kernels.hpp>
 
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@ struct LaunchFileOptions {
 
 int write_launch(const LaunchFileOptions& options) {
   const InputFile file(options.ptx);
-  const std::string text = first_launch(file.text(), options.ptx, options.entry).dump(2) + "\n";
+  const std::string text = tmajit::first_launch(file.text(), options.ptx, options.entry) + "\n";
   if (options.out.empty()) {
     write_stdout(text);
     return 0;

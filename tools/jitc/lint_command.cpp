@@ -8,15 +8,14 @@
 #include "parse.hpp"
 #include "plan_kernels.hpp"
 #include "ptx/parser.hpp"
-#include "ptx_kernels.hpp"
-#include "ptx_launch.hpp"
 #include "report.hpp"
 #include "spec/suggestion.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
-#include <tmajit/lint.hpp>
+#include <tmajit/launch/buffers.hpp>
+#include <tmajit/launch/kernels.hpp>
 #include <tmajit/runtime.hpp>
 
 #include <algorithm>
@@ -119,7 +118,7 @@ void add_facts(const LintCommand& command, Subject& subject) {
 std::string entry_of(const Subject& subject, const std::string& words) {
   if (words.empty() || !tmajit::ptx::parse(subject.text, subject.options.name)) return {};
   try {
-    return choose_kernel(kernels_of(subject.text, subject.options.name), words).name;
+    return tmajit::choose_kernel(tmajit::kernels_of(subject.text, subject.options.name), words).name;
   } catch (const Error& error) {
     refuse("{}: --entry: {}", subject.options.name, error.what());
   }
@@ -143,32 +142,10 @@ Subject read_file(const LintCommand& command) {
   return subject;
 }
 
-/// The tensor maps that a launch describes.
-void add_maps(const OwnFile& file, std::vector<MapFacts>& facts) {
-  if (!file.launch) return;
-  const LaunchBuffers buffers(*file.launch, file.launch_folder);
-  for (std::size_t i = 0; i < file.launch->parameters.size(); ++i) {
-    const auto& parameter = file.launch->parameters[i];
-    const auto path = fmt::format("$.parameters[{}]", i);
-    const auto add = [&](const TensorMapParameter& map, std::uint64_t offset) {
-      facts.push_back(map_facts(std::to_string(i), buffers.tensor_map(map, path + ".tensor_map")));
-      facts.back().offset = offset;
-    };
-    if (const auto* const map = std::get_if<TensorMapParameter>(&parameter)) add(*map, 0);
-    const auto* const structure = std::get_if<StructParameter>(&parameter);
-    if (structure == nullptr) continue;
-    const auto offsets = field_offsets(*structure);
-    for (std::size_t f = 0; f < structure->fields.size(); ++f) {
-      if (const auto* const map = std::get_if<TensorMapParameter>(&structure->fields[f].value))
-        add(*map, offsets[f]);
-    }
-  }
-}
-
 /// The kernel of a file of CUDA C++.
 Subject make_own_kernel(const LintCommand& command) {
   const std::string& path = command.problem.word;
-  const OwnFile file = read_own_kernel(path, command.own);
+  const tmajit::KernelFile file = read_own_kernel(path, command.own);
   const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
   const auto runtime = planning_runtime(command.compiler);
   Subject subject;
@@ -178,7 +155,11 @@ Subject make_own_kernel(const LintCommand& command) {
   }
   subject.text = subject.artifact.ptx;
   subject.options.name = path + ".ptx";
-  naming(command.own.launch, [&] { add_maps(file, subject.options.maps); });
+  if (file.launch) {
+    subject.options.maps = naming(command.own.launch, [&] {
+      return tmajit::LaunchBuffers(*file.launch, file.launch_folder).map_facts(*file.launch);
+    });
+  }
   add_facts(command, subject);
   return subject;
 }

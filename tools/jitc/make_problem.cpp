@@ -1,4 +1,4 @@
-#include "memory_image.hpp"
+#include "arrays.hpp"
 #include "operand_types.hpp"
 #include "parse.hpp"
 #include "problem.hpp"

@@ -1,6 +1,7 @@
 #include "move_reference.hpp"
 
-#include "memory_image.hpp"
+#include "arrays.hpp"
+#include "launch/strided.hpp"
 #include "operations/stencil/reference.hpp"
 #include "reference/scalar.hpp"
 #include "text.hpp"
@@ -17,6 +18,7 @@ namespace jitc {
 namespace {
 
 using reference::Rounding;
+using tmajit::for_each_row;
 
 double as_double(const reference::Scalar& value) {
   return std::visit([](auto v) { return static_cast<double>(v); }, value);

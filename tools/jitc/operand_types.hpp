@@ -1,6 +1,6 @@
 #pragma once
 
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "options.hpp"
 
 #include <tmajit/element_type.hpp>

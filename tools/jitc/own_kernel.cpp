@@ -1,40 +1,22 @@
 #include "own_kernel.hpp"
 
-#include "files.hpp"
 #include "option_group.hpp"
 #include "options.hpp"
 #include "usage.hpp"
-
-#include <tmajit/compile.hpp>
-#include <tmajit/error.hpp>
 
 #include <algorithm>
 #include <array>
 
 #include <CLI/CLI.hpp>
-#include <llvm/Demangle/Demangle.h>
-#include <spdlog/fmt/fmt.h>
 
 namespace jitc {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// NAME=VALUE
 tmajit::KernelConstant parse_constant(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) refuse("-D {}: a name and its value are needed: stages=4", text);
   return tmajit::KernelConstant::parse(text.substr(0, equals), text.substr(equals + 1));
-}
-
-/// Where CUDA's headers lie, if they are here: a text that needs none compiles without.
-std::vector<fs::path> cuda_folders() {
-  try {
-    return tmajit::cuda_include_folders();
-  } catch (const tmajit::Error& error) {
-    if (error.code() != tmajit::ErrorCode::unavailable) throw;
-    return {};
-  }
 }
 
 }  // namespace
@@ -77,34 +59,10 @@ void check_own_usage(const CLI::App& command, std::string_view word, bool ptx) {
   }
 }
 
-OwnFile read_own_kernel(const std::string& path, const OwnOptions& options) {
-  OwnFile file;
-  file.kernel.text = InputFile(path).text();
-  file.kernel.file = path;
-  file.kernel.entry = options.entry;
-  for (const std::string& text : options.constants) file.kernel.constants.push_back(parse_constant(text));
-  auto& folders = file.kernel.include_folders;
-  const fs::path beside = fs::path(path).parent_path();
-  folders.push_back(beside.empty() ? "." : beside);
-  folders.insert(folders.end(), options.include.begin(), options.include.end());
-  if (!options.launch.empty()) {
-    const InputFile text(options.launch);
-    file.launch_folder = fs::path(options.launch).parent_path();
-    file.launch = naming(options.launch, [&] { return parse_launch(text.text(), file.kernel.constants); });
-    file.kernel.constants = file.launch->constants;
-    if (file.kernel.entry.empty()) file.kernel.entry = file.launch->entry;
-    for (const std::string& folder : file.launch->include) folders.push_back(file.launch_folder / folder);
-  }
-  const auto cuda = cuda_folders();
-  folders.insert(folders.end(), cuda.begin(), cuda.end());
-  return file;
-}
-
-std::string shown_entry(const std::string& symbol) {
-  std::string name = llvm::demangle(symbol);
-  // A template's begins with the type that it returns.
-  if (name != symbol && name.starts_with("void ")) name.erase(0, 5);
-  return name;
+tmajit::KernelFile read_own_kernel(const std::string& path, const OwnOptions& options) {
+  std::vector<tmajit::KernelConstant> constants;
+  for (const std::string& text : options.constants) constants.push_back(parse_constant(text));
+  return tmajit::read_kernel_file(path, options.launch, options.entry, std::move(constants), options.include);
 }
 
 }  // namespace jitc

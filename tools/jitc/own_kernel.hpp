@@ -1,11 +1,7 @@
 #pragma once
 
-#include "launch_description.hpp"
+#include <tmajit/launch/description.hpp>
 
-#include <tmajit/own_kernel.hpp>
-
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,18 +31,7 @@ void add_launch_option(CLI::App& command, OwnOptions& values);
 /// Throws Error{invalid_argument} for an option of operations beside a file, or of files beside an operation.
 void check_own_usage(const CLI::App& command, std::string_view word, bool ptx = false);
 
-/// A kernel's file, and its launch if one is described.
-struct OwnFile {
-  tmajit::OwnKernel kernel;
-  std::optional<LaunchDescription> launch;
-  std::filesystem::path launch_folder;
-};
-
-/// Reads both. Headers are looked for beside the file, in -I, in "include" of the launch, and where CUDA's
-/// own are. Throws what the parts throw.
-[[nodiscard]] OwnFile read_own_kernel(const std::string& path, const OwnOptions& options);
-
-/// A kernel's name in PTX as its author wrote it: "scale<3, float>(float*)".
-[[nodiscard]] std::string shown_entry(const std::string& symbol);
+/// tmajit::read_kernel_file() of what the options say.
+[[nodiscard]] tmajit::KernelFile read_own_kernel(const std::string& path, const OwnOptions& options);
 
 }  // namespace jitc

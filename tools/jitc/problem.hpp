@@ -1,7 +1,6 @@
 #pragma once
 
-#include "memory_image.hpp"
-#include "npy.hpp"
+#include "arrays.hpp"
 #include "operations.hpp"
 
 #include <tmajit/ragged.hpp>

@@ -3,8 +3,6 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "own_kernel.hpp"
-#include "ptx_kernels.hpp"
-#include "ptx_launch.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -12,8 +10,9 @@
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/launch/buffers.hpp>
+#include <tmajit/launch/kernels.hpp>
 
-#include <functional>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -21,61 +20,20 @@
 namespace jitc {
 namespace {
 
-/// The launches of a description, those before it first.
-std::vector<const KernelLaunch*> all_launches(const LaunchDescription& description) {
-  std::vector<const KernelLaunch*> all;
-  for (const KernelLaunch& earlier : description.before) all.push_back(&earlier);
-  all.push_back(&description);
-  return all;
+/// A description with its buffers on a device. `file` is the launch file.
+tmajit::DescribedLaunch upload(const tmajit::LaunchDescription& description, const std::string& file,
+                               const std::shared_ptr<tmajit::Device>& device) {
+  const Progress progress("copying to the device");
+  return {description, file, device};
 }
 
-/// A description with its buffers on a device.
-class DescribedLaunch {
- public:
-  /// `file` is the description's, which messages name.
-  DescribedLaunch(const LaunchDescription& description, const std::filesystem::path& folder, std::string file,
-                  const std::shared_ptr<tmajit::Device>& device)
-      : file_(std::move(file)), buffers_(naming(file_, [&] { return LaunchBuffers(description, folder); })) {
-    buffers_.upload(device);
-    for (const KernelLaunch* const launch : all_launches(description)) {
-      Step& step = steps_.emplace_back();
-      step.shape = shape_of(*launch);
-      step.bytes = naming(file_, [&] { return buffers_.parameter_bytes(*launch); });
-      for (auto& parameter : step.bytes) step.parameters.push_back(parameter.data());
-    }
-    buffers_.open_outputs();
+void write_outputs(tmajit::DescribedLaunch& launch, Json& report, bool json) {
+  const Progress progress("copying from the device");
+  for (const auto& path : launch.buffers().download()) {
+    report["outputs"].push_back(path);
+    if (!json) say("output", path);
   }
-
-  /// Launches `kernels`, of all_launches(): pointers to a Kernel or a LoadedKernel.
-  template <class Kernels>
-  void operator()(const Kernels& kernels) const {
-    naming(file_, [&] {
-      for (std::size_t i = 0; i < steps_.size(); ++i)
-        kernels[i]->launch(steps_[i].shape, steps_[i].parameters, nullptr);
-    });
-  }
-  /// Of the last.
-  [[nodiscard]] const tmajit::LaunchShape& shape() const noexcept { return steps_.back().shape; }
-  [[nodiscard]] std::uint64_t bytes() const { return buffers_.bytes(); }
-
-  void write_outputs(Json& report, bool json) {
-    for (const auto& path : buffers_.download()) {
-      report["outputs"].push_back(path);
-      if (!json) say("output", path);
-    }
-  }
-
- private:
-  struct Step {
-    tmajit::LaunchShape shape;
-    std::vector<std::vector<std::byte>> bytes;
-    std::vector<void*> parameters;
-  };
-
-  std::string file_;
-  LaunchBuffers buffers_;
-  std::vector<Step> steps_;
-};
+}
 
 /// Names the kernels of all but the last.
 void say_before(const std::vector<tmajit::Artifact>& artifacts) {
@@ -93,22 +51,22 @@ int run_ptx(const RunOptions& options, bool json) {
   const InputFile file(options.ptx);
   const std::string ptx(file.text());
   const InputFile launch_file(options.own.launch);
-  auto description = naming(options.own.launch, [&] { return parse_launch(launch_file.text()); });
+  auto description = naming(options.own.launch, [&] { return tmajit::parse_launch(launch_file.text()); });
   if (!options.own.entry.empty()) description.entry = options.own.entry;
   if (!description.constants.empty() || !description.include.empty()) {
     refuse("{}: $: \"constants\" and \"include\" are for files of CUDA C++; {} is compiled already",
            options.own.launch, options.ptx);
   }
-  const auto entries = kernels_of(ptx, options.ptx);
+  const auto entries = tmajit::kernels_of(ptx, options.ptx);
   const auto folder = std::filesystem::path(options.own.launch).parent_path();
   std::string source;
   if (!description.source.empty()) source = InputFile(folder / description.source).text();
   std::vector<tmajit::Artifact> artifacts;
-  for (const KernelLaunch* const launch : all_launches(description)) {
+  for (const tmajit::KernelLaunch* const launch : description.launches()) {
     tmajit::Artifact& artifact = artifacts.emplace_back();
     artifact.ptx = ptx;
     artifact.source = source;
-    artifact.entry = naming(options.own.launch, [&] { return match_kernel(*launch, entries).name; });
+    artifact.entry = naming(options.own.launch, [&] { return tmajit::match_kernel(*launch, entries).name; });
   }
 
   const auto choice = select_device(options.device, options.simulation, true);
@@ -118,29 +76,31 @@ int run_ptx(const RunOptions& options, bool json) {
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     kernels.push_back(naming(options.ptx, [&] { return device->kernels().load(artifacts[i]); }));
     naming(options.own.launch,
-           [&] { kernels[i]->allow_shared_bytes(all_launches(description)[i]->shared_bytes); });
+           [&] { kernels[i]->allow_shared_bytes(description.launches()[i]->shared_bytes); });
     shown.push_back(&artifacts[i]);
   }
-  DescribedLaunch launch(description, folder, options.own.launch, device);
+  auto launch = upload(description, options.own.launch, device);
 
   if (!json) {
     say_before(artifacts);
     say("kernel", "{} of {}", tmajit::check::shown_name(artifacts.back().entry), options.ptx);
     say_launch(device->info(), launch.shape());
   }
-  Json report{{"ptx", options.ptx}, {"entry", artifacts.back().entry}, {"launch", to_json(description)}};
+  Json report{{"ptx", options.ptx},
+              {"entry", artifacts.back().entry},
+              {"launch", Json::parse(launch_json(description))}};
   report["run"] = run_json(device->info(), launch.shape());
   const bool right = choice.simulation->run(
-      shown, [&] { launch(kernels); }, report, json);
+      shown, [&] { naming(options.own.launch, [&] { launch(kernels); }); }, report, json);
   report["outputs"] = Json::array();
-  if (choice.simulation->writes(right)) launch.write_outputs(report, json);
+  if (choice.simulation->writes(right)) write_outputs(launch, report, json);
   print_result(options, choice, report, json);
   return right ? exit_code::done : exit_code::found;
 }
 
 int run_own_kernel(const RunOptions& options, bool json) {
   const std::string& path = options.problem.word;
-  const OwnFile file = read_own_kernel(path, options.own);
+  const tmajit::KernelFile file = read_own_kernel(path, options.own);
   auto chosen = runtime_options(options.compiler);
   const auto choice = select_device(options.device, options.simulation, options.wants_simulation);
   const auto& device = choice.device;
@@ -148,19 +108,20 @@ int run_own_kernel(const RunOptions& options, bool json) {
 
   chosen.device = device;
   const tmajit::Runtime runtime(std::move(chosen));
-  LaunchDescription description = *file.launch;
+  tmajit::LaunchDescription description = *file.launch;
   std::vector<tmajit::Kernel> compiled;
   std::vector<tmajit::Artifact> artifacts;
-  for (const KernelLaunch* const launch : all_launches(description)) {
+  for (const tmajit::KernelLaunch* const launch : description.launches()) {
     tmajit::OwnKernel own = file.kernel;
     if (launch != &description) own.entry = launch->entry;
     const Progress progress("compiling");
     const tmajit::Source source = naming(path, [&] { return tmajit::source(own); });
     artifacts.push_back(compiled.emplace_back(runtime.kernel(source, launch->shared_bytes)).artifact());
-    KernelLaunch named = *launch;
+    tmajit::KernelLaunch named = *launch;
     named.entry = artifacts.back().entry;
-    naming(options.own.launch,
-           [&] { static_cast<void>(match_kernel(named, kernels_of(artifacts.back().ptx, path))); });
+    naming(options.own.launch, [&] {
+      static_cast<void>(tmajit::match_kernel(named, tmajit::kernels_of(artifacts.back().ptx, path)));
+    });
   }
   description.entry = artifacts.back().entry;
   const tmajit::Kernel& kernel = compiled.back();
@@ -170,29 +131,29 @@ int run_own_kernel(const RunOptions& options, bool json) {
     kernels.push_back(&compiled[i]);
     shown.push_back(&artifacts[i]);
   }
-  DescribedLaunch launch(description, file.launch_folder, options.own.launch, device);
+  auto launch = upload(description, options.own.launch, device);
 
   if (!json) {
     say_before(artifacts);
-    say("kernel", "{} of {}", shown_entry(artifacts.back().entry), path);
+    say("kernel", "{} of {}", tmajit::check::full_name(artifacts.back().entry), path);
     say("cubin", "{}: {}", describe_origin(kernel), describe_resources(kernel, description.shared_bytes));
     say_launch(device->info(), launch.shape());
   }
-  Json report{{"file", path}, {"launch", to_json(description)}};
+  Json report{{"file", path}, {"launch", Json::parse(launch_json(description))}};
   report.update(to_json(kernel, launch.shape()));
   report["run"] = run_json(device->info(), launch.shape());
-  const auto run_once = [&] { launch(kernels); };
+  const auto run_once = [&] { naming(options.own.launch, [&] { launch(kernels); }); };
   report["outputs"] = Json::array();
   if (choice.simulation) {
     const bool right = choice.simulation->run(shown, run_once, report, json);
-    if (choice.simulation->writes(right)) launch.write_outputs(report, json);
+    if (choice.simulation->writes(right)) write_outputs(launch, report, json);
     print_result(options, choice, report, json);
     return right ? exit_code::done : exit_code::found;
   }
   run_once();
   device->streams().synchronize(nullptr);
-  launch.write_outputs(report, json);  // of the first run: a kernel may read what it writes
-  const Measurement measured = measure(*device, launch.bytes(), options.repeat, run_once);
+  write_outputs(launch, report, json);  // of the first run: a kernel may read what it writes
+  const Measurement measured = measure(*device, launch.buffers().bytes(), options.repeat, run_once);
   report["run"].update(to_json(measured));
   if (!json) say_time(measured);
   print_result(options, choice, report, json);

@@ -1,6 +1,7 @@
+#include "arrays.hpp"
 #include "commands.hpp"
 #include "device_arrays.hpp"
-#include "memory_image.hpp"
+#include "files.hpp"
 #include "move_reference.hpp"
 #include "plan_kernels.hpp"
 #include "run.hpp"

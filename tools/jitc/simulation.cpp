@@ -1,12 +1,12 @@
 #include "simulation.hpp"
 
-#include "check/kernel_name.hpp"
 #include "option_group.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 
 #include <tmajit/lint.hpp>
+#include <tmajit/report/findings.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -42,39 +42,10 @@ struct Result {
   double host_seconds = 0;
 };
 
-/// Where it is, who did it, what was found, what is legal and what helps: a heading each.
-void say_report(const Report& report, const Artifacts& artifacts) {
-  const auto times = report.count > 1 ? fmt::format(", {} times", report.count) : std::string();
-  say("report", styled(report.rule, Style::bad, STDERR_FILENO) + times);
-  const auto width = std::min(columns(STDERR_FILENO), widest_page);
-  const auto part = [&](std::string_view heading, std::string_view text) {
-    if (!text.empty()) tell(labelled(heading, text, 11, width, STDERR_FILENO));
-  };
-  part("where",
-       "kernel " + tmajit::check::shown_name(report.kernel) +
-           (report.ptx_line == 0 ? ""
-                                 : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
-  for (const auto& place : source_places(artifacts, report)) part("source", describe(place));
-  part("who",
-       fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", ")));
-  part("found", report.found);
-  part("legal", report.expected);
-  part("remedy", report.remedy);
-}
-
-Json report_json(const Report& report, const Artifacts& artifacts) {
-  Json json = to_json(report);
-  json["source"] = to_json(source_places(artifacts, report));
-  json["cta"] = report.cta;
-  json["thread"] = report.thread;
-  json["count"] = report.count;
-  return json;
-}
-
 /// Options, counts and every report.
 Json simulation_json(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   Json reports = Json::array();
-  for (const auto& report : result.reports) reports.push_back(report_json(report, artifacts));
+  for (const auto& report : result.reports) reports.push_back(Json::parse(report_json(report, artifacts)));
   return {{"mode", options.mode},
           {"seed", options.seed},
           {"instruction_limit", options.limit},
@@ -92,7 +63,12 @@ void say_result(const SimulationOptions& options, const Result& result, const Ar
                              : counted(result.reports.size(), "report"));
   if (!result.printed.empty())
     say("printed", result.printed.substr(0, result.printed.find_last_not_of('\n') + 1));
-  for (const auto& report : result.reports) say_report(report, artifacts);
+  const auto width = std::min(columns(STDERR_FILENO), widest_page);
+  for (const auto& report : result.reports) {
+    say("report", styled(report.rule, Style::bad, STDERR_FILENO) +
+                      (report.count > 1 ? fmt::format(", {} times", report.count) : ""));
+    tell(report_text(report, artifacts, width, takes_colour(STDERR_FILENO)));
+  }
 }
 
 std::vector<std::string> allowed_rules(const SimulationOptions& options) {

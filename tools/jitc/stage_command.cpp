@@ -1,16 +1,17 @@
 #include "commands.hpp"
 #include "files.hpp"
-#include "nvdisasm.hpp"
 #include "option_group.hpp"
 #include "own_kernel.hpp"
 #include "plan_kernels.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
 #include "usage.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/machine/sass.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -65,7 +66,7 @@ Product make_source(tmajit::Source source, const StageOptions& options) {
 Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape) {
   const auto artifact = kernel.artifact();
   Product product{.data = stage == Stage::ptx    ? artifact.ptx
-                          : stage == Stage::sass ? disassemble(artifact.cubin)
+                          : stage == Stage::sass ? tmajit::disassemble(artifact.cubin)
                                                  : cubin_text(artifact)};
   product.report = to_json(kernel, shape);
   product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
@@ -76,7 +77,7 @@ Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::L
 /// Of a file of CUDA C++, by the launch that --launch describes, if it does.
 Product make_own_product(Stage stage, const StageOptions& options) {
   const std::string& path = options.problem.word;
-  const OwnFile file = read_own_kernel(path, options.own);
+  const tmajit::KernelFile file = read_own_kernel(path, options.own);
   tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
   Product product;
   if (stage == Stage::source) {

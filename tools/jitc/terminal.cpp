@@ -1,8 +1,5 @@
 #include "terminal.hpp"
 
-#include "text.hpp"
-
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -29,23 +26,7 @@ bool takes_colour(int fd) {
 }
 
 std::string styled(std::string_view text, Style style, int fd) {
-  if (!takes_colour(fd)) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(style), text);
-}
-
-std::string labelled(std::string_view heading, std::string_view text, std::size_t margin, std::size_t width,
-                     int fd) {
-  std::string page;
-  auto label = styled(fmt::format("  {:<{}}", heading, margin - 2), Style::dim, fd);
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  for (const auto line : split(text, '\n')) {
-    const auto indent = std::min(line.find_first_not_of(' '), line.size());
-    for (const auto& part : wrap(line.substr(indent), std::max(width, margin + 40) - margin - indent)) {
-      page += fmt::format("{}{:{}}{}\n", label, "", indent, part);
-      label = std::string(margin, ' ');
-    }
-  }
-  return page;
+  return tmajit::styled(text, style, takes_colour(fd));
 }
 
 void tell(std::string_view text) noexcept {

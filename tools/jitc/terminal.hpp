@@ -1,5 +1,7 @@
 #pragma once
 
+#include "report/text.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -21,14 +23,10 @@ namespace jitc {
 /// Whether `fd` is a terminal and $NO_COLOR is not set.
 [[nodiscard]] bool takes_colour(int fd);
 
-enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them
+using tmajit::Style;
 /// `text` in a colour, if `fd` takes colours.
 [[nodiscard]] std::string styled(std::string_view text, Style style, int fd);
 
-/// A heading, and from column `margin` on the lines of `text`, each wrapped and after the spaces it begins
-/// with; at most `width` columns wide, in colour if `fd` takes colours.
-[[nodiscard]] std::string labelled(std::string_view heading, std::string_view text, std::size_t margin,
-                                   std::size_t width, int fd);
 /// Wider pages are hard to read, however wide the terminal.
 inline constexpr std::size_t widest_page = 118;
 

@@ -2,11 +2,11 @@
 #include "tune_own.hpp"
 
 #include "files.hpp"
-#include "ptx_launch.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
+#include <tmajit/launch/buffers.hpp>
 #include <tmajit/own_tuning.hpp>
 
 #include <list>
@@ -18,7 +18,7 @@
 namespace jitc {
 namespace {
 
-using tmajit::ConstantChoices, tmajit::KernelConstant, tmajit::OwnTuneReport;
+using tmajit::ConstantChoices, tmajit::KernelConstant, tmajit::LaunchBuffers, tmajit::OwnTuneReport;
 
 /// Of "stages=2,3,4".
 ConstantChoices parse_choices(const std::string& text) {
@@ -70,13 +70,13 @@ class Variants {
     own.constants.clear();
     for (const auto& constant : constants) own.constants.push_back(assignment(constant));
     own.constants.insert(own.constants.end(), options_.own.constants.begin(), options_.own.constants.end());
-    const OwnFile file = read_own_kernel(options_.file, own);
+    const tmajit::KernelFile file = read_own_kernel(options_.file, own);
     const std::lock_guard lock(mutex_);
     return {file.kernel, naming(own.launch, [&] { return buffers_of(file).own_launch(*file.launch); })};
   }
 
  private:
-  const LaunchBuffers& buffers_of(const OwnFile& file) {
+  const LaunchBuffers& buffers_of(const tmajit::KernelFile& file) {
     for (const auto& [described, buffers] : all_) {
       if (described == file.launch->buffers) return buffers;
     }
@@ -88,7 +88,7 @@ class Variants {
   std::shared_ptr<tmajit::Device> device_;
   const TuneOwnOptions& options_;
   std::mutex mutex_;
-  std::list<std::pair<std::vector<BufferDescription>, LaunchBuffers>> all_;
+  std::list<std::pair<std::vector<tmajit::BufferDescription>, LaunchBuffers>> all_;
 };
 
 /// The launch's text with other constants: what else it says, expressions of them included, stays.

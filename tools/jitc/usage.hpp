@@ -1,41 +1,11 @@
 #pragma once
 
-#include <tmajit/error.hpp>
-
-#include <filesystem>
-#include <string>
-#include <utility>
-
-#include <spdlog/fmt/fmt.h>
+#include "spec/refuse.hpp"
 
 namespace jitc {
 
-/// Throws Error{code} with a message in fmt's format.
-template <class... Values>
-[[noreturn]] void fail(tmajit::ErrorCode code, fmt::format_string<Values...> message, Values&&... values) {
-  throw tmajit::Error(code, fmt::format(message, std::forward<Values>(values)...));
-}
-
-/// Throws Error{invalid_argument}: what was typed, or stands in a file, can never be right.
-template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
-  fail(tmajit::ErrorCode::invalid_argument, message, std::forward<Values>(values)...);
-}
-[[noreturn]] inline void refuse(const std::string& message) {
-  throw tmajit::Error(tmajit::ErrorCode::invalid_argument, message);
-}
-
-/// Runs `work`, naming the file in front of what it complains about; a SpecError's violations name their
-/// places.
-template <class Work>
-auto naming(const std::filesystem::path& file, const Work& work) {
-  try {
-    return work();
-  } catch (const tmajit::SpecError&) {
-    throw;
-  } catch (const tmajit::Error& error) {
-    fail(error.code(), "{}: {}", file.string(), error.what());
-  }
-}
+using tmajit::fail;
+using tmajit::naming;
+using tmajit::refuse;
 
 }  // namespace jitc

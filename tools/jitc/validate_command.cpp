@@ -40,7 +40,7 @@ int validate(const ProblemOptions& options, bool json) {
       text = fmt::format("{}: there is nothing to move\n", styled("legal", Style::good, STDOUT_FILENO));
     write_stdout(text);
   } else {
-    write_stdout(violation_table(broken, columns(STDOUT_FILENO)));
+    write_stdout(tmajit::violations_text(broken, columns(STDOUT_FILENO)));
     tell("{} {} broken\n", styled("illegal:", Style::bad, STDERR_FILENO), counted(broken.size(), "rule"));
   }
   return broken.empty() ? 0 : 2;

@@ -3,7 +3,9 @@
 /// Findings in the formats that code hosts and CI services read: SARIF 2.1.0 (OASIS) and JUnit XML.
 #include <tmajit/finding.hpp>
 #include <tmajit/report/source_place.hpp>
+#include <tmajit/sim.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,14 @@ struct FindingsReport {
 /// A finding as one JSON object on one line: its fields, its rule's meaning and where the rule is written.
 /// Text that is no UTF-8 is replaced.
 [[nodiscard]] TMAJIT_API std::string finding_json(const Finding& finding);
+/// A report of the simulated device: its finding, source, CTA, thread and count, likewise.
+[[nodiscard]] TMAJIT_API std::string report_json(const Report& report,
+                                                 const std::vector<const Artifact*>& artifacts);
+/// The same for people, a heading on the left for each part: where it is, the thread, what was found, what is
+/// legal and what helps. At most `width` columns wide; with ANSI colours if `colour`.
+[[nodiscard]] TMAJIT_API std::string report_text(const Report& report,
+                                                 const std::vector<const Artifact*>& artifacts,
+                                                 std::size_t width, bool colour);
 /// A SARIF log of one run. A finding stands at its source's line if that is known; its PTX is a related
 /// location.
 [[nodiscard]] TMAJIT_API std::string findings_sarif(const FindingsReport& report);

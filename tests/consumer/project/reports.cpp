@@ -4,7 +4,9 @@
 #include <tmajit/compile.hpp>
 #include <tmajit/report/findings.hpp>
 #include <tmajit/report/layout.hpp>
+#include <tmajit/report/plan.hpp>
 #include <tmajit/report/source_place.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <string>
 #include <vector>
@@ -50,9 +52,37 @@ void write_findings() {
                               .kernels = {},
                               .findings = {&finding, 1},
                               .places = places};
+  Report reported;
+  static_cast<Finding&>(reported) = finding;
+  expect(contains(report_json(reported, artifacts), "\"k.cu\""), "report_json()");
+  expect(contains(report_text(reported, artifacts, 80, false), "k.cu:2"), "report_text()");
   expect(contains(finding_json(finding), "\"ptx_line\":4"), "finding_json()");
   expect(contains(findings_sarif(report), "\"version\": \"2.1.0\""), "findings_sarif()");
   expect(contains(findings_junit(report), "tests=\"1\" failures=\"1\""), "findings_junit()");
+}
+
+void write_plans() {
+  const TensorView view = TensorView::contiguous(ElementType::f32, {64, 64});
+  const KernelPlan plan = plan_tiles({.family = "copy", .destination = view, .sources = {view}});
+  expect(contains(plan_json(plan), "\"family\":\"copy\""), "plan_json()");
+  expect(contains(describe(plan), "threads"), "describe() of a plan");
+  expect(describe(view) == "f32 64x64" && contains(view_json(view), "[64,64]"), "describe() of a view");
+  MoveExplanation explanation;
+  explanation.steps.emplace_back().kernel = "copy";
+  expect(contains(explanation_json(explanation), "\"kernel\":\"copy\""), "explanation_json()");
+  expect(contains(explanation_text("copy", {}, explanation, 80, false), "kernel"), "explanation_text()");
+  const std::vector<Violation> broken{{"box.rank", "box", "6", "at most 5", "5", "cuda.h"}};
+  expect(contains(violations_json(broken), "box.rank"), "violations_json()");
+  expect(contains(violations_text(broken, 80), "box.rank"), "violations_text()");
+  try {
+    expect(contains(compiler_json(compiler()), "NVRTC"), "compiler_json()");
+    const Kernel kernel = Runtime({.cache_directory = std::nullopt}).kernel(plan);
+    expect(contains(kernel_json(kernel, plan.launch_shape()), "\"registers\""), "kernel_json()");
+    expect(contains(describe_origin(kernel), "compiled in"), "describe_origin()");
+    expect(contains(describe_resources(kernel, 0), "registers"), "describe_resources()");
+  } catch (const Error& error) {
+    expect(error.code() == ErrorCode::unavailable, error.what());
+  }
 }
 
 }  // namespace
@@ -60,4 +90,5 @@ void write_findings() {
 void use_reports() {
   draw_layout();
   write_findings();
+  write_plans();
 }

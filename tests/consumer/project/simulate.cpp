@@ -150,7 +150,8 @@ void lint(const std::string& ptx) {
 
 }  // namespace
 
-void use_reports();  // in reports.cpp
+void use_launches();  // in launches.cpp
+void use_reports();   // in reports.cpp
 
 int main() try {
   const std::shared_ptr<SimDevice> device = make_sim_device({.seed = 3});
@@ -163,6 +164,7 @@ int main() try {
   improve(matrices);
   lint(launch(runtime, matrices));
   report(*device);
+  use_launches();
   use_reports();
   std::puts("tmajit::sim " TMAJIT_VERSION_STRING);
   return EXIT_SUCCESS;

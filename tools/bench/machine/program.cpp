@@ -1,14 +1,13 @@
 #include "program.hpp"
 
+#include "launch/files.hpp"
+#include "spec/refuse.hpp"
+
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -76,26 +75,12 @@ void Report::clear_progress() noexcept {
   progress_shown_ = false;
 }
 
-// Beside `path` first: a full disk leaves no half a file.
 void Report::write(const std::string& path) const {
-  const std::string partial = fmt::format("{}.{}.partial", path, getpid());
-  errno = 0;
-  std::ofstream file(partial);
-  file << json.dump(2) << '\n';
-  file.close();
-  std::error_code error;
-  if (!file) {
-    error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
-  } else if (std::filesystem::is_directory(path)) {
-    error = std::make_error_code(std::errc::is_a_directory);
-  } else {
-    std::filesystem::rename(partial, path, error);
-  }
-  if (!error) return;
-  std::error_code ignored;
-  std::filesystem::remove(partial, ignored);
-  throw tmajit::Error(tmajit::ErrorCode::io,
-                      fmt::format("--json {}: the file cannot be written: {}", path, error.message()));
+  tmajit::naming("--json", [&] {
+    tmajit::OutputFile file(path);
+    file.write(json.dump(2) + "\n");
+    file.commit();
+  });
 }
 
 nlohmann::ordered_json to_json(const Samples& samples) {

@@ -1,0 +1,254 @@
+#include "check/kernel_name.hpp"
+#include "launch/parameter_uses.hpp"
+#include "ptx/parser.hpp"
+#include "report/json.hpp"
+#include "spec/refuse.hpp"
+
+#include <tmajit/launch/kernels.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+using Kind = ParameterUse::Kind;
+using ptx::ScalarType;
+
+/// How launches call a type; of bits the unsigned integer.
+std::string type_name(ScalarType type) {
+  std::string name(ptx::name(type));
+  if (name[0] == 'b' && name != "bf16") name[0] = 'u';
+  if (name[0] == 's') name[0] = 'i';
+  return name;
+}
+
+/// "int const*" of C++ as the type of a buffer's elements; empty for what launches have no name for.
+std::string pointed_type(std::string type) {
+  if (!type.ends_with('*')) return {};
+  type.pop_back();
+  for (const std::string_view word : {" const", "const "}) {
+    const auto at = type.find(word);
+    if (at != std::string::npos) type.erase(at, word.size());
+  }
+  constexpr std::pair<std::string_view, std::string_view> names[] = {{"float", "f32"},
+                                                                     {"double", "f64"},
+                                                                     {"int", "i32"},
+                                                                     {"unsigned int", "u32"},
+                                                                     {"short", "i16"},
+                                                                     {"unsigned short", "u16"},
+                                                                     {"signed char", "i8"},
+                                                                     {"unsigned char", "u8"},
+                                                                     {"char", "i8"},
+                                                                     {"long", "i64"},
+                                                                     {"unsigned long", "u64"},
+                                                                     {"long long", "i64"},
+                                                                     {"unsigned long long", "u64"},
+                                                                     {"__half", "f16"},
+                                                                     {"__nv_bfloat16", "bf16"},
+                                                                     {"__nv_fp8_e4m3", "e4m3"},
+                                                                     {"__nv_fp8_e5m2", "e5m2"}};
+  for (const auto& [cpp, name] : names) {
+    if (type == cpp) return std::string(name);
+  }
+  return {};
+}
+
+/// "float*" and "int" of "ns::scale<3>(float*, int)".
+std::vector<std::string> argument_types(std::string_view shown) {
+  std::vector<std::string> types;
+  if (!shown.ends_with(')')) return types;
+  std::size_t begin = shown.size() - 1;  // of the last pair of parentheses that are not inside others
+  for (int depth = 1; depth > 0 && begin > 0;) {
+    const char c = shown[--begin];
+    depth += c == ')' ? 1 : c == '(' ? -1 : 0;
+  }
+  int depth = 0;
+  std::string type;
+  for (const char c : shown.substr(begin + 1, shown.size() - begin - 2)) {
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      types.push_back(std::exchange(type, {}));
+    } else if (c != ' ' || !type.empty()) {
+      type += c;
+    }
+  }
+  if (!type.empty()) types.push_back(type);
+  return types;
+}
+
+class Draft {
+ public:
+  Draft(std::string_view text, const ptx::Module& module, const ptx::Function& function,
+        const PtxKernel& kernel)
+      : function_(function),
+        kernel_(kernel),
+        shown_(check::full_name(function.name)),
+        types_(argument_types(shown_)),
+        is_triton_(text.find("LLVM NVPTX") != text.npos && text.find("nvvm.reqntid") == text.npos &&
+                   kernel.block.has_value()) {
+    if (types_.size() != function.parameters.size()) types_.assign(function.parameters.size(), "");
+    const auto flat = ptx::resolve(module, function);
+    if (!flat) refuse("kernel \"{}\": {}", shown_, flat.diagnostics.front().message);
+    uses_ = parameter_uses(*flat.function);
+    shared_ = std::ranges::any_of(module.directives, [](const ptx::Directive& directive) {
+      const auto* const variable = std::get_if<ptx::Variable>(&directive);
+      return variable != nullptr && variable->space == ptx::StateSpace::shared &&
+             variable->linkage == ptx::Linkage::extern_;
+    });
+  }
+
+  [[nodiscard]] Json make() {
+    Json json{{"entry", shown_}};
+    json["grid"] = "? CTAs: x, or [x, y, z]";
+    if (const auto& block = kernel_.block ? kernel_.block : kernel_.most_block) {
+      json["block"] = *block;
+      if (!kernel_.block) json["note"] = "block is the largest that .maxntid allows";
+    } else {
+      json["block"] = "? threads of a CTA: x, or [x, y, z]";
+    }
+    if (kernel_.cluster) json["cluster"] = *kernel_.cluster;
+    if (kernel_.needs_cluster) json["cluster"] = "? CTAs of a cluster: x, or [x, y, z]";
+    if (shared_) json["shared_bytes"] = "? bytes of dynamic shared memory";
+    json["buffers"] = Json::object();
+    Json parameters = Json::array();
+    for (std::size_t i = 0; i < uses_.size(); ++i) parameters.push_back(parameter(i));
+    json["buffers"] = std::move(buffers_);
+    json["parameters"] = std::move(parameters);
+    return json;
+  }
+
+ private:
+  /// As it is declared, without what compilers put before the numbers that they give.
+  [[nodiscard]] std::string name(std::size_t i) const {
+    const std::string& name = function_.parameters[i].name;
+    const std::string prefix = function_.name + "_param_";
+    return name.starts_with(prefix) ? "p" + name.substr(prefix.size()) : name;
+  }
+
+  std::string add_buffer(const std::string& name, const std::string& type, const std::string& note) {
+    Json buffer{{"dtype", type.empty() ? "? element type" : type},
+                {"shape", "? extents of a dense array, outermost first"}};
+    if (!note.empty()) buffer["note"] = note;
+    buffers_[name] = std::move(buffer);
+    return name;
+  }
+
+  Json value_of(const ParameterUse& use, const std::string& name, const std::string& cpp) {
+    if (use.kind == Kind::map) {
+      Json map{
+          {"buffer",
+           add_buffer(name, "", use.rank == 0 ? "" : fmt::format("of a tensor map of rank {}", use.rank))}};
+      if (use.im2col)
+        map["pixel_box"] = "? {\"lower\", \"upper\", \"channels\", \"pixels\"} of the im2col map";
+      else
+        map["box"] = use.rank == 0
+                         ? "? extents of the box, outermost first"
+                         : fmt::format("? extents of the box, {} numbers, outermost first", use.rank);
+      map["swizzle"] = "? none, 32B, 64B or 128B";
+      return {{"tensor_map", std::move(map)}};
+    }
+    if (use.kind == Kind::address) {
+      std::string type = pointed_type(cpp);
+      if (type.empty() && use.elements) type = type_name(*use.elements);
+      if (!is_type(type)) type.clear();
+      return {{"buffer", add_buffer(name, type, "")}};
+    }
+    Json value = "? " + (cpp.empty() ? "a number" : cpp);
+    if (use.count > 1) value = Json(std::vector<std::string>(use.count, "? a number"));
+    return {{"type", is_type(type_name(use.type)) ? type_name(use.type) : "u32"},
+            {"value", std::move(value)}};
+  }
+
+  static bool is_type(const std::string& word) {
+    static constexpr auto types = all_element_types;  // the libraries share no variable
+    return std::ranges::any_of(types, [&](ElementType type) { return tmajit::name(type) == word; });
+  }
+
+  /// A parameter that the kernel does not read is anything; zeros will do.
+  [[nodiscard]] Json unread(std::size_t i) const {
+    const auto& variable = function_.parameters[i];
+    const std::uint64_t bytes = kernel_.parameters[i].bytes;
+    const bool is_number = variable.extents.empty() && variable.vector_width == 1;
+    Json json = is_number
+                    ? Json{{"type", type_name(variable.type)}, {"value", 0}}
+                    : Json{{"struct", Json::array({Json{{"type", "u8"}, {"value", 0}}})}, {"bytes", bytes}};
+    json["note"] = "the kernel never reads it";
+    return json;
+  }
+
+  Json parameter(std::size_t i) {
+    const auto& uses = uses_[i];
+    const auto& variable = function_.parameters[i];
+    const std::uint64_t bytes = kernel_.parameters[i].bytes;
+    std::vector<std::string> notes;
+    if (!types_[i].empty()) notes.push_back(types_[i]);
+    if (const std::string role = triton_role(i); !role.empty()) notes.push_back(role);
+    const bool is_read = !uses.empty() && !(uses.size() == 1 && is_unread_pointer(i));
+    Json json;
+    if (!is_read) {
+      json = unread(i);
+      notes.emplace_back(json["note"]);
+    } else if (uses.size() == 1 && uses[0].offset == 0 && uses[0].bytes() == bytes) {
+      // A number has the type that is declared, where that says more than the load's.
+      ParameterUse use = uses[0];
+      if (use.kind == Kind::number && variable.extents.empty()) use.type = variable.type;
+      json = value_of(use, name(i), types_[i]);
+    } else {
+      Json fields = Json::array();
+      for (const ParameterUse& use : uses) {
+        fields.push_back(value_of(use, fmt::format("{}_{}", name(i), use.offset), ""));
+        fields.back()["at"] = use.offset;
+      }
+      json = {{"struct", std::move(fields)}, {"bytes", bytes}};
+    }
+    if (!notes.empty()) json["note"] = fmt::format("{}", fmt::join(notes, "; "));
+    return json;
+  }
+
+  /// A declared `.ptr` of which the body knows nothing.
+  [[nodiscard]] bool is_unread_pointer(std::size_t i) const {
+    return is_triton_ && i + 2 >= uses_.size() && uses_[i][0].kind == Kind::address && !uses_[i][0].loaded;
+  }
+
+  /// What Triton passes there by itself.
+  [[nodiscard]] std::string triton_role(std::size_t i) const {
+    if (!is_triton_) return {};
+    if (i + 2 >= uses_.size() && function_.parameters[i].pointer)
+      return "Triton's last parameters are scratch memory, null where a kernel needs none";
+    std::size_t map = i;
+    while (map > 0 && !is_map(map) && i - map < 11) --map;
+    if (!is_map(map) || map == i) return {};
+    const std::size_t rank = uses_[map][0].rank;
+    const std::size_t at = i - map - 1;
+    if (at < rank) return fmt::format("Triton: extent {} of the tensor of {}", at, name(map));
+    if (at < 2 * rank)
+      return fmt::format("Triton: stride {} of the tensor of {}, in elements", at - rank, name(map));
+    return {};
+  }
+  [[nodiscard]] bool is_map(std::size_t i) const {
+    return !uses_[i].empty() && uses_[i][0].kind == Kind::map;
+  }
+
+  const ptx::Function& function_;
+  const PtxKernel& kernel_;
+  std::string shown_;
+  std::vector<std::string> types_;  ///< of the parameters in C++, or empty
+  std::vector<std::vector<ParameterUse>> uses_;
+  bool shared_ = false;
+  bool is_triton_;
+  Json buffers_ = Json::object();
+};
+
+}  // namespace
+
+std::string first_launch(std::string_view text, std::string_view file, const std::string& entry) {
+  const auto kernels = kernels_of(text, file);
+  const PtxKernel& kernel = choose_kernel(kernels, entry);
+  const auto parsed = ptx::parse(text, file);
+  return json_text(Draft(text, *parsed.module, *parsed.module->find(kernel.name), kernel).make(), 2);
+}
+
+TMAJIT_END

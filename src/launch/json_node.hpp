@@ -1,0 +1,124 @@
+#pragma once
+
+#include "launch/count_expression.hpp"
+#include "report/json.hpp"
+#include "spec/refuse.hpp"
+
+#include <tmajit/element_type.hpp>
+#include <tmajit/tensor_view.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+TMAJIT_BEGIN
+
+/// A value of a JSON text and its path in there, which every complaint begins with: "$.grid[1]: …".
+class JsonNode {
+ public:
+  using Value = nlohmann::json;
+
+  /// The root, "$". Whole numbers may be expressions of `counts`, which must outlive it, unless that is null.
+  explicit JsonNode(const Value& value, const Counts* counts = nullptr) : value_(&value), counts_(counts) {}
+
+  [[nodiscard]] const Value& value() const noexcept { return *value_; }
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  /// Throws Error{invalid_argument}: path, what was found, and what is wanted, in fmt's format.
+  template <class... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> wanted, Values&&... values) const {
+    fail("{}; {}", shown(*value_), fmt::format(wanted, std::forward<Values>(values)...));
+  }
+  /// Throws Error{invalid_argument}: path and message.
+  template <class... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> message, Values&&... values) const {
+    tmajit::refuse("{}: {}", path_, fmt::format(message, std::forward<Values>(values)...));
+  }
+
+  /// A value as a message shows it: short, and fit to print.
+  [[nodiscard]] static std::string shown(const Value& value);
+
+  // Each refuses a value that is something else.
+
+  /// Checks that this is an object of no other keys than these.
+  void expect_keys(std::initializer_list<std::string_view> keys) const;
+  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] std::optional<JsonNode> find(std::string_view key) const;
+  [[nodiscard]] JsonNode at(std::string_view key) const;
+  [[nodiscard]] std::vector<JsonNode> elements() const;
+  [[nodiscard]] std::vector<JsonNode> members() const;
+  [[nodiscard]] const std::string& string() const;
+  /// Or an expression of such a value: "ceil_div(columns, rows)".
+  [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
+  /// The bit pattern of a number of `type`: a JSON number within its range (rounded to nearest for floats),
+  /// "nan", "inf" or "-inf", the pattern itself, "0x7fc0", or an expression of a whole number.
+  [[nodiscard]] std::uint64_t number(ElementType type) const;
+
+ private:
+  /// A member, which has a key, or an element.
+  JsonNode(const Value& value, const JsonNode& parent, const std::string& step, std::string key = {})
+      : value_(&value), path_(parent.path_ + step), key_(std::move(key)), counts_(parent.counts_) {}
+
+  /// The value of an expression; nothing for a value that is none.
+  [[nodiscard]] std::optional<std::int64_t> count() const;
+  [[nodiscard]] static std::string step(std::string_view key);
+  [[nodiscard]] std::uint64_t pattern_number(ElementType type) const;
+  [[nodiscard]] std::uint64_t whole_number(ElementType type) const;
+  [[nodiscard]] std::uint64_t float_number(ElementType type) const;
+
+  const Value* value_;
+  std::string path_ = "$";
+  std::string key_ = {};
+  const Counts* counts_ = nullptr;
+};
+
+/// Parses a text. Throws Error{invalid_argument} with line and column for what is no JSON, and for a key that
+/// stands twice in one object.
+[[nodiscard]] JsonNode::Value parse_json(std::string_view text);
+
+/// Runs one of the library's parse functions; what it refuses is refused at the node's path.
+template <class Parse>
+auto read_name(const JsonNode& node, const Parse& parse) {
+  const auto& text = node.string();
+  try {
+    return parse(text);
+  } catch (const Error& error) {
+    node.fail("{}", error.what());
+  }
+}
+
+template <class Parse, class Value>
+void read_optional(const JsonNode& node, std::string_view key, const Parse& parse, Value& value) {
+  if (const auto found = node.find(key)) value = read_name(*found, parse);
+}
+
+[[nodiscard]] inline ElementType read_type(const JsonNode& node) {
+  return read_name(node, [](const std::string& text) { return parse_element_type(text); });
+}
+
+/// One number a dimension, of which there are `least_entries` to as many as a view has.
+template <class Number>
+std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, std::uint64_t least,
+                              std::uint64_t most) {
+  const auto elements = node.elements();
+  if (elements.size() < least_entries || elements.size() > max_view_rank) {
+    node.refuse("{} to {} numbers are needed, outermost dimension first", least_entries, max_view_rank);
+  }
+  std::vector<Number> numbers;
+  numbers.reserve(elements.size());
+  for (const auto& element : elements) numbers.push_back(static_cast<Number>(element.integer(least, most)));
+  return numbers;
+}
+
+/// A pattern says every value of every type exactly.
+[[nodiscard]] inline Json patterns(const std::vector<std::uint64_t>& values) {
+  Json list = Json::array();
+  for (const auto bits : values) list.push_back(fmt::format("{:#x}", bits));
+  return list;
+}
+
+TMAJIT_END

@@ -1,0 +1,266 @@
+#include "launch/parameter.hpp"
+
+#include "report/text.hpp"
+#include "spec/suggestion.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+using FieldValue = StructParameter::Value;
+
+constexpr std::uint64_t u32_limit = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t u64_limit = std::numeric_limits<std::uint64_t>::max();
+/// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
+constexpr std::size_t most_parameter_bytes = 32'764;
+
+std::uint64_t alignment_of(const FieldValue& value) {
+  if (const auto* scalar = std::get_if<ScalarParameter>(&value)) return size_of(scalar->type);
+  return std::holds_alternative<TensorMapParameter>(value) ? StructParameter::map_alignment : 8;
+}
+
+KernelParameter as_parameter(const FieldValue& value) {
+  return std::visit([](const auto& one) -> KernelParameter { return one; }, value);
+}
+std::uint64_t bytes_of_field(const FieldValue& value) {
+  return bytes_of(as_parameter(value));
+}
+
+/// Where its last field ends.
+std::uint64_t end_of(const StructParameter& parameter) {
+  const auto offsets = field_offsets(parameter);
+  return offsets[parameter.fields.size() - 1] + bytes_of_field(parameter.fields.back().value);
+}
+
+/// The corners are any numbers, as those of a box: validate() names every rule that they break.
+PixelBoxDescription read_pixel_box(const JsonNode& node) {
+  node.expect_keys({"lower", "upper", "channels", "pixels"});
+  PixelBoxDescription box;
+  const auto read_corner = [&](std::string_view key, std::vector<std::int32_t>& corner) {
+    const auto list = node.at(key);
+    const auto elements = list.elements();
+    if (elements.empty() || elements.size() > max_view_rank)
+      list.refuse("a number for each dimension of an image is needed, outermost first");
+    for (const auto& element : elements)
+      corner.push_back(static_cast<std::int32_t>(element.number(ElementType::i32)));
+  };
+  read_corner("lower", box.lower);
+  read_corner("upper", box.upper);
+  if (box.upper.size() != box.lower.size())
+    node.at("upper").fail("{} numbers; lower has {}", box.upper.size(), box.lower.size());
+  box.channels = static_cast<std::uint32_t>(node.at("channels").integer(0, u32_limit));
+  box.pixels = static_cast<std::uint32_t>(node.at("pixels").integer(0, u32_limit));
+  return box;
+}
+
+class ParameterReader {
+ public:
+  explicit ParameterReader(const std::vector<BufferDescription>& buffers) : buffers_(buffers) {}
+
+  [[nodiscard]] KernelParameter read(const JsonNode& node) const {
+    if (node.has("struct")) return read_struct(node);
+    return as_parameter(read_value(node, false));
+  }
+
+ private:
+  [[nodiscard]] StructParameter read_struct(const JsonNode& node) const {
+    node.expect_keys({"struct", "bytes", "note"});
+    StructParameter result;
+    const auto list = node.at("struct");
+    const auto elements = list.elements();
+    if (elements.empty()) list.refuse("a struct has fields");
+    std::uint64_t end = 0;
+    for (const auto& element : elements) {
+      StructParameter::Field field{.value = read_value(element, true), .at = {}};
+      const auto at = element.find("at");
+      const std::uint64_t alignment = alignment_of(field.value);
+      if (at) {
+        field.at = at->integer(end, most_parameter_bytes);
+        if (*field.at % alignment != 0)
+          at->refuse("{} lies at a multiple of {} bytes", describe(as_parameter(field.value)), alignment);
+      }
+      result.fields.push_back(std::move(field));
+      end = end_of(result);
+      if (end > most_parameter_bytes)
+        element.fail("the struct's fields take {} bytes up to here; parameters have at most {}", end,
+                     most_parameter_bytes);
+    }
+    if (const auto bytes = node.find("bytes")) result.bytes = bytes->integer(end, most_parameter_bytes);
+    return result;
+  }
+
+  /// A field may say its place, too.
+  [[nodiscard]] FieldValue read_value(const JsonNode& node, bool is_field) const {
+    if (node.has("tensor_map")) {
+      is_field ? node.expect_keys({"tensor_map", "at", "note"}) : node.expect_keys({"tensor_map", "note"});
+      return read_map(node.at("tensor_map"));
+    }
+    const auto expect = [&](std::string_view first, std::string_view second) {
+      is_field ? node.expect_keys({first, second, "at", "note"}) : node.expect_keys({first, second, "note"});
+    };
+    if (node.has("buffer")) {
+      expect("buffer", "offset");
+      return read_pointer(node);
+    }
+    if (!node.has("type")) {
+      node.refuse(
+          "a parameter is {{\"type\", \"value\"}}, {{\"buffer\"}}, {{\"tensor_map\"}} or {{\"struct\"}}; a "
+          "field one of the first three");
+    }
+    expect("type", "value");
+    ScalarParameter scalar{.type = read_type(node.at("type")), .bits = {}};
+    const auto value = node.at("value");
+    if (!value.value().is_array()) {
+      scalar.bits.push_back(value.number(scalar.type));
+      return scalar;
+    }
+    const auto elements = value.elements();
+    if (elements.empty() || elements.size() > most_parameter_bytes) value.refuse("an array has elements");
+    for (const auto& element : elements) scalar.bits.push_back(element.number(scalar.type));
+    return scalar;
+  }
+
+  [[nodiscard]] PointerParameter read_pointer(const JsonNode& node) const {
+    const auto name = node.at("buffer");
+    const auto known = std::ranges::find(buffers_, name.string(), &BufferDescription::name);
+    if (known == buffers_.end()) {
+      std::vector<std::string_view> names;
+      names.reserve(buffers_.size());
+      for (const auto& buffer : buffers_) names.push_back(buffer.name);
+      if (names.empty()) name.refuse("$.buffers has none");
+      name.refuse("$.buffers has {}{}", fmt::join(names, ", "), suggestion(name.string(), names));
+    }
+    PointerParameter pointer{.buffer = name.string()};
+    if (const auto offset = node.find("offset")) pointer.offset = offset->integer(0, u64_limit >> 1U);
+    return pointer;
+  }
+
+  [[nodiscard]] TensorMapParameter read_map(const JsonNode& node) const {
+    node.expect_keys({"buffer", "offset", "note", "dtype", "shape", "strides", "box", "pixel_box",
+                      "element_strides", "interleave", "swizzle", "l2_promotion", "oob_fill"});
+    TensorMapParameter map;
+    map.at = read_pointer(node);
+    if (const auto type = node.find("dtype")) map.type = read_type(*type);
+    // Any numbers: validate() names every rule that they break, where a parser would stop at the first.
+    if (const auto pixel_box = node.find("pixel_box")) {
+      if (node.has("box")) pixel_box->fail("a map has a \"box\", or the pixels of an im2col map");
+      map.pixel_box = read_pixel_box(*pixel_box);
+    } else {
+      map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_limit);
+    }
+    const auto read_like_box = [&]<class Number>(std::string_view key, std::vector<Number>& numbers,
+                                                 std::uint64_t most) {
+      const auto list = node.find(key);
+      if (!list) return;
+      numbers = read_list<Number>(*list, 0, 0, most);
+      if (numbers.size() == map.rank()) return;
+      list->fail("{} dimensions; the box has {}", numbers.size(), map.rank());
+    };
+    read_like_box("shape", map.shape, u64_limit);
+    read_like_box("strides", map.strides, u64_limit);
+    read_like_box("element_strides", map.element_strides, u32_limit);
+    read_optional(node, "interleave", parse_interleave, map.interleave);
+    read_optional(node, "swizzle", parse_swizzle, map.swizzle);
+    read_optional(node, "l2_promotion", parse_l2_promotion, map.l2_promotion);
+    read_optional(node, "oob_fill", parse_oob_fill, map.oob_fill);
+    return map;
+  }
+
+  const std::vector<BufferDescription>& buffers_;
+};
+
+Json json_of(const ScalarParameter& scalar) {
+  return {{"type", name(scalar.type)}, {"value", patterns(scalar.bits)}};
+}
+
+Json json_of(const PointerParameter& pointer) {
+  return {{"buffer", pointer.buffer}, {"offset", pointer.offset}};
+}
+
+Json json_of(const TensorMapParameter& map) {
+  Json json = json_of(map.at);
+  if (map.type) json["dtype"] = name(*map.type);
+  if (!map.shape.empty()) json["shape"] = map.shape;
+  if (!map.strides.empty()) json["strides"] = map.strides;
+  if (map.pixel_box) {
+    json["pixel_box"] = {{"lower", map.pixel_box->lower},
+                         {"upper", map.pixel_box->upper},
+                         {"channels", map.pixel_box->channels},
+                         {"pixels", map.pixel_box->pixels}};
+  } else {
+    json["box"] = map.box;
+  }
+  if (!map.element_strides.empty()) json["element_strides"] = map.element_strides;
+  json["interleave"] = name(map.interleave);
+  json["swizzle"] = name(map.swizzle);
+  json["l2_promotion"] = name(map.l2_promotion);
+  json["oob_fill"] = name(map.oob_fill);
+  return {{"tensor_map", json}};
+}
+
+Json json_of(const StructParameter& parameter) {
+  Json fields = Json::array();
+  for (const auto& field : parameter.fields) {
+    fields.push_back(std::visit([](const auto& one) { return json_of(one); }, field.value));
+    if (field.at) fields.back()["at"] = *field.at;
+  }
+  Json json{{"struct", fields}};
+  if (parameter.bytes != 0) json["bytes"] = parameter.bytes;
+  return json;
+}
+
+}  // namespace
+
+KernelParameter read_parameter(const JsonNode& node, const std::vector<BufferDescription>& buffers) {
+  return ParameterReader(buffers).read(node);
+}
+
+Json to_json(const KernelParameter& parameter) {
+  return std::visit([](const auto& one) { return json_of(one); }, parameter);
+}
+
+std::vector<std::uint64_t> field_offsets(const StructParameter& parameter) {
+  std::vector<std::uint64_t> offsets;
+  std::uint64_t end = 0;
+  std::uint64_t alignment = 1;
+  const auto align = [](std::uint64_t at, std::uint64_t to) { return (at + to - 1) / to * to; };
+  for (const auto& field : parameter.fields) {
+    alignment = std::max(alignment, alignment_of(field.value));
+    offsets.push_back(field.at.value_or(align(end, alignment_of(field.value))));
+    end = offsets.back() + bytes_of_field(field.value);
+  }
+  offsets.push_back(parameter.bytes != 0 ? parameter.bytes : align(end, alignment));
+  return offsets;
+}
+
+std::uint64_t alignment_of(const StructParameter& parameter) {
+  std::uint64_t alignment = 1;
+  for (const auto& field : parameter.fields) alignment = std::max(alignment, alignment_of(field.value));
+  return alignment;
+}
+
+std::uint64_t bytes_of(const KernelParameter& parameter) {
+  if (const auto* scalar = std::get_if<ScalarParameter>(&parameter))
+    return std::uint64_t{size_of(scalar->type)} * scalar->bits.size();
+  if (std::holds_alternative<PointerParameter>(parameter)) return 8;
+  if (std::holds_alternative<TensorMapParameter>(parameter)) return 128;
+  return field_offsets(std::get<StructParameter>(parameter)).back();
+}
+
+std::string describe(const KernelParameter& parameter) {
+  if (const auto* scalar = std::get_if<ScalarParameter>(&parameter)) {
+    return scalar->bits.size() == 1 ? std::string(name(scalar->type))
+                                    : fmt::format("{}[{}]", name(scalar->type), scalar->bits.size());
+  }
+  if (std::holds_alternative<PointerParameter>(parameter)) return "an address";
+  if (std::holds_alternative<TensorMapParameter>(parameter)) return "a tensor map";
+  const auto fields = std::get<StructParameter>(parameter).fields.size();
+  return "a struct of " + counted(fields, "field");
+}
+
+TMAJIT_END

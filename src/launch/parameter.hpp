@@ -1,0 +1,28 @@
+#pragma once
+
+#include "launch/json_node.hpp"
+
+#include <tmajit/launch/description.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A parameter as a launch's description has it; its buffers are among `buffers`. Throws
+/// Error{invalid_argument} that begins with the place.
+[[nodiscard]] KernelParameter read_parameter(const JsonNode& node,
+                                             const std::vector<BufferDescription>& buffers);
+[[nodiscard]] Json to_json(const KernelParameter& parameter);
+
+/// The bytes that a parameter takes in the kernel's parameter space.
+[[nodiscard]] std::uint64_t bytes_of(const KernelParameter& parameter);
+/// "u32", "u32[3]", "an address", "a tensor map", "a struct of 3 fields"
+[[nodiscard]] std::string describe(const KernelParameter& parameter);
+/// Where the fields of a struct lie, and in the end its size: one more than there are fields.
+[[nodiscard]] std::vector<std::uint64_t> field_offsets(const StructParameter& parameter);
+/// The largest of its fields'.
+[[nodiscard]] std::uint64_t alignment_of(const StructParameter& parameter);
+
+TMAJIT_END

@@ -1,0 +1,237 @@
+#include "launch/parameter_uses.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace {
+
+using ptx::Operand;
+using Kind = ParameterUse::Kind;
+
+/// What a register holds, as far as parameters matter.
+struct Origin {
+  std::size_t parameter = 0;
+  std::uint64_t offset = 0;
+  bool is_place = false;  ///< the address of the parameter's bytes, not what they hold
+};
+
+class Uses {
+ public:
+  explicit Uses(const ptx::FlatFunction& entry) : entry_(entry), uses_(entry.function->parameters.size()) {}
+
+  std::vector<std::vector<ParameterUse>> find() {
+    // Registers that a loop brings round are known the second time.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const auto& flat : entry_.instructions) visit(flat);
+    }
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+      const auto& pointer = entry_.function->parameters[i].pointer;
+      if (pointer && (!pointer->space || pointer->space == ptx::StateSpace::global))
+        note({i, 0, false}, {.kind = Kind::address});
+    }
+    std::vector<std::vector<ParameterUse>> all;
+    for (const auto& found : uses_) all.push_back(apart(found));
+    return all;
+  }
+
+ private:
+  using Found = std::map<std::uint64_t, ParameterUse>;
+
+  /// A map goes before an address, that before a number, and none lies in another.
+  static std::vector<ParameterUse> apart(const Found& found) {
+    std::vector<ParameterUse> kept;
+    for (const Kind kind : {Kind::map, Kind::address, Kind::number}) {
+      for (const auto& [offset, use] : found) {
+        // Copies, for Clang 14 captures no structured binding.
+        const auto overlaps = [first = offset, end = offset + use.bytes()](const ParameterUse& other) {
+          return first < other.offset + other.bytes() && other.offset < end;
+        };
+        if (use.kind == kind && std::ranges::none_of(kept, overlaps)) kept.push_back(use);
+      }
+    }
+    std::ranges::sort(kept, {}, &ParameterUse::offset);
+    return kept;
+  }
+
+  void note(const Origin& origin, ParameterUse use) {
+    use.offset = origin.offset;
+    auto& known = uses_[origin.parameter].try_emplace(origin.offset, use).first->second;
+    if (use.kind == known.kind) {
+      if (use.kind == Kind::number && use.bytes() > known.bytes()) known = use;
+      known.rank = std::max(known.rank, use.rank);
+      known.im2col |= use.im2col;
+      known.loaded |= use.loaded;
+      if (!known.elements) known.elements = use.elements;
+    } else if (use.kind > known.kind) {
+      known = use;
+    }
+  }
+
+  /// What the name of an operand stands for; the next binding.
+  const ptx::Binding* next() {
+    return binding_ < flat_->bindings.size() ? &flat_->bindings[binding_++] : nullptr;
+  }
+
+  static bool is_named(const Operand& operand) {
+    return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated;
+  }
+
+  /// Every name of an operand in the order of the text.
+  void collect(const Operand& operand, std::vector<std::pair<const Operand*, const ptx::Binding*>>& names) {
+    if (is_named(operand)) names.emplace_back(&operand, next());
+    for (const Operand& element : operand.elements) collect(element, names);
+  }
+  using Names = std::vector<std::pair<const Operand*, const ptx::Binding*>>;
+
+  std::optional<Origin> origin(const Names& names) const {
+    return names.empty() ? std::nullopt : origin(*names.front().first, names.front().second);
+  }
+  std::optional<Origin> origin(const Operand& operand, const ptx::Binding* binding) const {
+    if (binding == nullptr) return {};
+    if (const auto* const ref = std::get_if<ptx::RegisterRef>(binding)) {
+      const auto found = registers_.find(ref->index);
+      return found == registers_.end() ? std::nullopt : std::optional(found->second);
+    }
+    const auto* const variable = std::get_if<const ptx::Variable*>(binding);
+    if (variable == nullptr) return {};
+    const auto& parameters = entry_.function->parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (&parameters[i] == *variable) return Origin{i, static_cast<std::uint64_t>(operand.offset), true};
+    }
+    return {};
+  }
+
+  void set(const Names& names, const std::optional<Origin>& origin) {
+    if (names.empty() || names.front().second == nullptr) return;
+    const auto* const ref = std::get_if<ptx::RegisterRef>(names.front().second);
+    if (ref != nullptr && origin) registers_[ref->index] = *origin;
+  }
+
+  void visit(const ptx::FlatInstruction& flat) {
+    flat_ = &flat;
+    in_ = flat.instruction;
+    binding_ = in_->guard ? 1 : 0;
+    operands_.clear();
+    for (const Operand& operand : in_->operands) collect(operand, operands_.emplace_back());
+    const std::string& word = in_->words.front();
+    if (word == "ld" && loads()) return;
+    for (std::size_t i = 0; i < in_->operands.size(); ++i) look_at_memory(i);
+    if (operands_.size() < 2) return;
+    if (word == "mov" || word == "cvta") {
+      const auto from = origin(operands_[1]);
+      if (from && !from->is_place && in_->has("to") && in_->has("global"))
+        note(*from, {.kind = Kind::address, .loaded = true});
+      set(operands_[0], from);
+    } else if (word == "add" || word == "sub") {
+      set(operands_[0], sum());
+    } else if (operands_.size() > 3 && (word == "mad" || word == "selp")) {
+      set(operands_[0], origin(operands_[word == "mad" ? 3 : 1]));
+    }
+  }
+
+  /// An address and what is added to it: numbers added keep the place, anything else what is pointed to.
+  std::optional<Origin> sum() const {
+    const auto a = origin(operands_[1]);
+    const auto b = operands_.size() > 2 ? origin(operands_[2]) : std::nullopt;
+    if (a && b) return {};
+    auto from = a ? a : b;
+    if (!from) return {};
+    const Operand& other = in_->operands[a ? 2 : 1];
+    if (from->is_place) {
+      if (other.kind != Operand::Kind::immediate) return {};
+      from->offset += in_->words.front() == "add" ? other.value.bits : 0 - other.value.bits;
+    } else if (ptx::bits_of(in_->types().back()) != 64) {
+      return {};
+    }
+    return from;
+  }
+
+  /// A load of a parameter's bytes.
+  bool loads() {
+    const Operand& address = in_->operands.back();
+    const auto from = origin(operands_.back());
+    if (address.kind != Operand::Kind::address || !from || !from->is_place || in_->types().empty())
+      return false;
+    // Of a name the operand has the offset, of what a register holds the address.
+    Origin at = *from;
+    at.offset += static_cast<std::uint64_t>(address.offset);
+    const ptx::ScalarType type = in_->types().back();
+    note(at, {.type = type, .count = in_->vector_width()});
+    for (const auto& name : operands_.front()) {
+      at.is_place = false;
+      set({name}, at);
+      at.offset += ptx::bits_of(type) / 8;
+    }
+    return true;
+  }
+
+  /// An operand in memory: what a parameter holds may be its address, or the parameter a tensor map.
+  void look_at_memory(std::size_t i) {
+    const Operand& operand = in_->operands[i];
+    const bool is_tensor = operand.kind == Operand::Kind::tensor;
+    if (!is_tensor && operand.kind != Operand::Kind::address) return;
+    const auto from = origin(operands_[i]);
+    if (!from) return;
+    const bool is_map = is_tensor || in_->words.back() == "tensormap";
+    if (from->is_place) {
+      Origin at = *from;
+      at.offset += static_cast<std::uint64_t>(operand.offset);
+      const auto rank = static_cast<std::uint32_t>(is_tensor ? operands_[i].size() - 1 : 0);
+      if (is_map) note(at, {.kind = Kind::map, .rank = rank_of(rank), .im2col = in_->has("im2col")});
+      return;
+    }
+    const auto spaces = in_->spaces();
+    const bool elsewhere = !spaces.empty() && spaces.front() != ptx::StateSpace::global &&
+                           operands_.size() == 2 && in_->words.front() != "cp";
+    if (elsewhere) return;
+    ParameterUse use{.kind = Kind::address, .loaded = true};
+    const auto types = in_->types();
+    const std::string& word = in_->words.front();
+    const bool says_type = word == "ld" || word == "st" || word == "atom" || word == "red";
+    if (says_type && !types.empty()) use.elements = element_type(types.back());
+    note(*from, use);
+  }
+
+  /// The instruction's word says it; coordinates that are literals are no names.
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t names) const {
+    for (std::uint32_t rank = 1; rank <= 5; ++rank) {
+      if (in_->has(std::to_string(rank) + "d")) return rank;
+    }
+    return names;
+  }
+
+  /// Nothing for bits.
+  static std::optional<ptx::ScalarType> element_type(ptx::ScalarType type) {
+    switch (type) {
+      case ptx::ScalarType::b8:
+      case ptx::ScalarType::b16:
+      case ptx::ScalarType::b32:
+      case ptx::ScalarType::b64:
+      case ptx::ScalarType::b128: return {};
+      default: return type;
+    }
+  }
+
+  const ptx::FlatFunction& entry_;
+  std::vector<Found> uses_;
+  std::map<std::uint32_t, Origin> registers_;
+  const ptx::FlatInstruction* flat_ = nullptr;
+  const ptx::Instruction* in_ = nullptr;
+  std::size_t binding_ = 0;
+  std::vector<Names> operands_;
+};
+
+}  // namespace
+
+std::uint64_t ParameterUse::bytes() const {
+  if (kind != Kind::number) return kind == Kind::map ? 128 : 8;
+  return std::uint64_t{std::max(ptx::bits_of(type) / 8, 1U)} * count;
+}
+
+std::vector<std::vector<ParameterUse>> parameter_uses(const ptx::FlatFunction& entry) {
+  return Uses(entry).find();
+}
+
+TMAJIT_END

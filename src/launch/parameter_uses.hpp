@@ -1,0 +1,36 @@
+#pragma once
+
+#include "ptx/resolve.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// What a kernel does with some bytes of one of its parameters.
+struct ParameterUse {
+  enum class Kind : std::uint8_t {
+    number,
+    address,  ///< of global memory
+    map,      ///< a tensor map
+  };
+  Kind kind = Kind::number;
+  std::uint64_t offset = 0;                     ///< bytes, from the parameter's beginning
+  ptx::ScalarType type = ptx::ScalarType::b64;  ///< of a number
+  std::uint32_t count = 1;                      ///< of numbers, one behind the other
+  std::uint32_t rank = 0;                       ///< of a map; 0: not known
+  bool im2col = false;                          ///< of a map
+  bool loaded = false;                          ///< not only declared
+  /// Of an address: what is there, if its loads and stores say a type that is more than a number of bits.
+  std::optional<ptx::ScalarType> elements = {};
+
+  [[nodiscard]] std::uint64_t bytes() const;
+};
+
+/// The uses of each parameter of an entry, by their offsets; none overlap. Follows registers from where they
+/// are loaded as far as addresses go: additions, moves, cvta; what a called function does is not seen.
+[[nodiscard]] std::vector<std::vector<ParameterUse>> parameter_uses(const ptx::FlatFunction& entry);
+
+TMAJIT_END

@@ -1,0 +1,71 @@
+#include "launch/files.hpp"
+#include "machine/process.hpp"
+#include "spec/refuse.hpp"
+
+#include <tmajit/machine/sass.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Program.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+TMAJIT_BEGIN
+namespace {
+
+std::string environment(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> find_nvdisasm() {
+  if (const auto own = environment("TMAJIT_NVDISASM"); !own.empty()) {
+    return llvm::sys::fs::can_execute(own) ? std::optional<std::filesystem::path>(own) : std::nullopt;
+  }
+  if (llvm::sys::fs::can_execute(TMAJIT_NVDISASM_HINT)) return TMAJIT_NVDISASM_HINT;
+  const auto search = [](llvm::ArrayRef<llvm::StringRef> folders) {
+    const auto found = llvm::sys::findProgramByName("nvdisasm", folders);
+    return found ? std::optional<std::filesystem::path>(*found) : std::nullopt;
+  };
+  if (auto found = search({})) return found;
+  const std::string home = environment("CUDA_HOME") + "/bin";
+  return search({home, "/usr/local/cuda/bin"});
+}
+
+std::string nvdisasm_remedy() {
+  if (const auto own = environment("TMAJIT_NVDISASM"); !own.empty()) {
+    return fmt::format("$TMAJIT_NVDISASM names {}, which is no program: correct or unset it", own);
+  }
+  return "run tools/setup.sh, which fetches it, install the CUDA toolkit or the Python package "
+         "nvidia-cuda-nvdisasm, or name it with $TMAJIT_NVDISASM";
+}
+
+std::string disassemble(std::span<const std::byte> cubin) {
+  const auto program = find_nvdisasm();
+  if (!program) {
+    fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, is not here: {}",
+         nvdisasm_remedy());
+  }
+  // nvdisasm wants a file that it can seek in; one in memory, which the child inherits, leaves nothing
+  // behind.
+  const Descriptor file(::memfd_create("tmajit.cubin", 0));
+  if (file.get() < 0) {
+    fail(ErrorCode::io, "cannot make a temporary file for nvdisasm: {}",
+         std::generic_category().message(errno));
+  }
+  write_fully(file.get(), cubin, "a temporary file for nvdisasm");
+  auto result = run_process(*program, {"-c", fmt::format("/proc/self/fd/{}", file.get())});
+  if (result.status != 0) {
+    fail(ErrorCode::io, "{} failed with status {}: {}", program->string(), result.status,
+         result.err.empty() ? result.out : result.err);
+  }
+  return std::move(result.out);
+}
+
+TMAJIT_END

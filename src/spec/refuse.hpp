@@ -1,0 +1,42 @@
+#pragma once
+
+/// Errors with messages in fmt's format.
+#include <tmajit/error.hpp>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+
+/// Throws Error{code} with a message in fmt's format.
+template <class... Values>
+[[noreturn]] void fail(ErrorCode code, fmt::format_string<Values...> message, Values&&... values) {
+  throw Error(code, fmt::format(message, std::forward<Values>(values)...));
+}
+
+/// Throws Error{invalid_argument}: what was typed, or stands in a file, can never be right.
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+  fail(ErrorCode::invalid_argument, message, std::forward<Values>(values)...);
+}
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+/// Runs `work`, naming the file in front of what it complains about; a SpecError's violations name their
+/// places.
+template <class Work>
+auto naming(const std::filesystem::path& file, const Work& work) {
+  try {
+    return work();
+  } catch (const SpecError&) {
+    throw;
+  } catch (const Error& error) {
+    fail(error.code(), "{}: {}", file.string(), error.what());
+  }
+}
+
+TMAJIT_END
