@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 
 /// Bytes that are zeros at the beginning of a launch's scratch memory, and again when it ends.
-inline constexpr std::uint32_t scratch_zeros = 64 << 10;
+inline constexpr std::uint32_t scratch_zeros = 512 << 10;
 
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};

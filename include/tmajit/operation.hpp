@@ -12,6 +12,7 @@
 #include <tmajit/operations/permute.hpp>
 #include <tmajit/operations/reduce.hpp>
 #include <tmajit/operations/reduce_into.hpp>
+#include <tmajit/operations/scan.hpp>
 #include <tmajit/operations/slice.hpp>
 #include <tmajit/operations/split.hpp>
 #include <tmajit/operations/stencil.hpp>
@@ -24,7 +25,7 @@ TMAJIT_BEGIN
 
 /// What a move does: the descriptor of one operation. Operations that have no descriptor of their own, such
 /// as permute and cast, are made of these.
-using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, ReduceInto, Im2col, Convolution>;
+using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution>;
 
 /// One destination computed from sources by one kernel. What all operations are made of. The descriptor says
 /// which shapes and types the sources have.

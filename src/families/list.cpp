@@ -23,6 +23,7 @@ std::span<const Family* const> all_families() noexcept {
                               &fill_family(),
                               &stencil_family(),
                               &reduce_family(),
+                              &scan_family(),
                               &ragged_family(),
                               &im2col_family(),
                               &convolution_family(),

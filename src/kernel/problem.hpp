@@ -56,6 +56,13 @@ struct ReduceProblem {
   std::string expression;     ///< what is reduced
   std::string epilogue = {};  ///< what is computed of each result; empty: nothing
 };
+/// A scan of the nest's last dimension, which is walked in the scan's direction.
+struct ScanProblem {
+  static constexpr std::string_view operation = Scan::operation;
+  ScanOp op = ScanOp::sum;
+  bool exclusive = false;
+  std::string expression;  ///< what is scanned
+};
 /// The destination's elements are combined with the source's.
 struct CombineProblem {
   static constexpr std::string_view operation = ReduceInto::operation;
@@ -72,7 +79,7 @@ struct ConvolutionProblem {
   WindowProblem windows;
 };
 using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 CombineProblem, Im2colProblem, ConvolutionProblem>;
+                                 ScanProblem, CombineProblem, Im2colProblem, ConvolutionProblem>;
 
 /// A move as families see it: what is accessed, of which types, how it is aligned. Operand 0 is the
 /// destination.
@@ -86,8 +93,8 @@ struct Problem {
   /// lie between their own, or are their own. While a kernel loads what lies beside an element of theirs,
   /// other threads may write it.
   std::array<bool, max_operands> interleaved{};
-  ProblemBody body = {};     ///< what is done, by operation
-  std::uint32_t joined = 1;  ///< elements of `type` that are one of the nest's (widened())
+  ProblemBody body = {};         ///< what is done, by operation
+  std::uint32_t joined = 1;      ///< elements of `type` that are one of the nest's (widened())
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
   // Of a tile of the caller's choice:
@@ -147,7 +154,8 @@ void set_operands(Problem& problem, const Move& move, const NestOptions& options
 /// The bytes that each tensor of a move reaches, and which sources interleave with the destination.
 void set_reach(Problem& problem, const Move& move);
 /// The problem of a move whose sources have the destination's shape.
-[[nodiscard]] Problem elementwise_problem(const Move& move, ProblemBody body, const NestOptions& options = {});
+[[nodiscard]] Problem elementwise_problem(const Move& move, ProblemBody body,
+                                          const NestOptions& options = {});
 /// The problem of windows of a filter on images.
 [[nodiscard]] Problem window_problem(const Move& move, ProblemBody body);
 /// The same copy in wider elements, if that makes a transpose: a last dimension of 2, 4, 8 or 16 bytes that

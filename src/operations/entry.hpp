@@ -31,6 +31,7 @@ extern const OperationEntry split_entry;
 extern const OperationEntry map_entry;
 extern const OperationEntry stencil_entry;
 extern const OperationEntry reduce_entry;
+extern const OperationEntry scan_entry;
 extern const OperationEntry copy_ragged_entry;
 extern const OperationEntry reduce_into_entry;
 extern const OperationEntry im2col_entry;

@@ -15,6 +15,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const Map&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Stencil&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Reduction&) noexcept;
+[[nodiscard]] const OperationRules& rules_of(const Scan&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const ReduceInto&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Im2col&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Convolution&) noexcept;

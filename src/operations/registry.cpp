@@ -14,10 +14,9 @@ namespace {
 
 /// The list of operations: a new one is a line.
 constexpr std::array entries{
-    &copy_entry,        &permute_entry,     &slice_entry,   &flip_entry,
-    &broadcast_entry,   &pad_entry,         &cast_entry,    &concat_entry,
-    &split_entry,       &map_entry,         &stencil_entry, &reduce_entry,
-    &copy_ragged_entry, &reduce_into_entry, &im2col_entry,  &convolution_entry,
+    &copy_entry, &permute_entry,     &slice_entry,       &flip_entry,   &broadcast_entry,   &pad_entry,
+    &cast_entry, &concat_entry,      &split_entry,       &map_entry,    &stencil_entry,     &reduce_entry,
+    &scan_entry, &copy_ragged_entry, &reduce_into_entry, &im2col_entry, &convolution_entry,
 };
 
 const OperationEntry& entry_of(std::string_view name) {

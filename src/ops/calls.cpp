@@ -77,6 +77,16 @@ void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& 
       .run(stream, [&] { return operation::reduce(destination, what, sources); });
 }
 
+void scan(const Runtime& runtime, const Tensor& destination, const Scan& what, List<Tensor> sources,
+          Stream stream) {
+  Call(runtime, 'a', {&destination, 1}, sources)
+      .with(what.op)
+      .with(what.axis)
+      .with(static_cast<std::uint64_t>(what.exclusive) | static_cast<std::uint64_t>(what.reverse) << 1)
+      .with(std::span<const char>(what.expression))
+      .run(stream, [&] { return operation::scan(destination, what, sources); });
+}
+
 void reduce_into(const Runtime& runtime, const Tensor& destination, CombineOp op, const Tensor& source,
                  Stream stream) {
   Call(runtime, 'i', {&destination, 1}, {&source, 1}).with(op).run(stream, [&] {

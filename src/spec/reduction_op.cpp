@@ -7,6 +7,7 @@ namespace {
 
 constexpr EnumNames<ReductionOp, all_reduction_ops.size()> names{
     "reduction", {"sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max"}};
+constexpr EnumNames<ScanOp, all_scan_ops.size()> scan_names{"scan", {"sum", "product", "min", "max"}};
 
 }  // namespace
 
@@ -16,6 +17,14 @@ std::string_view name(ReductionOp op) noexcept {
 
 ReductionOp parse_reduction(std::string_view text) {
   return names.parse(text);
+}
+
+std::string_view name(ScanOp op) noexcept {
+  return scan_names.of(op);
+}
+
+ScanOp parse_scan(std::string_view text) {
+  return scan_names.parse(text);
 }
 
 TMAJIT_END

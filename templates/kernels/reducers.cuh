@@ -4,7 +4,7 @@
 
 namespace tmajit {
 
-//@ used Sum Mean Least Greatest
+//@ used Sum Mean Least Greatest Extreme
 template <class T> constexpr bool is_real = false;
 template <> constexpr bool is_real<float> = true;
 template <> constexpr bool is_real<double> = true;
@@ -46,7 +46,7 @@ struct Mean : Sum<Value> {
 };
 //@ end
 
-//@ used Least Greatest
+//@ used Least Greatest Extreme
 // Integers shorter than a register fill one.
 template <class T>
 struct ExtremeOf {

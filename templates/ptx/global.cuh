@@ -85,6 +85,22 @@ __device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void
 }
 //@ end
 
+//@ used load_relaxed
+// ld.relaxed.gpu: 8 bytes that other threads of the GPU may be storing, at a multiple of 8.  PTX 6.0, sm_70.
+__device__ __forceinline__ u64 load_relaxed(const void* from) {
+  u64 value;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+//@ end
+
+//@ used store_relaxed
+// st.relaxed.gpu: 8 bytes that other threads of the GPU may be loading, to a multiple of 8.  PTX 6.0, sm_70.
+__device__ __forceinline__ void store_relaxed(void* to, u64 value) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+//@ end
+
 //@ used store_vector16
 // 16 bytes at a multiple of 16.
 //@ each hint from 0 to cache_hints

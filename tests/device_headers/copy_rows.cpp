@@ -124,6 +124,10 @@ std::vector<HeaderRow> copy_rows() {
     add("load_vector8(pair, memory", " store(out, pair);", "ld.global{}.v2.b32", "{out0, out1}, [memory]",
         "LDG.E.64");
   }
+  rows.push_back({"ptx::store_relaxed(memory, wide);", "st.relaxed.gpu.global.b64 [memory], wide;",
+                  "STG.E.64.STRONG.GPU"});
+  rows.push_back({"out64[0] = ptx::load_relaxed(memory);", "ld.relaxed.gpu.global.b64 wide0, [memory];",
+                  "LDG.E.64.STRONG.GPU"});
   return rows;
 }
 

@@ -80,6 +80,7 @@ TEST_CASE("arguments that share an option share its type") {
 
 TEST_CASE("choices are the names of the enumerations") {
   check_choices("reduce", "op", names_of(all_reduction_ops));
+  check_choices("scan", "op", names_of(all_scan_ops));
   check_choices("reduce_into", "op", names_of(all_combine_ops));
   check_choices("stencil", "boundary",
                 {name(Boundary::zero), name(Boundary::constant), name(Boundary::clamp), name(Boundary::wrap),

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <tmajit/dims.hpp>
+#include <tmajit/list.hpp>
+#include <tmajit/tensor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// How a scan combines an element with those before it.
+enum class ScanOp : std::uint8_t {
+  sum,
+  product,
+  min,  ///< NaN propagates, as in NumPy and PyTorch
+  max,  ///< NaN propagates
+};
+inline constexpr std::array all_scan_ops{ScanOp::sum, ScanOp::product, ScanOp::min, ScanOp::max};
+/// "sum", "product".
+[[nodiscard]] TMAJIT_API std::string_view name(ScanOp op) noexcept;
+/// The operation of that name. Throws Error{invalid_argument} that lists the names.
+[[nodiscard]] TMAJIT_API ScanOp parse_scan(std::string_view text);
+
+/// A cumulative sum, product, minimum or maximum along one axis; deterministic: equal launches leave equal
+/// bits. Sums and products of f64 accumulate in f64, of other floating-point types in f32, of integers in
+/// 64 bits, and wrap. The result is converted to the destination's type.
+struct Scan {
+  static constexpr std::string_view operation = "scan";
+  ScanOp op = ScanOp::sum;
+  std::int64_t axis = -1;  ///< of the destination; a negative one counts from the end
+  /// Each result is of the elements before its own; the first is the identity: 0 of sums, 1 of products. Of
+  /// `min` it is the greatest value of the expression's type, of `max` the least one: an infinity of
+  /// floating point.
+  bool exclusive = false;
+  bool reverse = false;  ///< from the last element of the axis to the first
+  /// What is scanned, in x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  std::string expression = {};
+};
+
+namespace operation {
+/// destination = what(sources…). The sources are broadcast to the destination's shape. A source may be the
+/// destination: every element is read before it is overwritten.
+[[nodiscard]] TMAJIT_API Operation scan(const Tensor& destination, const Scan& what, List<Tensor> sources);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::scan(…)) and a launch (docs/scan.md).
+TMAJIT_API void scan(const Runtime& runtime, const Tensor& destination, const Scan& what,
+                     List<Tensor> sources, Stream stream = nullptr);
+
+TMAJIT_END

@@ -1,0 +1,291 @@
+#include "families/list.hpp"
+#include "families/scan/scan_layout.hpp"
+#include "families/shared/chunks.hpp"
+#include "spec/saturate.hpp"
+
+#include <tmajit/device_kernels.hpp>
+#include <tmajit/scan_plan.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// What a `scan` kernel is specialised for.
+struct ScanFacts {
+  std::uint32_t op = 0;    ///< a ScanOp
+  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t vector = 1;
+  std::uint32_t turns = 1;
+  std::uint32_t anchor = 0;
+  Flag exclusive = 0;
+  Flag columns = 0;
+  Flag packed = 0;
+  Flag dense = 0;
+  Flag split = 0;
+  Flag staggered = 0;
+  Flag cut = 0;
+  Flag wide = 0;
+  std::uint32_t sources = 1;
+  std::array<std::uint32_t, max_inputs> source{};  ///< their types
+  std::array<std::int32_t, max_operands> run{};
+
+  [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
+};
+
+ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
+  const auto& scan = problem.as<ScanProblem>();
+  ScanFacts facts{.op = static_cast<std::uint32_t>(scan.op),
+                  .type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
+                  .vector = layout.vector,
+                  .turns = layout.turns,
+                  .anchor = layout.anchor,
+                  .exclusive = scan.exclusive ? 1U : 0U,
+                  .columns = layout.columns ? 1U : 0U,
+                  .packed = layout.packed ? 1U : 0U,
+                  .dense = layout.dense ? 1U : 0U,
+                  .split = layout.split ? 1U : 0U,
+                  .staggered = layout.staggered ? 1U : 0U,
+                  .cut = layout.cut ? 1U : 0U,
+                  .wide = layout.is_wide() ? 1U : 0U,
+                  .sources = problem.sources(),
+                  .run = layout.run};
+  for (std::uint32_t s = 0; s < facts.sources; ++s)
+    facts.source[s] = static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
+  return facts;
+}
+
+/// The layout of a candidate, which was worked out when it was added.
+const ScanLayout& layout_of(const Candidate& candidate) {
+  return *static_cast<const ScanLayout*>(candidate.layout.get());
+}
+
+std::string_view scanner(ScanOp op) noexcept {
+  switch (op) {
+    case ScanOp::sum: return "ScanSum";
+    case ScanOp::product: return "ScanProduct";
+    case ScanOp::min: return "ScanLeast";
+    case ScanOp::max: return "ScanGreatest";
+  }
+  return {};
+}
+
+template <std::uint32_t sources>
+params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& problem) {
+  const std::uint32_t axis = problem.nest.rank - 1;
+  const std::uint32_t across = layout.columns ? layout.steps.front().d : axis;
+  params::ScanPlan<sources> plan{};
+  const auto set = [&](auto& operand, std::uint32_t i) {
+    set_address(operand.first, problem.address[i] + static_cast<DevicePtr>(layout.first[i]));
+    operand.along = problem.step(i, axis);
+    operand.across = problem.step(i, across);
+  };
+  set(plan.destination, 0);
+  for (std::uint32_t s = 0; s < sources; ++s) set(plan.source[s], s + 1);
+  for (const ScanStep& step : layout.steps) {
+    auto& digit = plan.digit[plan.digits++];
+    const std::int64_t elements = layout.backwards ? -1 : static_cast<std::int64_t>(step.elements);
+    digit.extent = step.extent;
+    if (!layout.is_wide()) digit.count = make_divider<params::Divider>(step.extent);
+    digit.destination = problem.step(0, step.d) * elements;
+    for (std::uint32_t s = 0; s < sources; ++s) digit.source[s] = problem.step(s + 1, step.d) * elements;
+  }
+  plan.length = layout.length;
+  plan.columns = problem.nest.shape[across];
+  plan.kept = layout.kept;
+  plan.parts = layout.parts;
+  plan.groups = sat_cast<std::uint32_t>(layout.groups);
+  plan.rows = layout.rows;
+  plan.tiles = sat_cast<std::uint32_t>(layout.ctas());
+  if (layout.packed)
+    plan.row = make_divider<params::Divider>(layout.dense ? layout.length : layout.row_vectors);
+  if (layout.split) plan.group = make_divider<params::Divider>(layout.groups);
+  plan.owners = make_divider<params::Divider>(layout.owners);
+  plan.phases = layout.phases;
+  plan.ring.log2_tiles = layout.ring.log2_tiles;
+  plan.ring.log2_unit = layout.ring.log2_unit;
+  plan.ring.waits = layout.ring.waits;
+  plan.ring.width = layout.columns ? layout.owners * layout.vector : 1;
+  for (std::uint32_t level = 0; level < 3; ++level) plan.ring.first[level] = layout.ring.first[level];
+  return plan;
+}
+
+class ScanFamily final : public Family {
+ public:
+  ScanFamily()
+      : Family({.name = "scan",
+                .summary = "combines each element with those before it in one dimension, computing what they "
+                           "are on the way",
+                .operations = {"scan"},
+                .operation = {},
+                .computes = true,
+                .most_inputs = max_inputs}) {}
+
+  void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
+    const std::size_t first = candidates.size();
+    const auto add = [&](const ScanTuning& tuning) {
+      ScanLayout layout = scan_layout(problem, tuning);
+      const std::uint32_t side = layout.columns ? layout.owners : layout.rows;
+      Candidate one = candidate(
+          facts_of_layout(layout, problem), problem.nest,
+          {.box = {side, layout.phases, sat_cast<std::uint32_t>(layout.parts)}, .threads = layout.threads});
+      one.layout = std::make_shared<const ScanLayout>(std::move(layout));
+      add_once(candidates, std::move(one), candidates.size() == first);
+    };
+    add({});
+    candidates[first].usual = Usual::yes;
+    const std::uint32_t turns = layout_of(candidates[first]).turns;
+    if (turns > 1) add({.turns = turns / 2});
+    if (turns <= 4) add({.turns = turns * 2});
+    for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
+  }
+
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
+    const ScanLayout& layout = layout_of(candidate);
+    Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
+    if (layout.columns) {
+      footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * most_scan_state;
+      footprint.most_dynamic_shared_bytes = most_scan_threads * layout.vector * most_scan_state;
+    } else {
+      footprint.static_shared_bytes = 2 * 17 * 2 * most_scan_state;
+    }
+    std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
+    const std::uint32_t axis = problem.nest.rank - 1;
+    footprint.box[axis] = sat_cast<std::uint32_t>(std::min<std::uint64_t>(
+        layout.length,
+        std::uint64_t{layout.columns ? layout.phases : layout.threads * layout.vector} * layout.turns));
+    std::uint64_t side = layout.columns ? layout.owners : layout.rows;
+    for (const ScanStep& step : layout.steps) {
+      footprint.box[step.d] = sat_cast<std::uint32_t>(
+          std::min(std::min(side, step.extent) * step.elements, problem.nest.shape[step.d]));
+      side = std::max<std::uint64_t>(side / step.extent, 1);
+    }
+    std::uint64_t item = 0;
+    for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
+      item += problem.element_bytes(i) * layout.vector;
+    footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
+    footprint.rounds = sat_cast<std::uint32_t>(layout.split ? 2 : layout.parts);
+    const auto elements = static_cast<double>(problem.nest.elements());
+    footprint.work.load = elements / layout.vector * problem.sources();
+    footprint.work.span_element = 2 * elements;
+    return footprint;
+  }
+
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
+    const auto facts = facts_of<ScanFacts>(candidate);
+    return {.family = name(),
+            .tile = candidate.tile.box,
+            .threads = candidate.tile.threads,
+            .turns = facts.turns};
+  }
+  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
+    return fmt::format("{} side by side, {} threads along, {} vectors of a thread, {} threads, {} part{}",
+                       choice.tile[0], choice.tile[1], choice.turns, choice.threads, choice.tile[2],
+                       choice.tile[2] == 1 ? "" : "s");
+  }
+  [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
+    const ScanLayout& layout = layout_of(candidate);
+    if (layout.columns) return "Columns are neighbours in memory: threads side by side own vectors of them.";
+    return layout.packed ? "Rows are short: a CTA takes whole rows, one behind the other."
+                         : "Rows are long: a CTA takes a tile of one row at a time.";
+  }
+  [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
+    const ScanLayout& layout = layout_of(candidate);
+    std::vector<std::string> out;
+    if (layout.split)
+      out.push_back(
+          fmt::format("{} tiles of a row run at once; each looks back at those before it.", layout.parts));
+    if (layout.staggered)
+      out.emplace_back("Rows are cut at boundaries of vectors, which each row begins elsewhere.");
+    return out;
+  }
+
+  void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
+            LaunchShape& shape) const override {
+    const ScanLayout& layout = layout_of(candidate);
+    with_rank(problem.sources(), [&](auto sources) {
+      using Plan = params::ScanPlan<sources>;
+      const std::uint32_t at =
+          parameters.add({"params::ScanPlan", sources}, "plan", plan_of<sources>(layout, problem));
+      parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, destination)), 0);
+      for (std::uint32_t s = 0; s < sources; ++s) {
+        parameters.add_address(at + static_cast<std::uint32_t>(offsetof(Plan, source) +
+                                                               s * sizeof(params::ScanOperand<const u8>)),
+                               s + 1);
+      }
+    });
+    shape.grid = grid_of(layout.ctas());
+    if (!layout.split) return;
+    parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
+    shape.scratch_bytes = scratch_zeros;
+  }
+
+  [[nodiscard]] SourceParts source(const Candidate& candidate,
+                                   std::string_view /*expression*/) const override {
+    const auto facts = facts_of<ScanFacts>(candidate);
+    SourceParts parts{
+        .why =
+            "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
+            "an order that never changes.",
+        .most_threads = most_scan_threads,
+        .call = facts.split != 0 ? "scan_tile(plan, scratch)" : "scan_tile(plan)"};
+    parts.least_ctas = facts.vector <= 8 ? 2 : 1;
+    parts.set("columns", facts.columns != 0);
+    parts.set("packed", facts.packed != 0);
+    parts.set("dense", facts.dense != 0);
+    parts.set("split", facts.split != 0);
+    parts.set("staggered", facts.staggered != 0);
+    parts.set("cut", facts.cut != 0);
+    parts.set("wide", facts.wide != 0);
+    parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
+    parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
+    parts.facts += flag_fact("exclusive", facts.exclusive != 0);
+    parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
+                               facts.wide != 0 ? "u64" : "u32");
+    parts.facts += fmt::format(
+        "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Scanner = {0}<Value>;\n",
+        scanner(static_cast<ScanOp>(facts.op)));
+    parts.facts +=
+        fmt::format("struct Destination {{\n  using Element = {};\n  static constexpr i32 run = {};\n}};\n",
+                    device_type(facts.element_type()), facts.run[0]);
+    parts.elements = {facts.element_type()};
+    parts.result = facts.element_type();
+    parts.facts += "template <u32 i>\nstruct Source;\n";
+    for (std::uint32_t s = 0; s < facts.sources; ++s) {
+      const auto from = static_cast<ElementType>(facts.source[s]);
+      parts.facts += fmt::format(
+          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr i32 run = {};\n}};\n",
+          s, device_type(from), facts.run[s + 1]);
+      parts.elements.push_back(from);
+      parts.inputs.push_back(from);
+    }
+    if (facts.staggered != 0) {
+      const ElementType type =
+          facts.anchor == 0 ? facts.element_type() : static_cast<ElementType>(facts.source[facts.anchor - 1]);
+      parts.facts += fmt::format(
+          "struct Anchor {{\n  static constexpr u32 operand = {};\n  static constexpr u32 bytes = {};\n  "
+          "static constexpr i32 run = {};\n}};\n",
+          facts.anchor, size_of(type), facts.run[facts.anchor]);
+    }
+    parts.facts += all_sources_fact(facts.sources);
+    return parts;
+  }
+
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
+    shape.staggered = layout_of(candidate).staggered;
+  }
+};
+
+}  // namespace
+
+const Family& scan_family() {
+  static const ScanFamily family;
+  return family;
+}
+
+TMAJIT_END

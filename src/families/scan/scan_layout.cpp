@@ -1,0 +1,320 @@
+#include "families/scan/scan_layout.hpp"
+
+#include "spec/saturate.hpp"
+
+#include <tmajit/device_kernels.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t warp = 32;
+constexpr std::uint32_t usual_threads = 256;
+constexpr std::uint32_t input_registers = 32;   // of a thread that owns columns: its vectors
+constexpr std::uint32_t packed_turns = 4;       // vectors of a thread of short rows, at most
+constexpr std::uint64_t least_rows = 4;         // of a tile of several: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
+constexpr std::uint32_t row_state = 64;         // bytes of the states of a vector of a row, at most
+constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of columns, at most
+constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
+constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem of fewer has several a column
+constexpr std::uint32_t prologue = 128;         // ring_prologue of look_back.cuh
+constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
+constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
+constexpr std::uint32_t ring_parts = 8;         // likewise
+
+class Planner {
+ public:
+  Planner(const Problem& problem, const ScanTuning& tuning)
+      : problem_(problem),
+        nest_(problem.nest),
+        axis_(nest_.rank - 1),
+        tuning_(tuning),
+        threads_(tuning.threads == 0 ? usual_threads : tuning.threads) {
+    layout_.length = nest_.shape[axis_];
+  }
+
+  ScanLayout plan() {
+    const std::uint32_t column = choose_column();
+    layout_.columns = column != axis_;
+    if (layout_.columns) {
+      plan_columns(column);
+    } else {
+      plan_rows();
+    }
+    return layout_;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t stride(std::uint32_t operand, std::uint32_t d) const {
+    return nest_.operand[operand].strides[d];
+  }
+
+  /// The dimension along which most bytes of an index are neighbours in memory.
+  [[nodiscard]] std::uint32_t choose_column() const {
+    const auto bytes = [&](std::uint32_t d) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+        if (std::abs(stride(i, d)) == 1 && nest_.shape[d] > 1) sum += problem_.element_bytes(i);
+      }
+      return sum;
+    };
+    std::uint32_t best = axis_;
+    for (std::uint32_t d = 0; d < axis_; ++d) {
+      if (bytes(d) > bytes(best)) best = d;
+    }
+    return best;
+  }
+
+  /// Elements of a vector: 16 bytes of the widest source, at most 16 bytes of the destination, or 32 of
+  /// words.
+  [[nodiscard]] std::uint32_t most_vector(std::uint32_t state) const {
+    std::uint32_t widest = 1;
+    for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
+    const std::uint32_t to = problem_.element_bytes(0);
+    return std::min({vector_bytes / widest, (to < 4 ? 1 : 2) * vector_bytes / to, state / state_bytes()});
+  }
+  [[nodiscard]] std::uint32_t registers_of_vector() const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 1; i < nest_.operands; ++i) {
+      sum += static_cast<std::uint32_t>(ceil_div(problem_.element_bytes(i) * layout_.vector, 4));
+    }
+    return sum;
+  }
+
+  void add_steps(std::uint32_t column) {
+    const auto add = [&](std::uint32_t d, std::uint32_t elements) {
+      layout_.steps.push_back({d, ceil_div(nest_.shape[d], elements), elements});
+      layout_.kept = sat_mul(layout_.kept, layout_.steps.back().extent);
+    };
+    if (column != axis_) add(column, layout_.vector);
+    for (std::uint32_t d = axis_; d-- > 0;) {
+      if (d != column) add(d, 1);
+    }
+  }
+
+  // ---- rows ----
+
+  /// Whether all operands have their rows one behind the other, each walked in one direction.
+  bool find_dense() {
+    if (nest_.rank != 2) return false;
+    const auto length = static_cast<std::int64_t>(layout_.length);
+    for (const int sign : {1, -1}) {
+      bool all = true;
+      for (std::uint32_t i = 0; i < nest_.operands; ++i)
+        all = all && stride(i, 0) == sign * length * stride(i, axis_);
+      if (!all) continue;
+      layout_.backwards = sign < 0;
+      for (std::uint32_t i = 0; sign < 0 && i < nest_.operands; ++i)
+        layout_.first[i] = problem_.step(i, 0) * static_cast<std::int64_t>(nest_.shape[0] - 1);
+      return true;
+    }
+    return false;
+  }
+
+  /// Elements from a boundary of vectors to the first element of the first row, in the direction of the scan.
+  [[nodiscard]] std::uint64_t phase(std::uint32_t operand, std::uint32_t vector) const {
+    const DevicePtr at = problem_.address[operand] + static_cast<DevicePtr>(layout_.first[operand]);
+    const std::uint64_t phase = at / problem_.element_bytes(operand) % vector;
+    return stride(operand, axis_) > 0 ? phase : vector - 1 - phase;
+  }
+  /// What the next index of a kept dimension adds to that.
+  [[nodiscard]] std::uint64_t phase_step(std::uint32_t operand, std::uint32_t d, std::uint32_t vector) const {
+    return static_cast<std::uint64_t>(stride(operand, d) * stride(operand, axis_)) % vector;
+  }
+  [[nodiscard]] bool is_run(std::uint32_t operand) const { return std::abs(stride(operand, axis_)) == 1; }
+
+  [[nodiscard]] bool is_aligned(std::uint32_t vector, bool dense) const {
+    for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+      if (!is_run(i)) continue;
+      if (phase(i, vector) != 0) return false;
+      for (std::uint32_t d = 0; !dense && d < axis_; ++d) {
+        if (phase_step(i, d, vector) != 0) return false;
+      }
+    }
+    return true;
+  }
+
+  void choose_runs() {
+    layout_.anchor = nest_.operands;
+    for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+      if (!is_run(i)) continue;
+      if (layout_.anchor == nest_.operands) layout_.anchor = i;
+      bool same = phase(i, layout_.vector) == phase(layout_.anchor, layout_.vector);
+      for (std::uint32_t d = 0; !layout_.dense && d < axis_; ++d) {
+        same = same && phase_step(i, d, layout_.vector) == phase_step(layout_.anchor, d, layout_.vector);
+      }
+      if (same) layout_.run[i] = static_cast<std::int32_t>(stride(i, axis_));
+    }
+    if (layout_.anchor == nest_.operands) layout_.anchor = 0;
+  }
+
+  void choose_row_vector() {
+    bool any = false;
+    for (std::uint32_t i = 0; i < nest_.operands; ++i) any = any || is_run(i);
+    const bool dense = find_dense();
+    const std::uint64_t most = dense ? sat_mul(layout_.length, nest_.shape[0]) : layout_.length;
+    std::uint32_t vector = any ? most_vector(row_state) : 1;
+    while (vector > most) vector /= 2;
+    layout_.dense = dense && vector > 1 &&
+                    layout_.length * least_rows <= std::uint64_t{threads_} * choose_turns(vector) * vector;
+    if (!layout_.dense) {
+      std::fill(layout_.first.begin(), layout_.first.end(), 0);
+      layout_.backwards = false;
+      while (vector > layout_.length) vector /= 2;
+      while (layout_.length < std::uint64_t{4} * vector && !is_aligned(vector, false)) vector /= 2;
+    }
+    layout_.staggered = layout_.dense || (vector > 1 && !is_aligned(vector, false));
+    layout_.vector = vector;
+    choose_runs();
+    layout_.cut = layout_.staggered || layout_.length % vector != 0;
+  }
+
+  [[nodiscard]] std::uint32_t choose_turns(std::uint32_t vector) {
+    layout_.vector = vector;
+    const std::uint32_t state = state_bytes() / 4;
+    const std::uint32_t most = (row_registers - 2 * vector * state) / (registers_of_vector() + state);
+    std::uint32_t turns = std::clamp(most, 1U, 8U);
+    const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
+    const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
+    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
+    while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
+    if (tuning_.turns > 0) return tuning_.turns;
+    // A thread of short rows keeps where each of its vectors is: with more of them it would spill registers.
+    return is_short ? std::min(turns, packed_turns) : turns;
+  }
+
+  void plan_rows() {
+    choose_row_vector();
+    layout_.turns = choose_turns(layout_.vector);
+    add_steps(axis_);
+    const std::uint32_t vector = layout_.vector;
+    const std::uint32_t turns = layout_.turns;
+    const std::uint32_t before = layout_.staggered ? vector - 1 : 0;
+    layout_.row_vectors = ceil_div(layout_.length + before, vector);
+    const std::uint64_t tile = std::uint64_t{threads_} * turns;
+    const auto threads_for = [&](std::uint64_t vectors) {
+      return static_cast<std::uint32_t>(round_up(ceil_div(vectors, turns), warp));
+    };
+    if (layout_.dense || layout_.row_vectors * least_rows <= tile) {
+      layout_.packed = true;
+      std::uint64_t rows =
+          layout_.dense ? (tile * vector - before) / layout_.length : tile / layout_.row_vectors;
+      rows = std::clamp<std::uint64_t>(rows, 1, layout_.kept);
+      layout_.rows = static_cast<std::uint32_t>(rows);
+      layout_.groups = ceil_div(layout_.kept, rows);
+      layout_.threads = threads_for(layout_.dense ? ceil_div(rows * layout_.length + before, vector)
+                                                  : rows * layout_.row_vectors);
+      return;
+    }
+    layout_.groups = layout_.kept;
+    const bool is_one = layout_.row_vectors <= std::uint64_t{most_scan_threads} * turns;
+    // Looking back takes a tile a fixed time: it is as long as a CTA allows, unless its loads are short.
+    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4;
+    layout_.parts =
+        is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{most_scan_threads} * turns : tile);
+    layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
+    layout_.parts = ceil_div(layout_.row_vectors, std::uint64_t{layout_.threads} * turns);
+    layout_.split = layout_.parts > 1 && find_ring(1);
+  }
+
+  // ---- columns ----
+
+  void plan_columns(std::uint32_t column) {
+    std::uint32_t vector = most_vector(column_state);
+    const auto fits = [&] {
+      if (vector > nest_.shape[column]) return false;
+      for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+        if (stride(i, column) != 1) continue;
+        if (problem_.alignment(i, column) < std::min(vector * problem_.element_bytes(i), vector_bytes))
+          return false;
+      }
+      return true;
+    };
+    while (vector > 1 && !fits()) vector /= 2;
+    layout_.vector = vector;
+    layout_.cut = nest_.shape[column] % vector != 0;
+    for (std::uint32_t i = 0; i < nest_.operands; ++i)
+      layout_.run[i] = stride(i, column) == 1 && vector > 1 ? 1 : 0;
+    layout_.turns = std::clamp(std::bit_floor(input_registers / registers_of_vector()), 1U, 16U);
+    if (tuning_.turns > 0) layout_.turns = tuning_.turns;
+    while (layout_.turns > 1 && layout_.turns / 2 >= layout_.length) layout_.turns /= 2;
+    add_steps(column);
+    const std::uint64_t line =
+        std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, warp);
+    const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
+    const std::uint64_t most = most_scan_threads / std::min(line, layout_.kept);
+    std::uint64_t phases = 1;
+    while (phases < warp && 2 * phases <= most && layout_.kept * phases < wanted &&
+           phases * layout_.turns < layout_.length)
+      phases *= 2;
+    layout_.phases = static_cast<std::uint32_t>(phases);
+    layout_.owners = static_cast<std::uint32_t>(std::min(layout_.kept, std::max(threads_ / phases, line)));
+    layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, warp));
+    layout_.groups = ceil_div(layout_.kept, layout_.owners);
+    layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
+    layout_.split = layout_.parts > 1 && layout_.groups < problem_.sm_count * split_ctas_per_sm &&
+                    find_ring(layout_.owners * vector);
+  }
+
+  // ---- looking back ----
+
+  /// Of the type that the expression's results accumulate in, at most.
+  [[nodiscard]] std::uint32_t state_bytes() const {
+    const ElementType type = problem_.type[1];
+    const bool plain = problem_.as<ScanProblem>().expression == "x";
+    return plain && is_float(type) && size_of(type) < most_scan_state ? 4 : most_scan_state;
+  }
+
+  /// The rings of slots that scratch memory holds, of the longest units that leave tiles free to run ahead.
+  /// Whether the tiles of all groups have room in them.
+  bool find_ring(std::uint64_t width) {
+    ScanRingLayout& ring = layout_.ring;
+    if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
+    const std::uint64_t column_bytes = std::uint64_t{2} * state_bytes() * width;
+    for (std::uint32_t log2_unit = most_log2_unit + 1; log2_unit-- > 0;) {
+      const auto fits = [&](std::uint32_t log2_tiles) {
+        const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
+        const std::uint64_t slots =
+            log2_unit == 0 ? tiles : tiles + (tiles >> log2_unit) + (tiles >> 2 * log2_unit);
+        return slots * column_bytes + prologue <= scratch_zeros;
+      };
+      std::uint32_t log2_tiles = 2 * log2_unit + 5;
+      if (!fits(log2_tiles)) continue;
+      while (log2_tiles < 20 && fits(log2_tiles + 1)) ++log2_tiles;
+      // Tiles after the one that wrote a slot, and may still read it.
+      const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (layout_.groups << 2 * log2_unit);
+      const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
+      if (reach > tiles / 2) continue;
+      ring.log2_tiles = log2_tiles;
+      ring.log2_unit = log2_unit;
+      ring.waits = static_cast<std::uint32_t>(2 + ceil_div(reach, tiles / ring_parts));
+      std::uint64_t first = prologue;
+      for (std::uint32_t level = 3; level-- > 0;) {
+        ring.first[level] = first;
+        if (level == 2 || log2_unit > 0) first += (tiles >> level * log2_unit) * column_bytes;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  const Problem& problem_;
+  const CanonicalNest& nest_;
+  std::uint32_t axis_;
+  ScanTuning tuning_;
+  std::uint32_t threads_;
+  ScanLayout layout_;
+};
+
+}  // namespace
+
+ScanLayout scan_layout(const Problem& problem, const ScanTuning& tuning) {
+  return Planner(problem, tuning).plan();
+}
+
+TMAJIT_END

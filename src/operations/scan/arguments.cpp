@@ -1,0 +1,68 @@
+#include "operations/entry.hpp"
+#include "operations/shared/shapes.hpp"
+
+#include <tmajit/tile_options.hpp>
+
+#include <array>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::array<std::string_view, 4> ops{"sum", "product", "min", "max"};
+constexpr std::array<std::string_view, 2> bounds{"inclusive", "exclusive"};
+constexpr std::array<std::string_view, 2> directions{"forwards", "backwards"};
+
+constexpr std::array arguments{
+    Argument{.name = "op",
+             .option = "--op",
+             .type = ArgumentType::choice,
+             .required = true,
+             .sentence = "how an element is combined with those before it",
+             .example = "sum",
+             .choices = ops},
+    Argument{.name = "axis",
+             .option = "--axis",
+             .type = ArgumentType::axis,
+             .fallback = "the last one",
+             .sentence = "the dimension along which it runs",
+             .example = "0"},
+    Argument{.name = "bound",
+             .option = "--bound",
+             .type = ArgumentType::choice,
+             .fallback = "inclusive",
+             .sentence = "whether a result is of the elements up to its own, or of those before it",
+             .example = "exclusive",
+             .choices = bounds},
+    Argument{.name = "direction",
+             .option = "--direction",
+             .type = ArgumentType::choice,
+             .fallback = "forwards",
+             .sentence = "from which end of the dimension it runs",
+             .example = "backwards",
+             .choices = directions},
+    Argument{.name = "expression",
+             .option = "--expr",
+             .fallback = "the source's elements",
+             .sentence = "what is scanned: C over x, or x0 … x7",
+             .example = "x*x"}};
+
+}  // namespace
+
+const OperationEntry scan_entry{
+    .info = {.name = "scan",
+             .summary = "computes cumulative sums, products, minima or maxima along a dimension",
+             .arguments = arguments,
+             .most_sources = max_inputs},
+    .destinations = [](std::span<const TensorView> sources,
+                       const Arguments&) { return elementwise(sources); },
+    .make =
+        [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
+          const Scan what{.op = parse_scan(given.text("op")),
+                          .axis = given.axis("axis", -1),
+                          .exclusive = given.text("bound") == "exclusive",
+                          .reverse = given.text("direction") == "backwards",
+                          .expression = std::string(given.text("expression"))};
+          return operation::scan(to.front(), what, from);
+        }};
+
+TMAJIT_END

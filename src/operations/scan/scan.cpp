@@ -1,0 +1,108 @@
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace {
+
+/// The axis of a legal scan, counted from the front.
+std::uint32_t axis_of(const Move& move) {
+  return dimension_of(std::get<Scan>(move.body).axis, move.destination.view.rank).value();
+}
+
+void check(MoveRules& rules) {
+  const auto& scan = std::get<Scan>(rules.move().body);
+  const std::string subject = fmt::format("scan to {}", rules.destination());
+  if (!rules.check_source_count(1)) return;
+  if (scan.expression.empty() && rules.move().sources.size() != 1) {
+    rules.add("sources.expression", subject,
+              fmt::format("{} sources without an expression", rules.move().sources.size()),
+              "one where values are scanned as they are",
+              "an expression of all of them, such as \"x0 * x1\"");
+  }
+  rules.check_expression(scan.expression);
+  const ExpressionReads reads = reads_of(scan.expression);
+  if (reads.g || reads.t || reads.tile_index) {
+    rules.add("scan.expression", subject, fmt::format("\"{}\"", scan.expression),
+              "an expression of the sources' elements alone: scans know no coordinates",
+              "a map that computes it, and a scan of the map's destination");
+  }
+  rules.check_shapes();
+  const std::size_t rank = extents(rules.move().destination.view).size();
+  if (dimension_of(scan.axis, rank)) return;
+  rules.add("scan.axis", subject, fmt::format("axis {}", scan.axis),
+            fmt::format("an axis of the destination, of {} dimensions", rank),
+            rank == 0 ? "a copy: a single element has no axis" : legal_axes(rank));
+}
+
+/// The view at index 0 of dimension `d`, without that dimension.
+TensorView without(TensorView view, std::uint32_t d) {
+  --view.rank;
+  for (std::uint32_t i = d; i < view.rank; ++i) {
+    view.shape[i] = view.shape[i + 1];
+    view.strides[i] = view.strides[i + 1];
+  }
+  view.shape[view.rank] = 0;
+  view.strides[view.rank] = 0;
+  return view;
+}
+
+/// The nest of the kept dimensions, and the scanned one as its last, walked in the scan's direction.
+Problem problem(const Move& move) {
+  const auto& scan = std::get<Scan>(move.body);
+  Problem problem{.body =
+                      ScanProblem{scan.op, scan.exclusive, scan.expression.empty() ? "x" : scan.expression}};
+  const std::uint32_t axis = axis_of(move);
+  const std::uint64_t length = move.destination.view.shape[axis];
+  Move kept = move;
+  kept.destination.view = without(move.destination.view, axis);
+  for (Tensor& source : kept.sources) source.view = without(source.view, axis);
+  set_operands(problem, kept);
+  set_reach(problem, move);
+  CanonicalNest& nest = problem.nest;
+  if (nest.empty() || length == 0) {
+    nest.rank = 1;
+    nest.shape[0] = 0;
+    return problem;
+  }
+  nest.shape[nest.rank] = length;
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    const TensorView& view = i == 0 ? move.destination.view : move.sources[i - 1].view;
+    const std::int64_t stride = view.strides[axis];
+    nest.operand[i].strides[nest.rank] = scan.reverse ? -stride : stride;
+    if (!scan.reverse) continue;
+    const std::int64_t last = stride * static_cast<std::int64_t>(length - 1);
+    nest.operand[i].offset += last;
+    problem.address[i] += static_cast<DevicePtr>(last * static_cast<std::int64_t>(size_of(view.type)));
+  }
+  ++nest.rank;
+  return problem;
+}
+
+/// A thread reads the elements that it writes, all of them before it writes the first.
+constexpr OperationRules scan_rules{.in_place = true, .check = check, .problem = problem};
+
+}  // namespace
+
+const OperationRules& rules_of(const Scan&) noexcept {
+  return scan_rules;
+}
+
+Operation operation::scan(const Tensor& destination, const Scan& what, List<Tensor> sources) {
+  if (sources.empty()) refuse("a scan without a source; at least one is needed");
+  Move move{.destination = destination, .sources = {}, .body = what};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string name = sources.size() == 1 ? std::string(the_source) : fmt::format("source {}", i);
+    move.sources.push_back(broadcast(sources[i], shape_of(destination), name));
+  }
+  return one_move(std::move(move), sources);
+}
+
+TMAJIT_END

@@ -1,0 +1,213 @@
+// How tiles of a scan learn what comes before them while all are under way: decoupled look-back in a fixed order.
+//@ # Tiles of a row form units of `1 << log2_unit`, and units form blocks of as many. Each tile publishes its aggregate,
+//@ # the last tile of a unit the unit's aggregate, the last tile of a block the prefix up to the block's end. A tile
+//@ # combines the prefix of the block before, the aggregates of its block's units before, and those of its unit's tiles
+//@ # before, always in this order: no result depends on time. A slot holds a tag beside each 32 bits of its state, so one load tells whether the state is there.
+//@ # Slots are rings, whose tags count the laps: scratch memory begins and ends as zeros. CTAs are dispatched in the order
+//@ # of their numbers, and a tile waits for tiles of lower numbers alone.
+#pragma once
+#include "tmajit/global.cuh"
+#include "tmajit/raw.cuh"
+#include "tmajit/scan_plan.cuh"
+
+namespace tmajit {
+
+constexpr u32 ring_parts = 8;       // of which each counts the tiles that are done with its slots
+constexpr u32 ring_prologue = 128;  // bytes before the slots: the counters of the parts
+
+template <class State>
+struct Slot {
+  static constexpr u32 words = sizeof(State) / 4;  // of 8 bytes
+  u64 word[words];
+
+  __device__ __forceinline__ void load(const u8* from) {
+#pragma unroll
+    for (u32 k = 0; k < words; ++k) word[k] = ptx::load_relaxed(from + 8 * k);
+  }
+  __device__ __forceinline__ bool is(u32 tag) const {
+    bool same = true;
+#pragma unroll
+    for (u32 k = 0; k < words; ++k) same = same && static_cast<u32>(word[k] >> 32) == tag;
+    return same;
+  }
+  __device__ __forceinline__ State state() const {
+    struct Halves {
+      u32 at[words];
+    } halves;
+#pragma unroll
+    for (u32 k = 0; k < words; ++k) halves.at[k] = static_cast<u32>(word[k]);
+    return __builtin_bit_cast(State, halves);
+  }
+  static __device__ __forceinline__ void publish(u8* to, u32 tag, const State& state) {
+    struct Halves {
+      u32 at[words];
+    };
+    const Halves halves = __builtin_bit_cast(Halves, state);
+#pragma unroll
+    for (u32 k = 0; k < words; ++k) ptx::store_relaxed(to + 8 * k, static_cast<u64>(tag) << 32 | halves.at[k]);
+  }
+};
+
+//@ if !columns
+// The state of another lane.
+template <class T>
+__device__ __forceinline__ T shuffled(const T& state, u32 lane) {
+  struct Words {
+    u32 at[sizeof(T) / 4];
+  };
+  Words words = __builtin_bit_cast(Words, state);
+#pragma unroll
+  for (u32& word : words.at) word = __shfl_sync(~0u, word, lane);
+  return __builtin_bit_cast(T, words);
+}
+//@ end
+
+// One tile's view of the rings. Level 0 has a slot for each tile, level 1 for each unit, level 2 for each block.
+template <class Scanned>
+struct LookBack {
+  using State = typename Scanned::State;
+  static constexpr u32 slot_bytes = sizeof(Slot<State>);
+  const params::ScanRing& ring;
+  u8* scratch;
+  u32 tiles;
+  u32 groups;
+  u32 group;
+  u32 part;
+  u32 parts;
+
+  // Where slot `n` of a level is; n counts the level's members of the row.
+  struct Where {
+    u8* at;
+    u32 tag;
+  };
+  __device__ __forceinline__ Where where(u32 level, u32 n, u32 column) const {
+    const u32 number = n * groups + group;
+    const u32 log2_slots = ring.log2_tiles - level * ring.log2_unit;
+    const u64 slot = static_cast<u64>(number & ((1u << log2_slots) - 1)) * ring.width + column;
+    return {scratch + ring.first[level] + slot * slot_bytes, (number >> log2_slots) + 1};
+  }
+  // Members of a level before the tile that are of its unit, or block.
+  __device__ __forceinline__ u32 unit_of(u32 level) const { return part >> level * ring.log2_unit; }
+  __device__ __forceinline__ u32 place(u32 level) const { return unit_of(level) & ((1u << ring.log2_unit) - 1); }
+  __device__ __forceinline__ bool is_last(u32 level) const { return place(level) + 1 == 1u << ring.log2_unit; }
+
+  // Waits until no tile needs what the slots of this one hold. Thread `n` looks after one part of the ring.
+  __device__ __forceinline__ void wait_for_slots(u32 n) const {
+    const u32 log2_part = ring.log2_tiles - 3;
+    const i32 before = static_cast<i32>((part * groups + group) >> log2_part) - 9 + static_cast<i32>(n);
+    if (n >= ring.waits || before < 0) return;
+    const u32 wanted = (static_cast<u32>(before) / ring_parts + 1) << log2_part;
+    while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % ring_parts)) < wanted) {
+    }
+  }
+  // The slot of member `n` of a level, as it is now; and its state, once it is there.
+  __device__ __forceinline__ Slot<State> peek(u32 level, u32 n, u32 column) const {
+    Slot<State> slot;
+    slot.load(where(level, n, column).at);
+    return slot;
+  }
+  __device__ __forceinline__ State wait(Slot<State> slot, u32 level, u32 n, u32 column) const {
+    const Where from = where(level, n, column);
+    while (!slot.is(from.tag)) slot.load(from.at);
+    return slot.state();
+  }
+  // The members `first` to `last` of the tile's unit, or block, in order.
+  __device__ __forceinline__ State combined(u32 level, u32 first, u32 last, u32 column) const {
+    State all = Scanned::none();
+    const u32 begin = unit_of(level) - place(level);
+#pragma unroll 4
+    for (u32 n = first; n < last; ++n) all = Scanned::both(all, wait(peek(level, begin + n, column), level, begin + n, column));
+    return all;
+  }
+  // What the blocks before the tile's are.
+  __device__ __forceinline__ State block_prefix(u32 column) const {
+    const u32 block = unit_of(2);
+    return block == 0 ? Scanned::none() : wait(peek(2, block - 1, column), 2, block - 1, column);
+  }
+  __device__ __forceinline__ void publish(u32 level, u32 column, const State& state) const {
+    const Where to = where(level, unit_of(level), column);
+    Slot<State>::publish(to.at, to.tag, state);
+  }
+  // The tile's aggregate; then, of the last tile of a unit, what the unit is; then of the last of a block the prefix.
+  __device__ __forceinline__ void publish_tile(u32 column, const State& own) const {
+    if (!is_last(0) && part + 1 < parts) publish(0, column, own);
+  }
+  __device__ __forceinline__ void publish_unit(u32 column, const State& unit) const {
+    if (is_last(0) && !is_last(1) && part + 1 < parts) publish(1, column, unit);
+  }
+  __device__ __forceinline__ void publish_block(u32 column, const State& prefix) const {
+    if (is_last(0) && is_last(1) && part + 1 < parts) publish(2, column, prefix);
+  }
+
+//@ if !columns
+  // What the lanes of a warp have, combined in their order; lane 0 has it.
+  static __device__ __forceinline__ State combined_lanes(State state) {
+    const u32 lane = threadIdx.x % 32;
+#pragma unroll
+    for (u32 distance = 1; distance < 32; distance *= 2) {
+      const State other = shuffled(state, lane + distance);
+      if (lane + distance < 32) state = Scanned::both(state, other);
+    }
+    return state;
+  }
+  // What is before the tile, by a whole warp, which publishes what the tile owes; lane 0 has it. `own` is what the tile is.
+  // Each lane has one of the unit's tiles and one of the block's units: all slots are loaded before one is waited for.
+  __device__ __forceinline__ State before_tile(const State& own) const {
+    const u32 lane = threadIdx.x % 32;
+    if (lane == 0) publish_tile(0, own);
+    const u32 places[2] = {place(0), place(1)};
+    Slot<State> slots[2];
+#pragma unroll
+    for (u32 level = 0; level < 2; ++level) {
+      if (lane < places[level]) slots[level] = peek(level, unit_of(level) - places[level] + lane, 0);
+    }
+    const u32 block = unit_of(2);
+    Slot<State> prefix;
+    if (lane == 0 && block > 0) prefix = peek(2, block - 1, 0);
+    State found = Scanned::none();
+#pragma unroll
+    for (u32 level = 0; level < 2; ++level) {
+      State here = Scanned::none();
+      if (lane < places[level]) here = wait(slots[level], level, unit_of(level) - places[level] + lane, 0);
+      found = Scanned::both(combined_lanes(here), found);
+      if (level == 0 && lane == 0) publish_unit(0, Scanned::both(found, own));
+    }
+    if (lane == 0) {
+      if (block > 0) found = Scanned::both(wait(prefix, 2, block - 1, 0), found);
+      publish_block(0, Scanned::both(found, own));
+    }
+    return found;
+  }
+//@ end
+
+  // One thread calls it once all threads have read and published the tile's slots. No fence is needed: a slot that the
+  // tile has published is read by another before that counts itself, and what was read is in registers.
+  __device__ __forceinline__ void leave() const {
+    const u32 tile = part * groups + group;
+    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % ring_parts, u64{1});
+  }
+  // All threads call it at the end: the last tile waits for the others, and leaves zeros.
+  __device__ __forceinline__ void clear() const {
+    if (part * groups + group + 1 != tiles) return;
+    const u32 log2_part = ring.log2_tiles - 3;
+    const u32 whole = tiles >> log2_part;
+    const u32 k = threadIdx.x;  // each thread looks after one part of the ring
+    const u32 rest = k == whole % ring_parts ? tiles - (whole << log2_part) : 0;
+    const u32 all = ((whole / ring_parts + (k < whole % ring_parts)) << log2_part) + rest;
+    while (k < ring_parts && ptx::load_relaxed(scratch + 8 * k) != all) {
+    }
+    __syncthreads();
+    const auto zero = [](u8* from, u64 bytes) {
+#pragma unroll 4
+      for (u64 at = 8 * threadIdx.x; at < bytes; at += 8 * blockDim.x) ptx::store_relaxed(from + at, 0);
+    };
+    zero(scratch, ring_prologue);
+#pragma unroll 1
+    for (u32 level = ring.log2_unit > 0 ? 0 : 2; level < 3; ++level) {
+      const u32 slots = 1u << (ring.log2_tiles - level * ring.log2_unit);
+      zero(scratch + ring.first[level], static_cast<u64>(least(tiles, slots)) * ring.width * slot_bytes);
+    }
+  }
+};
+
+}  // namespace tmajit

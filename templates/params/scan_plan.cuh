@@ -1,0 +1,77 @@
+// What a kernel of scans knows of its launch: where rows and columns lie, and how tiles share them.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+constexpr u32 most_scan_digits = 8;
+
+// One step of taking the number of a row, or of a vector of columns, apart: the index in a dimension.
+template <u32 sources>
+struct ScanDigit {
+  i64 destination;      // bytes from one index to the next
+  i64 source[sources];  // likewise
+  u64 extent;           // indices
+  Divider count;        // likewise, where all numbers are below 2^31
+  u32 unused;
+};
+
+template <class Byte>
+struct ScanOperand {
+  Address<Byte> first;
+  i64 along;   // bytes from one element of the scanned dimension to the next
+  i64 across;  // bytes from one element of a vector to the next
+};
+
+// Scratch memory of tiles that look back: rings of slots for tiles, units and blocks, 8 or 16 bytes a slot.
+struct ScanRing {
+  u64 first[3];    // bytes from the beginning of scratch memory
+  u32 log2_tiles;  // slots of tiles, each of all columns
+  u32 log2_unit;   // tiles of a unit, and units of a block
+  u32 width;       // columns of a tile
+  u32 waits;       // eighths of the ring that must be done before a tile may use its slots again
+};
+
+// Digits vary fastest first. A group is a row, or columns that a tile takes side by side.
+template <u32 sources>
+struct ScanPlan {
+  ScanOperand<u8> destination;
+  ScanOperand<const u8> source[sources];
+  ScanDigit<sources> digit[most_scan_digits];
+  u64 length;           // elements of the scanned dimension
+  u64 columns;          // elements of the dimension that vectors of columns cut
+  u64 kept;             // rows, or vectors of columns
+  u64 parts;            // tiles of a row
+  u32 digits;
+  u32 groups;
+  u32 rows;             // of a tile
+  u32 tiles;            // of the launch
+  Divider row;          // vectors of a row; where tiles are dense, elements of one
+  Divider group;        // groups, of tiles that look back
+  Divider owners;       // vectors of columns of a tile
+  u32 phases;           // threads that share a column
+  u32 unused;
+  ScanRing ring;
+};
+
+//@ if host
+template <u32 sources>
+struct ScanPlanLayout : ScanPlanLayout<sources - 1> {
+  using Digit = ScanDigit<sources>;
+  static_assert(sizeof(Digit) == 32 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
+  static_assert(TMAJIT_OFFSET(Digit, count) == 16 + 8 * sources);
+  using Plan = ScanPlan<sources>;
+  static_assert(TMAJIT_OFFSET(Plan, source) == 24 && TMAJIT_OFFSET(Plan, digit) == 24 + 24 * sources);
+  static constexpr u32 numbers = TMAJIT_OFFSET(Plan, digit) + most_scan_digits * sizeof(Digit);
+  static_assert(TMAJIT_OFFSET(Plan, length) == numbers && TMAJIT_OFFSET(Plan, digits) == numbers + 32);
+  static_assert(TMAJIT_OFFSET(Plan, row) == numbers + 48 && TMAJIT_OFFSET(Plan, phases) == numbers + 84);
+  static_assert(TMAJIT_OFFSET(Plan, ring) == numbers + 96 && sizeof(Plan) == numbers + 136 && alignof(Plan) == 8);
+};
+template <>
+struct ScanPlanLayout<0> {};
+static_assert(sizeof(ScanPlanLayout<8>) > 0);  // of all sources to 8
+static_assert(sizeof(ScanOperand<u8>) == 24 && TMAJIT_OFFSET(ScanOperand<u8>, along) == 8);
+static_assert(sizeof(ScanRing) == 40 && TMAJIT_OFFSET(ScanRing, log2_tiles) == 24);
+//@ end
+
+}  // namespace tmajit::params

@@ -1,0 +1,162 @@
+/// Scans on the simulated device, against the reference: every operation, type, layout and direction, rows
+/// that many tiles share, and what is wrong with a scan that is refused.
+#include "scan/scans.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
+#include <tmajit/sim.hpp>
+
+#include <array>
+#include <cstdint>
+#include <iostream>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr ElementType f32 = ElementType::f32;
+
+Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePtr address = 0x10000000) {
+  return {TensorView::contiguous(type, shape), address};
+}
+
+/// The first kernel planned for a scan of `shape`, from and to tensors at multiples of 256 bytes.
+KernelPlan planned(const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
+  return plan(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)})).front();
+}
+
+std::string refusal(const Tensor& destination, const Scan& what, std::vector<Tensor> sources) {
+  try {
+    (void)plan(operation::scan(destination, what, sources));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("random scans on the simulated device equal the reference, twice with the same bits") {
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t seed = reference::seed(20261124);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    const tests::RandomScan scan = tests::random_scan(seed + n / 2, seed * 31 + n, 4000);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << scan.text());
+    try {
+      CHECK(tests::run_scan(runtime, scan, seed + n) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}
+
+TEST_CASE("tiles that look back leave what one thread would, and zeros in scratch memory") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const auto check = [&](const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
+    const tests::RandomScan scan = tests::dense_scan(what, type, type, shape);
+    INFO(scan.text());
+    CHECK(planned(what, type, shape).launch_shape().scratch_bytes > 0);
+    CHECK(tests::run_scan(runtime, scan, 7) == "");
+  };
+  check({.op = ScanOp::sum, .axis = 0}, f32, {300'001});
+  check({.op = ScanOp::sum, .axis = 0, .exclusive = true, .reverse = true}, ElementType::i64, {100'003});
+  check({.op = ScanOp::max, .axis = 1}, ElementType::f16, {3, 60'001});
+  check({.op = ScanOp::sum, .axis = 0}, f32, {9000, 5});
+  check({.op = ScanOp::min, .axis = 0, .exclusive = true}, ElementType::u8, {4000, 33});
+  check({.op = ScanOp::product, .axis = 1, .reverse = true}, f32, {2, 3001, 8});
+}
+
+TEST_CASE("tiles use the slots of the ring again once the tiles before are done") {
+  // More tiles side by side than a ring of columns has slots for.
+  const std::vector<std::uint64_t> shape{70'000, 8};
+  const Scan what{.op = ScanOp::sum, .axis = 0};
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const tests::RandomScan scan = tests::dense_scan(what, ElementType::u8, ElementType::i64, shape);
+  INFO(scan.text());
+  CHECK(tests::run_scan(runtime, scan, 11) == "");
+}
+
+TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  for (const std::uint64_t length :
+       {1U, 2U, 3U, 5U, 31U, 64U, 127U, 255U, 1000U, 1023U, 1025U, 2048U, 8191U}) {
+    const tests::RandomScan scan = tests::dense_scan({.op = ScanOp::sum, .axis = 1}, f32, f32,
+                                                     {20'000 / length + 1, length}, length % 3);
+    INFO(scan.text());
+    CHECK(tests::run_scan(runtime, scan, length) == "");
+  }
+}
+
+TEST_CASE("found: vectors of one-byte sources are no longer than a destination of 2 bytes allows") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const Scan what{.op = ScanOp::min, .axis = 0, .reverse = true};
+  CHECK(tests::run_scan(runtime, tests::dense_scan(what, ElementType::e4m3, ElementType::bf16, {2864}), 3) ==
+        "");
+}
+
+TEST_CASE("one call scans in place, and finds its plan again") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const Buffer memory(runtime.device(), 4096);
+  const Tensor tensor = dense(f32, {2, 3}, memory.address());
+  std::vector<float> values{1, 2, 3, 4, 5, 6};
+  runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
+  for (int run = 0; run < 2; ++run) scan(runtime, tensor, {.op = ScanOp::sum, .axis = 1}, {tensor});
+  runtime.device()->streams().synchronize(nullptr);
+  runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(values)), tensor.address, nullptr);
+  runtime.device()->streams().synchronize(nullptr);
+  CHECK(values == std::vector<float>{1, 4, 10, 4, 13, 28});
+}
+
+TEST_CASE("exclusive scans begin with the identity of the operation in the expression's type") {
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const Buffer memory(runtime.device(), 4096);
+  const auto first = [&](ScanOp op, ElementType from) {
+    scan(runtime, dense(ElementType::f64, {4}, memory.address()), {.op = op, .axis = 0, .exclusive = true},
+         {dense(from, {4}, memory.address() + 1024)});
+    runtime.device()->streams().synchronize(nullptr);
+    double value = 0;
+    runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(&value, 1)), memory.address(),
+                                        nullptr);
+    runtime.device()->streams().synchronize(nullptr);
+    return value;
+  };
+  runtime.device()->memory().fill(memory.address(), std::byte{0}, 4096, nullptr);
+  CHECK(first(ScanOp::sum, f32) == 0);
+  CHECK(first(ScanOp::product, ElementType::i32) == 1);
+  CHECK(first(ScanOp::min, f32) == std::numeric_limits<double>::infinity());
+  CHECK(first(ScanOp::max, ElementType::bf16) == -std::numeric_limits<double>::infinity());
+  CHECK(first(ScanOp::min, ElementType::i8) == 127);
+  CHECK(first(ScanOp::max, ElementType::u16) == 0);
+}
+
+TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
+  CHECK(plan(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)})).empty());
+  CHECK(plan(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)})).empty());
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  CHECK(tests::run_scan(runtime, tests::dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
+}
+
+TEST_CASE("what is wrong with a scan is said, and what would be legal") {
+  const Tensor from = dense(f32, {4, 5}, 0x20000000);
+  const Tensor to = dense(f32, {4, 5});
+  CHECK_THAT(refusal(to, {.axis = 2}, {from}), ContainsSubstring("axis 2"));
+  CHECK_THAT(refusal(to, {.axis = -3}, {from}), ContainsSubstring("axis -3"));
+  CHECK_THAT(refusal(dense(f32, {}), {.axis = 0}, {dense(f32, {}, 0x20000000)}),
+             ContainsSubstring("no axis"));
+  CHECK_THAT(refusal(to, {.axis = 1, .expression = "x + g[0]"}, {from}), ContainsSubstring("no coordinates"));
+  CHECK_THAT(refusal(to, {.axis = 1}, {from, from}), ContainsSubstring("such as \"x0 * x1\""));
+  CHECK_THAT(refusal(to, {.axis = 1}, {}), ContainsSubstring("without a source"));
+  CHECK_THAT(refusal(to, {.axis = 1}, {dense(f32, {3, 5}, 0x20000000)}), ContainsSubstring("source"));
+  CHECK(parse_scan("product") == ScanOp::product);
+  CHECK_THROWS_WITH(parse_scan("prod"), ContainsSubstring("product"));
+}
