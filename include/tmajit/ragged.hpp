@@ -3,6 +3,7 @@
 #include <tmajit/chip.hpp>
 #include <tmajit/kernel_plan.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/operations/copy_ragged.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/tensor.hpp>
 
@@ -53,9 +54,5 @@ class TMAJIT_API RaggedCopy {
   struct State;
   std::shared_ptr<const State> state_;
 };
-
-/// The same as one call, which returns when the copies are done. Throws likewise.
-TMAJIT_API void copy_ragged(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources,
-                            Stream stream = nullptr);
 
 TMAJIT_END

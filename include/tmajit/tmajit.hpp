@@ -1,6 +1,7 @@
 #pragma once
 
 /// The whole public API.
+#include <tmajit/arguments.hpp>
 #include <tmajit/bank_conflicts.hpp>
 #include <tmajit/box_layout.hpp>
 #include <tmajit/cache.hpp>
@@ -22,6 +23,7 @@
 #include <tmajit/logging.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/operation.hpp>
+#include <tmajit/operations.hpp>
 #include <tmajit/own_kernel.hpp>
 #include <tmajit/own_launch.hpp>
 #include <tmajit/own_tuning.hpp>

@@ -52,7 +52,6 @@ constexpr KnownFlag flags[] = {
     {"short_rows", "the destination's last dimension is shorter than a word"},
     {"wraps", "a word of the destination may reach beyond the end of its last dimension"},
     {"vector8", "vectors have eight bytes rather than sixteen"},
-    {"fused", "the columns of a tile have several dimensions"},
     {"aligned", "a transpose's source begins at multiples of its vectors"},
     {"unaligned", "a source may begin between words of four bytes"},
     {"interleaved", "a source may have elements of the destination between its own"},

@@ -12,12 +12,8 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& transpose_family();
 [[nodiscard]] const Family& direct_transpose_family();
 [[nodiscard]] const Family& engine_rows_family();
-[[nodiscard]] const Family& engine_transpose_family();
-[[nodiscard]] const Family& gather_family();
-[[nodiscard]] const Family& weave_family();
-[[nodiscard]] const Family& spans_family();
+[[nodiscard]] const Family& flat_family();
 [[nodiscard]] const Family& linear_family();
-[[nodiscard]] const Family& multicast_family();
 [[nodiscard]] const Family& general_family();
 [[nodiscard]] const Family& fill_family();
 [[nodiscard]] const Family& stencil_family();

@@ -39,6 +39,7 @@ enum class Usual : std::uint8_t {
 struct LaunchTile {
   PerDimension box{};  ///< elements in each dimension of the nest
   std::uint32_t threads = 0;
+  std::uint32_t order = 0;  ///< in which CTAs take tiles, as KernelChoice has it
   friend bool operator==(const LaunchTile&, const LaunchTile&) = default;
 };
 

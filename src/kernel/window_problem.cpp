@@ -29,8 +29,7 @@ WindowProblem window_operands(const Move& move, const Windows& windows) {
                         .filter = {}};
   if (move.sources.size() > 1) problem.filter = move.sources[1].view;
   const std::span extents(problem.images.shape);
-  static_cast<void>(
-      read_windows(windows, extents.subspan(1, problem.images.rank - 2U), problem.geometry));
+  static_cast<void>(read_windows(windows, extents.subspan(1, problem.images.rank - 2U), problem.geometry));
   return problem;
 }
 

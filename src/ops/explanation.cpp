@@ -112,6 +112,11 @@ MoveExplanation MovePlan::explain() const {
   const State& state = current(*state_);
   explanation.planning_us = state.planning_us;
   const PlanOptions options = plan_options(runtime_, state.family);
+  if (state.operation.one_launch) {
+    explanation.steps.push_back(tmajit::explain(state.plans.front(), state.kernels.front()));
+    explanation.steps.front().canonical = state.plans.front().state().candidate.nest.text();
+    return explanation;
+  }
   std::size_t next = 0;
   for (const Move& move : state.operation.moves) {
     if (move.destination.view.elements() == 0) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/placed_launches.hpp"
+#include "ops/ragged_batches.hpp"
 
 #include <tmajit/move.hpp>
 
@@ -24,6 +25,7 @@ struct MovePlan::State {
   std::vector<Kernel> kernels;    ///< likewise
   double planning_us = 0;
   std::vector<TensorReach> reaches;               ///< of its tensors
+  mutable Batches batches = {};                   ///< of an operation that is one launch
   std::shared_ptr<const Attempts> attempts = {};  ///< if its choice may improve
 };
 

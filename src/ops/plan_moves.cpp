@@ -1,5 +1,5 @@
-#include "ops/attempts.hpp"
 #include "operations/list.hpp"
+#include "ops/attempts.hpp"
 
 #include <chrono>
 #include <utility>
@@ -32,7 +32,12 @@ std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation op
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
-  std::vector<KernelPlan> plans = plan(operation, options);
+  std::vector<KernelPlan> plans;
+  if (operation.one_launch) {
+    plans.push_back(plan_ragged(operation.destinations, operation.sources, 0, options.chip).kernel);
+  } else {
+    plans = plan(operation, options);
+  }
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
   auto made = std::make_shared<MovePlan::State>();
@@ -48,6 +53,7 @@ std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation op
 std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
                                                  std::string_view family) {
   std::shared_ptr<MovePlan::State> made = make_steps(runtime, std::move(operation), family);
+  if (made->operation.one_launch) return made;
   made->attempts = Attempts::make(runtime, *made);
   if (runtime.device() && !made->attempts) {
     made->as_planned =
@@ -67,6 +73,9 @@ namespace {
 /// choice is being improved.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
+  if (plan.operation.one_launch) {
+    return plan.batches.launch(runtime, moved_to(addresses, plan.operation), stream);
+  }
   if (plan.attempts && plan.attempts->launch(runtime, addresses, stream)) return;
   Operation moved = moved_to(addresses, plan.operation);
   check_operation(moved.moves);

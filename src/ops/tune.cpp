@@ -25,6 +25,10 @@ TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions&
   }
   TuneReport report;
   if (plan.plans().empty()) return report;
+  if (plan.operation().one_launch) {
+    throw Error(ErrorCode::unsupported,
+                "a batch of copies has one kernel: there is nothing to choose; tune copies by themselves");
+  }
   const Move& move = largest(plan.operation());
   const PlanOptions untuned{.chip = runtime.chip()};
   const std::vector<KernelPlan> candidates = plan_candidates(move, untuned);

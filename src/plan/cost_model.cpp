@@ -83,17 +83,13 @@ void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece) 
 double instructions(const Work& work) {
   return work.load * work_cost.load + work.word * work_cost.word + work.permute * work_cost.permute +
          work.block * work_cost.block + work.vector * work_cost.vector + work.shift * work_cost.shift +
-         work.end * work_cost.end + work.picked * work_cost.picked + work.pick * work_cost.pick +
-         work.wavefront * work_cost.wavefront + work.line_unit * work_cost.line_unit +
-         work.entry * work_cost.entry + work.woven_block * work_cost.woven_block +
-         work.woven_word * work_cost.woven_word + work.woven_end * work_cost.woven_end +
-         work.span_element * work_cost.span_element + work.span_word * work_cost.span_word +
-         work.span_line * work_cost.span_line + work.lookup * work_cost.lookup +
-         work.linear_word * work_cost.linear_word + work.linear_digit * work_cost.linear_digit +
-         work.linear_element * work_cost.linear_element + work.linear_line * work_cost.linear_line +
-         work.image_unit * work_cost.image_unit + work.chunk * work_cost.chunk +
-         work.element * work_cost.element + work.image_chunk * work_cost.image_chunk +
-         work.thread * work_cost.thread;
+         work.end * work_cost.end + work.flat_load * work_cost.flat_load +
+         work.flat_word * work_cost.flat_word + work.flat_line * work_cost.flat_line +
+         work.flat_entry * work_cost.flat_entry + work.linear_word * work_cost.linear_word +
+         work.linear_digit * work_cost.linear_digit + work.linear_element * work_cost.linear_element +
+         work.linear_line * work_cost.linear_line + work.image_unit * work_cost.image_unit +
+         work.chunk * work_cost.chunk + work.element * work_cost.element +
+         work.image_chunk * work_cost.image_chunk + work.thread * work_cost.thread;
 }
 
 /// How often 1 is doubled to be so much; 0 of what is less.

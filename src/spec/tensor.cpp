@@ -1,5 +1,5 @@
-#include "spec/views.hpp"
 #include "spec/memory_rules.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tensor.hpp>

@@ -101,6 +101,42 @@ __device__ __forceinline__ void store_relaxed(void* to, u64 value) {
 }
 //@ end
 
+//@ used load_kept
+// 1, 2, 4 or 8 bytes at a multiple of their number; the L1 cache evicts their line last.  PTX 7.4, sm_70.
+//@ # Volatile, so that loads written together are in flight together.
+template <u32 bytes, class Word>
+__device__ __forceinline__ void load_kept(Word& word, const void* from) {
+  static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));
+  if constexpr (bytes == 1) {
+    asm volatile("ld.global.L1::evict_last.u8 %0, [%1];" : "=r"(word) : "l"(from));
+  } else if constexpr (bytes == 2) {
+    asm volatile("ld.global.L1::evict_last.u16 %0, [%1];" : "=r"(word) : "l"(from));
+  } else if constexpr (bytes == 4) {
+    asm volatile("ld.global.L1::evict_last.b32 %0, [%1];" : "=r"(word) : "l"(from));
+  } else {
+    asm volatile("ld.global.L1::evict_last.b64 %0, [%1];" : "=l"(word) : "l"(from));
+  }
+}
+//@ end
+
+//@ used load_kept_if
+// The same if `wanted`; else nothing is read, and the word stays as it is.
+template <u32 bytes, class Word>
+__device__ __forceinline__ void load_kept_if(bool wanted, Word& word, const void* from) {
+  static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));
+  const u32 on = static_cast<u32>(wanted);
+  if constexpr (bytes == 1) {
+    asm volatile("{\n\t.reg .pred on;\n\tsetp.ne.b32 on, %2, 0;\n\t@on ld.global.L1::evict_last.u8 %0, [%1];\n\t}" : "+r"(word) : "l"(from), "r"(on));
+  } else if constexpr (bytes == 2) {
+    asm volatile("{\n\t.reg .pred on;\n\tsetp.ne.b32 on, %2, 0;\n\t@on ld.global.L1::evict_last.u16 %0, [%1];\n\t}" : "+r"(word) : "l"(from), "r"(on));
+  } else if constexpr (bytes == 4) {
+    asm volatile("{\n\t.reg .pred on;\n\tsetp.ne.b32 on, %2, 0;\n\t@on ld.global.L1::evict_last.b32 %0, [%1];\n\t}" : "+r"(word) : "l"(from), "r"(on));
+  } else {
+    asm volatile("{\n\t.reg .pred on;\n\tsetp.ne.b32 on, %2, 0;\n\t@on ld.global.L1::evict_last.b64 %0, [%1];\n\t}" : "+l"(word) : "l"(from), "r"(on));
+  }
+}
+//@ end
+
 //@ used store_vector16
 // 16 bytes at a multiple of 16.
 //@ each hint from 0 to cache_hints

@@ -24,8 +24,8 @@ def candidate(rng, number, moved, true):
     waves = rng.uniform(0.5, 40)
     ctas = math.ceil(waves * 132 * 4)
     side = {"bytes": moved / 2, "beside": rng.uniform(0, 0.5) * moved, "runs": moved / 2 / rng.choice([64, 128, 256])}
-    work = {name: 0.0 for name in ("load", "word", "permute", "block", "vector", "shift", "end", "picked", "pick",
-                                   "wavefront", "line_unit", "entry", "woven_block", "woven_word", "woven_end", "span_element", "span_word", "span_line", "lookup", "linear_word", "linear_digit", "linear_element", "linear_line", "image_unit", "chunk", "element", "image_chunk", "thread")}
+    work = {name: 0.0 for name in ("load", "word", "permute", "block", "vector", "shift", "end", "flat_load", "flat_word",
+                                   "flat_line", "flat_entry", "linear_word", "linear_digit", "linear_element", "linear_line", "image_unit", "chunk", "element", "image_chunk", "thread")}
     work["load"] = rng.uniform(0, 20) * moved
     work["thread"] = 256.0 * ctas
     prediction = {"read": side, "written": dict(side, beside=0), "work": work, "ctas": ctas, "waves": waves,

@@ -13,10 +13,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <tmajit_params/cluster_grid.cuh>
-#include <tmajit_params/direct_view.cuh>
 #include <tmajit_params/divider.cuh>
 #include <tmajit_params/engine_grid.cuh>
+#include <tmajit_params/flat_tile.cuh>
 #include <tmajit_params/scalars.cuh>
 #include <tmajit_params/tile_grid.cuh>
 #include <tmajit_params/view_pair.cuh>
@@ -42,8 +41,7 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::ViewsHead<rank>>);
   STATIC_CHECK(is_plain<params::Window<rank>>);
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
-  STATIC_CHECK(is_plain<params::DirectView<rank>>);
-  STATIC_CHECK(is_plain<params::ClusterGrid<rank>>);
+  STATIC_CHECK(is_plain<params::FlatTile<rank>>);  // of so many sources
   STATIC_CHECK(is_plain<params::Windows<rank>>);
   STATIC_CHECK(is_plain<params::WindowViews<rank>>);
   STATIC_CHECK(is_plain<params::Convolution<rank>>);
@@ -71,22 +69,22 @@ TEST_CASE("parameters are plain data of every rank") {
 TEST_CASE("addresses are 64 bits on the host") {
   STATIC_CHECK(std::is_same_v<decltype(params::ViewPair<1>::source), tmajit::u64>);
   STATIC_CHECK(std::is_same_v<decltype(params::View<1>::first), tmajit::u64>);
-  STATIC_CHECK(std::is_same_v<decltype(params::DirectView<1>::first), tmajit::u64>);
+  STATIC_CHECK(std::is_same_v<decltype(params::FlatTile<1>::destination), tmajit::u64>);
   STATIC_CHECK(std::is_same_v<decltype(params::RowTail<1>::address), tmajit::u64>);
   STATIC_CHECK(sizeof(tmajit::u64) == sizeof(std::uint64_t));
 }
 
 TEST_CASE("NVRTC lays parameters out as the host does") {
   std::string text;
-  for (const char* name : {"cluster_grid", "direct_view", "divider", "engine_grid", "scalars", "tile_grid",
-                           "view_pair", "views"}) {
+  for (const char* name :
+       {"divider", "engine_grid", "flat_tile", "scalars", "tile_grid", "view_pair", "views"}) {
     text += "#include \"tmajit/" + std::string(name) + ".cuh\"\n";
   }
   text += "extern \"C\" __global__ void k() {}\n";
   const tmajit::Source source = tmajit::custom_source(text, "k");
   // The assertions are there: a custom source leaves nothing of a header out.
-  for (const char* layout :
-       {"TileGridLayout<8>", "ViewPairLayout<8>", "ViewsLayout<8>", "EngineGridLayout<8>"}) {
+  for (const char* layout : {"TileGridLayout<8>", "ViewPairLayout<8>", "ViewsLayout<8>",
+                             "EngineGridLayout<8>", "FlatTileLayout<8>"}) {
     CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring(layout));
   }
   CHECK_NOTHROW(compile(source));

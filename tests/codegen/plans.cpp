@@ -57,6 +57,10 @@ Move reduced(const Tensor& destination, std::vector<Tensor> sources, Reduction r
   return {.destination = destination, .sources = std::move(sources), .body = std::move(reduction)};
 }
 
+Move scanned(const Tensor& destination, std::vector<Tensor> sources, const Scan& scan) {
+  return operation::scan(destination, scan, sources).moves.front();
+}
+
 Move windows_of(const Tensor& destination, const Tensor& source, const Windows& windows) {
   return operation::im2col(destination, source, windows).moves.front();
 }
@@ -174,6 +178,14 @@ std::vector<NamedMove> broad_moves() {
                                {.axes = {1}, .expression = "x0 * x1"})},
       {"whether any of many is true", reduced(to(u8, {2}), {from(f32, {2, std::uint64_t{1} << 31}, {1, 2})},
                                               {.op = ReductionOp::any, .axes = {1}})},
+      {"cumulative sums of a long row", scanned(to(f32, {1 << 24}), {from(f32, {1 << 24})}, {})},
+      {"cumulative sums of short rows", scanned(to(bf16, {1000, 33}), {from(bf16, {1000, 33})}, {})},
+      {"cumulative maxima of columns, backwards",
+       scanned(to(u8, {512, 1001}), {from(u8, {512, 1001})},
+               {.op = ScanOp::max, .axis = 0, .exclusive = true, .reverse = true})},
+      {"cumulative products of an expression",
+       scanned(to(f64, {64, 5000}), {from(f16, {64, 5000}), from(f64, {64, 5000})},
+               {.op = ScanOp::product, .expression = "x0 * x1"})},
       // Both contiguous in the last dimension, all at multiples of 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}},
       {"dense copy of bytes", {to(u8, {1 << 20}), {from(u8, {1 << 20})}}},

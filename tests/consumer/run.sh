@@ -43,7 +43,7 @@ case $step in
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit)
     export LD_LIBRARY_PATH
     # Unquoted: flags are words.
-    "$compiler" -std=c++20 "$project"/{main,describe,plans,kernels}.cpp -o "$work/consumer-pc" \
+    "$compiler" -std=c++20 "$project"/{main,describe,operations,plans,kernels}.cpp -o "$work/consumer-pc" \
       $(pkg-config --cflags --libs 'tmajit >= 0.1')
     "$work/consumer-pc"
     "$compiler" -std=c++20 "$project"/{simulate,launches,reports}.cpp -o "$work/consumer-sim-pc" \

@@ -1,5 +1,6 @@
 #include "gpu/compare_devices.hpp"
 
+#include "gpu/random_kernels.hpp"
 #include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
@@ -24,7 +25,6 @@ using reference::Random;
 namespace gpu {
 namespace {
 
-constexpr std::byte poison{0xee};
 constexpr std::uint64_t most_mismatches = 20;
 
 /// What rounds, contracts, divides and branches; any element type is legal in each. Nothing approximate:

@@ -103,9 +103,3 @@ TEST_CASE("every candidate of random maps across dimensions computes every eleme
   REQUIRE_HOPPER(device);
   run_every_candidate(device, tests::random_cross_map, made_of);
 }
-
-TEST_CASE("every candidate of random sources that repeat, clusters among them, brings every element",
-          "[gpu]") {
-  REQUIRE_HOPPER(device);
-  run_every_candidate(device, tests::random_repetition, made_of);
-}

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "launch/npy.hpp"
 #include "subprocess.hpp"
 
 #include <cstring>
@@ -73,7 +74,7 @@ TEST_CASE("map: two inputs of different types, one of them in Fortran order and 
       fortran.append(reinterpret_cast<const char*>(&bits), 4);
     }
   }
-  std::string header = jitc::format_npy_header(">i4", std::vector<std::uint64_t>{rows, columns});
+  std::string header = tmajit::format_npy_header(">i4", std::vector<std::uint64_t>{rows, columns});
   header.replace(header.find("False"), 5, "True ");
   write_file(folder / "b.npy", header + fortran);
   run_ok({"run", "map", "--expr", "x0 * 2 + (float)x1", "--in", folder / "a.npy", "--in", folder / "b.npy",

@@ -162,6 +162,7 @@ void launch_batch(const Runtime& runtime, const PlacedBatch& batch, std::uint32_
 std::string run_batch(const Runtime& runtime, const RandomBatch& batch, std::uint64_t seed) {
   const PlacedBatch placed(runtime.device(), batch, seed);
   copy_ragged(runtime, placed.destinations(), placed.sources());
+  runtime.device()->streams().synchronize(nullptr);
   return placed.difference();
 }
 

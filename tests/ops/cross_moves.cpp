@@ -1,6 +1,5 @@
 #include "ops/cross_moves.hpp"
 
-#include "reference/random_cluster_moves.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/element_type.hpp>
@@ -85,15 +84,6 @@ Scalar sum_of(std::span<const Scalar> x, std::span<const std::uint64_t> /*g*/) {
   return reference::add(all, x[0]);
 }
 
-CrossMove cross_move(const reference::ClusterMove& drawn) {
-  CrossMove move{.destination = {drawn.destination},
-                 .sources = {},
-                 .expression = drawn.expression,
-                 .function = drawn.function};
-  for (const TensorView& source : drawn.sources) move.sources.push_back({source});
-  return move;
-}
-
 }  // namespace
 
 std::string CrossMove::text() const {
@@ -112,10 +102,6 @@ void CrossMove::do_on_host(EveryCandidate& move) const {
   std::vector<reference::HostView> views;
   for (std::size_t s = 1; s <= sources.size(); ++s) views.push_back(move.host(s));
   reference::map(move.host(0), views, function ? function : sum_of);
-}
-
-CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements) {
-  return cross_move(reference::random_repetition(seed, most_elements));
 }
 
 CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements) {

@@ -31,8 +31,4 @@ struct CrossMove {
 /// The sum of one to three sources, of mixed types.
 [[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 
-/// Moves whose sources repeat along a dimension, which the CTAs of a cluster share
-/// (reference/random_cluster_moves.hpp).
-[[nodiscard]] CrossMove random_repetition(std::uint64_t seed, std::uint64_t most_elements = 12'000);
-
 }  // namespace tests

@@ -34,8 +34,8 @@ class FoundMove {
   [[nodiscard]] reference::HostView host(std::size_t i) { return move_.host(i); }
 
   /// The destination's bytes must be as in host memory, where the caller has done the move: by this kernel
-  /// and, where they are candidates, by `gather`, `weave`, `spans`, `linear`, `multicast` and, instead of a
-  /// transpose, by `direct_transpose` and `general`.
+  /// and, where they are candidates, by `flat` and `linear` and, instead of a transpose, by
+  /// `direct_transpose` and `general`.
   void check(std::string_view kernel) {
     std::set<std::string_view> methods;
     for (const Candidate& candidate : move_.candidates()) {
@@ -47,11 +47,8 @@ class FoundMove {
       methods.erase("direct_transpose");
       methods.erase("general");
     }
-    methods.erase("gather");
-    methods.erase("weave");
-    methods.erase("spans");
+    methods.erase("flat");
     methods.erase("linear");
-    methods.erase("multicast");
     CHECK(methods.empty());
   }
 
@@ -128,7 +125,7 @@ TEST_CASE("found: a block's row that lies behind its column in the source's memo
   move.check("transpose");
 }
 
-TEST_CASE("found: lines of a gather begin where a dimension of single indices runs backwards") {
+TEST_CASE("found: lines begin where a dimension of single indices runs backwards") {
   // Four steps back are a multiple of 16 bytes, one is not.
   FoundMove move(operand(f32, {5, 29, 2, 5}, {290, 10, 5, 1}),
                  {operand(f32, {5, 29, 2, 5}, {-145, 5, 0, 1})});

@@ -1,6 +1,6 @@
 /// Any kernel that could do a move reads no byte outside of its sources: every tensor on the simulated device
 /// is all of its allocation.
-#include "families/gather/gather_layout.hpp"
+#include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
 #include "ops/run_move.hpp"
@@ -19,10 +19,10 @@ using reference::Buffers, reference::RandomMove;
 
 namespace {
 
-/// What kernels a case is for: any, transposes, gathers in turn.
+/// What kernels a case is for: any, transposes, flat tiles in turn.
 bool suits(const Problem& problem, std::uint64_t n) {
   if (problem.nest.empty()) return false;
-  return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : takes_gather(problem));
+  return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).takes());
 }
 
 }  // namespace

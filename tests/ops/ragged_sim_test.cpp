@@ -6,6 +6,7 @@
 #include "sim/support.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
 #include <tmajit/ragged.hpp>
 #include <tmajit/sim.hpp>
 
@@ -70,6 +71,28 @@ std::vector<std::string> reported(const tests::Edit& edit) {
 }
 
 }  // namespace
+
+TEST_CASE("ragged: a plan of copy_ragged is one kernel, and is used again on other addresses") {
+  const Runtime runtime = simulated(0);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const tests::RandomBatch batch = tests::random_batch(BatchKind::mixed, seed, 4000);
+    const tests::PlacedBatch first(runtime.device(), batch, seed);
+    const tests::PlacedBatch second(runtime.device(), batch, seed + 10);
+    const MovePlan planned = plan(runtime, operation::copy_ragged(first.destinations(), first.sources()));
+    CHECK(planned.plans().size() == 1);
+    CHECK(planned.explain().steps.size() == 1);
+    planned();
+    std::vector<DevicePtr> destinations;
+    std::vector<DevicePtr> sources;
+    for (const Tensor& tensor : second.destinations()) destinations.push_back(tensor.address);
+    for (const Tensor& tensor : second.sources()) sources.push_back(tensor.address);
+    planned(destinations, sources);
+    planned(destinations, sources);
+    runtime.device()->streams().synchronize(nullptr);
+    CHECK(first.difference() == "");
+    CHECK(second.difference() == "");
+  }
+}
 
 TEST_CASE("ragged: random batches on the simulated device equal the reference, and nothing is reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 32);

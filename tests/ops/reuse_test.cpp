@@ -1,7 +1,7 @@
 // Plans that are used again on other addresses, and that outlive what made them.
 #include "lib/allocations.hpp"
-#include "ops/move_plan.hpp"
 #include "operations/list.hpp"
+#include "ops/move_plan.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 #include "runtime/fake_device.hpp"

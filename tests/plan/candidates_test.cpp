@@ -2,7 +2,6 @@
 /// hold for any problem.
 #include "plan/candidates.hpp"
 
-#include "families/gather/gather_layout.hpp"
 #include "families/general/general_facts.hpp"
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
@@ -27,8 +26,7 @@
 #include <tmajit_params/engine_grid.cuh>
 
 using namespace tmajit;
-using tests::candidates_of, tests::facts_text, tests::is_of, tests::number_of, tests::permutation,
-    tests::usual_candidate;
+using tests::candidates_of, tests::is_of, tests::permutation, tests::usual_candidate;
 
 namespace {
 
@@ -44,7 +42,7 @@ bool transposes(const Candidate& candidate) {
 }
 
 bool through_maps(const Candidate& candidate) {
-  return is_of(candidate, "engine_rows") || is_of(candidate, "engine_transpose");
+  return is_of(candidate, "engine_rows");
 }
 
 /// Elements that a thread moves at once along the last dimension, and along the column of a transpose.
@@ -110,20 +108,12 @@ void check_maps(const KernelPlan& plan) {
 
 void check_engine(const Candidate& candidate, const Problem& problem, const Footprint& footprint) {
   check_maps(make_kernel_plan(candidate, problem));
-  const std::string facts = facts_text(candidate, problem);
-  const bool rows = is_of(candidate, "engine_rows");
   params::EngineBox box{};
-  if (rows) {
-    const KernelPlan plan = make_kernel_plan(candidate, problem);
-    const std::vector<Parameter> parameters = plan.parameters();
-    const auto found = std::ranges::find(parameters, "box", &Parameter::name);
-    REQUIRE(found != parameters.end());
-    std::memcpy(&box, &plan.parameter_bytes()[found->offset], sizeof box);
-  } else {
-    box.parts = static_cast<std::uint32_t>(number_of(facts, "panels").value());
-    box.part_bytes = static_cast<std::uint32_t>(number_of(facts, "panel_bytes").value());
-    box.load_bytes = static_cast<std::uint32_t>(number_of(facts, "load_bytes").value());
-  }
+  const KernelPlan plan = make_kernel_plan(candidate, problem);
+  const std::vector<Parameter> parameters = plan.parameters();
+  const auto found = std::ranges::find(parameters, "box", &Parameter::name);
+  REQUIRE(found != parameters.end());
+  std::memcpy(&box, &plan.parameter_bytes()[found->offset], sizeof box);
   const std::uint32_t parts = box.parts;
   CHECK(box.part_bytes % 128 == 0);
   CHECK(box.load_bytes <= parts * box.part_bytes);
@@ -131,10 +121,7 @@ void check_engine(const Candidate& candidate, const Problem& problem, const Foot
   // Rows are counted in elements of 8 bytes where they are only moved.
   const std::uint32_t row = footprint.box[last] * problem.element_bytes(0);
   CHECK(row % 16 == 0);
-  // Tiles of small problems are not fitted to them.
-  if (rows || !is_small(problem)) {
-    CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16 * parts));
-  }
+  CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16 * parts));
 }
 
 void check_limits(const Candidate& candidate, const Problem& problem) {

@@ -1,5 +1,5 @@
 /// What the cost model chooses, held against measurements: every candidate of random permutations, measured
-/// on one H200 (graphs of 2 to 12 launches, medians of 5) and kept by `fit.py --keep`. Needs no GPU.
+/// on one H200 (graphs of 40 launches, medians of 5) and kept by `fit.py --keep`. Needs no GPU.
 #include "plan/all_candidates.hpp"
 #include "plan/candidates.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 
 constexpr double good = 1.03;  // times the best candidate
 // What the model reaches on these cases, and a little less: it is to become better, not worse.
-constexpr double least_near = 0.58;
-constexpr double most_mean = 1.075;
+constexpr double least_near = 0.63;
+constexpr double most_mean = 1.06;
 
 /// A permutation whose candidates were measured.
 struct Measured {
@@ -100,7 +100,7 @@ TEST_CASE("what is predicted is what was measured, but for some tens of per cent
 
 TEST_CASE("the fastest is nearly always among the few that are worth trying") {
   // How many are tried, and in what share of the cases one of them is within 1 % of the fastest.
-  const std::vector<std::pair<std::size_t, double>> expected{{4, 0.69}, {8, 0.86}, {12, 0.93}};
+  const std::vector<std::pair<std::size_t, double>> expected{{4, 0.73}, {8, 0.87}, {12, 0.93}};
   std::vector<std::size_t> near(expected.size());
   std::size_t counted = 0;
   for (const Measured& one : measured()) {

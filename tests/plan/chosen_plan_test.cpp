@@ -50,7 +50,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
 
 TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow from their extents") {
   const PlanOptions untuned{};
-  std::size_t spans = 0;
+  std::size_t flat = 0;
   std::size_t taken = 0;
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32}) {
     for (const std::vector<std::uint32_t>& axes : {std::vector{2U, 0U, 1U}, {2U, 1U, 0U}, {1U, 2U, 0U}}) {
@@ -58,22 +58,22 @@ TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow
       const Move other = tests::permutation(type, {307, 155, 531}, axes);
       REQUIRE(shape_class(measured, untuned) == shape_class(other, untuned));
       for (const KernelPlan& candidate : plan_candidates(measured, untuned)) {
-        if (candidate.family().name != "spans") continue;
+        if (candidate.family().name != "flat") continue;
         TuningTable table;
         table.add({.chip = untuned.chip.name,
                    .shape_class = shape_class(measured, untuned),
                    .choice = candidate.choice(),
                    .microseconds = 1});
         const KernelPlan chosen = plan(Operation::of({other}), {.tuning = &table}).at(0);
-        ++spans;
+        ++flat;
         if (!chosen.tuned()) continue;
-        CHECK(chosen.family().name == "spans");
+        CHECK(chosen.family().name == "flat");
         ++taken;
       }
     }
   }
-  CHECK(spans > 30);
-  CHECK(4 * taken >= 3 * spans);
+  CHECK(flat > 30);
+  CHECK(4 * taken >= 3 * flat);
 }
 
 namespace {
@@ -146,7 +146,7 @@ TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and 
 }
 
 TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {
-  const KernelChoice wanted{.family = "spans", .tile = {8, 30}, .threads = 256};
+  const KernelChoice wanted{.family = "flat", .tile = {8, 30}, .threads = 256};
   const auto with = [&](std::uint32_t a, std::uint32_t b) {
     KernelChoice choice = wanted;
     choice.tile = {a, b};
@@ -156,7 +156,7 @@ TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one i
   CHECK(nearest(std::vector{with(8, 36), with(9, 31), with(7, 35)}, wanted) == 1);
   CHECK_FALSE(nearest(std::vector{with(8, 61), with(16, 31), with(3, 30)}, wanted).has_value());
   KernelChoice other = wanted;
-  other.family = "gather";
+  other.family = "linear";
   CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
   other = wanted;
   other.order = 1;
@@ -189,7 +189,7 @@ TEST_CASE("moves that fill the chip many times over go as those of half or twice
 
 TEST_CASE("only kernels of the family that was asked for") {
   const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
-  for (const std::string_view family : {"transpose", "direct_transpose", "engine_transpose"}) {
+  for (const std::string_view family : {"transpose", "direct_transpose", "flat"}) {
     const PlanOptions options{.family = family};
     CHECK(plan(Operation::of({move}), options).at(0).family().name == family);
     for (const KernelPlan& candidate : plan_candidates(move, options))

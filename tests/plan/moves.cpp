@@ -56,7 +56,7 @@ std::string traits(const Candidate& candidate, const Problem& problem) {
     return std::ranges::find(parts.flags, flag) != parts.flags.end();
   };
   std::string text(candidate.family->name());
-  if (!is_set("cut") && !is_of(candidate, "gather")) text += " whole";
+  if (!is_set("cut")) text += " whole";
   if (is_set("staggered")) text += " staggered";
   if (is_set("padded")) text += " padded";
   if (facts.find("using Offset = i64") != std::string::npos) text += " wide";
@@ -109,7 +109,7 @@ std::vector<KnownMove> known_moves() {
       // Elements that stay together are one.
       {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2}), "direct_transpose whole column 0"},
       {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2}), "transpose staggered column 0"},
-      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "gather"},
+      {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "general staggered run:1"},
 
       // Everything else.
       {"source 4 bytes off",

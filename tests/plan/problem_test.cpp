@@ -151,13 +151,6 @@ TEST_CASE("kernels of sources that interleave load no neighbours, and those of o
   const SourceFacts in_place = source_of({rows(to_address), {rows(to_address)}, Map{"x + 1"}});
   CHECK(in_place.interleaved == 1);
   CHECK(in_place.alignment == 16);
-  // Pixels of three bytes are gathered from elsewhere only.
-  const Shape turned{500, 250, 3};
-  const auto pixels = [&](DevicePtr from) {
-    return Move{strided(u8, turned, {1500, 3, 1}, to_address), {strided(u8, turned, {3, 1500, 1}, from)}};
-  };
-  CHECK(tests::is_of(tests::usual_candidate(pixels(from_address)), "gather"));
-  CHECK_FALSE(tests::is_of(tests::usual_candidate(pixels(to_address + 750)), "gather"));
 }
 
 TEST_CASE("a span is of the whole source where a padding takes a part of it") {

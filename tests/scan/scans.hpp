@@ -1,7 +1,7 @@
 #pragma once
 
-#include "reference/random_maps.hpp"
 #include "operations/scan/reference.hpp"
+#include "reference/random_maps.hpp"
 
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>

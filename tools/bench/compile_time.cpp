@@ -84,21 +84,19 @@ std::vector<Case> cases() {
                   .sources = {matrix},
                   .destinations = {{bf16, {4096, 4096}}}});
   list.push_back({.group = "compile",
-                  .name = "gather, u8",
+                  .name = "linear, u8",
                   .kind = Kind::permute,
                   .sources = {{u8, {1024, 1024, 3}}},
                   .destinations = {{u8, {3, 1024, 1024}}},
                   .axes = {2, 0, 1}});
-  for (const char* family : {"spans", "weave"}) {
-    Case between{.group = "compile",
-                 .name = fmt::format("{}, bf16", family),
-                 .kind = Kind::permute,
-                 .sources = {{bf16, {65, 8, 29, 16, 6, 37}}},
-                 .destinations = {{bf16, {16, 8, 29, 65, 37, 6}}},
-                 .axes = {3, 1, 2, 0, 5, 4}};
-    between.family = family;
-    list.push_back(std::move(between));
-  }
+  Case between{.group = "compile",
+               .name = "flat, bf16",
+               .kind = Kind::permute,
+               .sources = {{bf16, {65, 8, 29, 16, 6, 37}}},
+               .destinations = {{bf16, {16, 8, 29, 65, 37, 6}}},
+               .axes = {3, 1, 2, 0, 5, 4}};
+  between.family = "flat";
+  list.push_back(std::move(between));
   list.push_back(mapping("fill, f32", "g[0] == g[1]", 0));
   return list;
 }

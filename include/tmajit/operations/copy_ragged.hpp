@@ -10,8 +10,15 @@ struct Operation;
 
 namespace operation {
 /// destinations[i] = sources[i] for every i, bits as they are, all in one launch. Shapes and strides differ
-/// from pair to pair. Throws Error{invalid_argument} if there are not as many sources as destinations.
+/// from pair to pair. A plan holds the table of its tensors in device memory; on addresses that it has not
+/// met it makes another table, which no graph can capture. Throws Error{invalid_argument} if there are not as
+/// many sources as destinations.
 [[nodiscard]] TMAJIT_API Operation copy_ragged(List<Tensor> destinations, List<Tensor> sources);
 }  // namespace operation
+
+/// One call: plan(runtime, operation::copy_ragged(…)) and a launch, asynchronous on the stream
+/// (docs/ragged.md). Throws what plan_ragged() throws; Error{unavailable} without a device.
+TMAJIT_API void copy_ragged(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources,
+                            Stream stream = nullptr);
 
 TMAJIT_END

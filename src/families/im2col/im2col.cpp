@@ -190,7 +190,8 @@ class Im2colFamily final : public Family {
       parameters.add_map("destination", 0, windows_map(problem, tile).value(), problem.address[0]);
       parameters.add_map("source", 1, images_map(problem, tile).value(), problem.address[1]);
       with_image_dimensions(facts.dimensions, [&](auto dimensions) {
-        parameters.add({"params::Windows", dimensions}, "windows", windows_of<dimensions>(*problem.windows()));
+        parameters.add({"params::Windows", dimensions}, "windows",
+                       windows_of<dimensions>(*problem.windows()));
       });
       parameters.add({"params::WindowTiles"}, "tiles",
                      params::WindowTiles{.windows = tile.windows,

@@ -29,7 +29,7 @@ struct LinearTuning {
   std::uint32_t word_bytes;
   std::uint32_t turns;
 };
-constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}};
+constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
 /// Words of 16 elements, which bytes would have, are slower in the mean of 27 measured cases of u8.
 constexpr std::uint32_t most_in_common_word = 8;
 
@@ -45,7 +45,10 @@ double lines_along(const Problem& problem, std::uint32_t operand, std::uint32_t 
 /// by side there share lines of memory.
 bool takes_lines(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
-  if (nest.rank == 0 || !is_elementwise(problem) || layout_of(problem) == Layout::rows) return false;
+  if (nest.rank == 0 || !is_elementwise(problem)) return false;
+  // Vectors of whole rows have kernels of their own.
+  const std::uint64_t row_bytes = nest.shape[nest.rank - 1] * problem.element_bytes(0);
+  if (layout_of(problem) == Layout::rows && row_bytes % 16 == 0) return false;
   std::int64_t expected = 1;
   for (std::uint32_t d = nest.rank; d-- > 0;) {
     if (nest.operand[0].strides[d] != expected) return false;
@@ -167,7 +170,8 @@ class Linear final : public Family {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!takes_lines(problem)) return;
     // Along rows without gaps `general` is as fast, and there are few kernels of it.
-    bool common = !is_small(problem) && (problem.nest.rank > 1 || repeats_row(problem));
+    bool common = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
+    common = common && (problem.nest.rank > 1 || repeats_row(problem));
     for (const LinearTuning& tuning : tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;

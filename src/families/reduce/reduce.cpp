@@ -144,7 +144,8 @@ class Reduce final : public Family {
         .threads = layout.threads(),
         .tiles = layout.ctas(),
         .dynamic_shared_bytes = meeting_bytes(team_of(layout), problem.as<ReduceProblem>().op),
-        .most_dynamic_shared_bytes = reduction_threads * layout.vector * most_state_bytes(problem.as<ReduceProblem>().op),
+        .most_dynamic_shared_bytes =
+            reduction_threads * layout.vector * most_state_bytes(problem.as<ReduceProblem>().op),
         .registers = 64};
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
     for (const ReductionStep& step : layout.reduced_steps)
@@ -164,7 +165,7 @@ class Reduce final : public Family {
                        waits_of_parts(team_of(layout));
     const double items = static_cast<double>(layout.kept) * static_cast<double>(layout.reduced);
     footprint.work.load = items * problem.sources();
-    footprint.work.span_element = items * layout.vector;
+    footprint.work.flat_load = items * layout.vector;
     return footprint;
   }
 

@@ -172,7 +172,7 @@ class ScanFamily final : public Family {
     footprint.rounds = sat_cast<std::uint32_t>(layout.split ? 2 : layout.parts);
     const auto elements = static_cast<double>(problem.nest.elements());
     footprint.work.load = elements / layout.vector * problem.sources();
-    footprint.work.span_element = 2 * elements;
+    footprint.work.flat_load = 2 * elements;
     return footprint;
   }
 

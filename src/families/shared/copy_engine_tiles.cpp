@@ -15,16 +15,20 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;   // what strides and rows are multiples of
-constexpr std::uint32_t panel_bytes = 128;  // of a line, under the 128-byte swizzle
-constexpr std::uint32_t swizzle_lines = 8;
-constexpr std::uint32_t box_alignment = 128;    // of a box in shared memory
-constexpr std::uint32_t swizzle_period = 1024;  // and of the first one
+/// One dimension of an operand's tensor map.
+struct MapDimension {
+  std::uint64_t extent = 1;  ///< elements of the map
+  std::int64_t step = 0;     ///< bytes from one to the next
+  std::uint32_t box = 1;     ///< elements that a copy moves
+};
+
+constexpr std::uint32_t chunk_bytes = 16;        // what strides and rows are multiples of
+constexpr std::uint32_t box_alignment = 128;     // of a box in shared memory
+constexpr std::uint32_t first_alignment = 1024;  // and of the first one
 
 /// Bytes that a part has of a line.
 std::uint32_t line_bytes(const EngineTile& tile) {
   const std::uint32_t whole = tile.box[tile.inner] * tile.element_bytes;
-  if (tile.panels) return std::min(whole, panel_bytes);
   return whole / static_cast<std::uint32_t>(ceil_div(whole, max_box * tile.map_element_bytes));
 }
 
@@ -55,6 +59,27 @@ bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_
 /// Whether a tensor map can have such a stride.
 bool is_map_step(std::int64_t step) noexcept {
   return step > 0 && step % chunk_bytes == 0 && static_cast<std::uint64_t>(step) < max_stride_bytes;
+}
+
+/// The map of dimensions, outermost first, of which the last is contiguous, in elements of so many bytes;
+/// nullopt if no tensor map can describe them.
+std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions, std::uint32_t element_bytes,
+                                       DevicePtr address) {
+  if (dimensions.size() > max_map_rank || address % chunk_bytes != 0) return std::nullopt;
+  TensorMapSpec map;
+  map.type = unsigned_of(element_bytes);
+  map.rank = static_cast<std::uint8_t>(dimensions.size());
+  std::fill_n(map.element_strides.begin(), map.rank, 1U);
+  for (std::size_t k = 0; k < dimensions.size(); ++k) {
+    const MapDimension& one = dimensions[k];
+    const bool is_inner = k + 1 == dimensions.size();
+    if (one.extent > max_coordinate_extent || one.box > max_box) return std::nullopt;
+    if (!is_inner && !is_map_step(one.step)) return std::nullopt;
+    map.shape[k] = one.extent;
+    map.strides[k] = is_inner ? element_bytes : static_cast<std::uint64_t>(one.step);
+    map.box[k] = one.box;
+  }
+  return map;
 }
 
 }  // namespace
@@ -88,32 +113,10 @@ EngineLayout engine_layout(const EngineTile& tile) noexcept {
   EngineLayout layout;
   const std::uint32_t line = line_bytes(tile);
   layout.parts = static_cast<std::uint32_t>(ceil_div(tile.box[tile.inner] * tile.element_bytes, line));
-  // A swizzled line takes the whole span, and the pattern repeats every eight lines.
-  layout.part_bytes =
-      static_cast<std::uint32_t>(tile.panels ? round_up(lines(tile), swizzle_lines) * panel_bytes
-                                             : round_up(std::uint64_t{lines(tile)} * line, box_alignment));
+  layout.part_bytes = static_cast<std::uint32_t>(round_up(std::uint64_t{lines(tile)} * line, box_alignment));
   layout.load_bytes = layout.parts * lines(tile) * line;
-  layout.bytes = tile.stages * layout.parts * layout.part_bytes + swizzle_period;
+  layout.bytes = tile.stages * layout.parts * layout.part_bytes + first_alignment;
   return layout;
-}
-
-std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions, std::uint32_t element_bytes,
-                                       DevicePtr address) {
-  if (dimensions.size() > max_map_rank || address % chunk_bytes != 0) return std::nullopt;
-  TensorMapSpec map;
-  map.type = unsigned_of(element_bytes);
-  map.rank = static_cast<std::uint8_t>(dimensions.size());
-  std::fill_n(map.element_strides.begin(), map.rank, 1U);
-  for (std::size_t k = 0; k < dimensions.size(); ++k) {
-    const MapDimension& one = dimensions[k];
-    const bool is_inner = k + 1 == dimensions.size();
-    if (one.extent > max_coordinate_extent || one.box > max_box) return std::nullopt;
-    if (!is_inner && !is_map_step(one.step)) return std::nullopt;
-    map.shape[k] = one.extent;
-    map.strides[k] = is_inner ? element_bytes : static_cast<std::uint64_t>(one.step);
-    map.box[k] = one.box;
-  }
-  return map;
 }
 
 std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& problem, std::uint32_t operand) {
@@ -139,7 +142,6 @@ std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& probl
   const auto spec = plain_map(std::span(dimensions).first(count), size, problem.address[operand]);
   if (!spec) return std::nullopt;
   map.spec = *spec;
-  map.spec.swizzle = tile.panels ? Swizzle::b128 : Swizzle::none;
   return map;
 }
 

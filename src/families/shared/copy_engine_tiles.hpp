@@ -25,22 +25,8 @@ struct EngineTile {
   std::uint32_t element_bytes = 1;
   std::uint32_t map_element_bytes = 8;  ///< of the tensor maps
   std::uint32_t stages = 1;             ///< tiles that a CTA has in flight
-  /// Whether lines are cut into panels of 128 bytes with the 128-byte swizzle; else into as few equal parts
-  /// as boxes allow.
-  bool panels = false;
   PerDimension box{};
 };
-
-/// One dimension of an operand's tensor map.
-struct MapDimension {
-  std::uint64_t extent = 1;  ///< elements of the map
-  std::int64_t step = 0;     ///< bytes from one to the next
-  std::uint32_t box = 1;     ///< elements that a copy moves
-};
-/// The map of dimensions, outermost first, of which the last is contiguous, in elements of so many bytes;
-/// nullopt if no tensor map can describe them.
-[[nodiscard]] std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions,
-                                                     std::uint32_t element_bytes, DevicePtr address);
 
 /// The map of one operand, and how a tile's indices become its coordinates.
 struct EngineMap {

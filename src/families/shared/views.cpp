@@ -2,7 +2,6 @@
 
 #include "spec/saturate.hpp"
 
-#include <tmajit/direct_view.cuh>
 #include <tmajit/view_pair.cuh>
 #include <tmajit/views.cuh>
 
@@ -116,20 +115,6 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
     parameters.add_address(at + offsetof(Pair, source_begin), 1);
     parameters.add_address(at + offsetof(Pair, source_end), 1);
     parameters.add_address(at + offsetof(Pair, destination), 0);
-  });
-}
-
-void add_direct_view(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank) {
-  with_rank(rank, [&](auto r) {
-    using View = params::DirectView<r>;
-    View view{};
-    set_address(view.first, problem.address[0]);
-    for (std::uint32_t d = 0; d < r; ++d) {
-      view.step[d] = problem.step(0, d);
-      view.extent[d] = extent_of(problem.nest, d);
-    }
-    parameters.add_address(
-        parameters.add({"params::DirectView", r}, "destination", view) + offsetof(View, first), 0);
   });
 }
 

@@ -38,8 +38,6 @@ using TileCounts = std::array<std::uint64_t, max_view_rank>;
 /// dimension.
 void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
                    const TileCounts& counts);
-/// Adds the parameter params::DirectView of operand 0.
-void add_direct_view(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank);
 /// Adds the parameter params::Views of a destination and any number of sources (params::ViewsHead where there
 /// is none), as `nest` walks them, and sets the grid; `counts` are tiles in each dimension.
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,

@@ -14,27 +14,16 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double chunk_bytes = 16;                  // that a thread computes at a time
-constexpr std::uint64_t least_tile_bytes = 4096;    // of a planner's choice: less keeps too little in flight
-constexpr std::uint64_t least_single_bytes = 2048;  // where every tile has a CTA
+constexpr double chunk_bytes = 16;  // that a thread computes at a time
 
-/// Whether g[d] of the nest's dimensions is g[d] of the user's.
-bool keeps_coordinates(const CanonicalNest& nest) {
-  if (nest.view_rank != nest.rank) return false;
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    if (nest.dimension_of[d] != d || nest.backwards[d]) return false;
-  }
-  return true;
-}
-
-/// Whether tensor maps, or bulk copies of one row, can describe every operand: a quick look before the rules.
+/// Whether tensor maps can describe every operand: a quick look before the rules.
 bool may_fit(const Problem& problem, const TileTraits& traits) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || nest.rank > traits.max_rank || nest.windowed) return false;
   if (problem.sources() == 0 || problem.sources() > traits.max_inputs) return false;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     if (nest.operand[i].strides[nest.rank - 1] != 1) return false;
-    if (!traits.by_addresses && problem.alignment(i, nest.rank - 1) < bulk_bytes) return false;
+    if (problem.alignment(i, nest.rank - 1) < bulk_bytes) return false;
     for (std::uint32_t d = 0; d < nest.rank; ++d) {
       if (nest.operand[i].strides[d] <= 0) return false;
     }
@@ -48,10 +37,7 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
                        std::string_view call)
     : Family({.name = traits.name,
               .summary = summary,
-              .operations = {traits.writes_images ? std::string_view()
-                             : traits.combines    ? CombineProblem::operation
-                             : traits.computes    ? MapProblem::operation
-                                                  : CopyProblem::operation},
+              .operations = {traits.combines ? CombineProblem::operation : std::string_view()},
               .operation = traits.name,
               .computes = traits.computes,
               .most_inputs = traits.max_inputs,
@@ -61,31 +47,20 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
       why_(why),
       call_(call) {}
 
+// Only `reduce_into` has no family beside it whose tiles a planner chooses faster.
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
-  if (!may_fit(problem, traits_)) return;
-  if (problem.reads().g && !keeps_coordinates(problem.nest)) return;
+  if (!problem.is<CombineProblem>() || !may_fit(problem, traits_)) return;
   if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
   std::vector<TensorView> views;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
-  if (!traits_.computes && !traits_.combines) {
-    for (TensorView& view : views) view.type = unsigned_of(problem.element_bytes(0));
-  }
-  const TileSpec spec =
-      tile_spec(traits_, problem.expression(), views, {}, problem.is<CombineProblem>() ? problem.as<CombineProblem>().op : CombineOp::add);
-  const bool single = spec.tiles_per_cta == 1;
-  const std::uint64_t least = single ? least_single_bytes : least_tile_bytes;
-  // What else combines there is none.
-  if (!traits_.combines && stage_transaction_bytes(spec) < least) return;
+  const TileSpec spec = tile_spec(traits_, problem.expression(), views, {}, problem.as<CombineProblem>().op);
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
-  // Of memory in one piece what threads load is as fast, whatever its size; and what moves bits has a family
-  // of its own, whose boxes are numbers of the launch.
-  const bool common = traits_.combines || (traits_.computes && !traits_.by_addresses);
   if (!violations.take().empty()) return;
   Candidate one = candidate<TileFacts>(spec, problem.nest);
-  if (traits_.combines) one.usual = Usual::yes;
-  add_once(candidates, std::move(one), common);
+  one.usual = Usual::yes;
+  add_once(candidates, std::move(one));
 }
 
 TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expression) const {
@@ -142,7 +117,8 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
   if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
   Problem problem{
       .sm_count = request.chip.sm_count, .l2_promotion = spec.l2_promotion, .oob_fill = spec.oob_fill};
-  if (traits_.computes) problem.body = MapProblem{std::string(request.expression), reads_of(request.expression)};
+  if (traits_.computes)
+    problem.body = MapProblem{std::string(request.expression), reads_of(request.expression)};
   if (traits_.combines) problem.body = CombineProblem{request.combine};
   problem.views.push_back(request.destination.view);
   for (const Tensor& source : request.sources) problem.views.push_back(source.view);

@@ -43,6 +43,7 @@ class Scratch {
 };
 
 void describe();
+void describe_operations();
 void plan_moves();
 void plan_tiles_of_ones_own();
 void keep_choices();

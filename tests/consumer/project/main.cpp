@@ -7,6 +7,7 @@
 
 int main() try {
   describe();
+  describe_operations();
   plan_moves();
   plan_tiles_of_ones_own();
   keep_choices();

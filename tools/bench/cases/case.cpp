@@ -112,9 +112,9 @@ std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
 }
 
 const char* name(Kind kind) {
-  constexpr std::array names{"copy",        "permute",   "slice",  "pad",         "flip",    "concat",
-                             "split",       "broadcast", "cast",   "map",         "stencil", "reduce",
-                             "reduce_into", "ragged",    "im2col", "convolution", "snapshot"};
+  constexpr std::array names{"copy",  "permute",     "slice",  "pad",    "flip",        "concat",
+                             "split", "broadcast",   "cast",   "map",    "stencil",     "reduce",
+                             "scan",  "reduce_into", "ragged", "im2col", "convolution", "snapshot"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   map,
   stencil,
   reduce,
+  scan,         ///< cumulative sums along the one axis
   reduce_into,  ///< sums with what the destination holds
   ragged,       ///< each source to its destination, in one launch
   im2col,

@@ -1,10 +1,10 @@
 // The groups of the list; docs/movement.md says what each is for.
 #include "case_list.hpp"
 
-#include "cluster_cases.hpp"
 #include "planning.hpp"
 #include "ragged_cases.hpp"
 #include "random_cases.hpp"
+#include "scan_cases.hpp"
 #include "stencil_cases.hpp"
 #include "window_cases.hpp"
 
@@ -414,10 +414,10 @@ void add_tile(CaseBuilder& list, std::string_view group, const tmajit::FamilyInf
               const std::string& expression, ElementType from, ElementType to) {
   for (const std::uint64_t bytes : list.options().sizes) {
     const Shape shape = shape_of(list, family.flat, bytes, from, to);
-    const Kind kind = family.writes_images ? Kind::snapshot
-                      : family.does("reduce_into")    ? Kind::reduce_into
-                      : expression.empty() ? Kind::copy
-                                           : Kind::map;
+    const Kind kind = family.writes_images         ? Kind::snapshot
+                      : family.does("reduce_into") ? Kind::reduce_into
+                      : expression.empty()         ? Kind::copy
+                                                   : Kind::map;
     list.add(with_tile({.group = fmt::format("tile {}", group),
                         .name = human_bytes(bytes) + (expression.empty() ? "" : " ") + expression,
                         .kind = kind,
@@ -464,7 +464,8 @@ std::vector<Case> list_cases(const ListOptions& options) {
   if (options.reductions)
     return reductions({.count = options.random, .seed = options.seed, .tiny = options.tiny});
   if (options.random > 0) {
-    const RandomOptions random{.count = options.random, .seed = options.seed, .tiny = options.tiny};
+    const RandomOptions random{
+        .count = options.random, .seed = options.seed, .tiny = options.tiny, .f64 = options.random_f64};
     return options.random_views ? random_views(random) : random_permutations(random);
   }
   CaseBuilder list(options);
@@ -487,7 +488,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   add_broadcasts(list);
   add_sizes(list);
   for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
-  for (Case& c : cluster_cases(options.tiny)) list.add(std::move(c));
+  for (Case& c : scan_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : ragged_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : window_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);

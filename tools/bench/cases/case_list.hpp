@@ -13,6 +13,7 @@ struct ListOptions {
   bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
   /// Instead of the list, so many random permutations of each of three element types (random_cases.hpp).
   std::size_t random = 0;
+  bool random_f64 = false;    ///< and permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// Instead of the list, reductions; with `random` so many of random shapes.
   bool reductions = false;

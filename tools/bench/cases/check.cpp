@@ -6,6 +6,7 @@
 #include "operations/reduce_into/reference.hpp"
 #include "operations/stencil/reference.hpp"
 #include "reference/scalar.hpp"
+#include "scan_cases.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/error.hpp>
@@ -229,11 +230,9 @@ struct Window {
   std::uint64_t count = 0;
 };
 
-std::vector<Window> windows(std::uint64_t elements, std::uint64_t seed) {
-  constexpr std::uint64_t whole = 1ULL << 19;
-  constexpr std::uint64_t part = 1ULL << 14;
+std::vector<Window> windows(std::uint64_t elements, std::uint64_t seed, std::uint64_t part) {
   constexpr int parts = 14;
-  if (elements <= whole) return {{0, elements}};
+  if (elements <= 32 * part) return {{0, elements}};
   std::vector<Window> all{{0, part}, {elements - part, part}};
   std::mt19937_64 random(seed);
   for (int i = 0; i < parts; ++i) all.push_back({random() % (elements - part), part});
@@ -249,16 +248,18 @@ Shape unflatten(const Shape& shape, std::uint64_t at) {
 }  // namespace
 
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream) {
+                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
+                  std::uint64_t part) {
   if (!c.text.empty() && c.kind != Kind::stencil) return {};
   if (c.kind == Kind::convolution) return check_convolution(c, pattern, device, destination, seed, stream);
+  if (c.kind == Kind::scan) return check_scan(c, pattern, device, destination, seed, stream);
   if (c.kind == Kind::reduce) return check_reduction(c, pattern, device, destination, seed, stream);
   const Expectation expectation(c, pattern);
   const Places to = places(c.destinations);
   for (std::size_t array = 0; array < c.destinations.size(); ++array) {
     const auto& [type, shape] = c.destinations[array];
     const std::uint64_t size = tmajit::size_of(type);
-    for (const Window& window : windows(c.destinations[array].elements(), seed + array)) {
+    for (const Window& window : windows(c.destinations[array].elements(), seed + array, part)) {
       std::vector<std::byte> found(window.count * size);
       device.memory().copy_out(found, destination + to.offsets[array] + window.first * size, stream);
       device.streams().synchronize(stream);
@@ -276,8 +277,9 @@ std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Devi
 }
 
 void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream) {
-  const std::string wrong = check(c, pattern, device, destination, seed, stream);
+                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
+                   std::uint64_t part) {
+  const std::string wrong = check(c, pattern, device, destination, seed, stream, part);
   if (!wrong.empty()) throw tmajit::Error(tmajit::ErrorCode::internal, wrong);
 }
 

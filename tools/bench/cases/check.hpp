@@ -11,6 +11,9 @@
 
 namespace bench {
 
+/// Elements of each part of a large destination that check() compares.
+inline constexpr std::uint64_t compared_part = 1ULL << 14;
+
 /// Each byte of the destinations before what is checked runs.
 inline constexpr std::byte poison{0xA5};
 
@@ -18,10 +21,12 @@ inline constexpr std::byte poison{0xA5};
 /// fills: the ends and random places, or everything if it is small. Returns what is wrong, or nothing.
 /// Nothing is said of an expression of the user's own.
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream);
+                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
+                  std::uint64_t part = compared_part);
 
 /// Throws tmajit::Error{internal} that says what check() finds.
 void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream);
+                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
+                   std::uint64_t part = compared_part);
 
 }  // namespace bench

@@ -64,6 +64,7 @@ tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tma
     case Kind::map: return operation::map(to[0], c.library_expression(), from);
     case Kind::stencil: return operation::stencil(to[0], c.text, from, c.stencil);
     case Kind::reduce: return operation::reduce(to[0], {.op = c.reduction, .axes = c.axes}, from);
+    case Kind::scan: return operation::scan(to[0], {.axis = c.axes[0]}, from);
     case Kind::ragged: {
       std::vector<tmajit::Move> moves;
       for (std::size_t i = 0; i < to.size(); ++i)

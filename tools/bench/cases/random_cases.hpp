@@ -12,7 +12,12 @@ struct RandomOptions {
   std::size_t count = 0;  ///< of permutations in each element type, or of each kind of view
   std::uint64_t seed = 1;
   bool tiny = false;  ///< tensors of up to 4096 elements, to test the benchmark itself
+  bool f64 = false;   ///< permutations of f64, too
 };
+
+/// A permutation of a dense tensor.
+Case permutation(const char* group, tmajit::ElementType type, const Shape& from,
+                 const std::vector<std::uint32_t>& axes);
 
 /// `count` permutations of each of f32, bf16 and u8 that nobody tabulated: ranks 2 to 6, extents that are
 /// powers of two, small multiples of them, hundreds, odd or prime, 8 to 256 Mi elements. The same options

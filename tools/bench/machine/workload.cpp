@@ -95,11 +95,11 @@ std::vector<PreparedCase> Workload::prepare(const Case& c) const {
   return prepared;
 }
 
-void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
+void Workload::require_right(const Case& c, const PreparedCase& prepared, std::uint64_t part) const {
   machine_.device->memory().fill(destinations_.address(), poison, destination_bytes_, machine_.stream);
   prepared(machine_.stream);
   machine_.device->streams().synchronize(machine_.stream);
-  bench::require_right(c, pattern_, *machine_.device, destinations_.address(), seed_, machine_.stream);
+  bench::require_right(c, pattern_, *machine_.device, destinations_.address(), seed_, machine_.stream, part);
 }
 
 void Workload::copy(std::size_t set) const {

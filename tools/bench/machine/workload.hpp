@@ -1,5 +1,6 @@
 #pragma once
 
+#include "check.hpp"
 #include "machine.hpp"
 #include "planning.hpp"
 #include "reference/random_elements.hpp"
@@ -57,7 +58,7 @@ class Workload {
   [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
   /// Runs it on the first set, over poisoned destinations. Throws tmajit::Error{internal} that says what is
   /// wrong, where the host finds something else than it computes itself.
-  void require_right(const Case& c, const PreparedCase& prepared) const;
+  void require_right(const Case& c, const PreparedCase& prepared, std::uint64_t part = compared_part) const;
   /// Enqueues the driver's copy of as many bytes as the case moves, counted in sectors.
   void copy(std::size_t set) const;
   /// Bytes that this copy reads and writes.

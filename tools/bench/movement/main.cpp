@@ -3,6 +3,7 @@
 #include "distribution.hpp"
 #include "machine.hpp"
 #include "model.hpp"
+#include "random_cases.hpp"
 #include "regret.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
@@ -50,17 +53,19 @@ constexpr std::uint32_t improve_candidates = 12;  // that --tuned lets improve t
 struct Options : bench::ProgramOptions {
   std::vector<std::string> only;  ///< parts of labels; empty for all cases
   bool list = false;
-  std::size_t random = 0;     ///< random permutations of each type instead of the list
-  bool random_views = false;  ///< as many of each other kind of move instead
-  bool reductions = false;    ///< reductions instead of the list, or random ones
-  bool casts = false;         ///< casts between all element types instead of the list
-  bool model = false;         ///< every candidate, beside what the cost model predicts
-  std::string family = {};    ///< whose candidates alone those are; empty: all
-  bool tuned = false;         ///< and what tune() and improve end with
-  bool jit = false;           ///< the cost of planning, too
-  bool targets = false;       ///< exit code 1 if one is missed
-  bool tiny = false;          ///< for tests
-  double limit_s = 0;         ///< no case is begun after that long; 0: no limit
+  std::size_t random = 0;                 ///< random permutations of each type instead of the list
+  bool random_views = false;              ///< as many of each other kind of move instead
+  bool random_f64 = false;                ///< permutations of f64, too
+  std::vector<std::string> permutations;  ///< instead of the list: "u8 100x1048576 1,0"
+  bool reductions = false;                ///< reductions instead of the list, or random ones
+  bool casts = false;                     ///< casts between all element types instead of the list
+  bool model = false;                     ///< every candidate, beside what the cost model predicts
+  std::string family = {};                ///< whose candidates alone those are; empty: all
+  bool tuned = false;                     ///< and what tune() and improve end with
+  bool jit = false;                       ///< the cost of planning, too
+  bool targets = false;                   ///< exit code 1 if one is missed
+  bool tiny = false;                      ///< for tests
+  double limit_s = 0;                     ///< no case is begun after that long; 0: no limit
 };
 
 /// What --family may be.
@@ -90,6 +95,11 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--random-views", options.random_views,
                "With --random: N pads, slices, flips, broadcasts, casts and maps each instead")
       ->needs(random);
+  app.add_flag("--f64", options.random_f64, "With --random: permutations of f64, too")->needs(random);
+  app.add_option("--permute", options.permutations,
+                 "Instead of the list, this permutation; may be given again: \"u8 100x1048576 1,0\"")
+      ->type_name("'TYPE SHAPE AXES'")
+      ->allow_extra_args(false);
   CLI::Option* reductions =
       app.add_flag("--reductions", options.reductions,
                    "Instead of the list, reductions; with --random N sums of random shapes over random axes");
@@ -126,10 +136,34 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   return exit_code;
 }
 
+/// "u8 100x1048576 1,0".
+Case permutation_of(const std::string& text) {
+  std::istringstream words(text);
+  std::string type;
+  std::string shape;
+  std::string axes;
+  words >> type >> shape >> axes;
+  const auto numbers = [](std::string list) {
+    std::ranges::replace_if(
+        list, [](char c) { return c == 'x' || c == ','; }, ' ');
+    std::istringstream in(list);
+    return std::vector<std::uint64_t>(std::istream_iterator<std::uint64_t>(in), {});
+  };
+  const std::vector<std::uint64_t> order = numbers(axes);
+  return bench::permutation("permutation", tmajit::parse_element_type(type), numbers(shape),
+                            {order.begin(), order.end()});
+}
+
 std::vector<Case> chosen(const Options& options) {
+  if (!options.permutations.empty()) {
+    std::vector<Case> cases;
+    for (const std::string& text : options.permutations) cases.push_back(permutation_of(text));
+    return cases;
+  }
   std::vector<Case> cases = bench::list_cases({.seed = options.seed,
                                                .tiny = options.tiny,
                                                .random = options.random,
+                                               .random_f64 = options.random_f64,
                                                .random_views = options.random_views,
                                                .reductions = options.reductions,
                                                .casts = options.casts});

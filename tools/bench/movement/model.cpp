@@ -21,7 +21,9 @@ using tmajit::KernelPlan;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t cases_at_once = 8;  // whose kernels are compiled together, to keep all cores busy
+constexpr std::uint64_t few_compared = 512;  // elements: candidates are many
+constexpr std::size_t most_launches = 40;    // in a sample: candidates are many
+constexpr std::size_t cases_at_once = 8;     // whose kernels are compiled together, to keep all cores busy
 
 /// Of cases that one kernel does; the planner's choice first.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
@@ -49,18 +51,10 @@ Json to_json(const tmajit::Work& work) {
           {"vector", work.vector},
           {"shift", work.shift},
           {"end", work.end},
-          {"picked", work.picked},
-          {"pick", work.pick},
-          {"wavefront", work.wavefront},
-          {"line_unit", work.line_unit},
-          {"entry", work.entry},
-          {"span_element", work.span_element},
-          {"span_word", work.span_word},
-          {"span_line", work.span_line},
-          {"lookup", work.lookup},
-          {"woven_block", work.woven_block},
-          {"woven_word", work.woven_word},
-          {"woven_end", work.woven_end},
+          {"flat_load", work.flat_load},
+          {"flat_word", work.flat_word},
+          {"flat_line", work.flat_line},
+          {"flat_entry", work.flat_entry},
           {"linear_word", work.linear_word},
           {"linear_digit", work.linear_digit},
           {"linear_element", work.linear_element},
@@ -91,6 +85,14 @@ Json to_json(const tmajit::Prediction& prediction) {
           {"by_engine", prediction.by_engine}};
 }
 
+Json to_json(const tmajit::KernelChoice& choice) {
+  return {{"family", choice.family},   {"tile", choice.tile},
+          {"threads", choice.threads}, {"vector_bytes", choice.vector_bytes},
+          {"turns", choice.turns},     {"stages", choice.stages},
+          {"order", choice.order},     {"ctas_per_sm", choice.ctas_per_sm},
+          {"cluster", choice.cluster}};
+}
+
 Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
   Json json{{"label", c.label()},
             {"type", c.types()},
@@ -102,6 +104,7 @@ Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
   for (const KernelPlan& plan : plans) {
     const tmajit::KernelShape shape = plan.shape();
     json["candidates"].push_back({{"choice", plan.choice().text()},
+                                  {"typed_choice", to_json(plan.choice())},
                                   {"family", plan.family().name},
                                   {"common", plan.common()},
                                   {"usual", plan.usual()},
@@ -174,8 +177,9 @@ class ModelMeasurement {
   }
 
   [[nodiscard]] Json measure(const Case& c) const {
-    const bench::ContestPlan how =
+    bench::ContestPlan how =
         machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
+    how.launches = std::min(how.launches, most_launches);
     const bench::Workload workload(machine_, c, how.sets, options_.seed);
     const std::vector<Settled> settled = settle(c, workload);
     const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source(), settled);
@@ -183,7 +187,7 @@ class ModelMeasurement {
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
       prepared.emplace_back(machine_.runtime, plan);
-      workload.require_right(c, prepared.back());
+      workload.require_right(c, prepared.back(), few_compared);
     }
     std::vector<bench::Contestant> contestants;
     for (const bench::PreparedCase& one : prepared) {

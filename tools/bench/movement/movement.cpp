@@ -92,7 +92,11 @@ const char* tmajit_movement_error_code() {
 const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions) {
   return tell([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const bench::Case& c : bench::list_cases({seed, tiny != 0, random, views != 0, reductions != 0}))
+    for (const bench::Case& c : bench::list_cases({.seed = seed,
+                                .tiny = tiny != 0,
+                                .random = random,
+                                .random_views = views != 0,
+                                .reductions = reductions != 0}))
       list.push_back(to_json(c));
     return list;
   });
@@ -105,9 +109,12 @@ tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed,
   return guard<tmajit_movement_session*>(nullptr, [&] {
     std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
     tmajit::Runtime runtime({.device = opened});
-    return new tmajit_movement_session{
-        opened, std::move(runtime),
-        bench::list_cases({seed, tiny != 0, random, views != 0, reductions != 0})};
+    return new tmajit_movement_session{opened, std::move(runtime),
+                                       bench::list_cases({.seed = seed,
+                                                          .tiny = tiny != 0,
+                                                          .random = random,
+                                                          .random_views = views != 0,
+                                                          .reductions = reductions != 0})};
   });
 }
 

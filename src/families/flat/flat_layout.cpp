@@ -1,0 +1,345 @@
+#include "families/flat/flat_layout.hpp"
+
+#include "families/shared/lines_met.hpp"
+
+#include <tmajit/bank_conflicts.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
+constexpr std::uint32_t sector = 32;                      // bytes
+constexpr std::uint32_t most_side = 1024;                 // elements of a tile along x or y
+constexpr std::uint32_t loaded_at_once = 32;              // by a thread, for an image; half of 8 bytes each
+constexpr std::uint32_t longest_joined = 512;             // bytes of x
+constexpr std::uint32_t grouped_tiles = 8;                // of a column of TileOrder::grouped
+constexpr std::uint32_t converted_bytes = 16;             // of one operand's word that is computed
+
+/// The elements of equal parts of an extent, about `wanted` each and multiples of `unit`. Where parts are
+/// many, a last one that is not full costs little.
+std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t unit) {
+  wanted = round_up(wanted, unit);
+  if (extent >= 12 * wanted) return sat_cast<std::uint32_t>(wanted);
+  const std::uint64_t parts = std::max<std::uint64_t>((extent + wanted / 2) / wanted, 1);
+  return sat_cast<std::uint32_t>(round_up(ceil_div(extent, parts), unit));
+}
+
+/// The largest distance between two elements of an operand, in elements.
+std::uint64_t reach_of(const CanonicalNest& nest, std::uint32_t operand) {
+  std::uint64_t reach = 0;
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
+    reach = sat_add(reach, sat_mul(stride, nest.shape[d]));
+  }
+  return reach;
+}
+
+/// The elements along y that follow each other in the memory of a source.
+std::uint64_t run_of_y(const CanonicalNest& nest, const FlatLayout& layout, std::uint32_t source) {
+  std::uint64_t run = 1;
+  std::int64_t expected = std::abs(nest.operand[source + 1].strides[layout.dimension[layout.x_dimensions]]);
+  for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k) {
+    const std::uint32_t d = layout.dimension[k];
+    if (std::abs(nest.operand[source + 1].strides[d]) != expected) break;
+    expected *= static_cast<std::int64_t>(nest.shape[d]);
+    run = sat_mul(run, nest.shape[d]);
+  }
+  return run;
+}
+
+/// Bytes of a run of the source that loads should find side by side.
+std::uint64_t wanted_run(std::uint32_t element_bytes) {
+  return element_bytes < 4 ? 2 * sector : 4 * sector;
+}
+
+}  // namespace
+
+FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(problem.nest) {
+  if (nest_.rank < 2 || !is_elementwise(problem)) return;
+  if (problem.expression().empty() && tmajit::layout_of(problem) == Layout::rows) return;
+  base_.rank = nest_.rank;
+  base_.element_bytes = problem.element_bytes(0);
+  base_.sources = problem.sources();
+  PerDimension inner_first{};
+  std::int64_t expected = 1;
+  for (std::uint32_t k = 0; k < nest_.rank; ++k) {
+    const std::uint32_t d = nest_.rank - 1 - k;
+    inner_first[k] = d;
+    dense_ = dense_ && nest_.operand[0].strides[d] == expected;
+    expected *= static_cast<std::int64_t>(nest_.shape[d]);
+  }
+  double most = 0;
+  for (std::uint32_t s = 0; s < base_.sources; ++s) {
+    FlatSource& source = base_.source[s];
+    source.element_bytes = problem.element_bytes(s + 1);
+    source.lines = lines_met(problem_, s + 1, std::span(inner_first).first(nest_.rank), 1, nest_.elements());
+    const double dense =
+        std::max(1.0, static_cast<double>(warp_lanes * source.element_bytes) / memory_line_bytes);
+    const PerDimension order = farthest_first(nest_, s + 1, nest_.rank);
+    const std::uint32_t nearest = across_of(order, source.element_bytes);
+    if (source.lines <= std::max(2 * dense, most) || nearest == none) continue;
+    most = source.lines;
+    lead_ = s;
+    across_ = nearest;
+    order_ = order;
+  }
+  for (std::uint32_t i = 0; i < nest_.operands; ++i)
+    base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > most_counted;
+}
+
+/// The dimension in which a source is nearest, if it is not the destination's last. Where that is short, as
+/// pixels of few bytes are, the next nearest one, if it is not the last but one.
+std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
+  const std::uint32_t last = nest_.rank - 1;
+  if (order[last] != last) return order[last];
+  if (nest_.shape[last] * element_bytes >= sector || order[last - 1] + 1 == last) return none;
+  return order[last - 1];
+}
+
+std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
+  if (across_ == none) return std::nullopt;
+  FlatLayout layout = base_;
+  layout.threads = tuning.threads;
+  layout.order = tuning.order;
+  layout.joined = tuning.way == FlatWay::joined;
+  if (!choose_dimensions(layout, tuning.way) || !choose_word(layout, tuning)) return std::nullopt;
+  choose_images(layout);
+  choose_tile(layout, tuning);
+  if (tuning.way == FlatWay::run && layout.y < run_of_y(nest_, layout, lead_)) return std::nullopt;
+  place_images(layout);
+  for (std::uint32_t s = 0; s < layout.sources; ++s) layout.source[s].lines = lines_of_load(layout, s);
+  if (layout.ctas() > most_counted || layout.shared_bytes() > most_flat_bytes) return std::nullopt;
+  return layout;
+}
+
+/// False where the way does not suit the problem.
+bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
+  const auto& strides = nest_.operand[0].strides;
+  const auto extent_from = [&](std::uint32_t d) {
+    std::uint64_t extent = 1;
+    for (; d < nest_.rank; ++d) extent = sat_mul(extent, nest_.shape[d]);
+    return extent;
+  };
+  std::uint32_t first = nest_.rank - 1;  // of x
+  while (first > 0 && first - 1 != across_ &&
+         strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest_.shape[first]))
+    --first;
+  if (way == FlatWay::near) {
+    const std::uint32_t bytes = layout.source[lead_].element_bytes;
+    std::uint64_t run = bytes;
+    std::uint32_t part = first;
+    for (std::uint32_t k = nest_.rank; k-- > 0 && run < wanted_run(bytes); run *= nest_.shape[order_[k]]) {
+      if (order_[k] < part || (order_[k] + 1 == nest_.rank && k + 1 == nest_.rank)) continue;
+      if (order_[k] + 1 == nest_.rank || extent_from(order_[k] + 1) * layout.element_bytes < sector) break;
+      part = order_[k] + 1;
+    }
+    if (part == first) return false;
+    first = part;
+  }
+  layout.x_dimensions = nest_.rank - first;
+  for (std::uint32_t k = 0; k < layout.x_dimensions; ++k) layout.dimension[k] = nest_.rank - 1 - k;
+  layout.x_extent = extent_from(first);
+  if (layout.joined && (!dense_ || layout.sources > 1 || first != across_ + 1 ||
+                        layout.x_extent * layout.element_bytes > longest_joined))
+    return false;
+  std::uint32_t next = layout.x_dimensions;
+  for (std::uint32_t k = nest_.rank; k-- > 0;) {
+    const std::uint32_t d = layout.joined ? k : order_[k];
+    if (d >= first) continue;
+    layout.dimension[next++] = d;
+    layout.y_extent = sat_mul(layout.y_extent, nest_.shape[d]);
+  }
+  return layout.x_extent <= most_counted && layout.y_extent <= most_counted;
+}
+
+/// Whether words of so many bytes fill each row of the destination.
+bool FlatPlanner::fills_rows(const FlatLayout& layout, std::uint32_t bytes) const {
+  std::uint64_t bits = problem_.address[0] | layout.x_extent * layout.element_bytes;
+  for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
+    bits |= static_cast<std::uint64_t>(problem_.step(0, layout.dimension[k]));
+  return bits % bytes == 0;
+}
+
+/// False where most words would be stored element by element.
+bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) const {
+  std::uint32_t widest = layout.element_bytes;
+  if (!problem_.expression().empty()) {
+    for (const FlatSource& source : layout.all_sources()) widest = std::max(widest, source.element_bytes);
+  }
+  const std::uint32_t least = std::max(4 / layout.element_bytes, 1U);
+  std::uint32_t& in_word = layout.in_word;
+  in_word = std::clamp(tuning.word_bytes / layout.element_bytes, 1U, std::max(converted_bytes / widest, 1U));
+  in_word = std::max(in_word, least);
+  if (layout.joined) {
+    layout.staggered = in_word > 1;
+    return true;
+  }
+  while (in_word > least && !fills_rows(layout, in_word * layout.element_bytes)) in_word /= 2;
+  layout.staggered = in_word > 1 && !fills_rows(layout, in_word * layout.element_bytes);
+  return !layout.staggered || layout.x_extent >= std::uint64_t{2} * in_word;
+}
+
+/// Elements of one load of a source along y: as many as a word of 4 bytes has, if all loads are aligned.
+std::uint32_t FlatPlanner::along_y(const FlatLayout& layout, std::uint32_t s) const {
+  const std::uint32_t bytes = layout.source[s].element_bytes;
+  const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
+  if (nest_.windowed || nest_.operand[s + 1].strides[fastest] != 1) return 1;
+  std::uint64_t bits = problem_.address[s + 1] | nest_.shape[fastest] * bytes;
+  for (std::uint32_t d = 0; d < nest_.rank; ++d) {
+    if (d != fastest && nest_.shape[d] > 1) bits |= static_cast<std::uint64_t>(problem_.step(s + 1, d));
+  }
+  for (std::uint32_t n = std::max(4 / bytes, 1U); n > 1; n /= 2) {
+    if (bits % (n * bytes) == 0) return n;
+  }
+  return 1;
+}
+
+/// The lead has an image, and so have sources of which a load meets fewer lines along y than along x.
+void FlatPlanner::choose_images(FlatLayout& layout) const {
+  const auto y = std::span(layout.dimension).subspan(layout.x_dimensions, layout.rank - layout.x_dimensions);
+  for (std::uint32_t s = 0; s < layout.sources; ++s) {
+    FlatSource& source = layout.source[s];
+    const double lines = lines_met(problem_, s + 1, y, 1, layout.y_extent);
+    if (s != lead_ && lines + 1 >= source.lines) continue;
+    source.lines = lines;
+    source.along = along_y(layout, s);
+    layout.group = std::max(layout.group, 4 / source.element_bytes);
+  }
+}
+
+void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) const {
+  const std::uint32_t lead_bytes = layout.source[lead_].element_bytes;
+  std::uint64_t wanted_x = std::max(tuning.x_bytes / layout.element_bytes, layout.in_word);
+  std::uint64_t wanted_y = std::max(tuning.y_bytes / lead_bytes, 1U);
+  if (tuning.way == FlatWay::run) {
+    const std::uint64_t run = run_of_y(nest_, layout, lead_);
+    wanted_x *= std::max<std::uint64_t>(wanted_y / run, 1);
+    wanted_y = std::min(wanted_y, run);
+  }
+  // A side that is short leaves room for the other.
+  if (layout.x_extent < wanted_x) wanted_y *= wanted_x / layout.x_extent;
+  if (layout.y_extent < wanted_y) wanted_x *= wanted_y / layout.y_extent;
+  std::uint32_t most_along = 1;
+  std::uint32_t least_along = 4;
+  for (const FlatSource& source : layout.all_sources()) {
+    most_along = std::max(most_along, source.along);
+    if (source.along > 0) least_along = std::min(least_along, source.along);
+  }
+  const std::uint64_t most_y = std::min(layout.threads * least_along, most_side);
+  if (layout.joined) {
+    layout.x = static_cast<std::uint32_t>(round_up(layout.x_extent, layout.group));
+    const std::uint64_t elements =
+        std::uint64_t{tuning.x_bytes} / layout.element_bytes * tuning.y_bytes / lead_bytes;
+    wanted_y = std::max<std::uint64_t>(elements / layout.x_extent, sector);
+  } else {
+    layout.x = part_of(layout.x_extent + (layout.staggered ? layout.in_word - 1 : 0),
+                       std::min<std::uint64_t>(wanted_x, most_side), std::max(layout.in_word, layout.group));
+  }
+  wanted_y = std::min(wanted_y, most_y);
+  const bool whole_sectors = tuning.way != FlatWay::run && wanted_y * lead_bytes >= std::uint64_t{2} * sector;
+  const std::uint64_t y_unit = std::max(whole_sectors ? sector / lead_bytes : 1, most_along);
+  layout.y = part_of(layout.y_extent, wanted_y, y_unit);
+  layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, most_y}));
+  layout.y = layout.y / most_along * most_along;
+  // A thread that computes writes the expression once for each element of its words.
+  const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
+  layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
+  // A thread has as many groups of loads in flight as its part of a tile has, up to a limit.
+  const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_along, 1U);
+  const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * side_by_side);
+  const std::uint32_t most =
+      std::max((lead_bytes < 8 ? loaded_at_once : loaded_at_once / 2) / layout.group, 1U);
+  while (2 * layout.loads <= most && layout.loads < needed) layout.loads *= 2;
+}
+
+/// Lines of memory that a load of the first warp meets.
+double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) const {
+  const FlatSource& source = layout.source[s];
+  const auto offset = [&](std::uint32_t first, std::uint32_t last, std::uint64_t index) {
+    std::int64_t bytes = 0;
+    for (std::uint32_t k = first; k < last; ++k) {
+      const std::uint32_t d = layout.dimension[k];
+      bytes += static_cast<std::int64_t>(index % nest_.shape[d]) * problem_.step(s + 1, d);
+      index /= nest_.shape[d];
+    }
+    return bytes;
+  };
+  std::array<std::int64_t, warp_lanes> met{};
+  std::uint32_t found = 0;
+  const std::uint32_t along_y = source.along > 0 ? layout.y / source.along : layout.word_lanes();
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    const std::uint64_t fast = lane % along_y;
+    const std::uint64_t slow = lane / along_y;
+    const std::uint64_t x = source.along > 0 ? slow * layout.group : fast * layout.in_word;
+    const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
+    const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);
+    const std::int64_t line = at >= 0 ? at / memory_line_bytes : (at + 1) / memory_line_bytes - 1;
+    if (std::find(met.begin(), met.begin() + found, line) == met.begin() + found) met[found++] = line;
+  }
+  return found;
+}
+
+void FlatPlanner::place_images(FlatLayout& layout) const {
+  std::uint64_t bytes = 0;
+  for (FlatSource& source : std::span(layout.source).first(layout.sources)) {
+    if (source.along == 0) continue;
+    source.image = sat_cast<std::uint32_t>(bytes);
+    // An odd number of words, so that rows side by side meet all banks. A staggered word may read one more.
+    source.pitch = (layout.columns() * source.element_bytes / source.word_bytes() + 1) | 1U;
+    const std::uint64_t joined = (layout.y * layout.x_extent + 2 * layout.in_word) * source.element_bytes;
+    bytes += layout.joined ? joined : std::uint64_t{layout.y} * source.pitch * source.word_bytes();
+    bytes = round_up(bytes, 16);
+  }
+  layout.tables = sat_cast<std::uint32_t>(bytes);
+}
+
+std::uint32_t FlatLayout::word_lanes() const noexcept {
+  constexpr std::uint32_t most_turns = 8;
+  std::uint32_t best = 1;
+  double busiest = 0;  // the part of all threads that have a word
+  for (std::uint32_t turns = 1; turns <= most_turns; ++turns) {
+    const std::uint32_t lanes = static_cast<std::uint32_t>(ceil_div(words(), std::uint64_t{turns}));
+    if (lanes > threads) continue;
+    const std::uint32_t rows = std::min(threads / lanes, y);
+    const double busy = static_cast<double>(words()) / turns * rows / threads;
+    if (busy <= busiest * 1.1) continue;
+    busiest = busy;
+    best = lanes;
+  }
+  return best;
+}
+
+std::uint64_t FlatLayout::y_first() const noexcept {
+  if (order == TileOrder::source) return y_tiles();
+  if (order == TileOrder::grouped) return std::min<std::uint64_t>(y_tiles(), grouped_tiles);
+  return 1;
+}
+
+bool FlatLayout::has_image() const noexcept {
+  return std::ranges::any_of(all_sources(), [](const FlatSource& one) { return one.along > 0; });
+}
+
+std::uint32_t FlatLayout::shared_bytes() const noexcept {
+  const std::uint32_t offset_bytes = wide_offsets ? 8 : 4;
+  return sat_cast<std::uint32_t>(tables +
+                                 (std::uint64_t{sources} * columns() + (sources + 1ULL) * y) * offset_bytes);
+}
+
+PerDimension FlatLayout::box(const CanonicalNest& nest) const noexcept {
+  PerDimension box{};
+  const auto enter = [&](std::uint32_t first, std::uint32_t last, std::uint64_t count) {
+    for (std::uint32_t k = first; k < last; ++k) {
+      const std::uint64_t extent = nest.shape[dimension[k]];
+      box[dimension[k]] = static_cast<std::uint32_t>(std::min(extent, count));
+      count = ceil_div(count, extent);
+    }
+  };
+  enter(0, x_dimensions, x);
+  enter(x_dimensions, rank, y);
+  return box;
+}
+
+TMAJIT_END

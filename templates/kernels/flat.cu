@@ -1,0 +1,353 @@
+// flat: moves tiles between two flat index spaces, so that no extent leaves part of a tile empty.
+//
+// x counts the elements that follow each other in the destination's memory, y all others, beginning with those that follow
+// each other in a source. A CTA moves a tile of x by y elements:
+//
+//   1. its threads divide each x and each y of the tile into indices and write the offsets into tables in shared memory;
+//   2. threads side by side along y load elements that are side by side in the source, a group of x each, and put them into
+//      an image in shared memory that has a row for each y;
+//   3. threads side by side along x take words from the rows and store them side by side in the destination.
+//
+// In a joined kernel a tile has whole rows that follow each other in the destination, and its image is what the destination
+// will hold: words may have elements of two rows.
+//
+// The sectors of 32 bytes that a tile loads in part stay in the L1 cache for the CTAs of neighbouring tiles.
+//@ # Facts of the kernel: threads, Offset, group, loads, stores, staggered, joined and those of loaded_word.cuh; of each source
+//@ # `along`: the elements of one load along y, or 0 for a source without an image.
+#include "tmajit/division.cuh"
+#include "tmajit/flat_tile.cuh"
+#include "tmajit/global.cuh"
+#include "tmajit/loaded_word.cuh"
+
+namespace tmajit {
+
+using Plan = params::FlatTile<sources>;
+
+// In a staggered kernel rows begin anywhere in a word of the destination. A row's words then begin up to a word before the
+// tile, and its image up to `halo` elements before.
+constexpr u32 halo = !staggered || joined ? 0 : in_word < group ? group : in_word;
+
+// ---- 1. offsets ----
+
+// Offsets of a row of the tile in each tensor, in elements.
+struct Row {
+  Offset source[sources];
+  Offset destination;
+};
+//@ if padded
+
+// The offset of an element that the source does not have.
+constexpr Offset nowhere = Offset(1) << (8 * sizeof(Offset) - 1);
+//@ end
+
+// The offsets of a flat index that has the digits from `first` to `last`.
+__device__ __forceinline__ Row offsets_of(const Plan& plan, u32 first, u32 last, u32 index) {
+  Row row{};
+  bool exists = true;
+#pragma unroll 1
+  for (u32 d = first; d < last; ++d) {
+    const u32 i = take(plan.digit[d].extent, index);
+    exists = exists && i >= plan.digit[d].first && i < plan.digit[d].end;
+    row.destination += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].destination);
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) row.source[s] += static_cast<Offset>(i) * static_cast<Offset>(plan.digit[d].source[s]);
+  }
+//@ if padded
+  if (!exists) row.source[0] = nowhere;
+//@ end
+  return row;
+}
+
+struct Tile {
+  u32 x;            // the first index
+  u32 y;
+  u32 rows;         // that exist
+  Row* row;         // the table of y
+  Offset* column;   // the table of x, which begins `halo` elements before the tile, for one source after the other
+  u32 columns;      // entries of it for each source
+  u8* images;
+};
+
+__device__ __forceinline__ Tile tile_of(const Plan& plan, u8* shared) {
+  Tile tile;
+  u32 n = blockIdx.x;
+  const u32 in_group = take(plan.y_first, n);
+  tile.x = take(plan.x_tiles, n) * plan.x;
+  tile.y = (n * plan.y_first.divisor + in_group) * plan.y;
+  tile.rows = tile.y < plan.y_extent ? least(plan.y, plan.y_extent - tile.y) : 0;
+  tile.columns = plan.x + halo;
+  tile.images = shared;
+  tile.column = reinterpret_cast<Offset*>(shared + plan.tables);
+  tile.row = reinterpret_cast<Row*>(tile.column + sources * tile.columns);
+  return tile;
+}
+
+// Indices beyond the ends count as the last, so that loads need no condition.
+__device__ __forceinline__ void write_tables(const Plan& plan, const Tile& tile) {
+#pragma unroll 1
+  for (u32 n = threadIdx.x; n < tile.rows; n += threads) tile.row[n] = offsets_of(plan, plan.x_digits, plan.digits, tile.y + n);
+#pragma unroll 1
+  for (u32 n = threadIdx.x; n < tile.columns; n += threads) {
+    const i32 x = max(static_cast<i32>(tile.x + n) - static_cast<i32>(halo), 0);
+    const Row offsets = offsets_of(plan, 0, plan.x_digits, least(x, plan.x_extent - 1));
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) tile.column[s * tile.columns + n] = offsets.source[s];
+  }
+}
+
+// Elements of the word of the destination that `at`, an offset of an element, lies in, before that element.
+__device__ __forceinline__ u32 past_word(const Plan& plan, Offset at) {
+  if constexpr (!staggered) return 0;
+  const u64 first = reinterpret_cast<u64>(static_cast<u8*>(plan.destination)) / element_bytes;
+  return (static_cast<u32>(first) + static_cast<u32>(at)) % in_word;
+}
+
+// ---- 2. images ----
+
+// An image holds words of 4 or 8 bytes: the elements of a row one after the other.
+template <u32 i>
+using ImageWord = typename Bits<sizeof(SourceBits<i>) < 4 ? 4 : sizeof(SourceBits<i>)>::Type;
+
+// Rows that one load covers are kept apart, so that threads side by side meet different banks.
+template <u32 i>
+__device__ __forceinline__ u32 image_row(const Plan& plan, u32 y) {
+  if constexpr (Source<i>::along == 1) return y;
+  return y % Source<i>::along * plan.source[i].lanes.divisor + y / Source<i>::along;
+}
+
+// The offsets of a group of x.
+struct alignas(group * sizeof(Offset) < 16 ? group * sizeof(Offset) : 16) Group {
+  Offset at[group];
+};
+
+// A word of row `y` of an image: element `y` of each of the next words that were loaded along y.
+template <u32 bytes, class Loaded>
+__device__ __forceinline__ Loaded across(const Loaded* loaded, u32 y) {
+  if constexpr (bytes == 1) {
+    const u32 both = 0x40 + 0x11 * y;
+    return __byte_perm(__byte_perm(loaded[0], loaded[1], both), __byte_perm(loaded[2], loaded[3], both), 0x5410);
+  } else if constexpr (bytes == 2) {
+    return __byte_perm(loaded[0], loaded[1], 0x5410 + 0x2222 * y);
+  } else {
+    return loaded[0];
+  }
+}
+
+// Puts a group into the words of an image, from the column of its first element on.
+template <u32 i>
+__device__ __forceinline__ void put_words(ImageWord<i>* image, const Plan& plan, const ImageWord<i> (&loaded)[group], u32 y) {
+  constexpr u32 bytes = sizeof(SourceBits<i>);
+  constexpr u32 together = sizeof(ImageWord<i>) / bytes;
+#pragma unroll
+  for (u32 n = 0; n < Source<i>::along; ++n) {
+    ImageWord<i>* to = image + image_row<i>(plan, y + n) * plan.source[i].pitch;
+#pragma unroll
+    for (u32 k = 0; k < group; k += together) to[k / together] = across<bytes>(loaded + k, n);
+  }
+}
+
+// Puts a group of a joined tile into its image, which has no gaps.
+template <u32 i, class Loaded>
+__device__ __forceinline__ void put_elements(SourceBits<i>* image, const Plan& plan, const Loaded (&loaded)[group], u32 x, u32 y) {
+#pragma unroll
+  for (u32 k = 0; k < group; ++k) {
+    if (x + k >= plan.x_extent) continue;
+#pragma unroll
+    for (u32 n = 0; n < Source<i>::along; ++n) {
+      image[(y + n) * plan.x_extent + x + k] = static_cast<SourceBits<i>>(loaded[k] >> 8 * sizeof(SourceBits<i>) * n);
+    }
+  }
+}
+
+template <u32 i>
+__device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
+  if constexpr (Source<i>::along > 0) {
+    constexpr u32 bytes = sizeof(SourceBits<i>);
+    constexpr u32 along = Source<i>::along;
+    using Loaded = ImageWord<i>;  // of which a load fills the first bytes
+    constexpr u32 together = sizeof(ImageWord<i>) / bytes;
+    const params::FlatSource& source = plan.source[i];
+    u32 first = threadIdx.x;
+    const u32 y = take(source.lanes, first) * along;
+    if (first >= source.groups || y >= tile.rows) return;
+    const u32 groups = (least(tile.columns, plan.x_extent - tile.x + halo) + group - 1) / group;
+    const Offset row = tile.row[y].source[i];
+    const auto* from = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(source.first)) + row;
+    const Group* column = reinterpret_cast<const Group*>(tile.column + i * tile.columns);
+    auto* image = reinterpret_cast<ImageWord<i>*>(tile.images + source.image);
+    const u32 past = joined ? past_word(plan, tile.row[0].destination) : 0;
+//@ if padded
+    const Loaded padding = padding_bits(plan.padding);
+//@ end
+#pragma unroll 1
+    for (; first < groups; first += loads * source.groups) {
+      Loaded loaded[loads][group];
+#pragma unroll
+      for (u32 j = 0; j < loads; ++j) {
+        const Group offsets = column[least(first + j * source.groups, groups - 1)];
+#pragma unroll
+        for (u32 k = 0; k < group; ++k) {
+//@ if padded
+          loaded[j][k] = padding;
+          ptx::load_kept_if<bytes>(row != nowhere && offsets.at[k] != nowhere, loaded[j][k], from + offsets.at[k]);
+//@ else
+          ptx::load_kept<bytes * along>(loaded[j][k], from + offsets.at[k]);
+//@ end
+        }
+      }
+#pragma unroll
+      for (u32 j = 0; j < loads; ++j) {
+        if (first + j * source.groups >= groups) continue;
+        const u32 x = (first + j * source.groups) * group;
+        if constexpr (joined) {
+          put_elements<i>(reinterpret_cast<SourceBits<i>*>(image) + past, plan, loaded[j], x, y);
+        } else {
+          put_words<i>(image + x / together, plan, loaded[j], y);
+        }
+      }
+    }
+  }
+}
+
+template <u32... i>
+__device__ __forceinline__ void load_images(Indices<i...>, const Plan& plan, const Tile& tile) {
+  (load_image<i>(plan, tile), ...);
+}
+
+// The elements of a word of the destination from a row of an image, from element `first` on.
+template <u32 bytes>
+__device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* row, u32 first) {
+  if constexpr (joined && in_word * bytes == 16) {
+    const Vector16 all = load16(row + first * bytes);
+#pragma unroll
+    for (u32 w = 0; w < 4; ++w) out.word[w] = all.word[w];
+  } else if constexpr (bytes < 8 && in_word * bytes % 4 == 0) {
+    constexpr u32 words = in_word * bytes / 4;
+    const u32* from = reinterpret_cast<const u32*>(row) + first * bytes / 4;
+    if constexpr (staggered && !joined && bytes < 4) {
+      u32 low = from[0];
+#pragma unroll
+      for (u32 w = 0; w < words; ++w) {
+        const u32 high = from[w + 1];
+        out.word[w] = __funnelshift_r(low, high, 8 * bytes * first);
+        low = high;
+      }
+    } else {
+#pragma unroll
+      for (u32 w = 0; w < words; ++w) out.word[w] = from[w];
+    }
+  } else {
+#pragma unroll
+    for (u32 k = 0; k < in_word; ++k) out.set(k, reinterpret_cast<const typename Raw<bytes, at_once>::Element*>(row)[first + k]);
+  }
+}
+
+// ---- 3. words of the destination ----
+
+// A source's elements of a word in row `y` that begins at entry `first` of the table of x.
+template <u32 i>
+__device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Tile& tile, u32 y, u32 first) {
+  input.bits = {};
+  if constexpr (Source<i>::along > 0) {
+    const u32 row = joined ? 0 : image_row<i>(plan, y) * plan.source[i].pitch * sizeof(ImageWord<i>);
+    read_image(input.bits, tile.images + plan.source[i].image + row, first);
+  }
+//@ if elements
+  if constexpr (Source<i>::along == 0) {
+    const auto* from = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i].first));
+    const Offset row = tile.row[y].source[i];
+    const Offset* column = tile.column + i * tile.columns + first;
+    SourceBits<i> loaded[in_word];
+#pragma unroll
+    for (u32 k = 0; k < in_word; ++k) {
+//@ if padded
+      loaded[k] = row != nowhere && column[k] != nowhere ? from[row + column[k]] : padding_bits(plan.padding);
+//@ else
+      loaded[k] = from[row + column[k]];
+//@ end
+    }
+#pragma unroll
+    for (u32 k = 0; k < in_word; ++k) input.bits.set(k, loaded[k]);
+  }
+//@ end
+}
+
+// Each thread stores the same word of several rows, and then its next one.
+template <u32... i>
+__device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, const Tile& tile) {
+  u32 first = threadIdx.x;
+  const u32 lane = take(plan.word_lanes, first);
+  if (first >= plan.word_rows) return;
+  const i32 end = static_cast<i32>(plan.x_extent);
+  u8* const destination = plan.destination;
+#pragma unroll 1
+  for (u32 word = lane; word < plan.words; word += plan.word_lanes.divisor) {
+    const u32 x = tile.x + word * in_word;
+#pragma unroll 1
+    for (u32 y = first; y < tile.rows; y += stores * plan.word_rows) {
+      Inputs<i...> inputs[stores];
+      Offset row[stores];
+#pragma unroll
+      for (u32 j = 0; j < stores; ++j) {
+        const u32 own = least(y + j * plan.word_rows, tile.rows - 1);
+        row[j] = tile.row[own].destination;
+        const u32 entry = word * in_word + halo - past_word(plan, row[j] + static_cast<Offset>(x));
+        (load_input<i>(inputs[j], plan, tile, own, entry), ...);
+      }
+#pragma unroll
+      for (u32 j = 0; j < stores; ++j) {
+        if (y + j * plan.word_rows >= tile.rows) continue;
+        const i32 begin = static_cast<i32>(x - past_word(plan, row[j] + static_cast<Offset>(x)));
+        u8* const to = destination + static_cast<i64>(row[j] + static_cast<Offset>(begin)) * element_bytes;
+        if (begin >= 0 && begin + static_cast<i32>(in_word) <= end) {
+          store_word(to, word_of(inputs[j]));
+        } else if constexpr (staggered) {
+          const Word value = word_of(inputs[j]);
+#pragma unroll
+          for (i32 k = 0; k < static_cast<i32>(in_word); ++k) {
+            if (begin + k >= 0 && begin + k < end) reinterpret_cast<typename Word::Element*>(to)[k] = value.get(k);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Stores a joined tile: one run of the destination, of which the first and the last word may have elements of other tiles.
+template <u32... i>
+__device__ __forceinline__ void store_run(Indices<i...>, const Plan& plan, const Tile& tile) {
+  const u32 past = past_word(plan, tile.row[0].destination);
+  const u32 end = past + tile.rows * plan.x_extent;
+  auto* const to = reinterpret_cast<typename Word::Element*>(static_cast<u8*>(plan.destination)) + tile.row[0].destination - past;
+#pragma unroll stores
+  for (u32 first = threadIdx.x * in_word; first < end; first += threads * in_word) {
+    Inputs<i...> inputs;
+    (load_input<i>(inputs, plan, tile, 0, first), ...);
+    const Word value = word_of(inputs);
+    if (first >= past && first + in_word <= end) {
+      store_word(reinterpret_cast<u8*>(to + first), value);
+    } else {
+#pragma unroll
+      for (u32 k = 0; k < in_word; ++k) {
+        if (first + k >= past && first + k < end) to[first + k] = value.get(k);
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void move_tile(const Plan& plan) {
+  extern __shared__ __align__(16) u8 shared[];
+  const Tile tile = tile_of(plan, shared);
+  if (tile.rows == 0) return;  // beyond the last tile along y
+  write_tables(plan, tile);
+  __syncthreads();
+  load_images(AllSources{}, plan, tile);
+  __syncthreads();
+  if constexpr (joined) {
+    store_run(AllSources{}, plan, tile);
+  } else {
+    store_words(AllSources{}, plan, tile);
+  }
+}
+
+}  // namespace tmajit

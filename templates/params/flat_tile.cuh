@@ -1,0 +1,68 @@
+// The launch parameters of a flat kernel: how two flat indices become offsets in each tensor, and the tile of a CTA.
+#pragma once
+#include "tmajit/divider.cuh"
+
+namespace tmajit::params {
+
+constexpr u32 most_digits = 8;
+
+// One dimension: a step of dividing a flat index.
+template <u32 sources>
+struct FlatDigit {
+  i64 destination;      // elements from one index to the next
+  i64 source[sources];  // likewise
+  Divider extent;
+  u32 first;  // the indices that a padded source has are [first, end)
+  u32 end;
+};
+
+struct FlatSource {
+  Address<const u8> first;
+  u32 image;      // byte offset of its image in shared memory
+  u32 pitch;      // words from row to row of the image
+  Divider lanes;  // threads side by side along y
+  u32 groups;     // groups of x that the CTA loads at once
+};
+
+// The digits of x come first, those of y follow; either begin with the dimension that varies fastest.
+template <u32 sources>
+struct FlatTile {
+  Address<u8> destination;
+  FlatSource source[sources];
+  FlatDigit<sources> digit[most_digits];
+  double padding;   // the value of elements that a padded source does not have
+  u32 x_digits;
+  u32 digits;
+  u32 x_extent;     // elements of the whole problem along x
+  u32 y_extent;
+  u32 x;            // elements of a tile
+  u32 y;
+  u32 tables;       // byte offset of the tables of offsets in shared memory
+  u32 words;          // that a tile stores along x
+  u32 word_rows;      // rows of threads that store
+  Divider word_lanes; // threads of such a row, side by side along x
+  Divider y_first;  // tiles side by side along y that CTAs take before the next along x
+  Divider x_tiles;
+};
+
+//@ if host
+template <u32 sources>
+struct FlatTileLayout : FlatTileLayout<sources - 1> {
+  using Digit = FlatDigit<sources>;
+  static_assert(sizeof(Digit) == 32 + 8 * sources && TMAJIT_OFFSET(Digit, source) == 8);
+  static_assert(TMAJIT_OFFSET(Digit, extent) == 8 + 8 * sources && TMAJIT_OFFSET(Digit, first) == 20 + 8 * sources);
+  using Tile = FlatTile<sources>;
+  static constexpr u32 numbers = 8 + sources * sizeof(FlatSource) + most_digits * sizeof(Digit);
+  static_assert(TMAJIT_OFFSET(Tile, source) == 8 && TMAJIT_OFFSET(Tile, digit) == 8 + sources * sizeof(FlatSource));
+  static_assert(TMAJIT_OFFSET(Tile, padding) == numbers && TMAJIT_OFFSET(Tile, x_digits) == numbers + 8);
+  static_assert(TMAJIT_OFFSET(Tile, words) == numbers + 36 && TMAJIT_OFFSET(Tile, x_tiles) == numbers + 68);
+  static_assert(sizeof(Tile) == numbers + 80 && alignof(Tile) == 8);
+};
+template <>
+struct FlatTileLayout<0> {};
+static_assert(sizeof(FlatTileLayout<8>) > 0);  // for 1 to 8 sources
+static_assert(sizeof(FlatSource) == 32 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
+static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28);
+//@ end
+
+}  // namespace tmajit::params

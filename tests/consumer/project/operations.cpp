@@ -1,0 +1,37 @@
+// Operations as data: the list, arguments as values and as text, and operations by name.
+#include "expect.hpp"
+
+#include <tmajit/operations.hpp>
+
+#include <array>
+#include <vector>
+
+using namespace tmajit;
+
+void describe_operations() {
+  expect(!operations().empty(), "operations()");
+  const OperationInfo& reduce = find_operation("reduce");
+  const Argument* const op = reduce.find_argument("op");
+  expect(op != nullptr && name(op->type) == "choice", "an argument of reduce");
+  expect(text_of(parse_argument(*op, "sum", "--op")) == "sum", "an argument as text");
+  expect(parse_extents("2x3", "--shape") == Dims{2, 3}, "parse_extents()");
+  expect(parse_numbers("2,-3", "--strides") == Dims{2, -3}, "parse_numbers()");
+  expect(resolve_axes({-1}, 2, "--axes") == std::vector<std::uint32_t>{1}, "resolve_axes()");
+  expect(name(ScanOp::product) == "product", "the name of a ScanOp");
+
+  Arguments arguments{{"op", "sum"}, {"axes", Dims{1}}};
+  expect(arguments.find("then") == nullptr && arguments.text("op") == "sum" &&
+             arguments.dims("axes").size() == 1,
+         "arguments");
+  expect(arguments.number("value", 2) == 2 && arguments.axis("axis", -1) == -1, "fallbacks of arguments");
+  expect(arguments.slices("slices").empty() && arguments.widths("widths") == PadWidths(),
+         "lists of arguments");
+  arguments.set("then", "x / n");
+  const Tensor from{TensorView::contiguous(ElementType::f32, {4, 8}), 1 << 20};
+  const std::vector<TensorView> to = destinations_of("reduce", std::array{from.view}, arguments);
+  const Tensor sums{to.front(), 2 << 20};
+  expect(make_operation("reduce", {sums}, {from}, arguments).moves.size() == 1, "an operation by name");
+  const Tensor same{from.view, 2 << 20};
+  expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
+  expect(operation::copy_ragged({same}, {from}).one_launch, "operation::copy_ragged()");
+}

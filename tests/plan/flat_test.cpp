@@ -1,0 +1,200 @@
+/// Plans of `flat` kernels: which dimensions x and y have, and that tiles cover both.
+#include "families/flat/flat_layout.hpp"
+#include "families/list.hpp"
+#include "plan/moves.hpp"
+#include "reference/random_maps.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+const FlatLayout& layout_of_flat(const Candidate& candidate) {
+  return *static_cast<const FlatLayout*>(candidate.layout.get());
+}
+
+std::vector<Candidate> flat_candidates(const Problem& problem) {
+  std::vector<Candidate> candidates;
+  if (problem.nest.elements() > 0) flat_family().add_candidates(problem, candidates);
+  return candidates;
+}
+
+/// x and y have each dimension once, and x is contiguous in the destination; x and y are in a joined tile.
+void check_dimensions(const FlatLayout& layout, const CanonicalNest& nest) {
+  PerDimension sorted = layout.dimension;
+  std::sort(sorted.begin(), sorted.begin() + layout.rank);
+  for (std::uint32_t d = 0; d < layout.rank; ++d) CHECK(sorted[d] == d);
+  std::uint64_t elements = 1;
+  for (std::uint32_t k = 0; k < layout.x_dimensions; ++k) {
+    CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[layout.dimension[k]]) == elements);
+    elements *= nest.shape[layout.dimension[k]];
+  }
+  CHECK(elements == layout.x_extent);
+  for (std::uint32_t k = layout.x_dimensions; layout.joined && k < layout.rank; ++k) {
+    CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[layout.dimension[k]]) == elements);
+    elements *= nest.shape[layout.dimension[k]];
+  }
+  elements = 1;
+  for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
+    elements *= nest.shape[layout.dimension[k]];
+  CHECK(elements == layout.y_extent);
+}
+
+void check_tile(const FlatLayout& layout) {
+  CHECK(layout.x % layout.group == 0);
+  CHECK(layout.columns() % layout.group == 0);
+  if (layout.joined) {
+    CHECK(layout.x >= layout.x_extent);
+    CHECK(layout.x_tiles() == 1);
+  } else {
+    CHECK(layout.x % layout.in_word == 0);
+    // A staggered row's words begin up to a word early.
+    CHECK(layout.x_tiles() * layout.x - (layout.staggered ? layout.in_word - 1 : 0) >= layout.x_extent);
+  }
+  CHECK(layout.y_tiles() * layout.y >= layout.y_extent);
+  CHECK(layout.y <= layout.y_extent);
+  CHECK(layout.ctas() >= layout.x_tiles() * layout.y_tiles());
+  CHECK(layout.shared_bytes() <= most_flat_bytes);
+  for (const FlatSource& source : layout.all_sources()) {
+    CHECK(source.lines >= 1);
+    CHECK(source.lines <= 32);
+    if (source.along == 0) continue;
+    CHECK(layout.y % source.along == 0);
+    CHECK(layout.y / source.along <= layout.threads);
+    CHECK(layout.group * source.element_bytes % source.word_bytes() == 0);
+    CHECK(source.pitch % 2 == 1);  // threads side by side meet different banks
+    CHECK(source.pitch * source.word_bytes() >= layout.columns() * source.element_bytes);
+  }
+}
+
+/// Words hold elements of one row alone unless the kernel is staggered; loads along y are aligned.
+void check_alignment(const FlatLayout& layout, const Problem& problem) {
+  std::uint64_t bits = problem.address[0] | layout.x_extent * layout.element_bytes;
+  for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
+    bits |= static_cast<std::uint64_t>(problem.step(0, layout.dimension[k]));
+  CHECK((layout.staggered || bits % (layout.in_word * layout.element_bytes) == 0));
+  for (std::uint32_t s = 0; s < layout.sources; ++s) {
+    const std::uint32_t along = layout.source[s].along;
+    if (along < 2) continue;
+    const std::uint32_t bytes = along * layout.source[s].element_bytes;
+    const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
+    CHECK(problem.nest.operand[s + 1].strides[fastest] == 1);
+    CHECK(problem.nest.shape[fastest] % along == 0);
+    CHECK(problem.address[s + 1] % bytes == 0);
+    for (std::uint32_t d = 0; d < layout.rank; ++d)
+      CHECK((d == fastest || problem.step(s + 1, d) % static_cast<std::int64_t>(bytes) == 0));
+  }
+}
+
+FlatLayout first_layout(const Move& move) {
+  const std::vector<Candidate> candidates = flat_candidates(make_problem(move));
+  REQUIRE_FALSE(candidates.empty());
+  return layout_of_flat(candidates.front());
+}
+
+}  // namespace
+
+TEST_CASE("flat tiles cover x and y of random moves") {
+  const std::uint64_t seed = reference::seed(20261124);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  std::uint64_t met = 0;
+  for (std::uint64_t n = 0; n < 600; ++n) {
+    INFO("TMAJIT_SEED=" << seed << ", case " << n);
+    const Problem problem = make_problem(tests::random_move(seed + n, 3000));
+    for (const Candidate& candidate : flat_candidates(problem)) {
+      const FlatLayout& layout = layout_of_flat(candidate);
+      INFO(flat_family().choice(candidate).text() << " of " << problem.nest.text());
+      check_dimensions(layout, problem.nest);
+      check_tile(layout);
+      check_alignment(layout, problem);
+      ++met;
+    }
+  }
+  CHECK(met > 100);
+}
+
+TEST_CASE("x has all dimensions after the source's contiguous one, y the others") {
+  const FlatLayout layout =
+      first_layout(tests::permutation(ElementType::bf16, {48, 5, 40, 28, 71}, {0, 4, 3, 2, 1}));
+  CHECK(layout.x_extent == 28 * 40 * 5);
+  CHECK(layout.y_extent == 48 * 71);
+  CHECK(layout.dimension[layout.x_dimensions] == 1);
+  CHECK_FALSE(layout.staggered);
+  CHECK(layout.source[0].along == 1);  // 71 is odd
+}
+
+TEST_CASE("narrow elements are loaded by words along y where extents and addresses allow it") {
+  const auto along = [](ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
+    return first_layout(tests::permutation(type, shape, axes)).source[0].along;
+  };
+  CHECK(along(ElementType::u8, {100, 1048576}, {1, 0}) == 4);
+  CHECK(along(ElementType::u8, {100, 1048574}, {1, 0}) == 2);
+  CHECK(along(ElementType::u8, {100, 1048573}, {1, 0}) == 1);
+  CHECK(along(ElementType::bf16, {101, 65536}, {1, 0}) == 2);
+  CHECK(along(ElementType::f32, {101, 65536}, {1, 0}) == 1);
+}
+
+TEST_CASE("a side that is short leaves room for the other") {
+  const FlatLayout layout = first_layout(tests::permutation(ElementType::f32, {3, 1000003}, {1, 0}));
+  CHECK(layout.x == 3);
+  CHECK(layout.y >= 128);
+}
+
+TEST_CASE("y has all dimensions in which a source goes on if its contiguous one is short") {
+  const Problem problem = make_problem(tests::permutation(ElementType::u8, {1024, 256, 96, 2}, {1, 3, 2, 0}));
+  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::near});
+  REQUIRE(layout);
+  CHECK(layout->x_extent == 1024);
+  CHECK(layout->y_extent == 256 * 96 * 2);
+  CHECK(problem.nest.shape[layout->dimension[1]] == 2);
+  CHECK(problem.nest.shape[layout->dimension[2]] == 96);
+}
+
+TEST_CASE("short rows are joined where they follow each other in the destination") {
+  const Problem dense = make_problem(tests::permutation(ElementType::u8, {59, 65536}, {1, 0}));
+  const auto layout = FlatPlanner(dense).layout({.way = FlatWay::joined});
+  REQUIRE(layout);
+  CHECK(layout->x_extent == 59);
+  CHECK(layout->in_word == 16);
+  CHECK(layout->y * layout->x_extent >= 4096);
+  const Tensor gaps = tests::strided(ElementType::u8, {65536, 59}, {64, 1}, tests::to_address);
+  const Tensor source = tests::strided(ElementType::u8, {65536, 59}, {1, 65536});
+  const Problem apart = make_problem({.destination = gaps, .sources = {source}});
+  CHECK_FALSE(FlatPlanner(apart).layout({.way = FlatWay::joined}));
+}
+
+TEST_CASE("a tile has no more rows than follow each other in the source, if that is asked for") {
+  // 12 bytes of the source follow each other along y; what follows them lies along x.
+  const Problem problem =
+      make_problem(tests::permutation(ElementType::u8, {32, 11, 95, 7, 32, 12}, {3, 1, 5, 0, 2, 4}));
+  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::run});
+  REQUIRE(layout);
+  CHECK(layout->y == 12);
+  CHECK(layout->x >= 512);
+  CHECK(layout->source[0].lines < FlatPlanner(problem).layout({})->source[0].lines);
+}
+
+TEST_CASE("sources across the destination have images, sources along it do not") {
+  const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
+  const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
+  const Tensor repeated = tests::strided(ElementType::u8, {300, 100, 494}, {0, 0, 0});
+  const FlatLayout layout = first_layout(
+      {.destination = destination, .sources = {along, across, repeated}, .body = Map{"x0 * x1 + x2"}});
+  CHECK(layout.source[0].along == 0);
+  CHECK(layout.source[1].along == 4);
+  CHECK(layout.source[2].along == 0);
+}
+
+TEST_CASE("flat kernels leave coordinates and maps in place to others") {
+  const auto takes = [](const Move& move) { return !flat_candidates(make_problem(move)).empty(); };
+  const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
+  const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});
+  CHECK(takes({.destination = to, .sources = {across}, .body = Map{"x * 2"}}));
+  CHECK_FALSE(takes({.destination = to, .sources = {across}, .body = Map{"x + g[0]"}}));
+  CHECK_FALSE(takes({.destination = to, .sources = {to, across}, .body = Map{"x0 + x1"}}));
+}
