@@ -14,7 +14,7 @@
 
 TMAJIT_BEGIN
 
-/// What an argument of an operation holds, and how it is written as text.
+/// The type of an operation's argument. Each comment shows how a value is written as text.
 enum class ArgumentType : std::uint8_t {
   number,   ///< "0.5"
   text,     ///< an expression: "x0 + x1"

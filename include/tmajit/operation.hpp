@@ -23,8 +23,8 @@
 
 TMAJIT_BEGIN
 
-/// What a move does: the descriptor of one operation. Operations that have no descriptor of their own, such
-/// as permute and cast, are made of these.
+/// The descriptor of a move's operation. Operations without a descriptor of their own, such as permute and
+/// cast, are made of these.
 using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution>;
 
 /// One destination computed from sources by one kernel. What all operations are made of. The descriptor says

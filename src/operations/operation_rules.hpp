@@ -5,7 +5,7 @@
 
 TMAJIT_BEGIN
 
-/// What the checks and the planner know of one operation: the rules of its moves, and their problem. Each
+/// The rules of one operation's moves and their canonical problem, for the checks and the planner. Each
 /// operation with a descriptor of its own has one, in its folder.
 struct OperationRules {
   /// Each element of the sources is read by the thread that writes the destination's element of the same

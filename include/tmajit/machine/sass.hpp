@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 /// $PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin, whichever comes first.
 [[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> find_nvdisasm();
 
-/// What a user can do where find_nvdisasm() finds nothing.
+/// The advice for a user when find_nvdisasm() finds nothing.
 [[nodiscard]] TMAJIT_API std::string nvdisasm_remedy();
 
 /// The SASS of a cubin's code. Throws Error{unavailable} without nvdisasm, Error{io} if it fails.

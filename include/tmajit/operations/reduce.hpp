@@ -42,9 +42,9 @@ struct Reduction {
   static constexpr std::string_view operation = "reduce";
   ReductionOp op = ReductionOp::sum;
   Dims axes = {};  ///< of the sources; a negative one counts from the end
-  /// What is reduced, in x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  /// The expression that is reduced, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
   std::string expression = {};
-  /// What becomes of each result x, of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
+  /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
   std::string then = {};
 };
 

@@ -39,7 +39,7 @@ struct Scan {
   /// floating point.
   bool exclusive = false;
   bool reverse = false;  ///< from the last element of the axis to the first
-  /// What is scanned, in x0 … x7 (x for one source): "x * x". Empty: the one source's values.
+  /// The expression that is scanned, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
   std::string expression = {};
 };
 

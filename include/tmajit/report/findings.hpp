@@ -30,7 +30,7 @@ struct FindingsReport {
 /// A finding as one JSON object on one line: its fields, its rule's meaning and where the rule is written.
 /// Text that is no UTF-8 is replaced.
 [[nodiscard]] TMAJIT_API std::string finding_json(const Finding& finding);
-/// A report of the simulated device: its finding, source, CTA, thread and count, likewise.
+/// A report of the simulated device as JSON: its finding, source, CTA, thread and count.
 [[nodiscard]] TMAJIT_API std::string report_json(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts);
 /// The same for people, a heading on the left for each part: where it is, the thread, what was found, what is

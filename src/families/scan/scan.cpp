@@ -16,7 +16,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What a `scan` kernel is specialised for.
+/// The facts that a `scan` kernel is specialised for.
 struct ScanFacts {
   std::uint32_t op = 0;    ///< a ScanOp
   std::uint32_t type = 0;  ///< of the destination, an ElementType
