@@ -17,7 +17,7 @@
 
 TMAJIT_BEGIN
 
-/// What an expression reads beside the values of its sources.
+/// The names that an expression reads beside its sources' values.
 struct ExpressionReads {
   bool g = false;           ///< the element's coordinates
   bool t = false;           ///< those in its tile
@@ -97,7 +97,7 @@ struct Problem {
   std::uint32_t joined = 1;      ///< elements of `type` that are one of the nest's (widened())
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
-  // Of a tile of the caller's choice:
+  // Set for a tile of the caller's choice alone:
   std::vector<TensorView> views = {};  ///< operands as they are, not as the nest walks them; else empty
   L2Promotion l2_promotion = L2Promotion::none;
   OobFill oob_fill = OobFill::zero;
@@ -126,14 +126,14 @@ struct Problem {
   [[nodiscard]] const Body& as() const {
     return std::get<Body>(body);
   }
-  /// What is computed of the sources' elements; empty where bits are moved or combined.
+  /// The expression of the sources' elements; empty where bits are moved or combined.
   [[nodiscard]] std::string_view expression() const noexcept;
-  /// What is computed of a reduction's results; empty: nothing.
+  /// The expression of a reduction's results; empty: none.
   [[nodiscard]] std::string_view epilogue() const noexcept;
   [[nodiscard]] ExpressionReads reads() const noexcept;
-  /// Of a padded move; else 0.
+  /// The value around the source of a padded move; 0 for any other.
   [[nodiscard]] double padding() const noexcept;
-  /// Of im2col and convolution; else null.
+  /// The windows of im2col or convolution; null for any other operation.
   [[nodiscard]] const WindowProblem* windows() const noexcept;
   /// Whether bits are moved as they are, all of them from sources.
   [[nodiscard]] bool reads_bits() const noexcept { return expression().empty() && !nest.windowed; }
@@ -142,7 +142,7 @@ struct Problem {
   [[nodiscard]] std::uint32_t alignment(std::uint32_t operand, std::uint32_t along) const noexcept;
   /// Bytes that are read and written, each element once.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;
-  /// Of one source.
+  /// Bytes that are read of one source.
   [[nodiscard]] std::uint64_t bytes_read(std::uint32_t operand) const noexcept;
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
 };

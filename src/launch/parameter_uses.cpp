@@ -10,7 +10,7 @@ namespace {
 using ptx::Operand;
 using Kind = ParameterUse::Kind;
 
-/// What a register holds, as far as parameters matter.
+/// The part of a register's value that comes from parameters.
 struct Origin {
   std::size_t parameter = 0;
   std::uint64_t offset = 0;

@@ -34,7 +34,7 @@ constexpr std::array<Shown, 3> shown_as{
 
 constexpr std::uint64_t little_space = std::uint64_t{256} << 20U;
 
-/// A check that `look` fills in. What that throws is what was found: then the subject is as `failed` says.
+/// A check that `look` fills in. If `look` throws, the message is the finding and `failed` the status.
 template <class Look>
 MachineCheck examine(const std::string& subject, Health failed, const std::string& remedy, const Look& look) {
   try {

@@ -11,7 +11,7 @@ struct OperationRules {
   /// Each element of the sources is read by the thread that writes the destination's element of the same
   /// coordinates, and by no other: a source may be the destination.
   bool in_place = false;
-  /// Adds the operation's own rules that a move breaks. What holds for every move is checked already.
+  /// Adds the operation's own rules that a move breaks. The rules of every move have been checked before.
   void (*check)(MoveRules& rules) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;

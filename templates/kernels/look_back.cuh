@@ -119,7 +119,7 @@ struct LookBack {
     for (u32 n = first; n < last; ++n) all = Scanned::both(all, wait(peek(level, begin + n, column), level, begin + n, column));
     return all;
   }
-  // What the blocks before the tile's are.
+  // The combined state of the blocks before the tile's block.
   __device__ __forceinline__ State block_prefix(u32 column) const {
     const u32 block = unit_of(2);
     return block == 0 ? Scanned::none() : wait(peek(2, block - 1, column), 2, block - 1, column);
@@ -140,7 +140,7 @@ struct LookBack {
   }
 
 //@ if !columns
-  // What the lanes of a warp have, combined in their order; lane 0 has it.
+  // The states of a warp's lanes, combined in the order of the lanes; lane 0 has the result.
   static __device__ __forceinline__ State combined_lanes(State state) {
     const u32 lane = threadIdx.x % 32;
 #pragma unroll
@@ -150,7 +150,8 @@ struct LookBack {
     }
     return state;
   }
-  // What is before the tile, by a whole warp, which publishes what the tile owes; lane 0 has it. `own` is what the tile is.
+  // The combined state of all tiles before this one, found by a whole warp; lane 0 has the result. The warp also publishes the
+  // aggregates that end with this tile, whose own state is `own`.
   // Each lane has one of the unit's tiles and one of the block's units: all slots are loaded before one is waited for.
   __device__ __forceinline__ State before_tile(const State& own) const {
     const u32 lane = threadIdx.x % 32;

@@ -106,7 +106,7 @@ struct Range {
   __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
 };
 
-// Of a vector whose first element is `first` of `count`.
+// The range of elements of a vector that lie in a row: `first` is the index of the vector's first element, `count` the row's length.
 __device__ __forceinline__ Range range_of(i64 first, i64 count) {
 //@ if cut
   const i64 rest = count - first;
@@ -249,7 +249,7 @@ struct Item {
 //@ end
 };
 
-// What a CTA's tile is made of.
+// The tile of a CTA.
 struct Tile {
 //@ if packed
   u64 first;  // row
@@ -313,7 +313,7 @@ __device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, i64 
   return item;
 }
 
-// What the elements of a vector combine to: where a row begins in it, those of the last row.
+// The combined elements of a vector; where a row begins in it, those of the last row.
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
   State total = Scanned::none();
 //@ if dense
@@ -349,7 +349,7 @@ __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& v
   store_results(plan, item.destination, result, range);
 }
 
-// What a warp's vectors combine to.
+// The combined vectors of a warp.
 struct WarpTotal {
   State state;
 //@ if packed
@@ -357,7 +357,7 @@ struct WarpTotal {
 //@ end
 };
 constexpr u32 most_warps = 16;
-// What warps leave for each other, and what comes before the tile.
+// Shared memory by which warps exchange their totals, and the state before the tile.
 struct Meeting {
   WarpTotal total[most_warps];
   State before;
@@ -534,7 +534,7 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
 //@ else
 // ---- columns ----
 
-// What the threads of each phase have of the CTA's columns, one phase behind the other.
+// Shared memory with the states of the CTA's columns, one row for each phase.
 struct Phases {
   State* at;
   u32 width;  // columns of a phase
@@ -544,7 +544,7 @@ struct Phases {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) at[phase * width + column + k] = state[k];
   }
-  // What the phases from `first` to `last` have left, in order.
+  // Combines the states of the phases from `first` to `last`, in order.
   __device__ __forceinline__ void add(State (&state)[vector], u32 first, u32 last, u32 column) const {
 #pragma unroll 4
     for (u32 phase = first; phase < last; ++phase) {

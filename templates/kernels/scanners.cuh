@@ -4,7 +4,7 @@
 
 namespace tmajit {
 
-// What an expression's result counts as: bool is an int.
+// The type of an expression's result, where bool is an int.
 template <class T> struct Counted { using type = T; };
 template <> struct Counted<bool> { using type = i32; };
 

@@ -9,8 +9,9 @@ constexpr u32 most_digits = 8;
 // One dimension: a step of dividing a flat index.
 template <u32 sources>
 struct FlatDigit {
-  i64 destination;      // elements from one index to the next
-  i64 source[sources];  // likewise
+  // Elements from one index to the next.
+  i64 destination;
+  i64 source[sources];
   Divider extent;
   u32 first;  // the indices that a padded source has are [first, end)
   u32 end;

@@ -1,4 +1,4 @@
-// What a kernel of scans knows of its launch: where rows and columns lie, and how tiles share them.
+// The numbers of a scan's launch: places of rows and columns, and the tiles that share them.
 #pragma once
 #include "tmajit/divider.cuh"
 

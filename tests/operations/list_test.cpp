@@ -1,4 +1,4 @@
-// What holds for every operation of the list: descriptions are whole, and operations by name are those of the
+// Properties of every operation of the list: descriptions are whole, and operations by name are those of the
 // functions.
 #include "operations/references.hpp"
 

@@ -19,7 +19,7 @@ using reference::Buffers, reference::RandomMove;
 
 namespace {
 
-/// What kernels a case is for: any, transposes, flat tiles in turn.
+/// The kernels that a case is drawn for: any, transposes, flat tiles in turn.
 bool suits(const Problem& problem, std::uint64_t n) {
   if (problem.nest.empty()) return false;
   return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).takes());

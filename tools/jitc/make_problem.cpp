@@ -299,7 +299,7 @@ class Builder {
     if (views.shape) note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
   }
 
-  /// What the operation is told besides its tensors.
+  /// Reads the operation's arguments.
   void read_arguments() {
     const auto& request = problem_.request;
     problem_.operation_name = has_tile() ? std::string() : std::string(operation().name);

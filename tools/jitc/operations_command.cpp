@@ -11,7 +11,7 @@
 namespace jitc {
 namespace {
 
-/// What is legal, or what an argument is if it is not given.
+/// The legal values of an argument, and its default.
 std::string legal_text(const tmajit::Argument& argument) {
   std::string text =
       argument.choices.empty() ? std::string() : fmt::to_string(fmt::join(argument.choices, ", "));

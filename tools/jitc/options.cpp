@@ -53,7 +53,7 @@ void add_tensor_options(CLI::App& command, ProblemOptions& values) {
             "Outputs of a convolution's filter, where no file is the filter");
 }
 
-/// What an option's help says: the sentence of each operation that takes it.
+/// An option's help: the sentence of each operation that takes it.
 std::string help_of(std::string_view option) {
   std::vector<std::pair<std::string, std::vector<std::string_view>>> sentences;
   for (const auto& operation : tmajit::operations()) {

@@ -13,7 +13,8 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// What a stencil reads where a neighbour lies beyond an edge of a source, of n elements along the dimension.
+/// The element that a stencil reads for a neighbour beyond an edge of a source of n elements along the
+/// dimension.
 enum class Boundary : std::uint8_t {
   zero,      ///< 0
   constant,  ///< Stencil::value

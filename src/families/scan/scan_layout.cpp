@@ -25,7 +25,7 @@ constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem o
 constexpr std::uint32_t prologue = 128;         // ring_prologue of look_back.cuh
 constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
 constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
-constexpr std::uint32_t ring_parts = 8;         // likewise
+constexpr std::uint32_t ring_parts = 8;         // ring_parts of look_back.cuh
 
 class Planner {
  public:
@@ -122,7 +122,7 @@ class Planner {
     const std::uint64_t phase = at / problem_.element_bytes(operand) % vector;
     return stride(operand, axis_) > 0 ? phase : vector - 1 - phase;
   }
-  /// What the next index of a kept dimension adds to that.
+  /// The change of phase() from one index of a kept dimension to the next.
   [[nodiscard]] std::uint64_t phase_step(std::uint32_t operand, std::uint32_t d, std::uint32_t vector) const {
     return static_cast<std::uint64_t>(stride(operand, d) * stride(operand, axis_)) % vector;
   }
@@ -263,7 +263,7 @@ class Planner {
 
   // ---- looking back ----
 
-  /// Of the type that the expression's results accumulate in, at most.
+  /// The most bytes of a state, whatever the expression's type.
   [[nodiscard]] std::uint32_t state_bytes() const {
     const ElementType type = problem_.type[1];
     const bool plain = problem_.as<ScanProblem>().expression == "x";

@@ -61,7 +61,7 @@ struct ScanLayout {
   [[nodiscard]] std::uint64_t ctas() const noexcept { return split ? groups * parts : groups; }
 };
 
-/// What a tuner may choose.
+/// The choices of a tuner.
 struct ScanTuning {
   std::uint32_t turns = 0;    ///< vectors of a thread; 0: as many as suit the problem
   std::uint32_t threads = 0;  ///< of a CTA of many vectors; 0: as many as suit the problem

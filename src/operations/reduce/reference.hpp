@@ -37,7 +37,8 @@ class Reducer {
   double magnitude_ = 0;  ///< the sum of their absolute values
 };
 
-/// What is reduced, of the sources' elements; and what becomes of a result, of so many elements.
+/// The front computes the reduced value from the sources' elements; the epilogue computes the stored value
+/// from a result and the number of its elements.
 using FrontFunction = std::function<Scalar(std::span<const Scalar> x)>;
 using BehindFunction = std::function<Scalar(const Scalar& x, std::uint64_t n)>;
 

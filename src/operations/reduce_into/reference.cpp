@@ -16,7 +16,7 @@ EngineReduction engine_name(CombineOp op) noexcept {
   return static_cast<EngineReduction>(op);
 }
 
-/// What the engine takes an element for: bits are those of an integer.
+/// The type by which the engine combines an element: bit operations take it as an integer.
 ElementType engine_type(CombineOp op, ElementType type) noexcept {
   if (op >= CombineOp::bit_and) return size_of(type) == 4 ? ElementType::u32 : ElementType::u64;
   return type == ElementType::f32_ftz ? ElementType::f32 : type;

@@ -7,7 +7,7 @@
 
 namespace reference {
 
-/// What becomes of the element at `element` where the one at `value` is combined with it, by
+/// Combines the element at `value` into the one at `element`, by
 /// engine_reduction.hpp. `type` is one of which the copy engine does `op`, or one of the same bits.
 void combine(tmajit::CombineOp op, tmajit::ElementType type, std::byte* element, const std::byte* value);
 

@@ -34,7 +34,7 @@ Scalar state_of(ScanOp op, const Scalar& value) {
       value);
 }
 
-/// What an exclusive scan of values like `value` begins with.
+/// The first result of an exclusive scan of values of the type of `value`.
 Scalar identity(ScanOp op, const Scalar& value) {
   if (accumulates(op)) {
     const int number = op == ScanOp::sum ? 0 : 1;

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-// What the functions that make operations share.
+// Helpers of the functions that make operations.
 
 inline constexpr std::string_view the_source = "the source";
 

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-// What im2col and convolution share: windows of a filter on images.
+// Windows of a filter on images, for im2col and convolution.
 
 /// The geometry of windows on images. Throws Error{invalid_argument} where they are none.
 [[nodiscard]] WindowGeometry geometry_of(const Windows& windows, const Tensor& images);
