@@ -1,15 +1,23 @@
+# tmajit_compile_together(<target> [ALONE <file>…]): compiles several files of a target at once, which halves the time;
+# ALONE are those that give other things the same names.
+function(tmajit_compile_together target)
+  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names. The walls stand in
 # the include path: for each room there is a folder with a link to that room alone, and a room's sources are compiled
 # with the folders of the rooms it MAY_INCLUDE and no other.
-#   tmajit_add_room(<room> [TOGETHER] SOURCES <file>… [MAY_INCLUDE <room>…] [USES <target>…])
-# TOGETHER compiles several files at once, which is faster: for rooms whose files give nothing else the same names.
+#   tmajit_add_room(<room> SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
+# SOURCES are compiled together, ALONE are not.
 set(TMAJIT_WALLS ${CMAKE_CURRENT_BINARY_DIR}/walls)
 function(tmajit_add_room room)
-  cmake_parse_arguments(arg "TOGETHER" "" "SOURCES;MAY_INCLUDE;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
   file(MAKE_DIRECTORY ${TMAJIT_WALLS}/${room})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${TMAJIT_WALLS}/${room}/${room} SYMBOLIC)
-  add_library(tmajit_${room} OBJECT ${arg_SOURCES})
-  set_target_properties(tmajit_${room} PROPERTIES UNITY_BUILD ${arg_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
+  add_library(tmajit_${room} OBJECT ${arg_SOURCES} ${arg_ALONE})
+  tmajit_compile_together(tmajit_${room} ALONE ${arg_ALONE})
   target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   foreach(seen ${room} ${arg_MAY_INCLUDE})
     target_include_directories(tmajit_${room} PRIVATE ${TMAJIT_WALLS}/${seen})
@@ -19,7 +27,7 @@ endfunction()
 
 # tmajit_add_test(<name> SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
 # one, labelled <name>. Those of a room named gpu take turns: they share one device and its memory. SOURCES are compiled
-# several at once, which halves the time; ALONE are those that give other things the same names.
+# together, ALONE are not.
 function(tmajit_add_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;ALONE;USES" ${ARGN})
   add_executable(test_${name} ${arg_SOURCES} ${arg_ALONE})
@@ -27,8 +35,7 @@ function(tmajit_add_test name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   # Tests are compiled more often than they are waited for; what they test is compiled as always.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  set_target_properties(test_${name} PROPERTIES UNITY_BUILD ON)
-  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  tmajit_compile_together(test_${name} ALONE ${arg_ALONE})
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)
