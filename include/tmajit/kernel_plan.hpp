@@ -123,6 +123,10 @@ class TMAJIT_API KernelPlan {
 
   struct State;
   explicit KernelPlan(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+  // No moves: a plan that was moved from would be one of nothing.
+  KernelPlan(const KernelPlan&) = default;
+  KernelPlan& operator=(const KernelPlan&) = default;
+  ~KernelPlan() = default;
   [[nodiscard]] const State& state() const noexcept { return *state_; }  ///< inside the library
 
  private:

@@ -73,6 +73,11 @@ class TMAJIT_API MovePlan {
   /// Looks at every candidate again, which takes longer than planning did.
   [[nodiscard]] MoveExplanation explain() const;
 
+  // No moves: a handle that was moved from would be one of nothing.
+  MovePlan(const MovePlan&) = default;
+  MovePlan& operator=(const MovePlan&) = default;
+  ~MovePlan() = default;
+
   struct State;  ///< inside the library
 
  private:

@@ -43,6 +43,11 @@ class TMAJIT_API RaggedCopy {
   /// throws; Error{unavailable} without a device.
   RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources);
 
+  // No moves: a handle that was moved from would be one of nothing.
+  RaggedCopy(const RaggedCopy&) = default;
+  RaggedCopy& operator=(const RaggedCopy&) = default;
+  ~RaggedCopy() = default;
+
   /// Enqueues all copies, in one launch.
   void operator()(Stream stream = nullptr) const;
 

@@ -78,6 +78,7 @@ struct StageTimes {
 /// one thread at a time.
 class TMAJIT_API PreparedLaunch {
  public:
+  /// Throws Error{invalid_argument} if it was moved from.
   void operator()(Stream stream = nullptr) const;
   /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
   /// destination's first, then the sources'; of an OwnLaunch its tensors'. They must be aligned as those that
@@ -129,6 +130,10 @@ class TMAJIT_API Kernel {
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+  // No moves, as of a Runtime.
+  Kernel(const Kernel&) = default;
+  Kernel& operator=(const Kernel&) = default;
+  ~Kernel() = default;
   [[nodiscard]] const std::shared_ptr<const State>& state() const noexcept {
     return state_;
   }  ///< inside the library

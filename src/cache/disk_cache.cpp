@@ -91,7 +91,13 @@ std::optional<CompilerIdentity> decode(std::string_view bytes) {
 }  // namespace
 
 DiskCache::DiskCache(std::filesystem::path directory)
-    : directory_(std::move(directory)), warned_(std::make_shared<std::atomic<bool>>(false)) {}
+    : directory_(std::move(directory)), warned_(std::make_shared<std::atomic<bool>>(false)) {
+  if (directory_.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                "the kernel cache's directory has no name; \".\" is the working directory, std::nullopt no "
+                "cache on disk");
+  }
+}
 
 void DiskCache::warn(const std::string& message) const {
   const bool repeated = warned_->exchange(true);

@@ -13,6 +13,12 @@ std::uint64_t product(const WindowGeometry::Numbers& numbers, std::uint32_t dims
   return all;
 }
 
+/// An empty nest has no elements in its first dimension, whichever of its dimensions is empty.
+CanonicalNest marked_if_empty(CanonicalNest nest) noexcept {
+  if (nest.elements() == 0) nest.shape[0] = 0;
+  return nest;
+}
+
 }  // namespace
 
 std::uint64_t WindowProblem::windows() const noexcept {
@@ -47,7 +53,7 @@ CanonicalNest window_nest(const WindowProblem& problem) noexcept {
     nest.operand[0].strides = {to[dims], to[dims + 1]};
     nest.operand[1].strides = {pixel, 0};
     nest.operand[2].strides = {0, problem.filter.strides[0]};
-    return nest;
+    return marked_if_empty(nest);
   }
   nest.rank = 3;
   nest.operands = 2;
@@ -55,7 +61,7 @@ CanonicalNest window_nest(const WindowProblem& problem) noexcept {
   nest.operand[0].strides = {to[dims], to[2 * dims], to[2 * dims + 1]};
   nest.operand[1].strides = {pixel, from[dims] * static_cast<std::int64_t>(problem.geometry.dilation[last]),
                              from[dims + 1]};
-  return nest;
+  return marked_if_empty(nest);
 }
 
 TMAJIT_END

@@ -36,16 +36,29 @@ struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunc
   std::array<DevicePtr, max_operands> operands{};  ///< where they are
 };
 
+namespace {
+
+void require_state(const void* state) {
+  if (state == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                "this launch was moved from and launches nothing; use the one that it was moved to");
+  }
+}
+
+}  // namespace
+
 PreparedLaunch::PreparedLaunch(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PreparedLaunch::PreparedLaunch(PreparedLaunch&&) noexcept = default;
 PreparedLaunch& PreparedLaunch::operator=(PreparedLaunch&&) noexcept = default;
 PreparedLaunch::~PreparedLaunch() = default;
 
 void PreparedLaunch::operator()(Stream stream) const {
+  require_state(state_.get());
   state_->image()(state_->operands, stream);
 }
 
 void PreparedLaunch::rebind(List<DevicePtr> operands) {
+  require_state(state_.get());
   if (operands.size() != state_->operand_count) {
     throw Error(
         ErrorCode::invalid_argument,
@@ -57,10 +70,11 @@ void PreparedLaunch::rebind(List<DevicePtr> operands) {
 }
 
 const LaunchShape& PreparedLaunch::shape() const noexcept {
-  return state_->image().shape();
+  static const LaunchShape nothing{};
+  return state_ == nullptr ? nothing : state_->image().shape();
 }
 std::uint64_t PreparedLaunch::bytes_moved() const noexcept {
-  return state_->bytes_moved;
+  return state_ == nullptr ? 0 : state_->bytes_moved;
 }
 
 PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {

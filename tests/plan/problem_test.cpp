@@ -253,6 +253,19 @@ TEST_CASE("types, shapes and expressions that do not go together are refused") {
         Rules{"expression.characters of expression of the destination"});
 }
 
+TEST_CASE("found: a coordinate of a dimension that the destination lacks is refused") {
+  const auto wrong = [](std::string_view expression, const std::vector<std::uint64_t>& shape) {
+    return rules({dense(f32, shape, to_address), {dense(f32, shape)}, Map{std::string(expression)}});
+  };
+  const Rules refused{"expression.coordinate of expression of the destination"};
+  for (const char* text : {"g[3]", "g[-1]", "x + g [ 1u ]", "g[0] + g[1]", "g[99999999999999999999]"}) {
+    INFO(text);
+    CHECK(wrong(text, {8}) == refused);
+  }
+  CHECK(wrong("g[0]", {}) == refused);
+  CHECK(wrong("g[1] + 2 * g[0]", {8, 4}).empty());
+}
+
 TEST_CASE("paddings that do not go together with the rest are refused") {
   const Tensor square = dense(f32, {8, 8}, to_address);
   CHECK(rules({square, {dense(f32, {6, 6})}, Padding{{1}, 0}}) ==

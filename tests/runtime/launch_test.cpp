@@ -449,3 +449,29 @@ TEST_CASE("what a launch costs before it reaches the device") {
   CHECK(planned < 2000);
 #endif
 }
+
+TEST_CASE("found: memory of no device is refused") {
+  CHECK(error_of([] { Buffer(nullptr, 64); }).code() == ErrorCode::unavailable);
+  const Runtime runtime({.cache_directory = std::nullopt});
+  CHECK(error_of([&] { Buffer(runtime.device(), 64); }).code() == ErrorCode::unavailable);
+}
+
+TEST_CASE("found: what was moved from is as good as before, or refuses to be launched") {
+  Bench bench;
+  const TensorView view = dense(ElementType::f32, {64, 64});
+  std::vector<KernelPlan> plans = plan(operation::copy({view, out_at}, {view, in_at}));
+  REQUIRE(plans.size() == 1);
+  KernelPlan moved_plan = plans[0];
+  const KernelPlan taken_plan = std::move(moved_plan);
+  CHECK(moved_plan.key() == taken_plan.key());  // NOLINT(bugprone-use-after-move)
+  Kernel kernel = bench.runtime.kernel(taken_plan);
+  const Kernel taken_kernel = std::move(kernel);
+  CHECK(kernel.entry() == taken_kernel.entry());  // NOLINT(bugprone-use-after-move)
+  PreparedLaunch launch = taken_kernel.prepare(taken_plan);
+  const PreparedLaunch taken = std::move(launch);
+  taken(some_stream);
+  CHECK(error_of([&] { launch(some_stream); }).code() ==
+        ErrorCode::invalid_argument);  // NOLINT(bugprone-use-after-move)
+  CHECK(error_of([&] { launch.rebind({out_at, in_at}); }).code() == ErrorCode::invalid_argument);
+  CHECK(launch.bytes_moved() == 0);
+}

@@ -206,3 +206,11 @@ TEST_CASE("a memory hit takes well below a microsecond") {
   CHECK(best < 1000);
 #endif
 }
+
+TEST_CASE("found: a cache directory without a name and chips without SMs are refused") {
+  CHECK(error_of([] { return Runtime({.cache_directory = ""}); }).code() == ErrorCode::invalid_argument);
+  const Tensor to{TensorView::contiguous(ElementType::f32, {64}), 0x10000};
+  const Tensor from{to.view, 0x20000};
+  CHECK(error_of([&] { return plan(operation::copy(to, from), {.chip = {.sm_count = 0}}); }).code() ==
+        ErrorCode::invalid_argument);
+}

@@ -17,6 +17,7 @@ void check(MoveRules& rules) {
               "an expression, such as \"x0 + x1\"", "a copy, which needs none");
   }
   rules.check_expression(expression);
+  rules.check_coordinates(expression);
   rules.check_shapes();
 }
 
