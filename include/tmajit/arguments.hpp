@@ -5,6 +5,7 @@
 #include <tmajit/version.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>

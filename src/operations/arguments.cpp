@@ -34,20 +34,19 @@ Dims read_numbers(std::string_view text, std::string_view subject) {
   for (const char* at = text.data();;) {
     Number number{};
     const auto [last, error] = std::from_chars(at, end, number);
-    if (error == std::errc::result_out_of_range)
-      refuse(fmt::format("{} {}: a number is out of range", subject, text));
+    if (error == std::errc::result_out_of_range) refuse("{} {}: a number is out of range", subject, text);
     if (error != std::errc() || (last != end && *last != 'x' && *last != ','))
-      refuse(fmt::format("{} {}: not a list of whole numbers such as 128x64 or 128,64", subject, text));
+      refuse("{} {}: not a list of whole numbers such as 128x64 or 128,64", subject, text);
     numbers.push_back(number);
     if (last == end) break;
     at = last + 1;
   }
   if (numbers.size() > max_view_rank) {
-    refuse(fmt::format("{} {}: {} dimensions; the most is {}", subject, text, numbers.size(), max_view_rank));
+    refuse("{} {}: {} dimensions; the most is {}", subject, text, numbers.size(), max_view_rank);
   }
   for (const Number number : numbers) {
     if (number > static_cast<Number>(std::numeric_limits<std::int64_t>::max()))
-      refuse(fmt::format("{} {}: {} is past 2^63 - 1, the largest extent", subject, text, number));
+      refuse("{} {}: {} is past 2^63 - 1, the largest extent", subject, text, number);
   }
   return Dims(numbers);
 }
@@ -90,7 +89,7 @@ std::vector<Slice> read_slices(std::string_view text, std::string_view subject) 
   std::vector<Slice> slices;
   for (const std::string_view part : split_at(text, ',')) slices.push_back(read_slice(part, text, subject));
   if (slices.size() > max_view_rank) {
-    refuse(fmt::format("{} {}: {} dimensions; the most is {}", subject, text, slices.size(), max_view_rank));
+    refuse("{} {}: {} dimensions; the most is {}", subject, text, slices.size(), max_view_rank);
   }
   return slices;
 }
@@ -118,15 +117,14 @@ double read_number(std::string_view text, std::string_view subject) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || last != end)
-    refuse(fmt::format("{} {}: not a number such as 0.5", subject, text));
+  if (error != std::errc() || last != end) refuse("{} {}: not a number such as 0.5", subject, text);
   return value;
 }
 
 std::string read_choice(const Argument& argument, std::string_view text, std::string_view subject) {
   if (std::ranges::find(argument.choices, text) != argument.choices.end()) return std::string(text);
-  refuse(fmt::format("{} {}{}; legal are {}", subject, text, suggestion(text, argument.choices),
-                     fmt::join(argument.choices, ", ")));
+  refuse("{} {}{}; legal are {}", subject, text, suggestion(text, argument.choices),
+         fmt::join(argument.choices, ", "));
 }
 
 std::string slice_text(const Slice& slice) {
@@ -142,8 +140,7 @@ const T* typed(const Arguments& arguments, std::string_view name) {
   const ArgumentValue* const value = arguments.find(name);
   if (value == nullptr) return nullptr;
   const T* const found = std::get_if<T>(value);
-  if (found == nullptr)
-    refuse(fmt::format("the argument {} is {}, which has another type", name, text_of(*value)));
+  if (found == nullptr) refuse("the argument {} is {}, which has another type", name, text_of(*value));
   return found;
 }
 
@@ -215,7 +212,7 @@ ArgumentValue parse_argument(const Argument& argument, std::string_view text, st
     case ArgumentType::choice: return read_choice(argument, text, subject);
     case ArgumentType::axis: {
       const Dims numbers = parse_numbers(text, subject);
-      if (numbers.size() != 1) refuse(fmt::format("{} {}: legal is one dimension", subject, text));
+      if (numbers.size() != 1) refuse("{} {}: legal is one dimension", subject, text);
       return numbers[0];
     }
     case ArgumentType::extents: return parse_extents(text, subject);
@@ -224,7 +221,7 @@ ArgumentValue parse_argument(const Argument& argument, std::string_view text, st
     case ArgumentType::slices: return read_slices(text, subject);
     case ArgumentType::widths: return read_widths(text, subject);
   }
-  refuse(fmt::format("{}: an argument of unknown type", subject));
+  refuse("{}: an argument of unknown type", subject);
 }
 
 std::string text_of(const ArgumentValue& value) {
@@ -258,7 +255,7 @@ std::vector<std::uint32_t> resolve_axes(const Dims& axes, std::uint32_t rank, st
                              subject, text, given, rank, rank - 1, rank));
     }
     if (std::ranges::find(resolved, *axis) != resolved.end())
-      refuse(fmt::format("{} {}: dimension {} is named twice", subject, text, *axis));
+      refuse("{} {}: dimension {} is named twice", subject, text, *axis);
     resolved.push_back(*axis);
   }
   return resolved;

@@ -25,17 +25,17 @@ const OperationEntry& entry_of(std::string_view name) {
   if (found != entries.end()) return **found;
   std::vector<std::string_view> names;
   for (const OperationEntry* entry : entries) names.push_back(entry->info.name);
-  refuse(fmt::format("there is no operation \"{}\"{}; operations are {}", name, suggestion(name, names),
-                     fmt::join(names, ", ")));
+  refuse("there is no operation \"{}\"{}; operations are {}", name, suggestion(name, names),
+         fmt::join(names, ", "));
 }
 
 void check_sources(const OperationInfo& info, std::size_t count) {
   if (count >= info.least_sources && count <= info.most_sources) return;
-  refuse(fmt::format("{} takes {} sources, but {} are given", info.name,
-                     info.least_sources == info.most_sources
-                         ? fmt::to_string(info.least_sources)
-                         : fmt::format("{} to {}", info.least_sources, info.most_sources),
-                     count));
+  refuse("{} takes {} sources, but {} are given", info.name,
+         info.least_sources == info.most_sources
+             ? fmt::to_string(info.least_sources)
+             : fmt::format("{} to {}", info.least_sources, info.most_sources),
+         count);
 }
 
 void check_arguments(const OperationInfo& info, const Arguments& arguments) {
@@ -43,12 +43,12 @@ void check_arguments(const OperationInfo& info, const Arguments& arguments) {
     if (info.find_argument(name) != nullptr) continue;
     std::vector<std::string_view> names;
     for (const Argument& one : info.arguments) names.push_back(one.name);
-    refuse(fmt::format("{} takes no argument \"{}\"{}; it takes {}", info.name, name, suggestion(name, names),
-                       names.empty() ? "none" : fmt::to_string(fmt::join(names, ", "))));
+    refuse("{} takes no argument \"{}\"{}; it takes {}", info.name, name, suggestion(name, names),
+           names.empty() ? "none" : fmt::to_string(fmt::join(names, ", ")));
   }
   for (const Argument& one : info.arguments) {
     if (one.required && !arguments.has(one.name))
-      refuse(fmt::format("{} needs {}, {}: {}", info.name, one.name, one.sentence, one.example));
+      refuse("{} needs {}, {}: {}", info.name, one.name, one.sentence, one.example);
   }
 }
 
@@ -85,7 +85,7 @@ Operation make_operation(std::string_view operation, List<Tensor> destinations, 
   const OperationEntry& entry = entry_of(operation);
   check_sources(entry.info, sources.size());
   check_arguments(entry.info, arguments);
-  if (destinations.empty()) refuse(fmt::format("{} needs a destination", operation));
+  if (destinations.empty()) refuse("{} needs a destination", operation);
   return entry.make(destinations, sources, arguments);
 }
 

@@ -77,6 +77,25 @@ Scalar combine(const Scalar& a, const Scalar& b, const F& f) {
 
 }  // namespace
 
+double as_double(const Scalar& value) {
+  return std::visit([](auto v) { return static_cast<double>(v); }, value);
+}
+
+Scalar widened(const Scalar& value) {
+  return std::visit(
+      [](auto v) -> Scalar {
+        using T = decltype(v);
+        if constexpr (std::is_floating_point_v<T>) {
+          return static_cast<double>(v);
+        } else if constexpr (std::is_signed_v<T>) {
+          return static_cast<std::int64_t>(v);
+        } else {
+          return static_cast<std::uint64_t>(v);
+        }
+      },
+      value);
+}
+
 Scalar add(const Scalar& a, const Scalar& b) {
   return combine(a, b, [](auto x, auto y) { return x + y; });
 }

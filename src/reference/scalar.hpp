@@ -29,6 +29,11 @@ template <typename T>
   }
 }
 
+/// The nearest double.
+[[nodiscard]] double as_double(const Scalar& value);
+/// The value in the type in which exact sums accumulate: double for floating point, 64 bits for integers.
+[[nodiscard]] Scalar widened(const Scalar& value);
+
 /// a + b in C++'s common type; integers wrap, as they do on the device.
 [[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
 /// a · b likewise.

@@ -8,6 +8,13 @@
 
 namespace reference {
 
+/// Elements of a view. The reference links nothing of the library.
+[[nodiscard]] inline std::uint64_t element_count(const tmajit::TensorView& view) {
+  std::uint64_t count = 1;
+  for (std::uint32_t d = 0; d < view.rank; ++d) count *= view.shape[d];
+  return count;
+}
+
 /// The element of a tensor in host memory that lies `offset` elements from its first one.
 [[nodiscard]] inline std::byte* element_at(const tmajit::Tensor& tensor, std::int64_t offset) {
   const auto bytes = offset * static_cast<std::int64_t>(size_of(tensor.view.type));
@@ -23,7 +30,7 @@ void for_each_pair(const tmajit::Tensor& destination, const tmajit::Tensor& sour
   std::array<std::uint64_t, tmajit::max_view_rank> index{};
   std::int64_t to = 0;
   std::int64_t from = 0;
-  for (std::uint64_t left = view.elements(); left > 0; --left) {
+  for (std::uint64_t left = element_count(view); left > 0; --left) {
     visit(element_at(destination, to), element_at(source, from));
     for (std::uint32_t d = view.rank; d-- > 0;) {
       to += view.strides[d];

@@ -9,11 +9,13 @@
 #include "tmajit/global.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/scan_plan.cuh"
+//@ if !columns
+#include "tmajit/shuffled.cuh"
+//@ end
 
 namespace tmajit {
 
-constexpr u32 ring_parts = 8;       // of which each counts the tiles that are done with its slots
-constexpr u32 ring_prologue = 128;  // bytes before the slots: the counters of the parts
+using params::ring_parts, params::ring_prologue;
 
 template <class State>
 struct Slot {
@@ -47,20 +49,6 @@ struct Slot {
     for (u32 k = 0; k < words; ++k) ptx::store_relaxed(to + 8 * k, static_cast<u64>(tag) << 32 | halves.at[k]);
   }
 };
-
-//@ if !columns
-// The state of another lane.
-template <class T>
-__device__ __forceinline__ T shuffled(const T& state, u32 lane) {
-  struct Words {
-    u32 at[sizeof(T) / 4];
-  };
-  Words words = __builtin_bit_cast(Words, state);
-#pragma unroll
-  for (u32& word : words.at) word = __shfl_sync(~0u, word, lane);
-  return __builtin_bit_cast(T, words);
-}
-//@ end
 
 // One tile's view of the rings. Level 0 has a slot for each tile, level 1 for each unit, level 2 for each block.
 template <class Scanned>

@@ -18,15 +18,11 @@
 #include "tmajit/reduced_result.cuh"
 #include "tmajit/reducers.cuh"
 #include "tmajit/reduction_plan.cuh"
-#include "tmajit/values.cuh"
+#include "tmajit/thread_vectors.cuh"
 
 namespace tmajit {
 
-constexpr u32 sources = AllSources::count;
 using Plan = params::ReductionPlan<sources>;
-
-// Elements that are converted at once, of which a vector may have only the first.
-constexpr u32 held = vector < 2 ? 2 : vector;
 
 template <u32... i>
 __device__ __forceinline__ auto front(Indices<i...>) {
@@ -52,18 +48,6 @@ struct Item {
   i64 place;
   Index along;  // vectors of its row before it
 };
-
-//@ if wide
-__device__ __forceinline__ u64 take_index(u64 extent, const params::Divider&, u64& n) {
-  const u64 whole = n;
-  n = whole / extent;
-  return whole - n * extent;
-}
-//@ else
-__device__ __forceinline__ u32 take_index(u64, const params::Divider& count, u32& n) {
-  return take(count, n);
-}
-//@ end
 
 // What digit d of a number adds to an item: the last digit is what the others have left of it.
 __device__ __forceinline__ void add_digit(Item& item, const Plan& plan, u32 d, bool is_last, Index& n) {
@@ -91,13 +75,6 @@ __device__ __forceinline__ void add_reduced(Item& item, const Plan& plan, Index 
 //@ end
 }
 
-// The elements of a vector that its row has.
-struct Range {
-  u32 begin;
-  u32 end;
-  __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
-};
-
 //@ if ranged
 __device__ __forceinline__ Range range_of(const Plan& plan, i64 first) {
   const i64 rest = static_cast<i64>(plan.along) - first;
@@ -107,19 +84,6 @@ __device__ __forceinline__ Range range_of(const Plan& plan, i64 first) {
 //@ end
 
 // ---- loads ----
-
-template <u32 i>
-using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
-
-template <u32 i>
-struct Input {
-  Raw<sizeof(typename Source<i>::Element), held> bits;
-};
-template <u32... i>
-struct Inputs : Input<i>... {};
-template <u32... i>
-__device__ Inputs<i...> inputs_of(Indices<i...>);
-using AllInputs = decltype(inputs_of(AllSources{}));
 
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Item& item) {

@@ -9,10 +9,12 @@ constexpr u32 most_scan_digits = 8;
 // One step of taking the number of a row, or of a vector of columns, apart: the index in a dimension.
 template <u32 sources>
 struct ScanDigit {
-  i64 destination;      // bytes from one index to the next
-  i64 source[sources];  // likewise
-  u64 extent;           // indices
-  Divider count;        // likewise, where all numbers are below 2^31
+  // Bytes from one index to the next.
+  i64 destination;
+  i64 source[sources];
+  // The number of indices, twice: `count` where all numbers are below 2^31.
+  u64 extent;
+  Divider count;
   u32 unused;
 };
 
@@ -23,6 +25,11 @@ struct ScanOperand {
   i64 across;  // bytes from one element of a vector to the next
 };
 
+//@ used ring_parts ring_prologue
+constexpr u32 ring_parts = 8;       // of a ring, each of which counts the tiles that are done with its slots
+constexpr u32 ring_prologue = 128;  // bytes of scratch memory before the slots: the counters of the parts
+
+//@ end
 // Scratch memory of tiles that look back: rings of slots for tiles, units and blocks, 8 or 16 bytes a slot.
 struct ScanRing {
   u64 first[3];    // bytes from the beginning of scratch memory

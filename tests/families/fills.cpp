@@ -1,6 +1,7 @@
 #include "families/fills.hpp"
 
 #include "reference/scalar.hpp"
+#include "shifted_tensor.hpp"
 
 #include <tmajit/plan.hpp>
 
@@ -50,16 +51,6 @@ std::vector<std::byte> expected(const RandomFill& fill, std::uint64_t bytes) {
 }
 
 }  // namespace
-
-std::pair<std::int64_t, std::int64_t> reach_of(const TensorView& view) {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    const std::int64_t reach = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high};
-}
 
 std::string RandomFill::expression() const {
   std::string text = fmt::format("{}", constant);

@@ -14,8 +14,6 @@ namespace tests {
 
 /// What memory holds where nothing is written.
 inline constexpr std::byte poison{0xA5};
-/// Elements before and behind the first that a view touches.
-[[nodiscard]] std::pair<std::int64_t, std::int64_t> reach_of(const tmajit::TensorView& view);
 
 /// A destination with gaps, in any order, perhaps walked backwards, and what is written there:
 /// constant + Σ factors[d] · g[d].

@@ -45,9 +45,9 @@ Order random_order(Random& random, std::uint32_t rank, bool may_repeat) {
   return order;
 }
 
-ReductionView laid_out(Random& random, const Order& order, ElementType type,
-                       const std::vector<std::uint64_t>& shape) {
-  ReductionView result{.view = TensorView::contiguous(type, shape), .shift = order.shift};
+ShiftedView laid_out(Random& random, const Order& order, ElementType type,
+                     const std::vector<std::uint64_t>& shape) {
+  ShiftedView result{.view = TensorView::contiguous(type, shape), .shift = order.shift};
   auto step = static_cast<std::int64_t>(order.apart);
   for (std::size_t k = order.order.size(); k-- > 0;) {
     const std::uint32_t d = order.order[k];
@@ -129,38 +129,6 @@ void fill(std::vector<std::byte>& memory, ElementType type, std::uint64_t seed, 
   }
 }
 
-/// A tensor on the device, in an allocation that ends with its last byte, and in host memory.
-class Memory {
- public:
-  Memory(const std::shared_ptr<Device>& device, const ReductionView& view)
-      : view_(view.view), size_(size_of(view.view.type)) {
-    const auto [low, high] = reach_of(view.view);
-    const std::uint64_t bytes = (view.shift + static_cast<std::uint64_t>(high - low + 1)) * size_;
-    first_ = (view.shift + static_cast<std::uint64_t>(-low)) * size_;
-    host.assign(bytes, poison);
-    buffer_ = std::make_unique<Buffer>(device, bytes);
-  }
-  [[nodiscard]] Tensor on_device() const { return {view_, buffer_->address() + first_}; }
-  [[nodiscard]] Tensor on_host() { return in(host); }
-  /// The tensor in other host memory of the same size.
-  [[nodiscard]] Tensor in(std::vector<std::byte>& memory) const {
-    return {view_, reinterpret_cast<DevicePtr>(memory.data() + first_)};
-  }
-  [[nodiscard]] DevicePtr address() const { return buffer_->address(); }
-  std::vector<std::byte> host;
-
- private:
-  TensorView view_;
-  std::uint64_t size_;
-  std::uint64_t first_ = 0;
-  std::unique_ptr<Buffer> buffer_;
-};
-
-/// Equal bits, both NaN, or both zero: which zero comes out depends on the order.
-bool are_equal(ElementType type, const std::byte* a, const std::byte* b) {
-  return reference::same_value(type, a, b) || reference::decode(type, a) == reference::decode(type, b);
-}
-
 /// The least and the greatest bytes that the destination may hold after the reduction.
 struct Bounds {
   std::vector<std::byte> least;
@@ -184,19 +152,12 @@ std::string difference(const Bounds& want, const std::vector<std::byte>& got, El
   return {};
 }
 
-std::string view_line(const ReductionView& one) {
-  const TensorView& view = one.view;
-  return fmt::format("{} {} strides {} shift {}", name(view.type),
-                     fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"),
-                     fmt::join(view.strides.begin(), view.strides.begin() + view.rank, ","), one.shift);
-}
-
 }  // namespace
 
 std::string RandomReduction::text() const {
   std::string text = fmt::format("{} of \"{}\" then \"{}\", axes {}: {} <-", name(what.op), what.expression,
-                                 what.then, fmt::join(what.axes, ","), view_line(destination));
-  for (const ReductionView& source : sources) text += fmt::format(" {};", view_line(source));
+                                 what.then, fmt::join(what.axes, ","), destination.text());
+  for (const ShiftedView& source : sources) text += fmt::format(" {};", source.text());
   return text;
 }
 
@@ -285,17 +246,17 @@ RandomReduction shared_reduction(ElementType type, std::uint64_t rows, std::uint
 
 std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, std::uint64_t seed) {
   const std::shared_ptr<Device> device = runtime.device();
-  std::vector<Memory> sources;
+  std::vector<ShiftedTensor> sources;
   std::vector<Tensor> on_device;
   std::vector<Tensor> on_host;
-  for (const ReductionView& source : reduction.sources) sources.emplace_back(device, source);
-  for (Memory& source : sources) {
+  for (const ShiftedView& source : reduction.sources) sources.emplace_back(device, source, poison);
+  for (ShiftedTensor& source : sources) {
     fill(source.host, source.on_host().view.type, seed++, reduction.has_nan);
     device->memory().copy_in(source.address(), source.host, nullptr);
     on_device.push_back(source.on_device());
     on_host.push_back(source.on_host());
   }
-  Memory destination(device, reduction.destination);
+  ShiftedTensor destination(device, reduction.destination, poison);
   const Operation operation = operation::reduce(destination.on_device(), reduction.what, on_device);
   const std::vector<std::byte> before = destination.host;
   std::vector<std::int64_t> axes(reduction.what.axes.begin(), reduction.what.axes.end());

@@ -2,6 +2,7 @@
 
 #include "operations/reduce/reference.hpp"
 #include "reference/random_maps.hpp"
+#include "shifted_tensor.hpp"
 
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
@@ -11,21 +12,14 @@
 
 namespace tests {
 
-/// A tensor with gaps, in any order, perhaps walked backwards or repeated, `shift` elements behind a boundary
-/// of 256 bytes.
-struct ReductionView {
-  tmajit::TensorView view;
-  std::uint64_t shift = 0;
-};
-
 /// A reduction of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps before
 /// it becomes floating point.
 struct RandomReduction {
   tmajit::Reduction what;
   reference::FrontFunction front;
   reference::BehindFunction behind;
-  ReductionView destination;
-  std::vector<ReductionView> sources;
+  ShiftedView destination;
+  std::vector<ShiftedView> sources;
   bool has_nan = false;
 
   [[nodiscard]] std::string text() const;

@@ -170,8 +170,8 @@ TEST_CASE("what makes no sense is one clear error") {
       {{"slice", "--shape", "4", "--slice", ":,:"}, "2"},
       {{"pad", "--shape", "4x4"}, "pad needs --pad"},
       {{"pad", "--shape", "4x4", "--pad", "1"},
-       "--pad 1:1 does not have one number a side for each of 2 dimensions"},
-      {{"pad", "--shape", "4x4", "--pad", "-3,0:-2,0"}, "crops 5 elements of dimension 0, which has 4"},
+       "widths 1:1 do not have one number a side for each of 2 dimensions"},
+      {{"pad", "--shape", "4x4", "--pad", "-3,0:-2,0"}, "crop 5 elements of dimension 0, which has 4"},
       {{"pad", "--shape", "4x4", "--pad", "1,1:2"}, "2 numbers before the colon and 1 after"},
       {{"copy", "--shape", "4x4", "--slice", ":", "--pad-value", "3"}, "--pad-value without --pad"},
       {{"flip", "--shape", "4x4", "--flip", "2"}, "--flip 2: there is no dimension 2"},
@@ -253,7 +253,7 @@ TEST_CASE("arrays of different shapes are joined only along the axis") {
   write_npy(folder / "b.npy", "|u1", {2, 1}, "ef");
   CHECK_THAT(
       refusal(simulated({"concat", "--axis", "0", "--in", folder / "a.npy", "--in", folder / "b.npy"})),
-      ContainsSubstring("input 1 has shape 2x1, but input 0 has 2x2"));
+      ContainsSubstring("source 1 has shape 2x1, but source 0 has 2x2"));
   static_cast<void>(jitc_json(simulated({"concat", "--axis", "1", "--in", folder / "a.npy", "--in",
                                          folder / "b.npy", "--out", folder / "y.npy"})));
   CHECK(data_of(folder / "y.npy") == "abecdf");

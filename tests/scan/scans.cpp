@@ -35,13 +35,13 @@ constexpr std::array fronts{
             return product;
           }}};
 
-ScanView random_view(Random& random, Random& varied, ElementType type,
-                     const std::vector<std::uint64_t>& shape, bool may_repeat) {
+ShiftedView random_view(Random& random, Random& varied, ElementType type,
+                        const std::vector<std::uint64_t>& shape, bool may_repeat) {
   const std::size_t rank = shape.size();
   std::vector<std::size_t> order(rank);
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (one_in(random, 3)) std::shuffle(order.begin(), order.end(), random);
-  ScanView result{.view = TensorView::contiguous(type, shape)};
+  ShiftedView result{.view = TensorView::contiguous(type, shape)};
   std::int64_t step = one_in(random, 8) ? 2 : 1;
   const bool gaps = one_in(random, 4);
   for (std::size_t k = rank; k-- > 0;) {
@@ -59,41 +59,6 @@ ScanView random_view(Random& random, Random& varied, ElementType type,
   return result;
 }
 
-/// A view's elements lie from the first to the second, in elements from its address.
-std::pair<std::int64_t, std::int64_t> reach(const TensorView& view) {
-  std::pair<std::int64_t, std::int64_t> result{0, 0};
-  for (std::uint32_t d = 0; d < view.rank; ++d) {
-    if (view.shape[d] == 0) return {0, 0};
-    const std::int64_t last = static_cast<std::int64_t>(view.shape[d] - 1) * view.strides[d];
-    (last < 0 ? result.first : result.second) += last;
-  }
-  return result;
-}
-
-/// A tensor on the device, in an allocation that ends with its last byte, and its bytes on the host.
-class Memory {
- public:
-  Memory(const std::shared_ptr<Device>& device, const ScanView& view) : view_(view.view) {
-    const std::uint64_t size = size_of(view_.type);
-    const auto [low, high] = reach(view_);
-    const std::uint64_t bytes = (view.shift + static_cast<std::uint64_t>(high - low + 1)) * size;
-    first_ = (view.shift + static_cast<std::uint64_t>(-low)) * size;
-    host.assign(bytes, untouched);
-    buffer_ = std::make_unique<Buffer>(device, bytes);
-  }
-  [[nodiscard]] Tensor on_device() const { return {view_, buffer_->address() + first_}; }
-  [[nodiscard]] Tensor in(std::vector<std::byte>& memory) const {
-    return {view_, reinterpret_cast<DevicePtr>(memory.data() + first_)};
-  }
-  [[nodiscard]] DevicePtr address() const { return buffer_->address(); }
-  std::vector<std::byte> host;
-
- private:
-  TensorView view_;
-  std::uint64_t first_ = 0;
-  std::unique_ptr<Buffer> buffer_;
-};
-
 void fill(std::vector<std::byte>& memory, ElementType type, std::uint64_t seed, const RandomScan& scan) {
   Random random(seed);
   const bool is_unsigned = type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 ||
@@ -109,11 +74,6 @@ void fill(std::vector<std::byte>& memory, ElementType type, std::uint64_t seed, 
   }
 }
 
-/// Equal bits, both NaN, or both zero.
-bool are_equal(ElementType type, const std::byte* a, const std::byte* b) {
-  return reference::same_value(type, a, b) || reference::decode(type, a) == reference::decode(type, b);
-}
-
 std::string difference(const std::vector<std::byte>& want, const std::vector<std::byte>& got,
                        ElementType type) {
   const std::size_t size = size_of(type);
@@ -125,20 +85,13 @@ std::string difference(const std::vector<std::byte>& want, const std::vector<std
   return {};
 }
 
-std::string view_line(const ScanView& one) {
-  const TensorView& view = one.view;
-  return fmt::format("{} {} strides {} shift {}", name(view.type),
-                     fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"),
-                     fmt::join(view.strides.begin(), view.strides.begin() + view.rank, ","), one.shift);
-}
-
 }  // namespace
 
 std::string RandomScan::text() const {
   std::string text = fmt::format("{}{}{}{} of \"{}\", axis {}: {} <-", in_place ? "in place " : "",
                                  what.exclusive ? "exclusive " : "", what.reverse ? "reverse " : "",
-                                 name(what.op), what.expression, what.axis, view_line(destination));
-  for (const ScanView& source : sources) text += fmt::format(" {};", view_line(source));
+                                 name(what.op), what.expression, what.axis, destination.text());
+  for (const ShiftedView& source : sources) text += fmt::format(" {};", source.text());
   return text;
 }
 
@@ -192,18 +145,18 @@ RandomScan dense_scan(const Scan& what, ElementType from, ElementType to,
 
 std::string run_scan(Runtime& runtime, const RandomScan& scan, std::uint64_t seed) {
   const std::shared_ptr<Device> device = runtime.device();
-  std::vector<Memory> sources;
+  std::vector<ShiftedTensor> sources;
   std::vector<Tensor> on_device;
   std::vector<Tensor> on_host;
-  for (const ScanView& source : scan.sources) sources.emplace_back(device, source);
-  for (Memory& source : sources) {
+  for (const ShiftedView& source : scan.sources) sources.emplace_back(device, source, untouched);
+  for (ShiftedTensor& source : sources) {
     fill(source.host, source.on_device().view.type, seed++, scan);
     device->memory().copy_in(source.address(), source.host, nullptr);
     on_device.push_back(source.on_device());
     on_host.push_back(source.in(source.host));
   }
-  Memory own(device, scan.destination);
-  Memory& destination = scan.in_place ? sources.front() : own;
+  ShiftedTensor own(device, scan.destination, untouched);
+  ShiftedTensor& destination = scan.in_place ? sources.front() : own;
   const Operation operation = operation::scan(destination.on_device(), scan.what, on_device);
   const std::vector<std::byte> before = destination.host;
   std::vector<std::byte> want = before;

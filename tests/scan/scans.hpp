@@ -2,6 +2,7 @@
 
 #include "operations/scan/reference.hpp"
 #include "reference/random_maps.hpp"
+#include "shifted_tensor.hpp"
 
 #include <tmajit/move.hpp>
 #include <tmajit/runtime.hpp>
@@ -12,20 +13,13 @@
 
 namespace tests {
 
-/// A view with gaps, in any order, perhaps walked backwards or repeated, `shift` elements from a boundary of
-/// 256 bytes.
-struct ScanView {
-  tmajit::TensorView view;
-  std::uint64_t shift = 0;
-};
-
 /// A scan whose results do not depend on the order of additions: of small whole numbers, and of products of
 /// 1, −1 and a few 2.
 struct RandomScan {
   tmajit::Scan what;
   reference::FrontFunction front;
-  ScanView destination;
-  std::vector<ScanView> sources;
+  ShiftedView destination;
+  std::vector<ShiftedView> sources;
   bool has_nan = false;
   bool in_place = false;  ///< the destination is the source
 

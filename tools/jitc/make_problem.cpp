@@ -360,7 +360,7 @@ class Builder {
   }
 
   /// Whether the outputs' elements are the inputs' as they are: kernels with a tile have rules of their own.
-  [[nodiscard]] bool keeps_bits() const { return !has_tile() && !computes() && !combines() && !is("cast"); }
+  [[nodiscard]] bool keeps_bits() const { return !has_tile() && operation().moves_bits; }
 
   /// What moves bits makes no element of one type from one of another.
   void require_same_bits() const {

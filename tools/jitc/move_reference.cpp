@@ -17,12 +17,8 @@
 namespace jitc {
 namespace {
 
-using reference::Rounding;
+using reference::as_double, reference::Rounding;
 using tmajit::for_each_row;
-
-double as_double(const reference::Scalar& value) {
-  return std::visit([](auto v) { return static_cast<double>(v); }, value);
-}
 
 /// What rounding to a type may change of a number, relative to it.
 double rounding(tmajit::ElementType type) {

@@ -51,7 +51,8 @@ struct Reduction {
 namespace operation {
 /// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
 /// dimensions that are not reduced, in order. To keep the reduced ones as extents of 1, reduce into a
-/// reshaped() view.
+/// reshaped() view. Throws Error{invalid_argument} without a source, or for one that cannot be broadcast;
+/// plan() throws SpecError for axes or a destination's shape that do not fit.
 [[nodiscard]] TMAJIT_API Operation reduce(const Tensor& destination, const Reduction& what,
                                           List<Tensor> sources);
 }  // namespace operation

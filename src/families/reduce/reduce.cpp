@@ -252,21 +252,13 @@ class Reduce final : public Family {
       parts.facts += number_fact("reduced_digits", facts.reduced_digits, "dimensions that are reduced");
     parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
-    parts.facts +=
-        fmt::format("struct Destination {{\n  using Element = {};\n}};\n", device_type(facts.element_type()));
-    parts.elements = {facts.element_type()};
-    parts.result = facts.element_type();
-    parts.facts += "template <u32 i>\nstruct Source;\n";
+    std::vector<ElementType> from;
+    std::vector<std::string> runs;
     for (std::uint32_t s = 0; s < facts.sources; ++s) {
-      const auto from = static_cast<ElementType>(facts.source[s]);
-      parts.facts += fmt::format(
-          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr bool is_run = "
-          "{};\n}};\n",
-          s, device_type(from), facts.is_run[s] != 0);
-      parts.elements.push_back(from);
-      parts.inputs.push_back(from);
+      from.push_back(static_cast<ElementType>(facts.source[s]));
+      runs.push_back(fmt::format("  static constexpr bool is_run = {};\n", facts.is_run[s] != 0));
     }
-    parts.facts += all_sources_fact(facts.sources);
+    add_element_types(parts, facts.element_type(), from, true, runs);
     return parts;
   }
 

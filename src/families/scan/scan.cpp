@@ -229,6 +229,7 @@ class ScanFamily final : public Family {
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ScanFacts>(candidate);
     SourceParts parts{
+        .kernel = facts.columns != 0 ? "scan_columns.cu" : "scan_rows.cu",
         .why =
             "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
             "an order that never changes.",
@@ -250,29 +251,23 @@ class ScanFamily final : public Family {
     parts.facts += fmt::format(
         "template <class Value>\nstruct {0};\ntemplate <class Value>\nusing Scanner = {0}<Value>;\n",
         scanner(static_cast<ScanOp>(facts.op)));
-    parts.facts +=
-        fmt::format("struct Destination {{\n  using Element = {};\n  static constexpr i32 run = {};\n}};\n",
-                    device_type(facts.element_type()), facts.run[0]);
-    parts.elements = {facts.element_type()};
-    parts.result = facts.element_type();
-    parts.facts += "template <u32 i>\nstruct Source;\n";
+    const auto run_text = [](std::int32_t run) {
+      return fmt::format("  static constexpr i32 run = {};\n", run);
+    };
+    std::vector<ElementType> from;
+    std::vector<std::string> runs;
     for (std::uint32_t s = 0; s < facts.sources; ++s) {
-      const auto from = static_cast<ElementType>(facts.source[s]);
-      parts.facts += fmt::format(
-          "template <>\nstruct Source<{}> {{\n  using Element = {};\n  static constexpr i32 run = {};\n}};\n",
-          s, device_type(from), facts.run[s + 1]);
-      parts.elements.push_back(from);
-      parts.inputs.push_back(from);
+      from.push_back(static_cast<ElementType>(facts.source[s]));
+      runs.push_back(run_text(facts.run[s + 1]));
     }
+    add_element_types(parts, facts.element_type(), from, true, runs, run_text(facts.run[0]));
     if (facts.staggered != 0) {
-      const ElementType type =
-          facts.anchor == 0 ? facts.element_type() : static_cast<ElementType>(facts.source[facts.anchor - 1]);
+      const ElementType type = facts.anchor == 0 ? facts.element_type() : from[facts.anchor - 1];
       parts.facts += fmt::format(
           "struct Anchor {{\n  static constexpr u32 operand = {};\n  static constexpr u32 bytes = {};\n  "
           "static constexpr i32 run = {};\n}};\n",
           facts.anchor, size_of(type), facts.run[facts.anchor]);
     }
-    parts.facts += all_sources_fact(facts.sources);
     return parts;
   }
 

@@ -3,6 +3,7 @@
 #include "spec/saturate.hpp"
 
 #include <tmajit/device_kernels.hpp>
+#include <tmajit/scan_plan.cuh>
 
 #include <algorithm>
 #include <bit>
@@ -22,10 +23,8 @@ constexpr std::uint32_t row_state = 64;         // bytes of the states of a vect
 constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of columns, at most
 constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem of fewer has several a column
-constexpr std::uint32_t prologue = 128;         // ring_prologue of look_back.cuh
 constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
 constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
-constexpr std::uint32_t ring_parts = 8;         // ring_parts of look_back.cuh
 
 class Planner {
  public:
@@ -281,7 +280,7 @@ class Planner {
         const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
         const std::uint64_t slots =
             log2_unit == 0 ? tiles : tiles + (tiles >> log2_unit) + (tiles >> 2 * log2_unit);
-        return slots * column_bytes + prologue <= scratch_zeros;
+        return slots * column_bytes + params::ring_prologue <= scratch_zeros;
       };
       std::uint32_t log2_tiles = 2 * log2_unit + 5;
       if (!fits(log2_tiles)) continue;
@@ -292,8 +291,8 @@ class Planner {
       if (reach > tiles / 2) continue;
       ring.log2_tiles = log2_tiles;
       ring.log2_unit = log2_unit;
-      ring.waits = static_cast<std::uint32_t>(2 + ceil_div(reach, tiles / ring_parts));
-      std::uint64_t first = prologue;
+      ring.waits = static_cast<std::uint32_t>(2 + ceil_div(reach, tiles / params::ring_parts));
+      std::uint64_t first = params::ring_prologue;
       for (std::uint32_t level = 3; level-- > 0;) {
         ring.first[level] = first;
         if (level == 2 || log2_unit > 0) first += (tiles >> level * log2_unit) * column_bytes;

@@ -261,13 +261,14 @@ bool goes_element_by_element(const Problem& problem) noexcept {
 }
 
 void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
-                       std::span<const std::string> more) {
+                       std::span<const std::string> more, std::string_view destination_more) {
   const auto text = [&](ElementType type) {
     return values ? std::string(device_type(type)) : bits_type(type);
   };
   parts.elements = {to};
   parts.result = to;
-  parts.facts += fmt::format("struct Destination {{\n  using Element = {};\n}};\n", text(to));
+  parts.facts +=
+      fmt::format("struct Destination {{\n  using Element = {};\n{}}};\n", text(to), destination_more);
   parts.facts += "template <u32 i>\nstruct Source;\n";
   for (std::size_t s = 0; s < from.size(); ++s) {
     parts.facts += fmt::format("template <>\nstruct Source<{}> {{\n  using Element = {};\n{}}};\n", s,

@@ -23,7 +23,7 @@ constexpr std::array arguments{Argument{.name = "axis",
 std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
   const auto first = extents(sources.front(), "source 0");
   const std::uint32_t axis =
-      resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(first.size()), "--axis").front();
+      resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(first.size()), "axis").front();
   std::vector<std::uint64_t> shape(first.begin(), first.end());
   shape[axis] = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -32,9 +32,9 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
     if (found.size() == expected.size()) expected[axis] = found[axis];
     if (!std::ranges::equal(found, expected)) {
       refuse(
-          fmt::format("concat --axis {}: input {} has shape {}, but input 0 has {}; they may differ in that "
-                      "dimension only",
-                      axis, i, fmt::join(found, "x"), fmt::join(first, "x")));
+          "concat along axis {}: source {} has shape {}, but source 0 has {}; they may differ in that "
+          "dimension only",
+          axis, i, fmt::join(found, "x"), fmt::join(first, "x"));
     }
     shape[axis] += found[axis];
   }

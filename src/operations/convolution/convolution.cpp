@@ -61,18 +61,18 @@ Operation operation::convolution(const Tensor& destination, const Tensor& images
   const auto taps = extents(filter.view, "the filter");
   const std::uint32_t rank = images.view.rank;
   if (taps.size() != rank || rank < 3) {
-    refuse(fmt::format(
+    refuse(
         "the images have {} dimensions, the filter {}; needed are [images, extents…, channels] and "
         "[outputs, taps…, channels], of as many",
-        rank, taps.size()));
+        rank, taps.size());
   }
   Windows own = windows;
   if (own.filter.empty()) own.filter = taps.subspan(1, rank - 2);
   if (own.filter != Dims(taps.subspan(1, rank - 2)) || taps.back() != images.view.shape[rank - 1]) {
-    refuse(fmt::format(
+    refuse(
         "the filter has shape {}; needed is [outputs, taps…, channels] with the {} channels of the "
         "images and the taps {}",
-        fmt::join(taps, "x"), images.view.shape[rank - 1], fmt::join(own.filter, "x")));
+        fmt::join(taps, "x"), images.view.shape[rank - 1], fmt::join(own.filter, "x"));
   }
   const WindowGeometry geometry = geometry_of(own, images);
   const std::vector<std::uint64_t> shape = outputs_shape(geometry, images.view.shape[0], taps.front());

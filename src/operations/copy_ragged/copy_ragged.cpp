@@ -6,8 +6,7 @@ TMAJIT_BEGIN
 
 Operation operation::copy_ragged(List<Tensor> destinations, List<Tensor> sources) {
   if (destinations.size() != sources.size()) {
-    refuse(fmt::format("{} destinations and {} sources; a batch has one of each", destinations.size(),
-                       sources.size()));
+    refuse("{} destinations and {} sources; a batch has one of each", destinations.size(), sources.size());
   }
   Operation batch{.moves = {},
                   .destinations = {destinations.begin(), destinations.end()},

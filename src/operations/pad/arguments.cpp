@@ -31,19 +31,19 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
   const TensorView& view = sources.front();
   const PadWidths widths = given.widths("widths");
   if (widths.before.size() != view.rank) {
-    refuse(fmt::format("--pad {} does not have one number a side for each of {} dimensions", text_of(widths),
-                       view.rank));
+    refuse("pad: widths {} do not have one number a side for each of {} dimensions", text_of(widths),
+           view.rank);
   }
   std::vector<std::uint64_t> shape = common_shape(sources);
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     for (const std::int64_t width : {widths.before[d], widths.after[d]}) {
       if (width < -most_width || width > most_width)
-        refuse(fmt::format("--pad {}: a number is out of range", text_of(widths)));
+        refuse("pad: a number of widths {} is out of range", text_of(widths));
     }
     const std::int64_t added = widths.before[d] + widths.after[d];
     if (static_cast<std::int64_t>(shape[d]) + added < 0) {
-      refuse(fmt::format("--pad {} crops {} elements of dimension {}, which has {}", text_of(widths), -added,
-                         d, shape[d]));
+      refuse("pad: widths {} crop {} elements of dimension {}, which has {}", text_of(widths), -added, d,
+             shape[d]);
     }
     shape[d] += static_cast<std::uint64_t>(added);
   }

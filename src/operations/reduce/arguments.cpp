@@ -46,7 +46,7 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
     axes = all;
   }
   return {.op = parse_reduction(given.text("op")),
-          .axes = resolve_axes(axes, rank, "--axes"),
+          .axes = resolve_axes(axes, rank, "axes"),
           .expression = std::string(given.text("expression")),
           .then = std::string(given.text("then"))};
 }

@@ -1,6 +1,7 @@
 #include "operations/reduce/reference.hpp"
 
 #include "operations/references.hpp"
+#include "reference/walk.hpp"
 
 #include <array>
 #include <cmath>
@@ -13,26 +14,6 @@ namespace reference {
 using tmajit::ReductionOp, tmajit::Tensor, tmajit::max_view_rank;
 
 namespace {
-
-double as_double(const Scalar& value) {
-  return std::visit([](auto v) { return static_cast<double>(v); }, value);
-}
-
-/// As sums of it are kept: floating point as double, integers in 64 bits.
-Scalar widened(const Scalar& value) {
-  return std::visit(
-      [](auto v) -> Scalar {
-        using T = decltype(v);
-        if constexpr (std::is_floating_point_v<T>) {
-          return static_cast<double>(v);
-        } else if constexpr (std::is_signed_v<T>) {
-          return static_cast<std::int64_t>(v);
-        } else {
-          return static_cast<std::uint64_t>(v);
-        }
-      },
-      value);
-}
 
 bool is_nan(const Scalar& value) {
   return std::visit([](auto v) { return v != v; }, value);
@@ -221,7 +202,7 @@ std::vector<double> sum_errors(const tmajit::Move& move) {
   const tmajit::ElementType from = move.sources.front().view.type;
   if ((op != ReductionOp::sum && op != ReductionOp::mean) || !tmajit::is_float(from)) return {};
   const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> magnitudes(to.elements());
+  std::vector<double> magnitudes(element_count(to));
   const Tensor sums(
       tmajit::TensorView::contiguous(tmajit::ElementType::f64, std::span(to.shape).first(to.rank)),
       reinterpret_cast<std::uintptr_t>(magnitudes.data()));

@@ -1,6 +1,7 @@
 #include "operations/scan/reference.hpp"
 
 #include "operations/references.hpp"
+#include "reference/walk.hpp"
 
 #include <cmath>
 #include <limits>
@@ -20,18 +21,7 @@ bool accumulates(ScanOp op) {
 /// A value as scans of `op` accumulate it: sums and products as double or in 64 bits, extremes as they are.
 Scalar state_of(ScanOp op, const Scalar& value) {
   if (!accumulates(op)) return value;
-  return std::visit(
-      [](auto v) -> Scalar {
-        using T = decltype(v);
-        if constexpr (std::is_floating_point_v<T>) {
-          return static_cast<double>(v);
-        } else if constexpr (std::is_signed_v<T>) {
-          return static_cast<std::int64_t>(v);
-        } else {
-          return static_cast<std::uint64_t>(v);
-        }
-      },
-      value);
+  return widened(value);
 }
 
 /// The first result of an exclusive scan of values of the type of `value`.
@@ -96,8 +86,8 @@ void scan(const Tensor& destination, std::span<const Tensor> sources, const Scan
           const FrontFunction& front) {
   const auto axis = static_cast<std::uint32_t>(what.axis);
   const std::uint64_t length = destination.view.shape.at(axis);
-  if (destination.view.elements() == 0) return;
-  const std::uint64_t rows = destination.view.elements() / length;
+  if (element_count(destination.view) == 0) return;
+  const std::uint64_t rows = element_count(destination.view) / length;
   std::vector<Scalar> x(sources.size());
   for (std::uint64_t row = 0; row < rows; ++row) {
     Scalar state;
@@ -129,10 +119,6 @@ Scan forward_axis(const tmajit::Move& move) {
   return what;
 }
 
-double as_double(const Scalar& value) {
-  return std::visit([](auto v) { return static_cast<double>(v); }, value);
-}
-
 void scan_values(const tmajit::Move& move) {
   const auto first = [](std::span<const Scalar> x) { return x.front(); };
   scan(move.destination, move.sources, forward_axis(move), first);
@@ -145,7 +131,7 @@ std::vector<double> scan_errors(const tmajit::Move& move) {
   const tmajit::ElementType from = move.sources.front().view.type;
   if (!accumulates(what.op) || !tmajit::is_float(from)) return {};
   const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> errors(to.elements());
+  std::vector<double> errors(element_count(to));
   const Tensor magnitudes(
       tmajit::TensorView::contiguous(tmajit::ElementType::f64, std::span(to.shape).first(to.rank)),
       reinterpret_cast<std::uintptr_t>(errors.data()));

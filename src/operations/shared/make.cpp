@@ -10,35 +10,30 @@
 
 TMAJIT_BEGIN
 
-void refuse(const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, what);
-}
-
 std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std::span<const Tensor> parts,
                           std::string_view part_name, std::int64_t given_axis) {
   const std::size_t rank = extents(whole.view, whole_name).size();
   const std::optional<std::uint32_t> dimension = dimension_of(given_axis, rank);
   if (!dimension) {
-    refuse(fmt::format("axis {} of {}, which has {} dimensions; {}", given_axis, whole_name, rank,
-                       rank == 0 ? "one of none cannot be put together of parts" : legal_axes(rank)));
+    refuse("axis {} of {}, which has {} dimensions; {}", given_axis, whole_name, rank,
+           rank == 0 ? "one of none cannot be put together of parts" : legal_axes(rank));
   }
   const std::uint32_t axis = *dimension;
-  if (parts.empty()) refuse(fmt::format("no {}; at least one is needed", part_name));
+  if (parts.empty()) refuse("no {}; at least one is needed", part_name);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string name = fmt::format("{} {}", part_name, i);
     if (extents(parts[i].view, name).size() != rank) {
-      refuse(fmt::format("{} has {} dimensions, {} {}; as many are needed", name, parts[i].view.rank,
-                         whole_name, rank));
+      refuse("{} has {} dimensions, {} {}; as many are needed", name, parts[i].view.rank, whole_name, rank);
     }
     if (__builtin_add_overflow(sum, parts[i].view.shape[axis], &sum)) {
-      refuse(fmt::format("the {}s have more than 2^64 elements along axis {}; {} has {}", part_name, axis,
-                         whole_name, whole.view.shape[axis]));
+      refuse("the {}s have more than 2^64 elements along axis {}; {} has {}", part_name, axis, whole_name,
+             whole.view.shape[axis]);
     }
   }
   if (sum != whole.view.shape[axis]) {
-    refuse(fmt::format("the {}s have {} elements along axis {}, {} has {}; both must be the same", part_name,
-                       sum, axis, whole_name, whole.view.shape[axis]));
+    refuse("the {}s have {} elements along axis {}, {} has {}; both must be the same", part_name, sum, axis,
+           whole_name, whole.view.shape[axis]);
   }
   return axis;
 }

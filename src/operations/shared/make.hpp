@@ -1,5 +1,6 @@
 #pragma once
 
+#include "spec/refuse.hpp"
 #include "spec/views.hpp"
 
 #include <tmajit/operation.hpp>
@@ -15,9 +16,6 @@ TMAJIT_BEGIN
 // Helpers of the functions that make operations.
 
 inline constexpr std::string_view the_source = "the source";
-
-/// Throws Error{invalid_argument}.
-[[noreturn]] void refuse(const std::string& what);
 
 /// The extents of the destination. Throws Error{invalid_argument} for more than `max_view_rank`.
 [[nodiscard]] std::span<const std::uint64_t> shape_of(const Tensor& destination);

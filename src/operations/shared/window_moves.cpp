@@ -15,16 +15,15 @@ TMAJIT_BEGIN
 WindowGeometry geometry_of(const Windows& windows, const Tensor& images) {
   const auto from = extents(images.view, "the source");
   if (from.size() < 3 || from.size() > max_window_dims + 2) {
-    refuse(fmt::format(
+    refuse(
         "the source has {} dimensions; windows are those of images [images, extents…, channels], of 3 "
         "to {} dimensions",
-        from.size(), max_window_dims + 2));
+        from.size(), max_window_dims + 2);
   }
   WindowGeometry geometry;
   const WindowMistake mistake = read_windows(windows, from.subspan(1, from.size() - 2), geometry);
   if (!mistake.rule.empty()) {
-    refuse(fmt::format("{} is {}; needed is {}, such as {}", mistake.subject, mistake.found, mistake.need,
-                       mistake.legal));
+    refuse("{} is {}; needed is {}, such as {}", mistake.subject, mistake.found, mistake.need, mistake.legal);
   }
   return geometry;
 }
@@ -34,10 +33,10 @@ Tensor separated(const Tensor& destination, const std::vector<std::uint64_t>& sh
   std::uint64_t elements = 1;
   for (const std::uint64_t extent : shape) elements = sat_mul(elements, extent);
   if (destination.view.elements() != elements) {
-    refuse(fmt::format(
+    refuse(
         "the destination has shape {}, what is computed {}; legal is that, or one with dimensions of "
         "it put together, such as {}",
-        fmt::join(shape_of(destination), "x"), fmt::join(shape, "x"), joined));
+        fmt::join(shape_of(destination), "x"), fmt::join(shape, "x"), joined);
   }
   return reshaped(destination, shape);
 }

@@ -28,7 +28,7 @@ constexpr std::array arguments{Argument{.name = "axis",
 std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
   const auto whole = extents(sources.front(), "the source");
   const std::uint32_t axis =
-      resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(whole.size()), "--axis").front();
+      resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(whole.size()), "axis").front();
   std::vector<TensorView> views;
   std::uint64_t left = whole[axis];
   bool fits = true;
@@ -41,8 +41,8 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
     left -= std::min(part, left);
   }
   if (!fits || left != 0) {
-    refuse(fmt::format("--parts {} must add up to {}, the extent of dimension {}",
-                       text_of(given.dims("parts")), whole[axis], axis));
+    refuse("split: parts {} must add up to {}, the extent of dimension {}", text_of(given.dims("parts")),
+           whole[axis], axis);
   }
   return views;
 }

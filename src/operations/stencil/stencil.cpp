@@ -18,6 +18,7 @@ void check(MoveRules& rules) {
   const auto& stencil = std::get<Stencil>(move.body);
   const std::string subject = fmt::format("expression of {}", rules.destination());
   rules.check_expression(stencil.expression);
+  rules.check_coordinates(stencil.expression);
   rules.check_shapes();
   if (move.sources.empty() || move.sources.size() > max_inputs) {
     rules.add("stencil.sources", fmt::format("stencil of {}", rules.destination()),

@@ -3,6 +3,7 @@
 #include "check_reduction.hpp"
 #include "expressions.hpp"
 #include "operations/stencil/reference.hpp"
+#include "scan_cases.hpp"
 #include "sectors.hpp"
 
 #include <algorithm>
@@ -174,6 +175,7 @@ nlohmann::ordered_json to_json(const Case& c) {
     json["reduction"] = tmajit::name(c.reduction);
     json["tolerance"] = reduction_tolerance(c);
   }
+  if (c.kind == Kind::scan) json["tolerance"] = scan_tolerance(c);
   if (!c.expression.empty()) {
     json["expression"] = c.expression;
     json["tolerance"] = find_expression(c.expression).tolerance(c.destinations.front().type);

@@ -463,6 +463,7 @@ void add_tiles(CaseBuilder& list) {
 std::vector<Case> list_cases(const ListOptions& options) {
   if (options.reductions)
     return reductions({.count = options.random, .seed = options.seed, .tiny = options.tiny});
+  if (options.scans) return scans({.count = options.random, .seed = options.seed, .tiny = options.tiny});
   if (options.random > 0) {
     const RandomOptions random{
         .count = options.random, .seed = options.seed, .tiny = options.tiny, .f64 = options.random_f64};
@@ -488,7 +489,7 @@ std::vector<Case> list_cases(const ListOptions& options) {
   add_broadcasts(list);
   add_sizes(list);
   for (Case& c : stencil_cases(options.tiny)) list.add(std::move(c));
-  for (Case& c : scan_cases(options.tiny)) list.add(std::move(c));
+  for (Case& c : scans({.tiny = options.tiny})) list.add(std::move(c));
   for (Case& c : ragged_cases(options.tiny)) list.add(std::move(c));
   for (Case& c : window_cases(options.tiny)) list.add(std::move(c));
   add_tiles(list);

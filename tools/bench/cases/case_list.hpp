@@ -17,6 +17,8 @@ struct ListOptions {
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// Instead of the list, reductions; with `random` so many of random shapes.
   bool reductions = false;
+  /// Instead of the list, scans; with `random` so many of random shapes.
+  bool scans = false;
   /// Instead of the list, a cast between every two element types, in each direction.
   bool casts = false;
   /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.

@@ -69,8 +69,4 @@ const Expression& find_expression(std::string_view name) {
   throw tmajit::Error(tmajit::ErrorCode::internal, fmt::format("no expression is called '{}'", name));
 }
 
-double as_double(const Scalar& value) {
-  return std::visit([](auto v) { return static_cast<double>(v); }, value);
-}
-
 }  // namespace bench

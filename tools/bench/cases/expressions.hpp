@@ -27,7 +27,6 @@ struct Expression {
 /// Throws tmajit::Error{internal} for an unknown name.
 const Expression& find_expression(std::string_view name);
 
-/// A scalar as the nearest double.
-double as_double(const reference::Scalar& value);
+using reference::as_double;
 
 }  // namespace bench

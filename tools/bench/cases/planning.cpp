@@ -136,8 +136,8 @@ tmajit::KernelPlan Representative::plan() const {
 }
 
 Representative representative(std::string_view family) {
-  const bool reduces = tmajit::find_family(family).does("reduce");
-  const std::vector<Case> all = list_cases({.reductions = reduces, .types = {tmajit::ElementType::f32}});
+  const std::vector<Case> all = list_cases(
+      {.reductions = tmajit::find_family(family).does("reduce"), .types = {tmajit::ElementType::f32}});
   const auto made_for = [&](const Case& c) { return c.family == family; };
   const auto possible_for = [&](Case c) {
     if (!c.family.empty()) return false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "case.hpp"
+#include "random_cases.hpp"
 #include "reference/random_elements.hpp"
 
 #include <tmajit/device.hpp>
@@ -11,8 +12,12 @@
 
 namespace bench {
 
-/// Cumulative sums of one row, of rows and of columns.
-[[nodiscard]] std::vector<Case> scan_cases(bool tiny);
+/// Cumulative sums of random shapes, ranks 1 to 4 and 2^16 to 2^27 elements, along random axes: of f32, bf16,
+/// f64, and of u8 and i32 as i64. With no count one row, rows and columns, long and short.
+[[nodiscard]] std::vector<Case> scans(const RandomOptions& options);
+
+/// The error that a peer's cumulative sum may have, relative to the larger of 1 and its size.
+[[nodiscard]] double scan_tolerance(const Case& c);
 
 /// Compares whole rows of a scan, some of them where there are many, with sums on the host. Returns what is
 /// wrong, or nothing.

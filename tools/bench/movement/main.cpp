@@ -58,6 +58,7 @@ struct Options : bench::ProgramOptions {
   bool random_f64 = false;                ///< permutations of f64, too
   std::vector<std::string> permutations;  ///< instead of the list: "u8 100x1048576 1,0"
   bool reductions = false;                ///< reductions instead of the list, or random ones
+  bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool casts = false;                     ///< casts between all element types instead of the list
   bool model = false;                     ///< every candidate, beside what the cost model predicts
   std::string family = {};                ///< whose candidates alone those are; empty: all
@@ -103,9 +104,14 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::Option* reductions =
       app.add_flag("--reductions", options.reductions,
                    "Instead of the list, reductions; with --random N sums of random shapes over random axes");
+  CLI::Option* scans =
+      app.add_flag(
+             "--scans", options.scans,
+             "Instead of the list, cumulative sums; with --random N those of random shapes along random axes")
+          ->excludes(reductions);
   CLI::Option* casts = app.add_flag("--casts", options.casts,
                                     "Instead of the list, casts of 256 MiB between every two element types")
-                           ->excludes(random, reductions);
+                           ->excludes(random, reductions, scans);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
       "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
@@ -121,7 +127,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_flag("--jit", options.jit, "Also measure what planning costs");
   app.add_flag("--targets", options.targets,
                "Exit with 1 if a target is missed; peers.py has those of random cases")
-      ->excludes(random, casts, reductions);
+      ->excludes(random, casts, reductions, scans);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
@@ -166,6 +172,7 @@ std::vector<Case> chosen(const Options& options) {
                                                .random_f64 = options.random_f64,
                                                .random_views = options.random_views,
                                                .reductions = options.reductions,
+                                               .scans = options.scans,
                                                .casts = options.casts});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
@@ -185,6 +192,7 @@ void describe_setting(const Options& options, const tmajit::DeviceInfo& info, Re
   report.json["random"] = options.random;
   report.json["views"] = options.random_views;
   report.json["reductions"] = options.reductions;
+  report.json["scans"] = options.scans;
   report.json["casts"] = options.casts;
   report.json["device"] = bench::to_json(info);
   report.json["versions"] = {{"tmajit", TMAJIT_VERSION_STRING}, {"NVRTC", nvrtc}};
@@ -244,7 +252,7 @@ class Measurement {
       report_.line(fmt::format("{} cases left out: --limit {:g} s was over", left_out, options_.limit_s));
     }
     if (spreads()) tell_distribution();
-    return options_.random > 0 || options_.reductions || tell_targets();
+    return options_.random > 0 || options_.reductions || options_.scans || tell_targets();
   }
 
  private:

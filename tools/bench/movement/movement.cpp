@@ -88,15 +88,17 @@ const char* tmajit_movement_error_code() {
 
 /// The list of cases, JSON, random ones by `seed`. Needs no GPU. tiny: a few elements each. random: so many
 /// random permutations of each type instead of the list; with `views` as many of each other kind of move;
-/// with `reductions` those alone, or so many random ones.
-const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions) {
+/// with `reductions` or `scans` those alone, or so many random ones.
+const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions,
+                                  int scans) {
   return tell([&] {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const bench::Case& c : bench::list_cases({.seed = seed,
                                 .tiny = tiny != 0,
                                 .random = random,
                                 .random_views = views != 0,
-                                .reductions = reductions != 0}))
+                                .reductions = reductions != 0,
+                                .scans = scans != 0}))
       list.push_back(to_json(c));
     return list;
   });
@@ -105,7 +107,7 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
 /// A device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. A CUDA context that is current is used, so
 /// that the addresses and streams of other libraries are good here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny, size_t random,
-                                              int views, int reductions) {
+                                              int views, int reductions, int scans) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
     std::shared_ptr<tmajit::Device> opened = bench::open_device(device);
     tmajit::Runtime runtime({.device = opened});
@@ -114,7 +116,8 @@ tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed,
                                                           .tiny = tiny != 0,
                                                           .random = random,
                                                           .random_views = views != 0,
-                                                          .reductions = reductions != 0})};
+                                                          .reductions = reductions != 0,
+                                                          .scans = scans != 0})};
   });
 }
 

@@ -80,6 +80,8 @@ def parse(arguments):
         help="with --random: N pads, slices, flips, broadcasts, casts and maps each instead")
     add("--reductions", action="store_true",
         help="instead of the list, reductions; with --random N sums of random shapes over random axes")
+    add("--scans", action="store_true",
+        help="instead of the list, cumulative sums; with --random N those of random shapes along random axes")
     add("--jit", action="store_true", help="also measure what planning costs")
     add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
     add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
@@ -163,7 +165,7 @@ def failed(report):
 def choose(library, options):
     """[(index, case)] of what this run is for."""
     cases = library.cases(options.seed, random=options.random, views=options.random_views,
-                          reductions=options.reductions)
+                          reductions=options.reductions, scans=options.scans)
     chosen = run.select(cases, options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
@@ -232,7 +234,7 @@ def measure(options, library, arguments):
     make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
     session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random,
-                           views=options.random_views, reductions=options.reductions)
+                           views=options.random_views, reductions=options.reductions, scans=options.scans)
     makers, versions, absent = load(options)
     told = session.describe()
     report = {
@@ -245,6 +247,7 @@ def measure(options, library, arguments):
         "random": options.random,
         "views": options.random_views,
         "reductions": options.reductions,
+        "scans": options.scans,
         "results": [],
     }
     if old:

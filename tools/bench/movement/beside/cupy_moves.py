@@ -45,6 +45,10 @@ def _move(case, sources, destinations):
         if case["reduction"] == "max":
             return lambda: cupy.amax(sources[0], axis=tuple(axes), out=to)
         return lambda: cupy.sum(sources[0], axis=tuple(axes), dtype=to.dtype, out=to)
+    if operation == "scan":
+        if case["sources"][0]["type"] == "bf16":
+            raise NotApplicable("CuPy does not compute with bf16")
+        return lambda: cupy.cumsum(sources[0], axis=axes[0], dtype=to.dtype, out=to)  # by CUB along one row
     if operation == "concat":
         return lambda: cupy.concatenate(sources, axes[0], out=to)
     if operation == "pad":

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions")
+SAME = ("device", "versions", "peers", "rounds", "seed", "random", "views", "reductions", "scans")
 
 
 def read(path):

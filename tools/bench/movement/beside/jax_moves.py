@@ -103,6 +103,8 @@ def _formula_of_views(case):
         return lambda a: [jnp.broadcast_to(a, shape)]
     if operation == "reduce":
         return lambda a: [_reduction(case)(a)]
+    if operation == "scan":
+        return lambda a: [jnp.cumsum(a, axes[0], dtype=to)]
     if operation == "stencil":
         return lambda a: [_stencil(case)(a).astype(to)]
     compute = {

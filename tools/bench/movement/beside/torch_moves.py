@@ -143,6 +143,10 @@ def _formula(case, precise):
         wide = (lambda a: a.double()) if precise else (lambda a: a)
         to, reduction = DTYPES[case["destinations"][0]["type"]], REDUCTIONS[case["reduction"]]
         return lambda a: [reduction(wide(a), axes).to(to)]
+    if operation == "scan":
+        wide = (lambda a: a.double() if a.dtype.is_floating_point else a) if precise else (lambda a: a)
+        to = DTYPES[case["destinations"][0]["type"]]
+        return lambda a: [torch.cumsum(wide(a), axes[0], dtype=None if precise else to).to(to)]
     compute = {"snapshot": lambda: _images(case), "stencil": lambda: _stencil(case, precise)}.get(
         operation, lambda: _expression(case, precise))()
     return lambda *sources: [compute(*sources)]
@@ -178,6 +182,8 @@ def eager(case, sources, destinations):
             "max": lambda: torch.amax(views[0], axes, out=to),
             "arg_max": lambda: torch.argmax(views[0], axes[0] if len(axes) == 1 else None, out=to),
         }[case["reduction"]]
+    elif operation == "scan":
+        run = lambda: torch.cumsum(views[0], case["axes"][0], dtype=to.dtype, out=to)
     elif operation == "concat":
         run = lambda: torch.cat(views, case["axes"][0], out=to)
     elif case.get("expression") == "2a+1":

@@ -1,0 +1,180 @@
+// The elements that a scan loads, combines and stores.
+//@ # Facts of the kernel: Index, vector, Scanner, Anchor, Destination, Source<i>, AllSources, evaluate().
+#pragma once
+#include "tmajit/scan_plan.cuh"
+#include "tmajit/scanners.cuh"
+#include "tmajit/thread_vectors.cuh"
+
+namespace tmajit {
+
+using Plan = params::ScanPlan<sources>;
+
+template <u32... i>
+__device__ __forceinline__ auto front(Indices<i...>) {
+  return evaluate(Value<typename Source<i>::Element>{}...);
+}
+using Scanned = Scanner<typename Counted<decltype(front(AllSources{}))>::type>;
+using State = Scanned::State;
+
+// ---- places ----
+
+// Bytes from where the views begin.
+struct Place {
+  i64 destination;
+  i64 source[sources];
+};
+
+// Row n, or vector n of columns. The first digit's index is left in `across`.
+__device__ __forceinline__ Place place_of(const Plan& plan, Index n, Index& across) {
+  Place place{};
+  across = 0;
+#pragma unroll 1
+  for (u32 d = 0; d < plan.digits; ++d) {
+    const Index index = d + 1 == plan.digits ? n : take_index(plan.digit[d].extent, plan.digit[d].count, n);
+    if (d == 0) across = index;
+    place.destination += static_cast<i64>(index) * plan.digit[d].destination;
+#pragma unroll
+    for (u32 s = 0; s < sources; ++s) place.source[s] += static_cast<i64>(index) * plan.digit[d].source[s];
+  }
+  return place;
+}
+
+//@ if columns
+__device__ __forceinline__ Place moved(const Plan& plan, Place place, i64 elements) {
+  place.destination += elements * plan.destination.along;
+#pragma unroll
+  for (u32 s = 0; s < sources; ++s) place.source[s] += elements * plan.source[s].along;
+  return place;
+}
+//@ else
+// Bytes from one element to the next: a number that the compiler knows where elements are neighbours.
+template <class Operand>
+__device__ __forceinline__ i64 step_of(i64 along) {
+  return Operand::run != 0 ? Operand::run * static_cast<i64>(sizeof(typename Operand::Element)) : along;
+}
+template <u32... i>
+__device__ __forceinline__ Place moved_along(const Plan& plan, Place place, i64 elements, Indices<i...>) {
+  place.destination += elements * step_of<Destination>(plan.destination.along);
+  ((place.source[i] += elements * step_of<Source<i>>(plan.source[i].along)), ...);
+  return place;
+}
+__device__ __forceinline__ Place moved(const Plan& plan, const Place& place, i64 elements) {
+  return moved_along(plan, place, elements, AllSources{});
+}
+//@ end
+
+// The range of elements of a vector that lie in a row: `first` is the index of the vector's first element, `count` the row's length.
+__device__ __forceinline__ Range range_of(i64 first, i64 count) {
+//@ if cut
+  const i64 rest = count - first;
+  return {first < 0 ? least(static_cast<u32>(-first), vector) : 0,
+          rest >= vector ? vector : rest < 0 ? 0 : static_cast<u32>(rest)};
+//@ else
+  return {0, first < count ? vector : 0};
+//@ end
+}
+
+//@ if staggered
+// Elements that the first vector of a row has before the row, for vectors to begin at multiples of their bytes.
+__device__ __forceinline__ u32 elements_before(const Plan& plan, const Place& row) {
+  const u64 at = Anchor::operand == 0
+                     ? reinterpret_cast<u64>(plan.destination.first) + row.destination
+                     : reinterpret_cast<u64>(plan.source[Anchor::operand - (Anchor::operand > 0)].first) +
+                           row.source[Anchor::operand - (Anchor::operand > 0)];
+  const u32 phase = static_cast<u32>(at / Anchor::bytes) % vector;
+  return Anchor::run > 0 ? phase : vector - 1 - phase;
+}
+//@ end
+
+// ---- loads and stores ----
+
+// Whether a vector of elements of so many bytes is one run of memory that a load or store takes whole.
+__device__ constexpr bool is_vector(i32 run, u32 element_bytes) {
+  return run != 0 && vector > 1 && vector * element_bytes >= 4;
+}
+// Where element k of a vector is in the run that it is loaded or stored as.
+__device__ constexpr u32 in_run(i32 run, u32 element_bytes, u32 k) {
+  return is_vector(run, element_bytes) && run < 0 ? vector - 1 - k : k;
+}
+
+template <u32 i>
+__device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Place& place, Range range) {
+  constexpr u32 bytes = sizeof(SourceBits<i>);
+  const u8* from = plan.source[i].first + place.source[i];
+  if constexpr (is_vector(Source<i>::run, bytes)) {
+    if (range.whole()) {
+      load_words<least(bytes * vector, 16)>(input.bits.word, Source<i>::run > 0 ? from : from - (vector - 1) * bytes);
+      return;
+    }
+  }
+  SourceBits<i> loaded[vector];
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) {
+    loaded[k] = 0;
+//@ if !cut
+    if constexpr (is_vector(Source<i>::run, bytes)) continue;
+//@ end
+    if (k >= range.begin && k < range.end) {
+      loaded[k] = *reinterpret_cast<const SourceBits<i>*>(from + static_cast<i64>(k) * plan.source[i].across);
+    }
+  }
+  input.bits = {};
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) input.bits.set(in_run(Source<i>::run, bytes, k), loaded[k]);
+}
+template <u32... i>
+__device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& plan, const Place& place, Range range) {
+  (load_input<i>(inputs, plan, place, range), ...);
+}
+
+// The scanned values of a vector's elements.
+struct Scannable {
+  State at[vector];
+};
+template <u32... i>
+__device__ __forceinline__ Scannable values_of(const Inputs<i...>& inputs) {
+  AllValues<held, i...> values;
+  (packed<typename Source<i>::Element, held>(static_cast<const Input<i>&>(inputs).bits)
+       .decode(static_cast<SourceValues<i, held>&>(values).at),
+   ...);
+  Scannable scannable;
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) {
+    scannable.at[k] = Scanned::of(
+        evaluate(static_cast<SourceValues<i, held>&>(values).at[in_run(Source<i>::run, sizeof(SourceBits<i>), k)]...), 0);
+  }
+  return scannable;
+}
+
+__device__ __forceinline__ void store_results(const Plan& plan, i64 offset, const State (&result)[vector], Range range) {
+  using Element = Destination::Element;
+  constexpr u32 bytes = sizeof(Element);
+  Value<Element> values[held] = {};
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) values[in_run(Destination::run, bytes, k)] = result_of(Scanned::result(result[k], 0));
+  Pack<Element, held> pack;
+  pack.encode(values);
+  const Raw<bytes, held> bits = raw<Element, held>(pack);
+  u8* const to = plan.destination.first + offset;
+  const auto store_elements = [&] {
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) {
+      if (k < range.begin || k >= range.end) continue;
+      *reinterpret_cast<typename Bits<bytes>::Type*>(to + static_cast<i64>(k) * plan.destination.across) =
+          bits.get(in_run(Destination::run, bytes, k));
+    }
+  };
+  if constexpr (is_vector(Destination::run, bytes)) {
+    if (range.whole()) {
+      store_raw<least(bytes * vector, 16)>(Destination::run > 0 ? to : to - (vector - 1) * bytes, bits);
+//@ if cut
+    } else {
+      store_elements();
+//@ end
+    }
+  } else {
+    store_elements();
+  }
+}
+
+}  // namespace tmajit

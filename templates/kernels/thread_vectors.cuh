@@ -1,0 +1,48 @@
+// The vectors of a thread that reduces or scans: places, ranges and the bits of their sources.
+//@ # Facts of the kernel: vector, Source<i>, AllSources.
+#pragma once
+#include "tmajit/division.cuh"
+#include "tmajit/values.cuh"
+
+namespace tmajit {
+
+constexpr u32 sources = AllSources::count;
+
+// Elements that are converted at once, of which a vector may have only the first.
+constexpr u32 held = vector < 2 ? 2 : vector;
+
+// The index in a dimension of `extent`, or of `count`; n becomes the number of the index in the dimensions that remain.
+//@ if wide
+__device__ __forceinline__ u64 take_index(u64 extent, const params::Divider&, u64& n) {
+  const u64 whole = n;
+  n = whole / extent;
+  return whole - n * extent;
+}
+//@ else
+__device__ __forceinline__ u32 take_index(u64, const params::Divider& count, u32& n) {
+  return take(count, n);
+}
+//@ end
+
+// The elements of a vector that exist.
+struct Range {
+  u32 begin;
+  u32 end;
+  __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
+};
+
+template <u32 i>
+using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
+
+// A vector of each source, as it was loaded.
+template <u32 i>
+struct Input {
+  Raw<sizeof(typename Source<i>::Element), held> bits;
+};
+template <u32... i>
+struct Inputs : Input<i>... {};
+template <u32... i>
+__device__ Inputs<i...> inputs_of(Indices<i...>);
+using AllInputs = decltype(inputs_of(AllSources{}));
+
+}  // namespace tmajit
