@@ -1,5 +1,7 @@
 #include "operations/shared/windows_reference.hpp"
 
+#include "reference/walk.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -51,7 +53,7 @@ void im2col(const Tensor& destination, const Tensor& images, const tmajit::Windo
   const std::size_t dims = windows.filter.size();
   const auto size = static_cast<std::int64_t>(tmajit::size_of(destination.view.type));
   Index index{};
-  for (std::uint64_t n = 0; n < destination.view.elements(); ++n) {
+  for (std::uint64_t n = 0; n < element_count(destination.view); ++n) {
     const std::int64_t to = place_of(destination.view, n, index);
     std::int64_t from =
         index[0] * images.view.strides[0] + index.at(2 * dims + 1) * images.view.strides.at(dims + 1);
@@ -77,7 +79,7 @@ void convolution(const Tensor& destination, const Tensor& images, const Tensor& 
   std::uint64_t taps = 1;
   for (const std::int64_t count : windows.filter) taps *= static_cast<std::uint64_t>(count);
   std::array<std::int64_t, tmajit::max_view_rank> index{};
-  for (std::uint64_t n = 0; n < to.elements(); ++n) {
+  for (std::uint64_t n = 0; n < element_count(to); ++n) {
     const std::int64_t place = place_of(to, n, index);
     float sum = 0;
     for (std::uint64_t t = 0; t < taps; ++t) {

@@ -1,6 +1,7 @@
 #include "operations/stencil/reference.hpp"
 
 #include "operations/references.hpp"
+#include "reference/walk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -208,7 +209,7 @@ std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent
 void stencil(const Tensor& destination, const StencilExpression& expression, std::span<const Tensor> sources,
              const tmajit::Stencil& stencil) {
   const std::uint32_t rank = destination.view.rank;
-  if (destination.view.elements() == 0) return;
+  if (element_count(destination.view) == 0) return;
   std::vector<std::int64_t> dims;
   for (const std::int64_t d : stencil.dims) dims.push_back(d < 0 ? d + rank : d);
   for (std::size_t k = dims.size(); stencil.dims.empty() && k < expression.offsets(); ++k)
