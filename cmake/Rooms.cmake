@@ -1,5 +1,5 @@
-# tmajit_compile_together(<target> [ALONE <file>…]): compiles several files of a target at once, which halves the time;
-# ALONE are those that give other things the same names.
+# tmajit_compile_together(<target> [ALONE <file>…]): compiles several files of a target as one translation unit, which
+# parses shared headers once. ALONE lists files whose names clash with another file's.
 function(tmajit_compile_together target)
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON)

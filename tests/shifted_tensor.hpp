@@ -59,7 +59,7 @@ class ShiftedTensor {
   [[nodiscard]] tmajit::Tensor in(std::vector<std::byte>& memory) const {
     return {view_, reinterpret_cast<tmajit::DevicePtr>(memory.data() + first_)};
   }
-  /// Of the allocation.
+  /// Where the allocation begins on the device.
   [[nodiscard]] tmajit::DevicePtr address() const { return buffer_->address(); }
   std::vector<std::byte> host;
 

@@ -44,7 +44,7 @@ class TMAJIT_API DiskCache {
   /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if that one belongs to somebody else.
   [[nodiscard]] static std::filesystem::path default_directory();
 
-  explicit DiskCache(std::filesystem::path directory);  ///< throws Error{invalid_argument} for an empty path
+  explicit DiskCache(std::filesystem::path directory);  ///< Error{invalid_argument} if it is empty
 
   [[nodiscard]] std::optional<Artifact> fetch(const CacheKey& key) const;
   /// False if the entry could not be written (disk full, read-only); the reason is logged.

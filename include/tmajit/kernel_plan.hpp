@@ -123,7 +123,7 @@ class TMAJIT_API KernelPlan {
 
   struct State;
   explicit KernelPlan(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
-  // No moves: a plan that was moved from would be one of nothing.
+  // Copied, never moved: a handle is always valid.
   KernelPlan(const KernelPlan&) = default;
   KernelPlan& operator=(const KernelPlan&) = default;
   ~KernelPlan() = default;

@@ -73,7 +73,7 @@ class TMAJIT_API MovePlan {
   /// Looks at every candidate again, which takes longer than planning did.
   [[nodiscard]] MoveExplanation explain() const;
 
-  // No moves: a handle that was moved from would be one of nothing.
+  // Copied, never moved: a handle is always valid.
   MovePlan(const MovePlan&) = default;
   MovePlan& operator=(const MovePlan&) = default;
   ~MovePlan() = default;

@@ -19,7 +19,8 @@ struct PlanOptions {
 /// The kernels that do an operation, in order; none where there is nothing to move. A pure function: no
 /// compiler, no driver, no device. No destination may overlap another destination or a source. Throws
 /// SpecError that names the tensors and the rule if one does, if shapes disagree, or if a destination would
-/// be written twice (stride 0); Error{unsupported} if no kernel of `options.family` can do it.
+/// be written twice (stride 0); Error{unsupported} if no kernel of `options.family` can do it;
+/// Error{invalid_argument} for a chip with 0 SMs.
 [[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan(const Operation& operation,
                                                       const PlanOptions& options = {});
 

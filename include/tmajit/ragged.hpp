@@ -43,7 +43,7 @@ class TMAJIT_API RaggedCopy {
   /// throws; Error{unavailable} without a device.
   RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources);
 
-  // No moves: a handle that was moved from would be one of nothing.
+  // Copied, never moved: a handle is always valid.
   RaggedCopy(const RaggedCopy&) = default;
   RaggedCopy& operator=(const RaggedCopy&) = default;
   ~RaggedCopy() = default;

@@ -78,12 +78,12 @@ struct StageTimes {
 /// one thread at a time.
 class TMAJIT_API PreparedLaunch {
  public:
-  /// Throws Error{invalid_argument} if it was moved from.
+  /// Enqueues the launch. Throws Error{invalid_argument} if this object was moved from.
   void operator()(Stream stream = nullptr) const;
   /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
   /// destination's first, then the sources'; of an OwnLaunch its tensors'. They must be aligned as those that
   /// were planned, and no source may reach into the destination's bytes that did not there; nothing is
-  /// checked but their number.
+  /// checked but their number. Throws Error{invalid_argument} for a wrong number, or if this was moved from.
   void rebind(List<DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
   /// Bytes that the launch reads and writes, each element once; of an OwnLaunch those of all its tensors.
@@ -130,7 +130,7 @@ class TMAJIT_API Kernel {
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
-  // No moves, as of a Runtime.
+  // Copied, never moved: a handle is always valid.
   Kernel(const Kernel&) = default;
   Kernel& operator=(const Kernel&) = default;
   ~Kernel() = default;
@@ -153,7 +153,7 @@ class TMAJIT_API Kernel {
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
-  // No moves: a handle that was moved from would be one of nothing.
+  // Copied, never moved: a handle is always valid.
   Runtime(const Runtime&) = default;
   Runtime& operator=(const Runtime&) = default;
   ~Runtime() = default;

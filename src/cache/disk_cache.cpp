@@ -4,6 +4,7 @@
 #include "files/files.hpp"
 #include "files/trust.hpp"
 #include "spec/log.hpp"
+#include "spec/refuse.hpp"
 
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
@@ -93,9 +94,9 @@ std::optional<CompilerIdentity> decode(std::string_view bytes) {
 DiskCache::DiskCache(std::filesystem::path directory)
     : directory_(std::move(directory)), warned_(std::make_shared<std::atomic<bool>>(false)) {
   if (directory_.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                "the kernel cache's directory has no name; \".\" is the working directory, std::nullopt no "
-                "cache on disk");
+    refuse(
+        "the path of the kernel cache is empty; \".\" is the working directory, std::nullopt means no cache "
+        "on disk");
   }
 }
 

@@ -122,7 +122,7 @@ Source source(const KernelPlan& plan) {
   source.then = plan.then();
   IncludeExpander expander(flags_of(parts, !expression.empty()));
   const std::string body =
-      expander.kernel(parts.kernel.empty() ? fmt::format("{}.cu", family.name()) : std::string(parts.kernel));
+      expander.kernel(fmt::format("{}.cu", parts.kernel.empty() ? family.name() : parts.kernel));
 
   // Headers first, then the facts, then what is compiled against them.
   std::string text = commented(fmt::format("{}: {}.", source.entry, family.info().summary));

@@ -1,9 +1,8 @@
+#include "spec/refuse.hpp"
+
 #include <tmajit/device.hpp>
-#include <tmajit/error.hpp>
 
 #include <utility>
-
-#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 
@@ -44,11 +43,10 @@ bool DeviceStreams::is_captured(Stream /*stream*/) {
 Buffer::Buffer(std::shared_ptr<Device> device, std::uint64_t bytes)
     : device_(std::move(device)), bytes_(bytes) {
   if (device_ == nullptr) {
-    throw Error(
-        ErrorCode::unavailable,
-        fmt::format("{} bytes of device memory cannot be allocated: there is no device. Open one with "
-                    "open_gpu() or make_sim_device(), and give it to the runtime.",
-                    bytes));
+    fail(ErrorCode::unavailable,
+         "{} bytes of device memory cannot be allocated: there is no device. Open one with open_gpu() or "
+         "make_sim_device(), and give it to the runtime.",
+         bytes);
   }
   address_ = device_->memory().allocate(bytes);
 }

@@ -94,7 +94,7 @@ struct Footprint {
 
 /// What a family says of one kernel's source. Everything else the writer knows (codegen/source.cpp).
 struct SourceParts {
-  std::string_view kernel = {};  ///< a file of templates/kernels; empty: that of the family's name
+  std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
   std::string facts = {};  ///< what the kernel is specialised for, as declarations
   /// Names that are set in the template, which keeps its lines by them (templates/README.md).

@@ -13,7 +13,7 @@ std::uint64_t product(const WindowGeometry::Numbers& numbers, std::uint32_t dims
   return all;
 }
 
-/// An empty nest has no elements in its first dimension, whichever of its dimensions is empty.
+/// CanonicalNest::empty() looks at the first dimension alone.
 CanonicalNest marked_if_empty(CanonicalNest nest) noexcept {
   if (nest.elements() == 0) nest.shape[0] = 0;
   return nest;

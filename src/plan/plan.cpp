@@ -4,8 +4,8 @@
 #include "operations/list.hpp"
 #include "plan/candidates.hpp"
 #include "plan/cost_model.hpp"
+#include "spec/chip_rules.hpp"
 
-#include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
 
 #include <algorithm>
@@ -75,11 +75,7 @@ const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
 }
 
 Problem problem_of(const Move& move, const PlanOptions& options) {
-  if (options.chip.sm_count == 0) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("the chip \"{}\" has 0 SMs; 1 or more are needed, an H200 has 132", options.chip.name));
-  }
+  check_chip(options.chip);
   Problem problem = make_problem(move);
   problem.sm_count = options.chip.sm_count;
   return problem;

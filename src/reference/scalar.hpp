@@ -29,7 +29,7 @@ template <typename T>
   }
 }
 
-/// The nearest double.
+/// The value as double, rounded if it is an integer of more than 53 bits.
 [[nodiscard]] double as_double(const Scalar& value);
 /// The value in the type in which exact sums accumulate: double for floating point, 64 bits for integers.
 [[nodiscard]] Scalar widened(const Scalar& value);

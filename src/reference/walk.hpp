@@ -8,7 +8,8 @@
 
 namespace reference {
 
-/// Elements of a view. The reference links nothing of the library.
+/// The number of elements of a view: the reference does not link the library, which has
+/// TensorView::elements().
 [[nodiscard]] inline std::uint64_t element_count(const tmajit::TensorView& view) {
   std::uint64_t count = 1;
   for (std::uint32_t d = 0; d < view.rank; ++d) count *= view.shape[d];

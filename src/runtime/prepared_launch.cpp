@@ -1,5 +1,6 @@
 #include "runtime/own_launch.hpp"
 #include "runtime/plan_launch.hpp"
+#include "spec/refuse.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -13,6 +14,14 @@
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
+namespace {
+
+void require_state(const void* state) {
+  if (state == nullptr)
+    refuse("this launch was moved from and launches nothing; use the one that it was moved to");
+}
+
+}  // namespace
 
 /// The image of its launch stands behind it.
 struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunch::State> {
@@ -35,17 +44,6 @@ struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunc
   std::uint64_t bytes_moved;
   std::array<DevicePtr, max_operands> operands{};  ///< where they are
 };
-
-namespace {
-
-void require_state(const void* state) {
-  if (state == nullptr) {
-    throw Error(ErrorCode::invalid_argument,
-                "this launch was moved from and launches nothing; use the one that it was moved to");
-  }
-}
-
-}  // namespace
 
 PreparedLaunch::PreparedLaunch(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PreparedLaunch::PreparedLaunch(PreparedLaunch&&) noexcept = default;

@@ -3,6 +3,7 @@
 #include "sim/decode.hpp"
 #include "sim/flights.hpp"
 #include "sim/launch.hpp"
+#include "spec/refuse.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -441,8 +442,7 @@ DevicePtr allocate_between(Device& device, std::uint64_t bytes, std::uint64_t pa
 }  // namespace sim
 
 std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options) {
-  if (options.sm_count == 0)
-    throw Error(ErrorCode::invalid_argument, "a simulated device with 0 SMs; 1 or more are needed");
+  if (options.sm_count == 0) refuse("a simulated device with 0 SMs; 1 or more are needed");
   for (const std::string& rule : options.allowed) {
     if (const std::string why = check::why_unknown(rule); !why.empty())
       throw Error(ErrorCode::invalid_argument, why);

@@ -1,3 +1,6 @@
+#include "spec/chip_rules.hpp"
+#include "spec/refuse.hpp"
+
 #include <tmajit/chip.hpp>
 #include <tmajit/device.hpp>
 
@@ -15,6 +18,11 @@ Chip chip_of(const DeviceInfo& info) {
   if (name.find("H100") != std::string_view::npos) chip.gbps = 2900;
   if (name.find("GH200") != std::string_view::npos) chip.gbps = 3500;
   return chip;
+}
+
+void check_chip(const Chip& chip) {
+  if (chip.sm_count == 0)
+    refuse("the chip \"{}\" has 0 SMs; 1 or more are needed, an H200 has 132", chip.name);
 }
 
 TMAJIT_END

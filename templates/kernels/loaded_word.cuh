@@ -2,11 +2,11 @@
 //@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate(), and where that reads g,
 //@ # Coordinate, coordinates.
 #pragma once
+#include "tmajit/source_inputs.cuh"
 #include "tmajit/values.cuh"
 
 namespace tmajit {
 
-constexpr u32 sources = AllSources::count;
 constexpr u32 element_bytes = sizeof(Destination::Element);
 constexpr u32 word_bytes = in_word * element_bytes;
 //@ if computes
@@ -17,16 +17,11 @@ constexpr u32 at_once = in_word;  // elements
 //@ end
 
 using Word = Raw<element_bytes, in_word>;
-template <u32 i>
-using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
-
 // Elements of one source, as many as a word has.
 template <u32 i>
-struct Input {
-  Raw<sizeof(typename Source<i>::Element), at_once> bits;
-};
+using Input = SourceInput<i, at_once>;
 template <u32... i>
-struct Inputs : Input<i>... {};
+using Inputs = SourceInputs<at_once, i...>;
 
 //@ if computes
 //@ if reads_g

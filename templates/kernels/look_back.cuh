@@ -10,7 +10,7 @@
 #include "tmajit/raw.cuh"
 #include "tmajit/scan_plan.cuh"
 //@ if !columns
-#include "tmajit/shuffled.cuh"
+#include "tmajit/shuffles.cuh"
 //@ end
 
 namespace tmajit {
@@ -133,7 +133,7 @@ struct LookBack {
     const u32 lane = threadIdx.x % 32;
 #pragma unroll
     for (u32 distance = 1; distance < 32; distance *= 2) {
-      const State other = shuffled(state, lane + distance);
+      const State other = state_of_lane(state, lane + distance);
       if (lane + distance < 32) state = Scanned::both(state, other);
     }
     return state;

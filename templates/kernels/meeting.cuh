@@ -4,6 +4,9 @@
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/reduction_team.cuh"
+//@ if !columns
+#include "tmajit/shuffles.cuh"
+//@ end
 
 namespace tmajit {
 
@@ -50,18 +53,6 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
   }
 }
 //@ else
-// The state of the thread whose lane differs in `bit`.
-template <class State>
-__device__ __forceinline__ State other_lane(const State& state, u32 bit) {
-  struct Words {
-    u32 at[sizeof(State) / 4];
-  };
-  Words words = __builtin_bit_cast(Words, state);
-#pragma unroll
-  for (u32& word : words.at) word = __shfl_xor_sync(~0U, word, bit);
-  return __builtin_bit_cast(State, words);
-}
-
 // What threads keep, put together: first by warps, then one warp's after the other. Phase 0 has all of it.
 template <class Reduced, u32 n, class Meet>
 __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
@@ -70,7 +61,7 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
 #pragma unroll 1
   for (u32 bit = least(team.phases, 32) / 2; bit > 0; bit /= 2) {
 #pragma unroll
-    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], other_lane(state[k], bit));
+    for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], state_across(state[k], bit));
   }
   if (team.phases <= 32) return;
   State* const of_warp = reinterpret_cast<State*>(shared) + threadIdx.x / 32 * n;

@@ -1,4 +1,4 @@
-// scan along columns: combines each element with those before it, computing what they are on the way.
+// scan along columns: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
 // Neighbouring threads own neighbouring columns; threads of different phases share a column. A thread holds some rows of its
 // columns. It leaves their aggregate in shared memory, where it finds the aggregates of the phases before its own.

@@ -1,4 +1,4 @@
-// scan along rows: combines each element with those before it, computing what they are on the way.
+// scan along rows: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
 // A warp owns `turns` times 32 neighbouring vectors. Its lanes scan the vectors' aggregates by shuffles, and the CTA scans
 // the warps' aggregates through shared memory.
@@ -18,7 +18,7 @@
 #include "tmajit/look_back.cuh"
 //@ end
 #include "tmajit/scan_elements.cuh"
-#include "tmajit/shuffled.cuh"
+#include "tmajit/shuffles.cuh"
 
 namespace tmajit {
 
@@ -99,7 +99,7 @@ __device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, i64 
   return item;
 }
 
-// The combined elements of a vector; where a row begins in it, those of the last row.
+// The combined elements of a vector: of its last row only, if a row begins in the vector.
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
   State total = Scanned::none();
 //@ if dense
@@ -197,11 +197,11 @@ __device__ __forceinline__ void scan_row(const Plan& plan, const Tile& tile, Sta
 //@ end
 #pragma unroll
     for (u32 distance = 1; distance < 32; distance *= 2) {
-      const State other = shuffled(state, lane - distance);
+      const State other = state_of_lane(state, lane - distance);
       if (distance <= limit) state = Scanned::both(other, state);
     }
-    const State previous = shuffled(state, lane - 1);
-    const State last = shuffled(state, 31);
+    const State previous = state_of_lane(state, lane - 1);
+    const State last = state_of_lane(state, 31);
 //@ if packed
     before[turn] = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
     if (item.reach > lane) before[turn] = Scanned::both(total.state, before[turn]);

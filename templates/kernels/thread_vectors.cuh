@@ -2,11 +2,9 @@
 //@ # Facts of the kernel: vector, Source<i>, AllSources.
 #pragma once
 #include "tmajit/division.cuh"
-#include "tmajit/values.cuh"
+#include "tmajit/source_inputs.cuh"
 
 namespace tmajit {
-
-constexpr u32 sources = AllSources::count;
 
 // Elements that are converted at once, of which a vector may have only the first.
 constexpr u32 held = vector < 2 ? 2 : vector;
@@ -31,16 +29,11 @@ struct Range {
   __device__ __forceinline__ bool whole() const { return begin == 0 && end == vector; }
 };
 
-template <u32 i>
-using SourceBits = typename Bits<sizeof(typename Source<i>::Element)>::Type;
-
 // A vector of each source, as it was loaded.
 template <u32 i>
-struct Input {
-  Raw<sizeof(typename Source<i>::Element), held> bits;
-};
+using Input = SourceInput<i, held>;
 template <u32... i>
-struct Inputs : Input<i>... {};
+using Inputs = SourceInputs<held, i...>;
 template <u32... i>
 __device__ Inputs<i...> inputs_of(Indices<i...>);
 using AllInputs = decltype(inputs_of(AllSources{}));

@@ -95,6 +95,8 @@ TEST_CASE("expressions: one printable line where something is computed, none els
   const auto control = only(map_kernel(), "expression.characters", [&](auto& s) { set(s, "x0 +\n x1"); });
   CHECK(control.found == "character 0x0a at 4");
   only(map_kernel(), "expression.characters", [&](auto& s) { set(s, "x0\x7f"); });
+  only(map_kernel(), "expression.coordinate", [&](auto& s) { set(s, "x0 + g[7]"); });
+  only(map_kernel(), "expression.coordinate", [&](auto& s) { set(s, "x0 + t[-1]"); });
   legal(map_kernel(), [&](auto& s) { set(s, "x0 /* ä */"); });
   only(copy_kernel(), "expression.none", [&](auto& s) { set(s, "x"); });
   only(map_kernel(), "expression.characters", [&](auto& s) { set(s, std::string_view("x0\0x1", 5)); });

@@ -1,5 +1,4 @@
-/// Shapes with nothing in them: no command ends by a signal, and those that look at a kernel agree with the
-/// one that runs it.
+/// Empty shapes: no command ends by a signal, and all commands agree.
 #include "subprocess.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -21,7 +20,7 @@ void check_that_nothing_moves(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("found: windows of images without channels, and a convolution without outputs, move nothing") {
+TEST_CASE("found: im2col without channels and convolution without outputs are no-ops") {
   check_that_nothing_moves({"im2col", "--shape", "2x5x6x0", "--filter", "3x3"});
   check_that_nothing_moves({"im2col", "--shape", "0x5x6x4", "--filter", "3x3"});
   check_that_nothing_moves({"convolution", "--shape", "2x5x6x4", "--filter", "3x3", "--outputs", "0"});

@@ -456,7 +456,7 @@ TEST_CASE("found: memory of no device is refused") {
   CHECK(error_of([&] { Buffer(runtime.device(), 64); }).code() == ErrorCode::unavailable);
 }
 
-TEST_CASE("found: what was moved from is as good as before, or refuses to be launched") {
+TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches are refused") {
   Bench bench;
   const TensorView view = dense(ElementType::f32, {64, 64});
   std::vector<KernelPlan> plans = plan(operation::copy({view, out_at}, {view, in_at}));

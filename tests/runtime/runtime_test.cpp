@@ -6,6 +6,7 @@
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
+#include <tmajit/ragged.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/tiles.hpp>
 
@@ -207,10 +208,16 @@ TEST_CASE("a memory hit takes well below a microsecond") {
 #endif
 }
 
-TEST_CASE("found: a cache directory without a name and chips without SMs are refused") {
+TEST_CASE("found: an empty cache directory and chips without SMs are refused") {
   CHECK(error_of([] { return Runtime({.cache_directory = ""}); }).code() == ErrorCode::invalid_argument);
   const Tensor to{TensorView::contiguous(ElementType::f32, {64}), 0x10000};
   const Tensor from{to.view, 0x20000};
-  CHECK(error_of([&] { return plan(operation::copy(to, from), {.chip = {.sm_count = 0}}); }).code() ==
+  const Chip none{.sm_count = 0};
+  CHECK(error_of([&] { return plan(operation::copy(to, from), {.chip = none}); }).code() ==
         ErrorCode::invalid_argument);
+  CHECK(error_of([&] { return plan_ragged({to}, {from}, 0, none); }).code() == ErrorCode::invalid_argument);
+  const auto tiles = [&] {
+    return plan_tiles({.family = "copy", .destination = to, .sources = {from}, .chip = none});
+  };
+  CHECK(error_of(tiles).code() == ErrorCode::invalid_argument);
 }

@@ -34,3 +34,7 @@ TEST_CASE("initial values that do not fit") {
   CHECK_THAT(refusal(".global .u64 x[1] = {y};\n"), ContainsSubstring("the address of y"));
   CHECK(refusal(".global .b32 x[2] = {1};\n") == "it loads");
 }
+
+TEST_CASE("found: a simulated device without SMs is refused") {
+  CHECK_THROWS_WITH(make_sim_device({.sm_count = 0}), ContainsSubstring("0 SMs"));
+}

@@ -22,7 +22,7 @@ namespace operation {
 /// added by one fma each, tap by tap in row-major order and in each the channels in order; zeros around an
 /// image take part. The destination may have images and windows as one dimension: [images · windows…,
 /// outputs]. `windows.filter` is the filter tensor's, and may be left empty. Throws Error{invalid_argument}
-/// for windows that are none, or a destination of another shape.
+/// for invalid windows, a filter of another shape, or a destination of another number of elements.
 [[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
                                                const Tensor& filter, const Windows& windows = {});
 }  // namespace operation

@@ -20,7 +20,7 @@ struct Padding {
 
 namespace operation {
 /// The source at `padding.before` in the destination, `padding.value` around it; types of one size, bits as
-/// they are. Both have one rank. plan() throws SpecError where they have not.
+/// they are. Both have the same rank; plan() throws SpecError if they do not.
 [[nodiscard]] TMAJIT_API Operation pad(const Tensor& destination, const Tensor& source,
                                        const Padding& padding);
 }  // namespace operation

@@ -2,6 +2,7 @@
 #include "families/ragged/check_ragged.hpp"
 #include "families/ragged/ragged_layout.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/chip_rules.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -167,6 +168,7 @@ const Family& ragged_family() {
 }
 
 RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
+  check_chip(chip);
   if (destinations.size() != sources.size()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} destinations and {} sources; each destination has one source",

@@ -229,7 +229,7 @@ class ScanFamily final : public Family {
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<ScanFacts>(candidate);
     SourceParts parts{
-        .kernel = facts.columns != 0 ? "scan_columns.cu" : "scan_rows.cu",
+        .kernel = facts.columns != 0 ? "scan_columns" : "scan_rows",
         .why =
             "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
             "an order that never changes.",

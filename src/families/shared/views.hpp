@@ -98,8 +98,8 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
 /// What words of a destination are put together from (templates/kernels/loaded_word.cuh): Destination,
 /// Source<i> and AllSources, and the types that the writer of sources asks for. `values`: something is
-/// computed from elements, or stands beside them; else they are bits. `more` are further lines of each
-/// source's struct, `destination_more` of the destination's.
+/// computed from elements, or stands beside them; else they are bits. `more` holds further lines for
+/// each source's struct, `destination_more` for the destination's.
 void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
                        std::span<const std::string> more = {}, std::string_view destination_more = {});
 /// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,

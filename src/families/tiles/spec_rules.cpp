@@ -1,5 +1,6 @@
 #include "families/tiles/tile_rules.hpp"
 #include "spec/combine_rules.hpp"
+#include "spec/coordinates.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/saturate.hpp"
@@ -139,6 +140,7 @@ void check_expression(const TileSpec& spec, Violations& violations) {
     add_expression("expression.empty", "empty", fmt::format("what a {} kernel computes", spec.traits->name),
                    "an expression over x, such as \"x\"", violations);
   }
+  check_coordinates(text, spec.view_rank(), "expression", tiles_source, violations);
 }
 
 // Each operand's tile, and that the operands go together.

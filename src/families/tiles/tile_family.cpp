@@ -3,6 +3,7 @@
 #include "families/list.hpp"
 #include "families/tiles/tile_rules.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/chip_rules.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 
@@ -113,6 +114,7 @@ TileSpec TileFamily::spec_of(const TileRequest& request) const {
 }
 
 KernelPlan TileFamily::plan(const TileRequest& request) const {
+  check_chip(request.chip);
   const TileSpec spec = spec_of(request);
   if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
   Problem problem{

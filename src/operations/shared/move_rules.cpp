@@ -1,6 +1,6 @@
 #include "operations/shared/move_rules.hpp"
 
-#include "kernel/problem.hpp"
+#include "spec/coordinates.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -8,28 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <llvm/ADT/SmallVector.h>
-#include <llvm/ADT/StringRef.h>
-#include <llvm/Support/Regex.h>
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
 
 constexpr auto source_of_rules = "tmajit, Move";
-
-/// The first `g[number]` of an expression whose number is no dimension; empty if there is none.
-std::string_view wrong_coordinate(std::string_view expression, std::uint32_t rank) {
-  const llvm::Regex pattern("(^|[^A-Za-z0-9_])(g *\\[ *(-? *[0-9]+)[uUlL]* *\\])");
-  llvm::SmallVector<llvm::StringRef> parts;
-  for (llvm::StringRef rest(expression); pattern.match(rest, &parts);) {
-    const llvm::StringRef found = parts[2];
-    std::uint32_t dimension = 0;
-    if (parts[3].getAsInteger(10, dimension) || dimension >= rank) return found;
-    rest = rest.drop_front(static_cast<std::size_t>(found.end() - rest.begin()));
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -129,15 +113,8 @@ void MoveRules::check_expression(std::string_view text) {
 }
 
 void MoveRules::check_coordinates(std::string_view expression) {
-  if (!reads(expression, "g")) return;
-  const std::uint32_t rank = move_.destination.view.rank;
-  const std::string_view found = wrong_coordinate(expression, rank);
-  if (found.empty()) return;
-  add("expression.coordinate", fmt::format("expression of {}", destination()), std::string(found),
-      rank == 0 ? "no coordinates, for the destination has no dimensions"
-                : fmt::format("g[0] to g[{}], for the destination has {} dimension{}", rank - 1, rank,
-                              rank == 1 ? "" : "s"),
-      rank == 0 ? "0" : fmt::format("g[{}]", rank - 1));
+  tmajit::check_coordinates(expression, move_.destination.view.rank,
+                            fmt::format("expression of {}", destination()), source_of_rules, violations_);
 }
 
 void MoveRules::check(void (*rules)(MoveRules&)) {

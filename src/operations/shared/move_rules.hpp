@@ -43,7 +43,7 @@ class MoveRules {
   void check_shapes();
   /// That an expression is one line of at most max_expression printable characters.
   void check_expression(std::string_view text);
-  /// Numbers in g[…], where they are written out, must be dimensions of the destination.
+  /// That numbers in g[…] are dimensions of the destination.
   void check_coordinates(std::string_view expression);
   /// The rules of every move: views within their limits, then `rules`, the operation's own, then addresses
   /// and that the destination is written once.

@@ -31,7 +31,7 @@ Shape random_shape(Random& random, std::size_t rank, std::uint64_t least, std::u
 /// Any order of `rank` axes, two at least, but that in which they are.
 std::vector<std::uint32_t> random_axes(Random& random, std::size_t rank);
 
-/// Cases of which no two have the same label.
+/// Cases with different labels.
 class UniqueCases {
  public:
   /// Adds what `draw()` returns, drawn again while the list has its like.
@@ -47,5 +47,14 @@ class UniqueCases {
   std::set<std::string> labels_;
   std::vector<Case> cases_;
 };
+
+/// `count` different cases, each drawn by `draw(random)` from numbers that `seed` determines.
+template <class Draw>
+[[nodiscard]] std::vector<Case> draw_cases(std::size_t count, std::uint64_t seed, const Draw& draw) {
+  Random random(seed);
+  UniqueCases cases;
+  for (std::size_t k = 0; k < count; ++k) cases.add([&] { return draw(random); });
+  return cases.take();
+}
 
 }  // namespace bench

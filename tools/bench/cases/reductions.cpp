@@ -51,12 +51,8 @@ std::vector<Case> reductions(const RandomOptions& options) {
   using enum ElementType;
   std::vector<Case> cases;
   if (options.count > 0) {
-    Random random(options.seed);
-    UniqueCases unique;
-    for (std::size_t k = 0; k < options.count; ++k) {
-      unique.add([&] { return random_reduction(random, options.tiny); });
-    }
-    return unique.take();
+    return draw_cases(options.count, options.seed,
+                      [&](Random& random) { return random_reduction(random, options.tiny); });
   }
   const auto extent = [&](std::uint64_t n) { return options.tiny && n > 64 ? 8 + n % 61 : n; };
   const auto add = [&](ElementType type, std::vector<std::uint64_t> shape, std::vector<std::uint32_t> axes,

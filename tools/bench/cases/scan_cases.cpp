@@ -50,12 +50,8 @@ Case random_scan(Random& random, bool tiny) {
 
 std::vector<Case> scans(const RandomOptions& options) {
   if (options.count > 0) {
-    Random random(options.seed);
-    UniqueCases unique;
-    for (std::size_t k = 0; k < options.count; ++k) {
-      unique.add([&] { return random_scan(random, options.tiny); });
-    }
-    return unique.take();
+    return draw_cases(options.count, options.seed,
+                      [&](Random& random) { return random_scan(random, options.tiny); });
   }
   const auto n = [&](std::uint64_t extent) { return options.tiny && extent > 4 ? 2 + extent % 97 : extent; };
   const auto sum = [&](ElementType type, const Shape& shape, std::uint32_t axis) {
