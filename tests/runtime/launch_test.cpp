@@ -2,9 +2,9 @@
 #include "error_of.hpp"
 #include "families/tiles/tile_spec.hpp"
 #include "lib/allocations.hpp"
+#include "measurable.hpp"
 #include "plan/violations.hpp"
 #include "runtime/fake_device.hpp"
-#include "runtime/measurable.hpp"
 #include "runtime/seen_parameters.hpp"
 
 #include <tmajit/error.hpp>

@@ -1,6 +1,6 @@
 #include "error_of.hpp"
+#include "measurable.hpp"
 #include "runtime/fake_device.hpp"
-#include "runtime/measurable.hpp"
 #include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
