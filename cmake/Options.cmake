@@ -12,6 +12,13 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
+# Tests are compiled more often than they are waited for; what they test is compiled as always.
+if(TMAJIT_SANITIZE)
+  set(TMAJIT_TEST_OPTIONS -O0)
+else()
+  set(TMAJIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+endif()
+
 add_library(tmajit_options INTERFACE)
 add_library(tmajit::options ALIAS tmajit_options)
 target_compile_options(tmajit_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion

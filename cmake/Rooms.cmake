@@ -1,8 +1,11 @@
-# tmajit_compile_together(<target> [ALONE <file>…]): compiles several files of a target as one translation unit, which
-# parses shared headers once. ALONE lists files whose names clash with another file's.
+# tmajit_compile_together(<target> [AT_ONCE <n>] [ALONE <file>…]): compiles several files of a target, 8 or AT_ONCE, as one
+# translation unit, which parses shared headers once. ALONE lists files whose names clash with another file's.
 function(tmajit_compile_together target)
-  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  cmake_parse_arguments(arg "" "AT_ONCE" "ALONE" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  if(arg_AT_ONCE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_AT_ONCE})
+  endif()
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
@@ -18,6 +21,7 @@ function(tmajit_add_room room)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${TMAJIT_WALLS}/${room}/${room} SYMBOLIC)
   add_library(tmajit_${room} OBJECT ${arg_SOURCES} ${arg_ALONE})
   tmajit_compile_together(tmajit_${room} ALONE ${arg_ALONE})
+  tmajit_use_precompiled(tmajit_${room} room_headers)
   target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   foreach(seen ${room} ${arg_MAY_INCLUDE})
     target_include_directories(tmajit_${room} PRIVATE ${TMAJIT_WALLS}/${seen})
@@ -33,9 +37,9 @@ function(tmajit_add_test name)
   add_executable(test_${name} ${arg_SOURCES} ${arg_ALONE})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  # Tests are compiled more often than they are waited for; what they test is compiled as always.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(test_${name} PRIVATE ${TMAJIT_TEST_OPTIONS})
   tmajit_compile_together(test_${name} ALONE ${arg_ALONE})
+  tmajit_use_precompiled(test_${name} test_headers)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)

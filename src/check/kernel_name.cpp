@@ -15,11 +15,11 @@ std::string full_name(std::string_view symbol) {
 
 std::string shown_name(std::string_view symbol) {
   constexpr std::size_t most = 120;
-  std::string name = full_name(symbol);
+  const std::string name = full_name(symbol);
   if (name.size() <= most || name == symbol) return name;
   const std::size_t end = name.find_first_of("<(");
   if (end == std::string::npos) return name;  // a variable's symbol, which an entry may have
-  return name.substr(0, end) + (name[end] == '<' ? "<…>" : "(…)");
+  return std::string(name, 0, end) + (name[end] == '<' ? "<…>" : "(…)");
 }
 
 }  // namespace check

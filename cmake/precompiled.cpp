@@ -1,0 +1,1 @@
+// Compiles nothing itself: its target holds precompiled headers (Precompiled.cmake).
