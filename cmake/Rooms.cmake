@@ -1,8 +1,9 @@
 # tmajit_compile_together(<target> [AT_ONCE <n>] [ALONE <file>…]): compiles several files of a target, 8 or AT_ONCE, as one
 # translation unit, which parses shared headers once. ALONE lists files whose names clash with another file's.
+option(TMAJIT_COMPILE_TOGETHER "Compile several files as one" ON)
 function(tmajit_compile_together target)
   cmake_parse_arguments(arg "" "AT_ONCE" "ALONE" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TMAJIT_COMPILE_TOGETHER})
   if(arg_AT_ONCE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${arg_AT_ONCE})
   endif()

@@ -6,7 +6,7 @@ using namespace tmajit;
 
 namespace {
 
-constexpr std::string_view log =
+constexpr std::string_view ptxas_log =
     "ptxas info    : 24 bytes gmem\n"
     "ptxas info    : Compiling entry function 'other' for 'sm_90a'\n"
     "ptxas info    : Function properties for other\n"
@@ -22,7 +22,7 @@ constexpr std::string_view log =
 }  // namespace
 
 TEST_CASE("the report of one kernel is read") {
-  const auto k = parse_resources(log, "k");
+  const auto k = parse_resources(ptxas_log, "k");
   REQUIRE(k);
   CHECK(k->registers == 19);
   CHECK(k->spill_store_bytes == 20);
@@ -30,12 +30,12 @@ TEST_CASE("the report of one kernel is read") {
   CHECK(k->stack_bytes == 32);
   CHECK(k->static_shared_bytes == 1032);
   CHECK(k->barriers == 1);
-  CHECK(parse_resources(log, "other")->static_shared_bytes == 6);
+  CHECK(parse_resources(ptxas_log, "other")->static_shared_bytes == 6);
 }
 
 TEST_CASE("no report is no report") {
-  CHECK_FALSE(parse_resources(log, "helper"));
-  CHECK_FALSE(parse_resources(log, ""));
+  CHECK_FALSE(parse_resources(ptxas_log, "helper"));
+  CHECK_FALSE(parse_resources(ptxas_log, ""));
   CHECK_FALSE(parse_resources("", "k"));
 }
 
