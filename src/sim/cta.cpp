@@ -74,9 +74,10 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       engine(*this),
       small_copies(*this),
       random(all.options.seed),
-      shared_bytes_((program.static_shared_bytes + launch.shape.shared_bytes + 15) / 16 * 16),
-      shared_(shared_bytes_),
-      shadow_(shared_bytes_),
+      shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
+      // The engine's pieces of 16 bytes are whole in memory, too; nothing reaches what lies beyond the end.
+      shared_((shared_bytes_ + 15) / 16 * 16),
+      shadow_(shared_.size()),
       writers_(shared_bytes_ / 4 + 4),
       loaded_(shared_bytes_ / 16 + 1),
       fences_(volume(launch.shape.block)) {

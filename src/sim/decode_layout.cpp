@@ -185,8 +185,10 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       place_variable(*variable);
     }
   }
-  program_.static_shared_bytes =
-      static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
+  if (!dynamic.empty()) {
+    program_.static_shared_bytes =
+        static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
+  }
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
   place_addresses();

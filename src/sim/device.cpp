@@ -12,8 +12,11 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <new>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
@@ -26,11 +29,55 @@ namespace {
 constexpr std::uint64_t alignment = 512;
 constexpr std::uint64_t guard_bytes = 64 * 1024;
 
+/// A range of addresses, and of streams' names, that no other device of this process has at the same time:
+/// what belongs to one device is unknown to another. The lowest that is free, so that runs are alike.
+class DeviceRange {
+ public:
+  DeviceRange() {
+    Taken& taken = all();
+    const std::lock_guard lock(taken.mutex);
+    while (number_ < taken.numbers.size() && taken.numbers[number_]) ++number_;
+    if (number_ == taken.numbers.size()) taken.numbers.push_back(true);
+    taken.numbers[number_] = true;
+  }
+  ~DeviceRange() {
+    Taken& taken = all();
+    const std::lock_guard lock(taken.mutex);
+    taken.numbers[number_] = false;
+  }
+  DeviceRange(const DeviceRange&) = delete;
+  DeviceRange& operator=(const DeviceRange&) = delete;
+
+  [[nodiscard]] std::uint64_t first_address() const noexcept {
+    return global_begin + number_ % addresses * range_bytes;
+  }
+  /// Stream `n`, from 1.
+  [[nodiscard]] Stream stream(std::uint64_t n) const noexcept {
+    return reinterpret_cast<Stream>((number_ << 32U) + n * 16);
+  }
+
+ private:
+  // Addresses of global memory have 47 bits. Devices beyond the last range share addresses.
+  static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
+  static constexpr std::uint64_t addresses = 120;
+
+  struct Taken {
+    std::mutex mutex;
+    std::vector<bool> numbers;
+  };
+  /// The process has one space of addresses. Never destroyed, for devices may outlive static objects.
+  static Taken& all() {
+    static auto* const taken = new Taken;
+    return *taken;
+  }
+  std::size_t number_ = 0;
+};
+
 /// The allocations of a device. Addresses are never given out twice and lie far apart, so that an access past
 /// an end or after a free meets nothing. Thread-safe.
 class GlobalMemory {
  public:
-  explicit GlobalMemory(std::uint64_t capacity) : capacity_(capacity) {}
+  GlobalMemory(std::uint64_t capacity, std::uint64_t first) : capacity_(capacity), next_(first) {}
 
   /// At an address that is `past` bytes more than a multiple of `alignment`. Throws Error{out_of_memory}.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
@@ -54,15 +101,17 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
-  /// Does nothing in a forked child: a thread that is not there may have held the lock when its parent
-  /// forked, and the child's memory is a copy that ends with it.
-  void free(std::uint64_t address) noexcept {
-    if (::getpid() != owner_) return;
+  /// Returns whether there was an allocation at that address. Does nothing in a forked child: a thread that
+  /// is not there may have held the lock when its parent forked, and the child's memory is a copy that ends
+  /// with it.
+  bool free(std::uint64_t address) noexcept {
+    if (::getpid() != owner_) return true;
     const std::lock_guard lock(mutex_);
     const auto found = regions_.find(address);
-    if (found == regions_.end()) return;
+    if (found == regions_.end()) return false;
     used_ -= std::min(used_, found->second.bytes);
     regions_.erase(found);
+    return true;
   }
   /// The bytes at `address`; throws Error{invalid_argument} unless all lie in one allocation. The allocation
   /// stays alive as long as the pointer.
@@ -94,7 +143,7 @@ class GlobalMemory {
   const ::pid_t owner_ = ::getpid();
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
-  std::uint64_t next_ = global_begin;
+  std::uint64_t next_;
   std::map<std::uint64_t, Region> regions_;
 };
 
@@ -125,9 +174,11 @@ class OwnMemory {
 
 /// What launches and devices share; kernels may outlive neither.
 struct State {
-  explicit State(const SimOptions& all) : options(all), memory(all.memory_bytes), heap(all.heap_bytes) {}
+  explicit State(const SimOptions& all)
+      : options(all), memory(all.memory_bytes, range.first_address()), heap(all.heap_bytes) {}
 
   SimOptions options;
+  DeviceRange range;
   GlobalMemory memory;
   DeviceHeap heap;
   TensorMaps maps;
@@ -135,7 +186,33 @@ struct State {
   std::mutex mutex;  // one launch at a time, and what follows
   std::vector<Report> reports;
   std::vector<Report> pending;  ///< of launches since the last synchronize()
+  std::set<Stream> created;     ///< streams that are not destroyed
+  std::uint64_t streams_created = 0;
   std::uint64_t thread_instructions = 0;
+
+  /// Throws Error{invalid_argument} for a stream of another device, or one that was destroyed. Null and the
+  /// driver's two names of default streams are every device's.
+  void require_stream(Stream stream) {
+    if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return;
+    const std::lock_guard lock(mutex);
+    if (created.contains(stream)) return;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stream {} is no stream of this simulated device: another device created it, or it "
+                    "was destroyed",
+                    fmt::ptr(stream)));
+  }
+
+  /// A mistake of the host, for the next synchronize().
+  void report_host(check::RuleId rule, const std::string& found) {
+    if (std::ranges::find(options.allowed, rule->id) != options.allowed.end()) return;
+    Report report;
+    check::describe(report, rule, found, {}, {});
+    const std::lock_guard lock(mutex);
+    if (options.sink) options.sink(report);
+    reports.push_back(report);
+    pending.push_back(std::move(report));
+  }
 
   void run(const std::shared_ptr<const Program>& loaded, const LaunchShape& shape,
            std::span<void* const> parameters, std::uint64_t ctas_at_once, Stream stream) {
@@ -197,6 +274,7 @@ class SimKernel final : public LoadedKernel {
   }
 
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override {
+    state_->require_stream(stream);
     const std::uint64_t threads = volume(shape.block);
     const auto refuse = [&](const std::string& why) {
       throw Error(ErrorCode::device_failed,
@@ -347,13 +425,19 @@ class Simulator final : public SimDevice,
 
  private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override { return state_->memory.allocate(bytes); }
-  void free(DevicePtr pointer) noexcept override { state_->memory.free(pointer); }
+  void free(DevicePtr pointer) noexcept override {
+    if (pointer == 0 || state_->memory.free(pointer)) return;
+    state_->report_host(
+        "host.free", fmt::format("the host frees {:#x}, where no allocation of this device begins", pointer));
+  }
   void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) override {
+    state_->require_stream(stream);
     state_->streams.finish(stream);
     if (!source.empty())
       std::memcpy(state_->memory.at(destination, source.size()).get(), source.data(), source.size());
   }
   void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override {
+    state_->require_stream(stream);
     state_->streams.finish(stream);
     if (!destination.empty()) {
       std::memcpy(destination.data(), state_->memory.at(source, destination.size()).get(),
@@ -361,15 +445,18 @@ class Simulator final : public SimDevice,
     }
   }
   void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override {
+    state_->require_stream(stream);
     state_->streams.finish(stream);
     std::memmove(state_->memory.at(destination, bytes).get(), state_->memory.at(source, bytes).get(), bytes);
   }
   void fill(DevicePtr destination, std::byte value, std::uint64_t bytes, Stream stream) override {
+    state_->require_stream(stream);
     state_->streams.finish(stream);
     std::memset(state_->memory.at(destination, bytes).get(), std::to_integer<int>(value), bytes);
   }
 
   void synchronize(Stream stream) override {
+    state_->require_stream(stream);
     state_->streams.finish(stream);
     std::vector<Report> reports;
     {
@@ -389,9 +476,18 @@ class Simulator final : public SimDevice,
   [[nodiscard]] Stream create() override {
     const std::lock_guard lock(state_->mutex);
     // A stream is a name only: every launch runs at once.
-    return reinterpret_cast<Stream>(++streams_ * 16);
+    return *state_->created.insert(state_->range.stream(++state_->streams_created)).first;
   }
-  void destroy(Stream stream) noexcept override { state_->streams.finish(stream); }
+  void destroy(Stream stream) noexcept override {
+    state_->streams.finish(stream);
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (stream == nullptr || state_->created.erase(stream) != 0) return;
+    }
+    state_->report_host(
+        "host.stream",
+        fmt::format("the host destroys stream {}, which this device does not have", fmt::ptr(stream)));
+  }
   [[nodiscard]] std::vector<float> time(Stream, std::uint32_t repeats,
                                         const std::function<void()>& work) override {
     std::vector<float> times;
@@ -422,7 +518,6 @@ class Simulator final : public SimDevice,
 
   std::shared_ptr<State> state_;
   DeviceInfo info_;
-  std::uintptr_t streams_ = 0;
 };
 
 }  // namespace

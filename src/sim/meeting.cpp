@@ -120,11 +120,12 @@ std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const
 bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   bool fresh = true;
   bool delivered = true;
-  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
-    for (std::uint32_t i = 0; i < bytes; ++i) {
+  for_each_stored(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes; ++i)
       fresh = fresh && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
-      delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
-    }
+  });
+  for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes; ++i) delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
   });
   if (!fresh) {
     warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");

@@ -190,6 +190,18 @@ TEST_CASE("findings are printed as JUnit's XML") {
                  ContainsSubstring("</failure></testcase>"));
 }
 
+TEST_CASE("found: a module without a kernel is clean, which --require-kernel refuses") {
+  const Folder folder;
+  const std::string file = folder / "none.ptx";
+  write_file(file, ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .func f() { ret; }\n");
+  CHECK(jitc::test::jitc({"lint", file}).status == 0);
+  const auto refused = jitc::test::jitc({"lint", file, "--require-kernel"});
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("none.ptx has no kernel"));
+  write_file(file, kernel);
+  CHECK(jitc::test::jitc({"lint", file, "--require-kernel"}).status == 0);
+}
+
 TEST_CASE("a text that is no PTX has findings") {
   const Folder folder;
   write_file(folder / "a.ptx", "int main() {}\n");

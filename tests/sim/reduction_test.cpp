@@ -142,6 +142,18 @@ TEST_CASE("tensor reductions take the type of the map, and leave out what is out
   }
 }
 
+TEST_CASE("found: what a store takes nowhere need not be written") {
+  // The box has 4 rows of 8 words, the tensor 2: its 16 words are of the first 16 threads.
+  const auto written_by = [](const std::string& threads) {
+    std::string body = reduce_tile("add", "{0, 0}");
+    const std::string store = "st.shared.u32 [%r6], %r7;\n";
+    body.replace(body.find(store), store.size(), "setp.lt.u32 %p2, %r1, " + threads + ";\n@%p2 " + store);
+    return run(body, {.grid = 1, .cluster = 1, .maps = {map_of(ElementType::u32, 2, 8)}});
+  };
+  expect_clean(written_by("16"));
+  expect_only(written_by("15"), "store.uninitialised");
+}
+
 TEST_CASE("a tensor reduction that its map's type does not have") {
   const auto of = [](ElementType type, const std::string& operation) {
     return run(reduce_tile(operation, "{0, 0}"), {.grid = 1, .cluster = 1, .maps = {map_of(type, 8, 16)}});

@@ -17,14 +17,15 @@ struct Outcome {
 
 /// Runs a kernel that takes the address of 4096 bytes.
 Outcome run(const std::string& body, std::uint32_t threads = 32, const std::string& before = "",
-            SimOptions options = {}) {
+            SimOptions options = {}, std::uint32_t shared_bytes = 1024) {
   options.threads = 1;
   const auto sim = make_sim_device(options);
   const auto kernel = sim->kernels().load(tests::module_of(body, 1, before));
   const Buffer buffer(sim, 4096);
   std::uint64_t address = buffer.address();
   void* const parameters[] = {&address};
-  kernel->launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = 1024}, parameters, nullptr);
+  kernel->launch({.grid = {1, 1, 1}, .block = {threads, 1, 1}, .shared_bytes = shared_bytes}, parameters,
+                 nullptr);
   Outcome outcome{sim->reports(), {}};
   try {
     sim->streams().synchronize(nullptr);
@@ -73,6 +74,16 @@ TEST_CASE("accesses outside memory") {
   SECTION("shared, past the end") {
     expect_rule(run(registers + "mov.u32 %r2, smem;\nst.shared.u32 [%r2+1024], %r1;\nret;", 32, shared),
                 "shared.out-of-bounds", 13);
+  }
+  SECTION("found: shared, past an end between two multiples of 16") {
+    const std::string past = registers + "mov.u32 %r2, odd;\nst.shared.u32 [%r2+252], %r1;\nret;";
+    const std::string inside = registers + "mov.u32 %r2, odd;\nst.shared.u32 [%r2+248], %r1;\nret;";
+    const std::string odd = ".shared .align 4 .b8 odd[252];\n";
+    expect_rule(run(past, 1, odd, {}, 0), "shared.out-of-bounds", 13);
+    CHECK(run(inside, 1, odd, {}, 0).reports.empty());
+    const std::string dynamic = ".extern .shared .align 4 .b8 odd[];\n";
+    expect_rule(run(past, 1, dynamic, {}, 252), "shared.out-of-bounds", 13);
+    CHECK(run(past, 1, dynamic, {}, 256).reports.empty());
   }
   SECTION("a parameter cannot be written") {
     expect_rule(run(registers + "mov.u64 %rd2, p0;\ncvta.param.u64 %rd2, %rd2;\nst.u32 [%rd2], %r1;\nret;"),

@@ -43,6 +43,7 @@ struct LintCommand {
   std::vector<std::string> allow_files;
   std::string fail_on = "advice";
   std::string format = "text";
+  bool require_kernel = false;
 };
 
 /// A module to look at, and what is known of it besides its text.
@@ -240,6 +241,11 @@ int lint(const LintCommand& command, bool json) {
   const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (command.require_kernel && result.kernels.empty()) {
+    refuse(
+        "{} has no kernel, so that nothing was checked; a template is a kernel only where it is instantiated",
+        subject.options.name);
+  }
   const auto least = least_that_fails(command);
   const bool failed =
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
@@ -334,6 +340,8 @@ void add_lint_command(CLI::App& app, Session& session) {
            "kernels "
            "that work leave out) or mistake")
       ->check(one_of({"advice", "omission", "mistake"}));
+  rules.add_flag("--require-kernel", options->require_kernel,
+                 "It is an error, exit code 2, if there is no kernel to check");
   add_format_option(rules, options->format);
   command.footer(
       "Exit code: 0 clean, 1 findings, 2 wrong usage, 3 could not. What is not certain is not reported.\n\n"

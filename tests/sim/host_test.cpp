@@ -1,0 +1,108 @@
+/// Mistakes of the host: memory and streams that a simulated device does not have.
+#include <tmajit/device.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// What the next synchronize() throws.
+std::string reported(Device& device) {
+  try {
+    device.streams().synchronize(nullptr);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::device_failed);
+    return error.what();
+  }
+  return {};
+}
+
+template <class Call>
+std::string refused(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("found: memory that is freed twice, or was never given, is reported") {
+  const auto device = make_sim_device();
+  const DevicePtr address = device->memory().allocate(64);
+  device->memory().free(address);
+  CHECK(reported(*device).empty());
+  device->memory().free(address);
+  CHECK_THAT(reported(*device), ContainsSubstring("host.free"));
+  CHECK(reported(*device).empty());
+  const DevicePtr other = device->memory().allocate(64);
+  device->memory().free(other + 16);
+  CHECK_THAT(reported(*device), ContainsSubstring("where no allocation of this device begins"));
+  device->memory().free(other);
+  device->memory().free(0);  // as cuMemFree takes it
+  CHECK(reported(*device).empty());
+  CHECK(device->reports().size() == 2);
+}
+
+TEST_CASE("a mistake of the host can be allowed") {
+  const auto device = make_sim_device({.allowed = {"host.free"}});
+  device->memory().free(64);
+  CHECK(reported(*device).empty());
+}
+
+TEST_CASE("found: streams that a device does not have are refused, and their destruction is reported") {
+  const auto device = make_sim_device();
+  const auto other = make_sim_device();
+  const Stream stream = device->streams().create();
+  const Stream foreign = other->streams().create();
+  CHECK(stream != foreign);
+  std::array<std::byte, 16> bytes{};
+  const Buffer buffer(device, bytes.size());
+  const auto use = [&](Stream at) {
+    return refused([&] { device->memory().copy_in(buffer.address(), bytes, at); });
+  };
+  CHECK(use(stream).empty());
+  CHECK(use(nullptr).empty());
+  CHECK_THAT(use(foreign), ContainsSubstring("is no stream of this simulated device"));
+  CHECK_THAT(refused([&] { device->streams().synchronize(foreign); }), ContainsSubstring("is no stream"));
+  device->streams().destroy(stream);
+  CHECK_THAT(use(stream), ContainsSubstring("it was destroyed"));
+  CHECK(reported(*device).empty());
+  device->streams().destroy(stream);
+  CHECK_THAT(reported(*device), ContainsSubstring("host.stream"));
+}
+
+TEST_CASE("found: devices have addresses of their own, and one does not know another's") {
+  std::vector<std::shared_ptr<SimDevice>> devices;
+  std::vector<Buffer> buffers;
+  for (int i = 0; i < 5; ++i) {
+    devices.push_back(make_sim_device());
+    buffers.emplace_back(devices.back(), std::uint64_t{1} << 20);
+    std::array<std::byte, 16> bytes{};
+    for (int other = 0; other < i; ++other) {
+      CHECK(buffers[static_cast<std::size_t>(other)].address() != buffers.back().address());
+      CHECK_THAT(refused([&] {
+                   devices.back()->memory().copy_out(
+                       bytes, buffers[static_cast<std::size_t>(other)].address(), nullptr);
+                 }),
+                 ContainsSubstring("do not lie in one allocation"));
+    }
+  }
+}
+
+TEST_CASE("devices one after the other have the same addresses") {
+  const auto first = [] { return Buffer(make_sim_device(), 64).address(); };
+  CHECK(first() == first());
+}
