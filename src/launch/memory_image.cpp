@@ -100,13 +100,21 @@ MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
     if (steps != 0 && step > most / steps) side = most + 1;
     if (side <= most) side += steps * step;
     if (side > most) {
-      fail(ErrorCode::unsupported,
-           "shape {} with strides {} reaches over more than {} elements, which no device's memory holds",
-           fmt::join(extents(view), "x"), fmt::join(strides(view), ","), most);
+      throw SpecError({{.rule = "view.reach",
+                        .subject = fmt::format("strides of shape {}", fmt::join(extents(view), "x")),
+                        .found = fmt::format("{}", fmt::join(strides(view), ",")),
+                        .need = fmt::format("at most {} elements from the first one to the last", most),
+                        .legal = "smaller strides",
+                        .source = "tmajit, memory of a device"}});
     }
   }
   if (offset > most) {
-    fail(ErrorCode::unsupported, "an offset of {} elements; the most is {}", offset, most);
+    throw SpecError({{.rule = "view.reach",
+                      .subject = "offset",
+                      .found = fmt::format("{} elements", offset),
+                      .need = fmt::format("at most {}", most),
+                      .legal = fmt::format("{}", most),
+                      .source = "tmajit, memory of a device"}});
   }
   const std::uint64_t size = size_of(view.type);
   return {.first = (before + offset) * size, .bytes = (before + offset + after) * size};

@@ -92,7 +92,7 @@ class Literal {
 [[noreturn]] void wrong_type(std::string_view descr, std::string_view why) {
   refuse(
       "elements of NumPy type '{}' {}. Legal are integers of 1, 2, 4 and 8 bytes, floats of "
-      "2, 4 and 8 bytes, and booleans.",
+      "2, 4 and 8 bytes, booleans, and bfloat16, float8_e4m3fn and float8_e5m2 of ml_dtypes.",
       descr, why);
 }
 
@@ -124,9 +124,8 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   if (rest.drop_front().getAsInteger(10, size) || size == 0) {
     damaged("its element type '{}' is not one NumPy writes", descr);
   }
-  const bool known = header.kind == 'b'   ? size == 1
-                     : header.kind == 'f' ? size == 2 || size == 4 || size == 8
-                                          : size <= 8 && std::has_single_bit(size);
+  // A float of one byte is float8_e5m2 of ml_dtypes, which registers it as one.
+  const bool known = header.kind == 'b' ? size == 1 : size <= 8 && std::has_single_bit(size);
   if (!known) wrong_type(descr, fmt::format("have {} bytes", size));
   header.item_bytes = size;
   header.big_endian = size > 1 && (order == '>' || (order == '=' && std::endian::native == std::endian::big));
@@ -224,6 +223,7 @@ std::string_view npy_descr(ElementType type) {
 
 ElementType natural_type(const NpyHeader& header) {
   if (header.kind == 'b') return ElementType::u8;
+  if (header.kind == 'f' && header.item_bytes == 1) return ElementType::e5m2;
   if (header.kind != 'V') {
     static constexpr auto types = all_element_types;  // the libraries share no variable
     for (const auto type : types) {
@@ -235,6 +235,20 @@ ElementType natural_type(const NpyHeader& header) {
          header.descr);
 }
 
+namespace {
+
+/// Empty for a type that NumPy has itself.
+std::string_view name_in_ml_dtypes(ElementType type) {
+  switch (type) {
+    case ElementType::bf16: return "bfloat16";
+    case ElementType::e4m3: return "float8_e4m3fn";
+    case ElementType::e5m2: return "float8_e5m2";
+    default: return {};
+  }
+}
+
+}  // namespace
+
 void check_type(const NpyHeader& header, ElementType type) {
   const auto descr = npy_descr(type);
   bool fits = header.item_bytes == size_of(type);
@@ -242,7 +256,8 @@ void check_type(const NpyHeader& header, ElementType type) {
     case ElementType::bf16:
     case ElementType::e4m3:
     case ElementType::e5m2:
-      fits = fits && (header.kind == 'u' || header.kind == 'i' || header.kind == 'V');
+      fits = fits && (header.kind == 'u' || header.kind == 'i' || header.kind == 'V' ||
+                      (header.kind == 'f' && type == ElementType::e5m2));
       break;
     case ElementType::f32_ftz:
     case ElementType::tf32:
@@ -251,10 +266,15 @@ void check_type(const NpyHeader& header, ElementType type) {
     default: fits = fits && (header.kind == descr[1] || header.kind == 'V');
   }
   if (fits) return;
-  refuse(
-      "its elements are of NumPy type '{}', but {} takes '{}'; convert with a.astype('{}'), or "
-      "reinterpret the bits with a.view('{}')",
-      header.descr, name(type), descr, descr.substr(1), descr.substr(1));
+  // A type that NumPy itself lacks: a.astype() of the integers that hold its bits would give whole numbers.
+  const std::string_view of_ml_dtypes = name_in_ml_dtypes(type);
+  const std::string dtype =
+      of_ml_dtypes.empty() ? fmt::format("'{}'", descr.substr(1)) : fmt::format("ml_dtypes.{}", of_ml_dtypes);
+  const std::string of_bits = header.item_bytes == size_of(type)
+                                  ? fmt::format("; a.view({}) takes the bits for values of that type", dtype)
+                                  : "";
+  refuse("its elements are of NumPy type '{}', but {} is {}; a.astype({}) converts the values{}",
+         header.descr, name(type), dtype, dtype, of_bits);
 }
 
 std::vector<std::int64_t> c_order(std::span<const std::uint64_t> shape) {

@@ -160,12 +160,17 @@ TEST_CASE("a file's elements are taken as its own type, or as bits of a type tha
   CHECK(natural_type(header("|b1")) == ElementType::u8);
   CHECK(natural_type(header(">f4")) == ElementType::f32);
   CHECK(natural_type(header("<f8")) == ElementType::f64);
+  CHECK(natural_type(header("<f1")) == ElementType::e5m2);  // as ml_dtypes saves it
   CHECK_THROWS_MATCHES(natural_type(header("<V2")), Error, MessageMatches(ContainsSubstring("--dtype")));
 
   CHECK_NOTHROW(check_type(header("<u2"), ElementType::bf16));
   CHECK_NOTHROW(check_type(header("<i2"), ElementType::bf16));
   CHECK_NOTHROW(check_type(header("|V2"), ElementType::bf16));
   CHECK_NOTHROW(check_type(header("|u1"), ElementType::e4m3));
+  CHECK_NOTHROW(check_type(header("<f1"), ElementType::e5m2));
+  CHECK_NOTHROW(check_type(header("|V1"), ElementType::e5m2));
+  CHECK_NOTHROW(check_type(header("|V1"), ElementType::e4m3));
+  CHECK_THROWS(check_type(header("<f1"), ElementType::e4m3));
   CHECK_NOTHROW(check_type(header("<f4"), ElementType::tf32));
   CHECK_NOTHROW(check_type(header("<u4"), ElementType::f32_ftz));
   CHECK_THROWS_AS(check_type(header("<f2"), ElementType::bf16), Error);
@@ -175,6 +180,12 @@ TEST_CASE("a file's elements are taken as its own type, or as bits of a type tha
   CHECK_THROWS_AS(check_type(header("<i4"), ElementType::u32), Error);
   CHECK_THROWS_MATCHES(check_type(header("<f4"), ElementType::f16), Error,
                        MessageMatches(ContainsSubstring("astype('f2')")));
+  // Found: a.astype('u2') of values, which would make whole numbers of them.
+  CHECK_THROWS_MATCHES(check_type(header("<f4"), ElementType::bf16), Error,
+                       MessageMatches(ContainsSubstring("a.astype(ml_dtypes.bfloat16) converts the values") &&
+                                      !ContainsSubstring("view")));
+  CHECK_THROWS_MATCHES(check_type(header("<f2"), ElementType::bf16), Error,
+                       MessageMatches(ContainsSubstring("a.view(ml_dtypes.bfloat16) takes the bits")));
 }
 
 TEST_CASE("errors name the file") {

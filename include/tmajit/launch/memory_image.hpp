@@ -29,8 +29,8 @@ struct MemorySpan {
   std::uint64_t first = 0;  ///< bytes before the element with all indices 0
   std::uint64_t bytes = 0;  ///< size of the range; 0 if the view has no element
 
-  /// The range of `view` with `offset` further elements in front. Throws Error{unsupported} beyond 2^48
-  /// bytes, more than any device has.
+  /// The range of `view` with `offset` further elements in front. Throws SpecError beyond 2^48 bytes,
+  /// more than any device has.
   [[nodiscard]] TMAJIT_API static MemorySpan of(const TensorView& view, std::uint64_t offset);
 };
 
