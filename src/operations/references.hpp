@@ -1,8 +1,13 @@
 #pragma once
 
+#include "reference/walk.hpp"
+
 #include <tmajit/operation.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace reference {
@@ -18,14 +23,17 @@ enum class Rounding : std::uint8_t {
 /// How one operation is computed on the CPU, element by element, by its definition alone. It shares no code
 /// with the kernels. Tensors of moves are in host memory: `address` is a host pointer.
 struct OperationReference {
-  void (*compute)(const tmajit::Move& move) = nullptr;
+  /// Computes that part of the destination, and writes nothing else.
+  void (*compute)(const tmajit::Move& move, const Part& part) = nullptr;
   /// Whether compute() understands a move's expressions; null: it has none.
   bool (*understands)(const tmajit::Move& move) = nullptr;
   /// Null: Rounding::never.
   Rounding (*rounding)(const tmajit::Move& move) = nullptr;
-  /// How far each element of the destination, in row-major order, may lie from compute()'s; null or an empty
+  /// How far each element of that part, in row-major order, may lie from compute()'s; null or an empty
   /// list: `rounding` alone says.
-  std::vector<double> (*allowed_errors)(const tmajit::Move& move) = nullptr;
+  std::vector<double> (*allowed_errors)(const tmajit::Move& move, const Part& part) = nullptr;
+  /// How many elements compute() reads for that part; null: one of each source for each of its elements.
+  std::uint64_t (*reads)(const tmajit::Move& move, const Part& part) = nullptr;
 };
 
 // One function an operation, found by its descriptor. A descriptor without one does not compile.
@@ -42,10 +50,17 @@ struct OperationReference {
 
 /// Whether compute() understands the move: it evaluates no expression but those that `understands` names.
 [[nodiscard]] bool understands(const tmajit::Move& move);
-/// Computes a move in host memory.
+/// Computes a move, or a part of its destination, in host memory.
 void compute(const tmajit::Move& move);
+void compute(const tmajit::Move& move, const Part& part);
 [[nodiscard]] Rounding rounding_of(const tmajit::Move& move);
-[[nodiscard]] std::vector<double> allowed_errors(const tmajit::Move& move);
+[[nodiscard]] std::vector<double> allowed_errors(const tmajit::Move& move, const Part& part);
+[[nodiscard]] std::uint64_t reads_of(const tmajit::Move& move, const Part& part);
+
+/// Whether an element that a kernel wrote is as good as the one that compute() made. `allowed_error` is the
+/// element's of allowed_errors(), if there are any.
+[[nodiscard]] bool is_right(tmajit::ElementType type, Rounding rounding, std::optional<double> allowed_error,
+                            const std::byte* wanted, const std::byte* found);
 
 /// Whether an expression is its source's value: "x", or empty.
 [[nodiscard]] bool is_identity(const std::string& expression);

@@ -32,12 +32,7 @@ std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation op
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
-  std::vector<KernelPlan> plans;
-  if (operation.one_launch) {
-    plans.push_back(plan_ragged(operation.destinations, operation.sources, 0, options.chip).kernel);
-  } else {
-    plans = plan(operation, options);
-  }
+  std::vector<KernelPlan> plans = plan(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
   auto made = std::make_shared<MovePlan::State>();

@@ -7,6 +7,7 @@
 #include "spec/chip_rules.hpp"
 
 #include <tmajit/plan.hpp>
+#include <tmajit/ragged.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -95,6 +96,8 @@ KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
 }  // namespace
 
 std::vector<KernelPlan> plan(const Operation& operation, const PlanOptions& options) {
+  if (operation.one_launch)
+    return {plan_ragged(operation.destinations, operation.sources, 0, options.chip).kernel};
   check_operation(operation.moves);
   std::vector<KernelPlan> plans;
   for (const Move& move : operation.moves) {

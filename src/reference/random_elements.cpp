@@ -13,7 +13,7 @@ namespace {
 using tmajit::ElementType;
 
 constexpr std::uint64_t word = sizeof(std::uint64_t);
-constexpr std::uint64_t period_bytes = 524287 * word;  // a prime, 2^19 − 1
+constexpr std::uint64_t period_bytes = 1021ULL * 4096;  // a prime number of pages
 
 SmallFloat format_of(ElementType type) {
   switch (type) {

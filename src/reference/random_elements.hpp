@@ -25,8 +25,8 @@ class RandomElements {
 };
 
 /// Data for tensors of any size, of which the host keeps a few megabytes: random elements that repeat after a
-/// prime number of 8-byte words, so that a wrong index, off by extents and products of extents, meets other
-/// bytes.
+/// prime number of pages of memory, so that a wrong index, off by extents and products of extents, meets
+/// other bytes.
 class Pattern {
  public:
   Pattern(tmajit::ElementType type, std::uint64_t seed);

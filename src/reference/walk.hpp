@@ -23,6 +23,78 @@ namespace reference {
   return reinterpret_cast<std::byte*>(tensor.address + static_cast<tmajit::DevicePtr>(bytes));
 }
 
+/// An index of an element, or extents; entries beyond a tensor's rank are 0.
+using Index = std::array<std::uint64_t, tmajit::max_view_rank>;
+
+/// A box of a tensor's elements.
+struct Part {
+  Index first{};
+  Index count{};
+};
+
+[[nodiscard]] inline Part whole(const tmajit::TensorView& view) {
+  Part part;
+  for (std::uint32_t d = 0; d < view.rank; ++d) part.count.at(d) = view.shape.at(d);
+  return part;
+}
+
+[[nodiscard]] inline std::uint64_t element_count(const Part& part, std::uint32_t rank) {
+  std::uint64_t count = 1;
+  for (std::uint32_t d = 0; d < rank; ++d) count *= part.count.at(d);
+  return count;
+}
+
+/// The offset in elements of the element of that index from the view's first one.
+[[nodiscard]] inline std::int64_t offset_of(const tmajit::TensorView& view, const Index& index) {
+  std::int64_t offset = 0;
+  for (std::uint32_t d = 0; d < view.rank; ++d)
+    offset += static_cast<std::int64_t>(index.at(d)) * view.strides.at(d);
+  return offset;
+}
+
+/// The elements of that part alone.
+[[nodiscard]] inline tmajit::Tensor part_of(const tmajit::Tensor& tensor, const Part& part) {
+  tmajit::Tensor result = tensor;
+  result.address =
+      reinterpret_cast<tmajit::DevicePtr>(element_at(tensor, offset_of(tensor.view, part.first)));
+  for (std::uint32_t d = 0; d < tensor.view.rank; ++d) result.view.shape.at(d) = part.count.at(d);
+  return result;
+}
+
+/// A tensor of the rank and shape of `like` of which only that part is in memory: in `elements`, densely, in
+/// row-major order.
+[[nodiscard]] inline tmajit::Tensor only_part(const tmajit::TensorView& like, const Part& part,
+                                              tmajit::ElementType type, void* elements) {
+  tmajit::Tensor result{like, reinterpret_cast<tmajit::DevicePtr>(elements)};
+  result.view.type = type;
+  std::int64_t stride = 1;
+  for (std::uint32_t d = like.rank; d-- > 0;) {
+    result.view.strides.at(d) = stride;
+    stride *= static_cast<std::int64_t>(part.count.at(d));
+  }
+  const std::int64_t before = offset_of(result.view, part.first);
+  result.address -= static_cast<tmajit::DevicePtr>(before * static_cast<std::int64_t>(size_of(type)));
+  return result;
+}
+
+/// Calls visit(index) for each element of a part of a tensor of that rank, in row-major order.
+template <class Visit>
+void for_each_index(std::uint32_t rank, const Part& part, const Visit& visit) {
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (part.count.at(d) == 0) return;
+  }
+  Index index = part.first;
+  for (;;) {
+    visit(index);
+    std::uint32_t d = rank;
+    for (; d > 0; --d) {
+      if (++index.at(d - 1) < part.first.at(d - 1) + part.count.at(d - 1)) break;
+      index.at(d - 1) = part.first.at(d - 1);
+    }
+    if (d == 0) return;
+  }
+}
+
 /// Calls visit(a, b) for each pair of elements of the same index of two tensors in host memory, in row-major
 /// order. `source` has the destination's shape.
 template <class Visit>

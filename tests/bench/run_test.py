@@ -77,9 +77,9 @@ class SimMachine:
     def reference(self, case, sources):
         source = sources[0].read()
         if case["operation"] == "permute":
-            return [{tuple(i[a] for a in case["axes"]): value for i, value in source.items()}]
-        starts = [part[0] for part in case["slices"]]
-        steps = [part[2] for part in case["slices"]]
+            return [{tuple(i[a] for a in case["arguments"]["axes"]): value for i, value in source.items()}]
+        starts = [part[0] for part in case["arguments"]["slices"]]
+        steps = [part[2] for part in case["arguments"]["slices"]]
         shape = case["destinations"][0]["shape"]
         return [{i: source[tuple(s + n * t for s, n, t in zip(starts, i, steps))]
                  for i in itertools.product(*map(range, shape))}]

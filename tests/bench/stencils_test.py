@@ -22,8 +22,8 @@ class Rows:
         return Rows([[factor * a for a in row] for row in self.rows])
 
 
-def case(text, boundary="zero", **more):
-    return {"text": text, "boundary": boundary, "sources": [{"shape": [3, 4]}], **more}
+def case(text, **arguments):
+    return {"arguments": {"expression": text, **arguments}, "sources": [{"shape": [3, 4]}]}
 
 
 class Stencils(unittest.TestCase):

@@ -190,6 +190,7 @@ RandomReduction random_reduction(std::uint64_t pattern, std::uint64_t variation,
     }
   }
   std::shuffle(axes.begin(), axes.end(), random);
+  if (axes.empty()) kept.clear();  // no axes: all of them
   result.what.axes = axes;
   const ElementType type = one_of(random, all_element_types);
   for (std::size_t s = 0; s < front.sources; ++s) {
@@ -226,6 +227,7 @@ RandomReduction dense_reduction(std::uint64_t seed, std::uint64_t most_elements)
       kept.push_back(shape[d]);
     }
   }
+  if (axes.empty()) kept.clear();  // no axes: all of them
   result.what.axes = axes;
   result.sources.push_back(
       {TensorView::contiguous(one_of(random, all_element_types), shape), between(random, 0, 20)});
@@ -260,6 +262,8 @@ std::string run_reduction(Runtime& runtime, const RandomReduction& reduction, st
   const Operation operation = operation::reduce(destination.on_device(), reduction.what, on_device);
   const std::vector<std::byte> before = destination.host;
   std::vector<std::int64_t> axes(reduction.what.axes.begin(), reduction.what.axes.end());
+  for (std::uint32_t d = 0; reduction.what.axes.empty() && d < on_host.front().view.rank; ++d)
+    axes.push_back(d);
   for (std::int64_t& axis : axes) axis += axis < 0 ? on_host.front().view.rank : 0;
   Bounds bounds{.least = before, .greatest = before};
   reference::reduce_bounds(destination.in(bounds.least), destination.in(bounds.greatest), on_host,

@@ -1,5 +1,12 @@
-/// Empty shapes: no command ends by a signal, and all commands agree.
+/// Extreme numbers and empty shapes: no command ends by a signal, and all commands agree.
+#include "reference/random.hpp"
 #include "subprocess.hpp"
+
+#include <tmajit/operations.hpp>
+
+#include <array>
+#include <cctype>
+#include <iostream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -20,8 +27,127 @@ void check_that_nothing_moves(const std::vector<std::string>& words) {
 
 }  // namespace
 
+TEST_CASE("sums of nothing are 0 in every command") {
+  const std::vector<std::string> words{"reduce", "--op", "sum", "--shape", "4x0", "--axes", "1"};
+  using Words = std::vector<std::string>;
+  CHECK(jitc::test::jitc(Words{"validate"} + words).status == 0);
+  CHECK(jitc::test::jitc(Words{"explain"} + words).status == 0);
+  CHECK(jitc::test::jitc(Words{"source"} + words).status == 0);
+  CHECK(jitc::test::jitc(simulated(words) + Words{"--check"}).status == 0);
+}
+
 TEST_CASE("found: im2col without channels and convolution without outputs are no-ops") {
   check_that_nothing_moves({"im2col", "--shape", "2x5x6x0", "--filter", "3x3"});
   check_that_nothing_moves({"im2col", "--shape", "0x5x6x4", "--filter", "3x3"});
   check_that_nothing_moves({"convolution", "--shape", "2x5x6x4", "--filter", "3x3", "--outputs", "0"});
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A small command of each operation.
+const std::vector<Words>& commands() {
+  static const std::vector<Words> all{
+      {"copy", "--shape", "4x6", "--strides", "6,1", "--offset", "0"},
+      {"permute", "--shape", "4x6", "--axes", "1,0"},
+      {"slice", "--shape", "4x6", "--slice", "1:3:1,0:6:2"},
+      {"flip", "--shape", "4x6", "--flip", "0"},
+      {"broadcast", "--shape", "4x1", "--broadcast", "4x6"},
+      {"pad", "--shape", "4x6", "--pad", "1,1:2,2", "--pad-value", "3"},
+      {"cast", "--shape", "4x6", "--out-dtype", "bf16", "--out-offset", "1"},
+      {"concat", "--shape", "4x6", "--axis", "0", "--parts", "1,3"},
+      {"split", "--shape", "4x6", "--axis", "0", "--parts", "1,3"},
+      {"map", "--shape", "4x6", "--expr", "x", "--out-strides", "6,1"},
+      {"stencil", "--shape", "4x6", "--expr", "x(1)", "--dims", "1"},
+      {"reduce", "--shape", "4x6", "--op", "sum", "--axes", "1"},
+      {"scan", "--shape", "4x6", "--op", "sum", "--axis", "1"},
+      {"copy_ragged", "--shape", "4x6", "--axis", "0", "--parts", "1,3"},
+      {"reduce_into", "--shape", "16x32", "--op", "add"},
+      {"im2col", "--shape", "2x6x5x4", "--filter", "3x3", "--pad", "1,1", "--window-step", "1,1",
+       "--dilation", "1,1"},
+      {"convolution", "--shape", "2x6x5x4", "--filter", "3x3", "--outputs", "3"}};
+  return all;
+}
+
+/// Where the numbers of a command stand: the word, and the digits in it.
+struct Number {
+  std::size_t word = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::vector<Number> numbers_of(const Words& words) {
+  std::vector<Number> found;
+  for (std::size_t word = 2; word < words.size(); word += 2) {
+    if (words[word - 1] == "--expr" || words[word - 1] == "--out-dtype") continue;
+    const std::string& text = words[word];
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (std::isdigit(static_cast<unsigned char>(text[at])) == 0) continue;
+      std::size_t end = at;
+      while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+      found.push_back({word, at, end});
+      at = end;
+    }
+  }
+  return found;
+}
+
+Words with(const Words& words, const Number& number, const std::string& value) {
+  Words changed = words;
+  changed[number.word].replace(number.begin, number.end - number.begin, value);
+  return changed;
+}
+
+struct Outcome {
+  int status = 0;
+  std::string text;
+};
+
+/// Runs a command, which must end by itself, with one of jitc's exit codes.
+Outcome outcome_of(const Words& words) {
+  const auto result = jitc::test::jitc(words);
+  INFO(result.err);
+  CHECK(result.status >= 0);
+  CHECK(result.status <= 3);
+  if (result.status != 0)
+    CHECK_THAT(result.err, ContainsSubstring("error: ") || ContainsSubstring("illegal: "));
+  return {result.status, result.err};
+}
+
+}  // namespace
+
+TEST_CASE("every operation has an extreme command") {
+  for (const tmajit::OperationInfo& info : tmajit::operations()) {
+    INFO(info.name);
+    CHECK(std::ranges::any_of(commands(), [&](const Words& words) { return words.front() == info.name; }));
+  }
+}
+
+TEST_CASE("with one number at 0, 1, -1 or an end of its range, no command crashes, and all of them agree") {
+  reference::Random random(seed());
+  const std::uint64_t shown = random();
+  std::cout << "TMAJIT_SEED, if it is set, decides; first number " << shown << std::endl;
+  constexpr std::array values{
+      "0", "1", "-1", "2147483648", "4294967295", "9223372036854775807", "-9223372036854775808"};
+  for (const Words& command : commands()) {
+    for (const Number& number : numbers_of(command)) {
+      const std::string value = reference::one_of(random, values);
+      const Words words = with(command, number, value);
+      std::string line;
+      for (const std::string& word : words) line += word + ' ';
+      INFO(line);
+      const Outcome validated = outcome_of(Words{"validate"} + words);
+      const Outcome source = outcome_of(Words{"source"} + words);
+      // Where nothing moves there is no kernel to show.
+      const bool nothing = source.text.find("there is nothing to move") != std::string::npos;
+      CHECK((source.status == validated.status || (nothing && validated.status == 0)));
+      // What no kernel can do yet says what one can.
+      if (validated.status == 3) CHECK_THAT(validated.text, ContainsSubstring("legal are"));
+      if (value.size() > 2) continue;  // too much to run
+      CHECK(outcome_of(simulated(words)).status == validated.status);
+      if (reference::one_in(random, 4))
+        CHECK(outcome_of(Words{"explain"} + words).status == validated.status);
+    }
+  }
 }

@@ -152,7 +152,7 @@ TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'
   };
   using enum ElementType;
   CHECK(types({"f16"}) == std::vector{f16, f16, f16});
-  CHECK(types({"f16,bf16"}) == std::vector{f16, f16, bf16});
+  CHECK(types({"f16,bf16"}) == std::vector{f32, f16, bf16});  // promoted
   CHECK(types({"f32", "f16", "bf16"}) == std::vector{f32, f16, bf16});
   CHECK_THROWS_WITH(types({"f32", "f16", "bf16"}, "u8"),
                     Catch::Matchers::ContainsSubstring("--dtype begins with f32"));

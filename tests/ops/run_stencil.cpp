@@ -1,6 +1,7 @@
 #include "ops/run_stencil.hpp"
 
 #include "operations/stencil/reference.hpp"
+#include "reference/closeness.hpp"
 #include "reference/random_elements.hpp"
 
 #include <tmajit/plan.hpp>
@@ -54,13 +55,13 @@ std::string run_stencil(const Runtime& runtime, const RandomStencil& stencil, st
   runtime.device()->memory().copy_out(found, destination.buffer.address(), nullptr);
   runtime.device()->streams().synchronize(nullptr);
 
-  const auto expression = reference::StencilExpression::parse(stencil.expression);
+  const auto expression = reference::Expression::parse(stencil.expression);
   if (!expression) return "the reference does not understand " + stencil.expression;
   // On other bytes the reference leaves the same in elements, and those bytes between them.
   const auto computed = [&](std::vector<std::byte>& bytes) {
     const Tensor to{stencil.destination.view,
                     reinterpret_cast<DevicePtr>(bytes.data()) + stencil.destination.first};
-    reference::stencil(to, *expression, on_host, stencil.stencil);
+    reference::stencil(to, *expression, on_host, stencil.stencil, reference::whole(to.view));
   };
   std::vector<std::byte> expected = destination.host;
   std::vector<std::byte> elsewhere = destination.host;

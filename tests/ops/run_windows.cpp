@@ -62,7 +62,7 @@ std::string run_im2col(const Runtime& runtime, const reference::RandomWindows& w
   PlacedTensor images(runtime, windows.images, seed + 1);
   const Move move = operation::im2col(destination.on_device, images.on_device, windows.windows).moves.front();
   return run_and_compare(runtime, move, destination, choice, [&](const Tensor& to) {
-    reference::im2col(to, images.on_host(images.on_device), windows.windows);
+    reference::im2col(to, images.on_host(images.on_device), windows.windows, reference::whole(to.view));
   });
 }
 
@@ -76,7 +76,7 @@ std::string run_convolution(const Runtime& runtime, const reference::RandomWindo
           .moves.front();
   return run_and_compare(runtime, move, destination, choice, [&](const Tensor& to) {
     reference::convolution(to, images.on_host(images.on_device), filter.on_host(filter.on_device),
-                           windows.windows);
+                           windows.windows, reference::whole(to.view));
   });
 }
 

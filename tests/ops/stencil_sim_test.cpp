@@ -1,6 +1,7 @@
 /// Random stencils on the simulated device, which reports what their kernels do wrong, against the reference.
 #include "operations/stencil/reference.hpp"
 #include "ops/run_stencil.hpp"
+#include "reference/closeness.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/error.hpp>

@@ -162,7 +162,8 @@ std::string run_scan(Runtime& runtime, const RandomScan& scan, std::uint64_t see
   std::vector<std::byte> want = before;
   Scan what = scan.what;
   if (what.axis < 0) what.axis += scan.destination.view.rank;
-  reference::scan(destination.in(want), on_host, what, scan.front);
+  const Tensor to = destination.in(want);
+  reference::scan(to, on_host, what, scan.front, reference::whole(to.view));
   const ElementType type = scan.destination.view.type;
   for (const KernelPlan& plan : plan_candidates(operation.moves.front(), {.chip = runtime.chip()})) {
     std::vector<std::byte> first;

@@ -23,81 +23,56 @@ using tmajit::ElementType;
 
 const tmajit::Source empty_kernel{"extern \"C\" __global__ void empty() {}\n", "empty", {}};
 
-Case permutation(std::string name, ElementType type, std::uint64_t rows, std::uint64_t columns) {
-  return {.group = "compile",
-          .name = std::move(name),
-          .kind = Kind::permute,
-          .sources = {{type, {rows, columns}}},
-          .destinations = {{type, {columns, rows}}},
-          .axes = {1, 0}};
+Case compiled(std::string name, std::string operation, std::vector<Array> sources,
+              tmajit::Arguments arguments = {}) {
+  return make_case("compile", std::move(name), std::move(operation), std::move(sources),
+                   std::move(arguments));
 }
 
-Case mapping(std::string name, const char* text, std::size_t inputs) {
-  const Array matrix{ElementType::f32, {4096, 4096}};
-  return {.group = "compile",
-          .name = std::move(name),
-          .kind = Kind::map,
-          .sources = std::vector<Array>(inputs, matrix),
-          .destinations = {matrix},
-          .text = text};
+Case transpose(std::string name, ElementType type, std::uint64_t rows, std::uint64_t columns) {
+  return compiled(std::move(name), "permute", {{type, {rows, columns}}}, {{"axes", tmajit::Dims{1, 0}}});
 }
 
 std::vector<Case> cases() {
-  constexpr auto f32 = ElementType::f32;
-  constexpr auto bf16 = ElementType::bf16;
-  constexpr auto u8 = ElementType::u8;
+  using enum ElementType;
+  using tmajit::Dims;
   const Array matrix{f32, {4096, 4096}};
+  const auto map = [&](std::string name, const char* text, std::size_t inputs) {
+    return compiled(std::move(name), "map", std::vector<Array>(inputs, matrix), {{"expression", text}});
+  };
+  constexpr auto silu = "x / (1 + expf(-x))";
   std::vector<Case> list;
-  list.push_back({.group = "compile",
-                  .name = "rows: slice, f32",
-                  .kind = Kind::slice,
-                  .sources = {matrix},
-                  .destinations = {{f32, {4096, 2048}}},
-                  .slices = {{0, 4096, 1}, {64, 2112, 1}}});
-  list.push_back({.group = "compile",
-                  .name = "rows: heads, bf16",
-                  .kind = Kind::permute,
-                  .sources = {{bf16, {8, 1024, 16, 64}}},
-                  .destinations = {{bf16, {8, 16, 1024, 64}}},
-                  .axes = {0, 2, 1, 3}});
-  list.push_back(permutation("transpose, f32", f32, 16384, 16384));
-  list.push_back(permutation("transpose, bf16", bf16, 16384, 16384));
-  list.push_back(permutation("transpose, u8", u8, 16384, 16384));
-  list.push_back(permutation("transpose, f32, odd", f32, 8191, 8209));
-  list.push_back(permutation("transpose, bf16, odd", bf16, 8191, 8209));
-  list.push_back(permutation("transpose, u8, odd", u8, 8191, 8209));
-  Case tiles = mapping("map of tiles: SiLU, f32", "x / (1 + expf(-x))", 1);
+  list.push_back(compiled("rows: slice, f32", "slice", {matrix},
+                          {{"slices", std::vector<tmajit::Slice>{{0, 4096, 1}, {64, 2112, 1}}}}));
+  list.push_back(
+      compiled("rows: heads, bf16", "permute", {{bf16, {8, 1024, 16, 64}}}, {{"axes", Dims{0, 2, 1, 3}}}));
+  list.push_back(transpose("transpose, f32", f32, 16384, 16384));
+  list.push_back(transpose("transpose, bf16", bf16, 16384, 16384));
+  list.push_back(transpose("transpose, u8", u8, 16384, 16384));
+  list.push_back(transpose("transpose, f32, odd", f32, 8191, 8209));
+  list.push_back(transpose("transpose, bf16, odd", bf16, 8191, 8209));
+  list.push_back(transpose("transpose, u8, odd", u8, 8191, 8209));
+  Case tiles = map("map of tiles: SiLU, f32", silu, 1);
   tiles.family = "map";
   tiles.tile = Tile{.box = {32, 32}};
   list.push_back(std::move(tiles));
-  list.push_back(mapping("general: SiLU, f32", "x / (1 + expf(-x))", 1));
-  list.push_back(mapping("general: sum, f32", "x0 + x1", 2));
-  list.push_back({.group = "compile",
-                  .name = "general: pad, f32",
-                  .kind = Kind::pad,
-                  .sources = {{f32, {1000, 1000}}},
-                  .destinations = {{f32, {1008, 1004}}},
-                  .before = {3, 2}});
-  list.push_back({.group = "compile",
-                  .name = "general: cast, f32->bf16",
-                  .kind = Kind::cast,
-                  .sources = {matrix},
-                  .destinations = {{bf16, {4096, 4096}}}});
-  list.push_back({.group = "compile",
-                  .name = "linear, u8",
-                  .kind = Kind::permute,
-                  .sources = {{u8, {1024, 1024, 3}}},
-                  .destinations = {{u8, {3, 1024, 1024}}},
-                  .axes = {2, 0, 1}});
-  Case between{.group = "compile",
-               .name = "flat, bf16",
-               .kind = Kind::permute,
-               .sources = {{bf16, {65, 8, 29, 16, 6, 37}}},
-               .destinations = {{bf16, {16, 8, 29, 65, 37, 6}}},
-               .axes = {3, 1, 2, 0, 5, 4}};
+  list.push_back(map("general: SiLU, f32", silu, 1));
+  list.push_back(map("general: sum, f32", "x0 + x1", 2));
+  list.push_back(compiled("general: pad, f32", "pad", {{f32, {1000, 1000}}},
+                          {{"widths", tmajit::PadWidths{{3, 2}, {5, 2}}}}));
+  Case cast = compiled("general: cast, f32->bf16", "cast", {matrix});
+  cast.destinations.front().type = bf16;
+  list.push_back(std::move(cast));
+  list.push_back(compiled("linear, u8", "permute", {{u8, {1024, 1024, 3}}}, {{"axes", Dims{2, 0, 1}}}));
+  Case between =
+      compiled("flat, bf16", "permute", {{bf16, {65, 8, 29, 16, 6, 37}}}, {{"axes", Dims{3, 1, 2, 0, 5, 4}}});
   between.family = "flat";
   list.push_back(std::move(between));
-  list.push_back(mapping("fill, f32", "g[0] == g[1]", 0));
+  list.push_back({.group = "compile",
+                  .name = "fill, f32",
+                  .operation = "map",
+                  .destinations = {matrix},
+                  .arguments = {{"expression", "g[0] == g[1]"}}});
   return list;
 }
 

@@ -81,14 +81,9 @@ void measure_custom(const Options& options, Machine& machine, Report& report, tm
 
 /// A dense matrix of one tile, so that the kernel takes less time than its launch, in another or itself
 /// transposed.
-Case small_case(Kind kind) {
-  const bool transposes = kind == Kind::permute;
-  return {.group = "launch",
-          .name = "one tile",
-          .kind = kind,
-          .sources = {{tmajit::ElementType::f32, {16, 64}}},
-          .destinations = {{tmajit::ElementType::f32, transposes ? Shape{64, 16} : Shape{16, 64}}},
-          .axes = transposes ? std::vector{1U, 0U} : std::vector<std::uint32_t>{}};
+Case small_case(const char* operation, tmajit::Arguments arguments = {}) {
+  return make_case("launch", "one tile", operation, {{tmajit::ElementType::f32, {16, 64}}},
+                   std::move(arguments));
 }
 
 /// Buffers of a case, twice, to launch on one and the other.
@@ -113,7 +108,7 @@ struct Buffers {
 };
 
 void measure_copy(const Options& options, Machine& machine, Report& report) {
-  Case c = small_case(Kind::copy);
+  Case c = small_case("copy");
   c.family = "copy";
   c = with_tile(c, {});
   Buffers at(machine, c);
@@ -146,7 +141,8 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
 
 /// What a move costs that is planned once, used again, and planned for each launch.
 void measure_move(const Options& options, Machine& machine, Report& report) {
-  const Case c = small_case(Kind::permute);
+  const tmajit::Dims axes{1, 0};
+  const Case c = small_case("permute", {{"axes", axes}});
   Buffers at(machine, c);
   const tmajit::Tensor destination = tensors(c.destinations, at.first.destination).front();
   const tmajit::Tensor source = tensors(c.sources, at.first.source).front();
@@ -162,7 +158,7 @@ void measure_move(const Options& options, Machine& machine, Report& report) {
                 move({&to, 1}, {&from, 1}, machine.stream);
               }},
              {"permute(), planned again",
-              [&] { tmajit::permute(machine.runtime, destination, source, c.axes, machine.stream); }}});
+              [&] { tmajit::permute(machine.runtime, destination, source, axes, machine.stream); }}});
 }
 
 }  // namespace

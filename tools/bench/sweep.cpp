@@ -27,10 +27,11 @@ Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t 
     if (!c.tile || c.family != options.sweep) continue;
     if (options.expression.empty()) return c;
     c.expression.clear();
-    c.text = options.expression;
+    c.arguments.set("expression", options.expression);
     // As many inputs as it reads, all of one type.
     for (std::size_t i = 1; i < tmajit::max_inputs; ++i) {
-      if (c.text.find('x' + std::to_string(i)) != std::string::npos) c.sources.resize(i + 1, c.sources[0]);
+      if (options.expression.find('x' + std::to_string(i)) != std::string::npos)
+        c.sources.resize(i + 1, c.sources[0]);
     }
     return c;
   }

@@ -130,7 +130,7 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   for (const auto& move : problem_.moves(at)) {
     reference::compute(move);
     rounding = std::max(rounding, reference::rounding_of(move));
-    allowed = reference::allowed_errors(move);
+    allowed = reference::allowed_errors(move, reference::whole(move.destination.view));
   }
   std::vector<Difference> differences;
   for (std::size_t i = 0; i < expected.size(); ++i)

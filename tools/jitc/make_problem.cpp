@@ -337,8 +337,16 @@ class Builder {
         make_array(type, shape, options_.out_strides, "--out-strides", options_.out_offset, std::move(name)));
   }
 
+  [[nodiscard]] std::vector<TensorView> source_views() const {
+    std::vector<TensorView> sources;
+    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view).view);
+    return sources;
+  }
+
   /// The output of a kernel whose tile the caller chooses.
   void make_tile_output() {
+    if (types_.is_default && computes())
+      types_.output = tmajit::destinations_of("map", source_views(), problem_.given).front().type;
     if (writes_images() && !options_.out_strides.empty())
       refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
     if (is_flat()) return add_output(types_.output, extents(problem_.inputs.front().view), "output");
@@ -350,9 +358,7 @@ class Builder {
 
   void make_outputs() {
     if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
-    std::vector<TensorView> sources;
-    for (const auto& input : problem_.inputs) sources.push_back(problem_.views.of(input.view).view);
-    const auto views = tmajit::destinations_of(problem_.operation_name, sources, problem_.given);
+    const auto views = tmajit::destinations_of(problem_.operation_name, source_views(), problem_.given);
     for (std::size_t i = 0; i < views.size(); ++i) {
       add_output(types_.is_default ? views[i].type : types_.output, extents(views[i]),
                  views.size() == 1 ? "output" : fmt::format("output {}", i));

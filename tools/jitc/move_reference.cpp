@@ -2,45 +2,19 @@
 
 #include "arrays.hpp"
 #include "launch/strided.hpp"
-#include "operations/stencil/reference.hpp"
 #include "reference/scalar.hpp"
 #include "text.hpp"
 #include "usage.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
 namespace jitc {
-namespace {
 
-using reference::as_double, reference::Rounding;
+using reference::Rounding;
 using tmajit::for_each_row;
-
-/// What rounding to a type may change of a number, relative to it.
-double rounding(tmajit::ElementType type) {
-  switch (type) {
-    case tmajit::ElementType::f64: return 0x1p-51;
-    case tmajit::ElementType::f16:
-    case tmajit::ElementType::tf32:
-    case tmajit::ElementType::tf32_ftz: return 0x1p-10;
-    case tmajit::ElementType::bf16: return 0x1p-7;
-    case tmajit::ElementType::e4m3: return 0x1p-3;
-    case tmajit::ElementType::e5m2: return 0x1p-2;
-    default: return 0x1p-22;
-  }
-}
-
-bool is_near(tmajit::ElementType type, const std::byte* want, const std::byte* got, double allowed) {
-  const double wanted = as_double(reference::decode(type, want));
-  const double found = as_double(reference::decode(type, got));
-  return std::fabs(wanted - found) <= allowed + rounding(type) * std::fabs(wanted);
-}
-
-}  // namespace
 
 Difference compare(const Array& array, std::span<const std::byte> expected, std::span<const std::byte> found,
                    Rounding rounding, std::span<const double> allowed) {
@@ -60,13 +34,8 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
           const auto* const want = expected.data() + at;
           const auto* const got = found.data() + at;
           std::memcpy(rest.data() + at, want, size);
-          if (std::memcmp(want, got, size) == 0) continue;
-          if (rounding == Rounding::once && reference::same_value(array.view.type, want, got)) continue;
-          if ((rounding == Rounding::in_f32 || rounding == Rounding::in_f64) &&
-              reference::is_close(array.view.type, rounding == Rounding::in_f32, want, got)) {
-            continue;
-          }
-          if (!allowed.empty() && is_near(array.view.type, want, got, allowed[number])) continue;
+          const auto error = allowed.empty() ? std::nullopt : std::optional(allowed[number]);
+          if (reference::is_right(array.view.type, rounding, error, want, got)) continue;
           if (difference.wrong++ != 0) continue;
           difference.expected = reference::bits_text(array.view.type, want);
           difference.found = reference::bits_text(array.view.type, got);

@@ -72,8 +72,9 @@ void require_checkable(const Problem& problem) {
   for (const auto& move : problem.moves(problem.unplaced())) {
     if (reference::understands(move)) continue;
     refuse(
-        "--check has nothing to compare '{}' with: on the CPU no expression is evaluated but stencils of "
-        "numbers, + - * / and neighbours",
+        "--check has nothing to compare '{}' with: on the CPU expressions are evaluated of numbers, "
+        "sources, + - * / and functions such as expf, and what a reduction or a scan computes beside a sum "
+        "may be rounded once",
         problem.given.text("expression"));
   }
 }

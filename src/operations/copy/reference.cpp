@@ -6,9 +6,9 @@
 namespace reference {
 namespace {
 
-void copy(const tmajit::Move& move) {
+void copy(const tmajit::Move& move, const Part& part) {
   const std::uint32_t size = size_of(move.destination.view.type);
-  for_each_pair(move.destination, move.sources.front(),
+  for_each_pair(part_of(move.destination, part), part_of(move.sources.front(), part),
                 [&](std::byte* to, const std::byte* from) { std::memcpy(to, from, size); });
 }
 

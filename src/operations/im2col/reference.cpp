@@ -4,8 +4,8 @@
 namespace reference {
 namespace {
 
-constexpr OperationReference im2col_reference{.compute = [](const tmajit::Move& move) {
-  im2col(move.destination, move.sources.front(), std::get<tmajit::Im2col>(move.body).windows);
+constexpr OperationReference im2col_reference{.compute = [](const tmajit::Move& move, const Part& part) {
+  im2col(move.destination, move.sources.front(), std::get<tmajit::Im2col>(move.body).windows, part);
 }};
 
 }  // namespace

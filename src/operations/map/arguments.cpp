@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -23,8 +24,11 @@ const OperationEntry map_entry{
              .arguments = arguments,
              .least_sources = 0,
              .most_sources = max_inputs},
-    .destinations = [](std::span<const TensorView> sources,
-                       const Arguments&) { return elementwise(sources); },
+    .destinations =
+        [](std::span<const TensorView> sources, const Arguments& given) {
+          return std::vector{
+              TensorView::contiguous(value_type(given.text("expression"), sources), common_shape(sources))};
+        },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
           return operation::map(to.front(), given.text("expression"), from);

@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -40,7 +41,7 @@ constexpr std::array arguments{
 
 Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
   Dims axes = given.dims("axes");
-  if (!given.has("axes")) {
+  if (axes.empty()) {
     std::vector<std::uint32_t> all(rank);
     for (std::uint32_t d = 0; d < rank; ++d) all[d] = d;
     axes = all;
@@ -51,10 +52,17 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
           .then = std::string(given.text("then"))};
 }
 
-ElementType result_type(ReductionOp op, ElementType type) {
-  using enum ReductionOp;
-  if (op == arg_min || op == arg_max) return ElementType::i64;
-  return op == any || op == all ? ElementType::u8 : type;
+/// What the elements come to, before `then`.
+ElementType reduced_type(ReductionOp op, ElementType value) {
+  switch (op) {
+    case ReductionOp::sum: return sum_type(value);
+    case ReductionOp::mean: return mean_type(value);
+    case ReductionOp::arg_min:
+    case ReductionOp::arg_max: return ElementType::i64;
+    case ReductionOp::any:
+    case ReductionOp::all: return ElementType::u8;
+    default: return value;
+  }
 }
 
 std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
@@ -65,7 +73,9 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
     if (std::ranges::find(what.axes, static_cast<std::int64_t>(d)) == what.axes.end())
       shape.push_back(whole[d]);
   }
-  return {TensorView::contiguous(result_type(what.op, first_type(sources)), shape)};
+  const TensorView reduced =
+      TensorView::contiguous(reduced_type(what.op, value_type(what.expression, sources)), shape);
+  return {TensorView::contiguous(value_type(what.then, std::array{reduced}), shape)};
 }
 
 Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -135,12 +138,44 @@ const OperationRules& rules_of(const Reduction&) noexcept {
   return reduce_rules;
 }
 
+namespace {
+
+Dims all_axes(std::size_t rank) {
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+/// The result where the reduced dimensions have no elements, as an expression; empty where there is none, or
+/// where they have elements.
+std::string_view result_of_nothing(const Reduction& reduction, std::span<const std::uint64_t> shape) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const bool is_empty = std::ranges::any_of(reduction.axes, [&](std::int64_t axis) {
+    const std::int64_t d = axis < 0 ? axis + rank : axis;
+    return d >= 0 && d < rank && shape[static_cast<std::size_t>(d)] == 0;
+  });
+  if (!is_empty || !reduction.then.empty()) return {};
+  switch (reduction.op) {
+    case ReductionOp::sum:
+    case ReductionOp::any: return "0";
+    case ReductionOp::all: return "1";
+    default: return {};
+  }
+}
+
+}  // namespace
+
 Operation operation::reduce(const Tensor& destination, const Reduction& what, List<Tensor> sources) {
   if (sources.empty()) refuse("a reduction without a source; at least one is needed");
   std::vector<TensorView> views;
   for (const Tensor& source : sources) views.push_back(source.view);
   const std::vector<std::uint64_t> shape = common_shape(views);
-  Move move{.destination = destination, .sources = {}, .body = what};
+  Reduction whole = what;
+  if (whole.axes.empty()) whole.axes = all_axes(shape.size());
+  if (const std::string_view result = result_of_nothing(whole, shape); !result.empty()) {
+    return one_move({.destination = destination, .sources = {}, .body = Map{std::string(result)}}, sources);
+  }
+  Move move{.destination = destination, .sources = {}, .body = std::move(whole)};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     move.sources.push_back(broadcast(sources[i], shape, fmt::format("source {}", i)));
   }

@@ -1,7 +1,7 @@
 #include "operations/reduce/reference.hpp"
 
 #include "operations/references.hpp"
-#include "reference/walk.hpp"
+#include "operations/shared/fronts_reference.hpp"
 
 #include <array>
 #include <cmath>
@@ -22,12 +22,6 @@ bool is_nan(const Scalar& value) {
 /// Whether `a` is below `b`, which has its type.
 bool is_below(const Scalar& a, const Scalar& b) {
   return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);
-}
-
-std::byte* at(const Tensor& tensor, std::int64_t elements) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
-  return reinterpret_cast<std::byte*>(tensor.address) +
-         elements * static_cast<std::int64_t>(size_of(tensor.view.type));
 }
 
 }  // namespace
@@ -106,67 +100,80 @@ Scalar Reducer::result(double error) const {
 
 namespace {
 
-/// Calls `store` for each result: with what has come together, how many elements that is of, and the
-/// result's offset in `destination`, in elements.
-template <class Store>
-void reduce_each(const tmajit::TensorView& destination, std::span<const Tensor> sources, ReductionOp op,
-                 std::span<const std::int64_t> axes, const FrontFunction& front, const Store& store) {
-  const tmajit::TensorView& whole = sources.front().view;
-  std::array<bool, max_view_rank> reduced{};
-  for (const std::int64_t axis : axes) reduced.at(static_cast<std::size_t>(axis)) = true;
-  // The dimensions that are kept, then those that are reduced.
-  std::vector<std::uint32_t> order;
-  for (const bool wanted : {false, true}) {
-    for (std::uint32_t d = 0; d < whole.rank; ++d) {
-      if (reduced.at(d) == wanted) order.push_back(d);
-    }
+/// The elements of a source that are reduced to one result: a walk over the reduced dimensions.
+class ReducedDimensions {
+ public:
+  ReducedDimensions(const tmajit::TensorView& whole, std::span<const std::int64_t> axes) : rank_(whole.rank) {
+    for (const std::int64_t axis : axes) reduced_.at(static_cast<std::size_t>(axis)) = true;
+    part_ = reference::whole(whole);
+    for (std::uint32_t d = 0; d < rank_; ++d) count_ *= reduced_.at(d) ? whole.shape.at(d) : 1;
   }
-  std::uint64_t kept = 1;
-  std::uint64_t together = 1;
-  for (std::uint32_t d = 0; d < whole.rank; ++d) (reduced.at(d) ? together : kept) *= whole.shape.at(d);
+  [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  std::vector<Scalar> x(sources.size());
-  for (std::uint64_t n = 0; n < kept * together;) {
-    Reducer reducer(op);
-    std::int64_t to = 0;
-    for (std::uint64_t place = 0; place < together; ++place, ++n) {
-      std::vector<std::int64_t> from(sources.size());
-      std::uint64_t rest = n;
-      to = 0;
-      std::uint32_t dimension = destination.rank;
-      for (std::size_t k = order.size(); k-- > 0;) {
-        const std::uint32_t d = order[k];
-        const auto index = static_cast<std::int64_t>(rest % whole.shape.at(d));
-        rest /= whole.shape.at(d);
-        for (std::size_t s = 0; s < sources.size(); ++s) from[s] += index * sources[s].view.strides.at(d);
-        if (!reduced.at(d)) to += index * destination.strides.at(--dimension);
-      }
-      for (std::size_t s = 0; s < sources.size(); ++s)
-        x[s] = decode(sources[s].view.type, at(sources[s], from[s]));
-      reducer.add(front(x), place);
+  /// Calls visit(index) for each element of a source that is reduced to the result of that index.
+  template <class Visit>
+  void for_each(const Index& result, const Visit& visit) {
+    std::size_t dimension = 0;
+    for (std::uint32_t d = 0; d < rank_; ++d) {
+      if (reduced_.at(d)) continue;
+      part_.first.at(d) = result.at(dimension++);
+      part_.count.at(d) = 1;
     }
-    store(reducer, together, to);
+    for_each_index(rank_, part_, visit);
   }
+
+ private:
+  std::uint32_t rank_;
+  std::array<bool, max_view_rank> reduced_{};
+  Part part_;
+  std::uint64_t count_ = 1;
+};
+
+/// Calls store(reducer, count, index) for each result of a part of the destination: with what its elements
+/// come to, how many they are, and the result's index.
+template <class Store>
+void reduce_each(const tmajit::TensorView& destination, const Part& part, std::span<const Tensor> sources,
+                 ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
+                 const Store& store) {
+  ReducedDimensions reduced(sources.front().view, axes);
+  if (reduced.count() == 0) return;
+  std::vector<Scalar> x(sources.size());
+  for_each_index(destination.rank, part, [&](const Index& result) {
+    Reducer reducer(op);
+    std::uint64_t place = 0;
+    reduced.for_each(result, [&](const Index& index) {
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        const Tensor& source = sources[s];
+        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
+      }
+      reducer.add(front ? front(x) : x.front(), place++);
+    });
+    store(reducer, reduced.count(), result);
+  });
 }
 
 }  // namespace
 
 void reduce(const Tensor& destination, std::span<const Tensor> sources, ReductionOp op,
-            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind) {
-  reduce_each(destination.view, sources, op, axes, front,
-              [&](const Reducer& reducer, std::uint64_t count, std::int64_t to) {
-                encode(destination.view.type, behind(reducer.result(), count), at(destination, to));
+            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind,
+            const Part& part) {
+  reduce_each(destination.view, part, sources, op, axes, front,
+              [&](const Reducer& reducer, std::uint64_t count, const Index& index) {
+                const Scalar result = reducer.result();
+                encode(destination.view.type, behind ? behind(result, count) : result,
+                       element_at(destination, offset_of(destination.view, index)));
               });
 }
 
 void reduce_bounds(const Tensor& least, const Tensor& greatest, std::span<const Tensor> sources,
                    ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
                    const BehindFunction& behind) {
-  reduce_each(least.view, sources, op, axes, front,
-              [&](const Reducer& reducer, std::uint64_t count, std::int64_t to) {
+  reduce_each(least.view, whole(least.view), sources, op, axes, front,
+              [&](const Reducer& reducer, std::uint64_t count, const Index& index) {
                 const double error = reducer.most_error();
-                encode(least.view.type, behind(reducer.result(-error), count), at(least, to));
-                encode(greatest.view.type, behind(reducer.result(error), count), at(greatest, to));
+                const std::int64_t to = offset_of(least.view, index);
+                encode(least.view.type, behind(reducer.result(-error), count), element_at(least, to));
+                encode(greatest.view.type, behind(reducer.result(error), count), element_at(greatest, to));
               });
 }
 
@@ -183,41 +190,46 @@ std::vector<std::int64_t> axes_of(const tmajit::Move& move) {
   return found;
 }
 
-bool reduces_values(const tmajit::Move& move) {
-  return is_identity(reduction_of(move).expression) && is_identity(reduction_of(move).then);
+/// Sums may be of any expression, whose rounding the allowed error includes; another op's result is one of
+/// its values.
+bool understands_reduction(const tmajit::Move& move) {
+  const ReductionOp op = reduction_of(move).op;
+  return is_identity(reduction_of(move).then) &&
+         understands_front(reduction_of(move).expression, op == ReductionOp::sum || op == ReductionOp::mean);
 }
 
-Scalar same(const Scalar& x, std::uint64_t /*n*/) {
-  return x;
-}
-
-void reduce_values(const tmajit::Move& move) {
-  const auto first = [](std::span<const Scalar> x) { return x.front(); };
-  reduce(move.destination, move.sources, reduction_of(move).op, axes_of(move), first, same);
+void reduce_values(const tmajit::Move& move, const Part& part) {
+  reduce(move.destination, move.sources, reduction_of(move).op, axes_of(move),
+         front_of(reduction_of(move).expression), {}, part);
 }
 
 /// Sums of floating point depend on their order: an error is relative to the sum of magnitudes.
-std::vector<double> sum_errors(const tmajit::Move& move) {
+std::vector<double> sum_errors(const tmajit::Move& move, const Part& part) {
   const ReductionOp op = reduction_of(move).op;
-  const tmajit::ElementType from = move.sources.front().view.type;
-  if ((op != ReductionOp::sum && op != ReductionOp::mean) || !tmajit::is_float(from)) return {};
+  const FrontFunction front = front_of(reduction_of(move).expression);
+  const double error = error_of_sums(front, move.sources);
+  if ((op != ReductionOp::sum && op != ReductionOp::mean) || error == 0) return {};
   const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> magnitudes(element_count(to));
-  const Tensor sums(
-      tmajit::TensorView::contiguous(tmajit::ElementType::f64, std::span(to.shape).first(to.rank)),
-      reinterpret_cast<std::uintptr_t>(magnitudes.data()));
-  const auto magnitude = [](std::span<const Scalar> x) -> Scalar { return std::fabs(as_double(x.front())); };
-  reduce(sums, move.sources, op, axes_of(move), magnitude, same);
-  const double error = from == tmajit::ElementType::f64 ? 0x1p-50 : 0x1p-21;
+  std::vector<double> magnitudes(element_count(part, to.rank));
+  const auto magnitude = [&front](std::span<const Scalar> x) -> Scalar {
+    return std::fabs(as_double(front ? front(x) : x.front()));
+  };
+  reduce(only_part(to, part, tmajit::ElementType::f64, magnitudes.data()), move.sources, op, axes_of(move),
+         magnitude, {}, part);
   for (double& one : magnitudes) one *= error;
   return magnitudes;
 }
 
 constexpr OperationReference reduce_reference{
     .compute = reduce_values,
-    .understands = reduces_values,
+    .understands = understands_reduction,
     .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; },
-    .allowed_errors = sum_errors};
+    .allowed_errors = sum_errors,
+    .reads =
+        [](const tmajit::Move& move, const Part& part) {
+          return move.sources.size() * element_count(part, move.destination.view.rank) *
+                 ReducedDimensions(move.sources.front().view, axes_of(move)).count();
+        }};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "reference/scalar.hpp"
+#include "operations/shared/fronts_reference.hpp"
+#include "reference/walk.hpp"
 
 #include <tmajit/operation.hpp>
 
@@ -37,16 +38,15 @@ class Reducer {
   double magnitude_ = 0;  ///< the sum of their absolute values
 };
 
-/// The front computes the reduced value from the sources' elements; the epilogue computes the stored value
-/// from a result and the number of its elements.
-using FrontFunction = std::function<Scalar(std::span<const Scalar> x)>;
+/// Computes the stored value from a result and the number of its elements; null: the result.
 using BehindFunction = std::function<Scalar(const Scalar& x, std::uint64_t n)>;
 
-/// A reduction of tensors in host memory: `address` is a host pointer. Sources have one shape, of which the
-/// destination has the dimensions that are not among `axes`, none of which is negative.
+/// A reduction of tensors in host memory, where the tensors' addresses are, to a part of the destination.
+/// Sources have one shape, of which the destination has the dimensions that are not among `axes`, none of
+/// which is negative.
 void reduce(const tmajit::Tensor& destination, std::span<const tmajit::Tensor> sources,
             tmajit::ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
-            const BehindFunction& behind);
+            const BehindFunction& behind, const Part& part);
 
 /// The least and the greatest result that a kernel may have, which adds floating point in an order of its
 /// own. `least` and `greatest` have one view; `behind` does not decrease. Both get the same where sums are

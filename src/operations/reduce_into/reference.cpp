@@ -38,8 +38,9 @@ namespace {
 
 constexpr OperationReference reduce_into_reference{
     .compute =
-        [](const tmajit::Move& move) {
-          combine(move.destination, std::get<tmajit::ReduceInto>(move.body).op, move.sources.front());
+        [](const tmajit::Move& move, const Part& part) {
+          combine(part_of(move.destination, part), std::get<tmajit::ReduceInto>(move.body).op,
+                  part_of(move.sources.front(), part));
         },
     .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; }};
 

@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -53,8 +54,14 @@ const OperationEntry scan_entry{
              .summary = "computes cumulative sums, products, minima or maxima along a dimension",
              .arguments = arguments,
              .most_sources = max_inputs},
-    .destinations = [](std::span<const TensorView> sources,
-                       const Arguments&) { return elementwise(sources); },
+    .destinations =
+        [](std::span<const TensorView> sources, const Arguments& given) {
+          const ScanOp op = parse_scan(given.text("op"));
+          const ElementType value = value_type(given.text("expression"), sources);
+          const bool accumulates = op == ScanOp::sum || op == ScanOp::product;
+          return std::vector{
+              TensorView::contiguous(accumulates ? sum_type(value) : value, common_shape(sources))};
+        },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
           const Scan what{.op = parse_scan(given.text("op")),

@@ -1,8 +1,8 @@
 #include "operations/scan/reference.hpp"
 
 #include "operations/references.hpp"
-#include "reference/walk.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -63,48 +63,34 @@ Scalar result_of(ScanOp op, const Scalar& state, const Scalar& like) {
   return state;
 }
 
-std::byte* at(const Tensor& tensor, std::int64_t elements) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
-  return reinterpret_cast<std::byte*>(tensor.address) +
-         elements * static_cast<std::int64_t>(size_of(tensor.view.type));
-}
-
-/// The offset in elements of row `n`, counted in row-major order over all dimensions but the axis.
-std::int64_t row_offset(const Tensor& tensor, std::uint32_t axis, std::uint64_t n) {
-  std::int64_t offset = 0;
-  for (std::uint32_t d = tensor.view.rank; d-- > 0;) {
-    if (d == axis) continue;
-    offset += static_cast<std::int64_t>(n % tensor.view.shape.at(d)) * tensor.view.strides.at(d);
-    n /= tensor.view.shape.at(d);
-  }
-  return offset;
-}
-
 }  // namespace
 
 void scan(const Tensor& destination, std::span<const Tensor> sources, const Scan& what,
-          const FrontFunction& front) {
+          const FrontFunction& front, const Part& part) {
   const auto axis = static_cast<std::uint32_t>(what.axis);
   const std::uint64_t length = destination.view.shape.at(axis);
-  if (element_count(destination.view) == 0) return;
-  const std::uint64_t rows = element_count(destination.view) / length;
+  Part rows = part;  // their first elements
+  rows.first.at(axis) = 0;
+  rows.count.at(axis) = std::min<std::uint64_t>(part.count.at(axis), 1);
   std::vector<Scalar> x(sources.size());
-  for (std::uint64_t row = 0; row < rows; ++row) {
+  for_each_index(destination.view.rank, rows, [&](Index index) {
     Scalar state;
     for (std::uint64_t n = 0; n < length; ++n) {
-      const auto index = static_cast<std::int64_t>(what.reverse ? length - 1 - n : n);
-      const auto place = [&](const Tensor& tensor) {
-        return at(tensor, row_offset(tensor, axis, row) + index * tensor.view.strides.at(axis));
-      };
-      for (std::size_t s = 0; s < sources.size(); ++s) x[s] = decode(sources[s].view.type, place(sources[s]));
-      const Scalar value = front(x);
+      index.at(axis) = what.reverse ? length - 1 - n : n;
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        const Tensor& source = sources[s];
+        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
+      }
+      const Scalar value = front ? front(x) : x.front();
       if (n == 0) state = identity(what.op, value);
       const Scalar next = combined(what.op, state, state_of(what.op, value));
-      encode(destination.view.type, result_of(what.op, what.exclusive ? state : next, value),
-             place(destination));
+      if (index.at(axis) - part.first.at(axis) < part.count.at(axis)) {
+        encode(destination.view.type, result_of(what.op, what.exclusive ? state : next, value),
+               element_at(destination, offset_of(destination.view, index)));
+      }
       state = next;
     }
-  }
+  });
 }
 
 namespace {
@@ -119,25 +105,25 @@ Scan forward_axis(const tmajit::Move& move) {
   return what;
 }
 
-void scan_values(const tmajit::Move& move) {
-  const auto first = [](std::span<const Scalar> x) { return x.front(); };
-  scan(move.destination, move.sources, forward_axis(move), first);
+void scan_values(const tmajit::Move& move, const Part& part) {
+  scan(move.destination, move.sources, forward_axis(move), front_of(scan_of(move).expression), part);
 }
 
 /// Sums and products of floating point depend on their order: an error of a sum is relative to the sum of
 /// magnitudes, and of a product to its own magnitude and the number of factors.
-std::vector<double> scan_errors(const tmajit::Move& move) {
+std::vector<double> scan_errors(const tmajit::Move& move, const Part& part) {
   const Scan what = forward_axis(move);
-  const tmajit::ElementType from = move.sources.front().view.type;
-  if (!accumulates(what.op) || !tmajit::is_float(from)) return {};
+  const FrontFunction front = front_of(what.expression);
+  double error = error_of_sums(front, move.sources);
+  if (!accumulates(what.op) || error == 0) return {};
   const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> errors(element_count(to));
-  const Tensor magnitudes(
-      tmajit::TensorView::contiguous(tmajit::ElementType::f64, std::span(to.shape).first(to.rank)),
-      reinterpret_cast<std::uintptr_t>(errors.data()));
-  scan(magnitudes, move.sources, what,
-       [](std::span<const Scalar> x) -> Scalar { return std::fabs(as_double(x.front())); });
-  double error = from == tmajit::ElementType::f64 ? 0x1p-50 : 0x1p-21;
+  std::vector<double> errors(element_count(part, to.rank));
+  scan(
+      only_part(to, part, tmajit::ElementType::f64, errors.data()), move.sources, what,
+      [&front](std::span<const Scalar> x) -> Scalar {
+        return std::fabs(as_double(front ? front(x) : x.front()));
+      },
+      part);
   if (what.op == ScanOp::product)
     error *= static_cast<double>(to.shape.at(static_cast<std::size_t>(what.axis)));
   for (double& one : errors) one *= error;
@@ -146,9 +132,19 @@ std::vector<double> scan_errors(const tmajit::Move& move) {
 
 constexpr OperationReference scan_reference{
     .compute = scan_values,
-    .understands = [](const tmajit::Move& move) { return is_identity(scan_of(move).expression); },
+    .understands =
+        [](const tmajit::Move& move) {
+          return understands_front(scan_of(move).expression, accumulates(scan_of(move).op));
+        },
     .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; },
-    .allowed_errors = scan_errors};
+    .allowed_errors = scan_errors,
+    .reads =
+        [](const tmajit::Move& move, const Part& part) {
+          const auto axis = static_cast<std::size_t>(forward_axis(move).axis);
+          const std::uint64_t rows = element_count(part, move.destination.view.rank) /
+                                     std::max<std::uint64_t>(part.count.at(axis), 1);
+          return move.sources.size() * rows * move.destination.view.shape.at(axis);
+        }};
 
 }  // namespace
 

@@ -1,19 +1,22 @@
 #pragma once
 
+#include "reference/walk.hpp"
+
 #include <tmajit/tensor.hpp>
 #include <tmajit/windows.hpp>
 
 namespace reference {
 
-// Walks over the destination's elements, in host memory, where the tensors' addresses are. Images are
-// [images, extents…, channels].
+// Walks over a part of the destination's elements, in host memory, where the tensors' addresses are. Images
+// are [images, extents…, channels].
 
 /// The pixels of each window: to [images, windows…, taps…, channels].
-void im2col(const tmajit::Tensor& destination, const tmajit::Tensor& images, const tmajit::Windows& windows);
+void im2col(const tmajit::Tensor& destination, const tmajit::Tensor& images, const tmajit::Windows& windows,
+            const Part& part);
 
 /// What a filter [outputs, taps…, channels] makes of them in f32, every product added by one fma, in order:
 /// to [images, windows…, outputs].
 void convolution(const tmajit::Tensor& destination, const tmajit::Tensor& images,
-                 const tmajit::Tensor& filter, const tmajit::Windows& windows);
+                 const tmajit::Tensor& filter, const tmajit::Windows& windows, const Part& part);
 
 }  // namespace reference

@@ -29,7 +29,8 @@ void every_operation(Runtime& runtime) {
   expect_error(none, [&] { cast(runtime, to, from); });
   expect_error(none, [&] { map(runtime, to, "x + 1", {from}); });
   expect_error(none, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
-  expect_error(none, [&] { reduce(runtime, to, {}, {from}); });
+  const Tensor one{TensorView::contiguous(ElementType::f32, Dims{}), to.address};
+  expect_error(none, [&] { reduce(runtime, one, {}, {from}); });
   expect_error(none, [&] { scan(runtime, to, {.op = parse_scan("sum")}, {from}); });
   expect_error(none, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(none, [&] { copy_ragged(runtime, {to}, {from}); });

@@ -1,13 +1,15 @@
 #include "case.hpp"
 
-#include "check_reduction.hpp"
-#include "expressions.hpp"
-#include "operations/stencil/reference.hpp"
-#include "scan_cases.hpp"
+#include "check.hpp"
 #include "sectors.hpp"
+
+#include <tmajit/operations.hpp>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -26,6 +28,38 @@ nlohmann::ordered_json to_json(const std::vector<Array>& arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     json.push_back(
         {{"type", tmajit::name(arrays[i].type)}, {"shape", arrays[i].shape}, {"offset", where.offsets[i]}});
+  }
+  return json;
+}
+
+nlohmann::ordered_json to_json(const tmajit::Dims& numbers) {
+  return std::vector<std::int64_t>(numbers.begin(), numbers.end());
+}
+
+nlohmann::ordered_json to_json(const std::vector<tmajit::Slice>& slices) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const tmajit::Slice& slice : slices) {
+    json.push_back({nullptr, nullptr, slice.step});
+    if (slice.start) json.back()[0] = *slice.start;
+    if (slice.stop) json.back()[1] = *slice.stop;
+  }
+  return json;
+}
+
+nlohmann::ordered_json to_json(const tmajit::PadWidths& widths) {
+  return {{"before", to_json(widths.before)}, {"after", to_json(widths.after)}};
+}
+
+template <class Plain>
+requires(std::is_arithmetic_v<Plain> || std::is_same_v<Plain, std::string>) nlohmann::ordered_json
+    to_json(const Plain& value) {
+  return value;
+}
+
+nlohmann::ordered_json to_json(const tmajit::Arguments& arguments) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : arguments.all()) {
+    json[name] = std::visit([](const auto& given) { return to_json(given); }, value);
   }
   return json;
 }
@@ -86,16 +120,25 @@ std::string Case::label() const {
   return fmt::format("{}: {} {}", group, name, types());
 }
 
-std::string Case::library_expression() const {
-  if (!text.empty() || expression.empty()) return text;
-  return find_expression(expression).text(data_type());
+Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
+               tmajit::Arguments arguments) {
+  Case c{.group = std::move(group), .name = std::move(name), .operation = std::move(operation)};
+  std::vector<tmajit::TensorView> views;
+  for (const Array& source : sources)
+    views.push_back(tmajit::TensorView::contiguous(source.type, source.shape));
+  for (const tmajit::TensorView& view : tmajit::destinations_of(c.operation, views, arguments))
+    c.destinations.push_back({view.type, {view.shape.begin(), view.shape.begin() + view.rank}});
+  c.sources = std::move(sources);
+  c.arguments = std::move(arguments);
+  return c;
 }
 
 Traffic traffic(const Case& c) {
   Traffic result;
   result.written = total(c.destinations);
-  result.read = c.kind == Kind::slice ? result.written : total(c.sources);
-  result.sectors = c.kind == Kind::slice ? sector_bytes_of(c) + result.written : result.bytes();
+  const bool slices = c.operation == "slice";
+  result.read = slices ? result.written : total(c.sources);
+  result.sectors = slices ? sector_bytes_of(c) + result.written : result.bytes();
   return result;
 }
 
@@ -110,13 +153,6 @@ Places places(const std::vector<Array>& arrays) {
 
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays) {
   return round_up(std::max(places(arrays).bytes, traffic(c).sectors / 2), alignment);
-}
-
-const char* name(Kind kind) {
-  constexpr std::array names{"copy",  "permute",     "slice",  "pad",    "flip",        "concat",
-                             "split", "broadcast",   "cast",   "map",    "stencil",     "reduce",
-                             "scan",  "reduce_into", "ragged", "im2col", "convolution", "snapshot"};
-  return names.at(static_cast<std::size_t>(kind));
 }
 
 nlohmann::ordered_json to_json(const Tile& tile) {
@@ -137,7 +173,8 @@ nlohmann::ordered_json to_json(const Case& c) {
       {"group", c.group},
       {"name", c.name},
       {"types", c.types()},
-      {"operation", name(c.kind)},
+      {"operation", c.operation},
+      {"arguments", to_json(c.arguments)},
       {"sources", to_json(c.sources)},
       {"destinations", to_json(c.destinations)},
       {"source_bytes", buffer_bytes(c, c.sources)},
@@ -151,35 +188,8 @@ nlohmann::ordered_json to_json(const Case& c) {
       {"odd", c.odd},
   };
   if (!c.orders.empty()) json["orders"] = c.orders;
-  if (!c.axes.empty()) json["axes"] = c.axes;
-  for (const tmajit::Slice& slice : c.slices) {
-    json["slices"].push_back({slice.start.value_or(0), slice.stop.value_or(0), slice.step});
-  }
-  if (c.kind == Kind::pad) {
-    json["before"] = c.before;
-    json["value"] = c.value;
-  }
-  if (c.kind == Kind::stencil) {
-    json["text"] = c.text;
-    json["boundary"] = tmajit::name(c.stencil.boundary);
-    if (c.stencil.boundary == tmajit::Boundary::constant) json["value"] = c.stencil.value;
-    if (!c.stencil.dims.empty()) json["dims"] = c.stencil.dims;
-    json["tolerance"] = reference::sum_tolerance(c.destinations.front().type, false);
-  }
-  if (c.kind == Kind::im2col || c.kind == Kind::convolution) {
-    json["filter"] = c.windows.filter;
-    json["strides"] = c.windows.strides;
-    json["padding"] = c.windows.before;
-  }
-  if (c.kind == Kind::reduce) {
-    json["reduction"] = tmajit::name(c.reduction);
-    json["tolerance"] = reduction_tolerance(c);
-  }
-  if (c.kind == Kind::scan) json["tolerance"] = scan_tolerance(c);
-  if (!c.expression.empty()) {
-    json["expression"] = c.expression;
-    json["tolerance"] = find_expression(c.expression).tolerance(c.destinations.front().type);
-  }
+  if (!c.expression.empty()) json["expression"] = c.expression;
+  if (const auto allowed = tolerance(c)) json["tolerance"] = *allowed;
   if (!c.family.empty()) json["family"] = c.family;
   if (c.tile) json["tile"] = to_json(*c.tile);
   if (!c.image.empty()) json["image"] = c.image;

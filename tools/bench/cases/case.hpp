@@ -1,11 +1,8 @@
 #pragma once
 
+#include <tmajit/arguments.hpp>
 #include <tmajit/element_type.hpp>
-#include <tmajit/operation.hpp>
-#include <tmajit/operations/stencil.hpp>
-#include <tmajit/tensor.hpp>
 #include <tmajit/tile_options.hpp>
-#include <tmajit/windows.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -34,28 +31,6 @@ struct Array {
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// What is done to the sources.
-enum class Kind : std::uint8_t {
-  copy,
-  permute,
-  slice,
-  pad,
-  flip,
-  concat,
-  split,
-  broadcast,
-  cast,
-  map,
-  stencil,
-  reduce,
-  scan,         ///< cumulative sums along the one axis
-  reduce_into,  ///< sums with what the destination holds
-  ragged,       ///< each source to its destination, in one launch
-  im2col,
-  convolution,  ///< of images, the first source, and a filter, the second
-  snapshot      ///< the bytes of each tile in shared memory
-};
-
 /// Who is measured besides the library and the driver's copy.
 enum class Peers : std::uint8_t {
   none,
@@ -77,28 +52,20 @@ struct Tile {
   [[nodiscard]] tmajit::TileOptions options() const;
 };
 
-/// One thing that is measured. Arrays lie one after the other, each at a multiple of 256 bytes, in one buffer
-/// of sources and one of destinations.
+/// One thing that is measured: an operation by its name. Arrays lie one after the other, each at a multiple
+/// of 256 bytes, in one buffer of sources and one of destinations.
 struct Case {
   std::string group;  ///< "peers"
   std::string name;   ///< "(8191,8209)->(1,0)"
-  Kind kind = Kind::copy;
+  /// One of tmajit::operations(), or "snapshot": the bytes of each tile in shared memory.
+  std::string operation = "copy";
   std::vector<Array> sources{};
   std::vector<Array> destinations{};
+  tmajit::Arguments arguments{};  ///< of the operation
   /// For some or all sources an order of axes: dimension d of what the case works on is dimension
   /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
   std::vector<std::vector<std::uint32_t>> orders{};
-  /// permute, flip and reduce: all of theirs; concat and split: the one
-  std::vector<std::uint32_t> axes{};
-  std::vector<tmajit::Slice> slices{};  ///< slice: one a dimension, all three numbers given
-  std::vector<std::int64_t> before{};   ///< pad
-  double value = 0;                     ///< pad
-  tmajit::Stencil stencil{};            ///< stencil
-  tmajit::Windows windows{};            ///< im2col and convolution: of images, to rows of a matrix
-  tmajit::ReductionOp reduction = tmajit::ReductionOp::sum;  ///< reduce: sum, max or arg_max
-  std::string expression{};                                  ///< map and cast: a name of expressions.hpp
-  /// stencil: its expression; map: one of the user's own instead, which the host cannot compute.
-  std::string text{};
+  std::string expression{};                 ///< map and cast: what peers compute, a name of expressions.hpp
   std::string family{};                     ///< of kernels that do it; empty: the planner chooses
   std::optional<Tile> tile = std::nullopt;  ///< instead of what the planner chooses within the family
   std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
@@ -123,8 +90,12 @@ struct Case {
   /// "peers: (8191,8209)->(1,0) f32", unique in a list.
   [[nodiscard]] std::string label() const;
   /// What the library computes; empty for a copy of bits and a plain cast.
-  [[nodiscard]] std::string library_expression() const;
+  [[nodiscard]] std::string library_expression() const { return std::string(arguments.text("expression")); }
 };
+
+/// A case of dense sources. Its destinations are those that the library makes of them.
+Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
+               tmajit::Arguments arguments = {});
 
 /// Bytes that a case moves.
 struct Traffic {
@@ -147,7 +118,6 @@ Places places(const std::vector<Array>& arrays);
 /// moves.
 std::uint64_t buffer_bytes(const Case& c, const std::vector<Array>& arrays);
 
-const char* name(Kind kind);
 /// All of the above, for the Python side; docs/movement.md names the fields.
 nlohmann::ordered_json to_json(const Case& c);
 nlohmann::ordered_json to_json(const Tile& tile);

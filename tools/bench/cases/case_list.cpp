@@ -1,6 +1,7 @@
 // The groups of the list; docs/movement.md says what each is for.
 #include "case_list.hpp"
 
+#include "expressions.hpp"
 #include "planning.hpp"
 #include "ragged_cases.hpp"
 #include "random_cases.hpp"
@@ -56,40 +57,31 @@ class CaseBuilder {
   [[nodiscard]] std::uint64_t count(std::uint64_t n) const { return options_.tiny ? 1000 + n % 97 : n; }
 
   Case& add(Case c) { return cases_.emplace_back(std::move(c)); }
-  Case& add(const char* group, std::string name, Kind kind, std::vector<Array> sources,
-            std::vector<Array> destinations) {
-    return add({.group = group,
-                .name = std::move(name),
-                .kind = kind,
-                .sources = std::move(sources),
-                .destinations = std::move(destinations)});
+  Case& add(const char* group, std::string name, std::string operation, std::vector<Array> sources,
+            tmajit::Arguments arguments = {}) {
+    return add(
+        make_case(group, std::move(name), std::move(operation), std::move(sources), std::move(arguments)));
   }
 
   /// Named by its shape and axes unless it has a name.
   Case& permute(const char* group, const Permutation& permutation, ElementType type,
                 const std::string& name = {}) {
     Shape from;
-    Shape to;
     for (const std::uint64_t n : permutation.shape) from.push_back(extent(n));
-    for (const std::uint32_t axis : permutation.axes) to.push_back(from[axis]);
-    Case& c =
-        add(group, name.empty() ? title(permutation) : name, Kind::permute, {{type, from}}, {{type, to}});
-    c.axes = permutation.axes;
-    return c;
+    return add(group, name.empty() ? title(permutation) : name, "permute", {{type, from}},
+               {{"axes", tmajit::Dims(permutation.axes)}});
   }
 
   Case& copy(const char* group, std::uint64_t bytes, ElementType type, const std::string& name) {
-    const Array array{type, {count(bytes / tmajit::size_of(type))}};
-    return add(group, name, Kind::copy, {array}, {array});
+    return add(group, name, "copy", {{type, {count(bytes / tmajit::size_of(type))}}});
   }
 
   /// An expression over arrays of one dimension, named by the expression.
   Case& map(const char* group, const std::string& expression, std::size_t inputs, ElementType from,
             ElementType to, std::uint64_t elements) {
     const Shape shape{count(elements)};
-    Case& c = add(group, expression, Kind::map, std::vector<Array>(inputs, {from, shape}), {{to, shape}});
-    c.expression = expression;
-    return c;
+    return add(
+        computation(group, expression, expression, std::vector<Array>(inputs, {from, shape}), {to, shape}));
   }
 
   /// A copy, a transpose and an exchange of the middle dimensions, of `bytes` each and named with that size.
@@ -260,8 +252,8 @@ void add_elementwise(CaseBuilder& list) {
 void add_casts(CaseBuilder& list) {
   using enum ElementType;
   constexpr std::uint64_t elements = GiB / 4;
-  list.map("cast", "cast", 1, f32, bf16, elements).kind = Kind::cast;
-  list.map("cast", "cast", 1, bf16, f32, elements).kind = Kind::cast;
+  list.map("cast", "cast", 1, f32, bf16, elements);
+  list.map("cast", "cast", 1, bf16, f32, elements);
   list.map("cast", "2.5a", 1, bf16, e4m3, 2 * elements).quick = true;
   list.map("cast", "normalise", 1, u8, f32, elements);
 }
@@ -278,7 +270,6 @@ void add_every_cast(CaseBuilder& list) {
       const std::uint64_t elements = bytes / std::max(tmajit::size_of(from), tmajit::size_of(to));
       Case& c = list.map("casts", "cast", 1, from, to, elements);
       c.name = human_bytes(bytes);
-      c.kind = Kind::cast;
       c.peers = Peers::none;
       c.quick = is_quick(from) && is_quick(to);
       c.least_ratio = 0.93;
@@ -298,17 +289,14 @@ void add_made_up(CaseBuilder& list) {
 
 Case& slice(CaseBuilder& list, const std::string& name, ElementType type,
             const std::array<Slice, 2>& slices) {
-  Shape to;
   std::vector<Slice> scaled;
   for (const Slice& s : slices) {
     const std::uint64_t start = list.at(static_cast<std::uint64_t>(s.start.value_or(0)));
     const std::uint64_t stop = list.at(static_cast<std::uint64_t>(s.stop.value_or(16384)));
-    const auto step = static_cast<std::uint64_t>(s.step);
-    to.push_back((stop - start + step - 1) / step);
     scaled.push_back({static_cast<std::int64_t>(start), static_cast<std::int64_t>(stop), s.step});
   }
-  Case& c = list.add("slice", name, Kind::slice, {{type, {list.at(16384), list.at(16384)}}}, {{type, to}});
-  c.slices = std::move(scaled);
+  Case& c =
+      list.add("slice", name, "slice", {{type, {list.at(16384), list.at(16384)}}}, {{"slices", scaled}});
   c.least_ratio = 0.95;
   return c;
 }
@@ -334,11 +322,12 @@ void add_pads_and_flips(CaseBuilder& list) {
   // The tiny source needs room for its border.
   const std::uint64_t side = list.options().tiny ? list.at(12000) - 2 : 12000;
   for (const Pad& pad : {Pad{f32, 128, 64}, Pad{f32, 101, 67}, Pad{bf16, 128, 64}, Pad{u8, 101, 67}}) {
-    Case& c = list.add("pad", fmt::format("12000x12000 at ({},{}) of 12288x12288", pad.top, pad.left),
-                       Kind::pad, {{pad.type, {side, side}}}, {{pad.type, {list.at(12288), list.at(12288)}}});
-    c.before = {static_cast<std::int64_t>(list.at(pad.top)), static_cast<std::int64_t>(list.at(pad.left))};
-    c.value = 1;
-    c.quick = pad.type == bf16;
+    const tmajit::Dims before{list.at(pad.top), list.at(pad.left)};
+    const auto whole = static_cast<std::int64_t>(list.at(12288) - side);
+    list.add("pad", fmt::format("12000x12000 at ({},{}) of 12288x12288", pad.top, pad.left), "pad",
+             {{pad.type, {side, side}}},
+             {{"widths", tmajit::PadWidths{before, {whole - before[0], whole - before[1]}}}, {"value", 1.0}})
+        .quick = pad.type == bf16;
   }
   struct Flip {
     ElementType type;
@@ -346,11 +335,9 @@ void add_pads_and_flips(CaseBuilder& list) {
   };
   for (const Flip& flip :
        {Flip{f32, {0}}, Flip{f32, {1}}, Flip{bf16, {1}}, Flip{u8, {1}}, Flip{f32, {0, 1}}}) {
-    const Array array{flip.type, {list.at(16384), list.at(16384)}};
-    Case& c = list.add("flip", fmt::format("16384x16384 along {}", fmt::join(flip.axes, ",")), Kind::flip,
-                       {array}, {array});
-    c.axes = flip.axes;
-    c.quick = flip.type == bf16;
+    list.add("flip", fmt::format("16384x16384 along {}", fmt::join(flip.axes, ",")), "flip",
+             {{flip.type, {list.at(16384), list.at(16384)}}}, {{"axes", tmajit::Dims(flip.axes)}})
+        .quick = flip.type == bf16;
   }
 }
 
@@ -364,20 +351,23 @@ void add_concats_and_splits(CaseBuilder& list) {
   const std::array parts{Parts{"4096+4096+8192 rows", 0, {4096, 4096, 8192}},
                          Parts{"4096+4096+8192 columns", 1, {4096, 4096, 8192}},
                          Parts{"4099+4093+8191 columns", 1, {4099, 4093, 8191}}};
-  for (const Kind kind : {Kind::concat, Kind::split}) {
+  for (const bool joins : {true, false}) {
     for (const Parts& part : parts) {
       std::vector<Array> pieces;
-      std::uint64_t sum = 0;
+      std::vector<std::uint64_t> extents;
       for (const std::uint64_t n : part.extents) {
         pieces.push_back({f32, {list.at(16384), list.at(16384)}});
         pieces.back().shape[part.axis] = list.at(n);
-        sum += list.at(n);
+        extents.push_back(list.at(n));
       }
-      std::vector<Array> whole{{f32, {list.at(16384), list.at(16384)}}};
-      whole[0].shape[part.axis] = sum;
-      const bool joins = kind == Kind::concat;
-      list.add(name(kind), part.name, kind, joins ? pieces : whole, joins ? whole : pieces).axes = {
-          part.axis};
+      const std::int64_t axis = part.axis;
+      if (joins) {
+        list.add("concat", part.name, "concat", pieces, {{"axis", axis}});
+        continue;
+      }
+      Array whole = pieces.front();
+      whole.shape[part.axis] = std::accumulate(extents.begin(), extents.end(), std::uint64_t{0});
+      list.add("split", part.name, "split", {whole}, {{"axis", axis}, {"parts", tmajit::Dims(extents)}});
     }
   }
 }
@@ -389,12 +379,11 @@ void add_broadcasts(CaseBuilder& list) {
   const Shape column{list.at(16384), 1};
   for (const ElementType type : {f32, bf16}) {
     for (const auto& [name, from] : {std::pair{"a row", row}, std::pair{"a column", column}}) {
-      list.add("broadcast", fmt::format("{} to 16384x16384", name), Kind::broadcast, {{type, from}},
-               {{type, whole}});
+      list.add("broadcast", fmt::format("{} to 16384x16384", name), "broadcast", {{type, from}},
+               {{"shape", tmajit::Dims(whole)}});
     }
-    list.add("broadcast", "row + column to 16384x16384", Kind::map, {{type, row}, {type, column}},
-             {{type, whole}})
-        .expression = "a+b";
+    list.add(computation("broadcast", "row + column to 16384x16384", "a+b", {{type, row}, {type, column}},
+                         {type, whole}));
   }
 }
 
@@ -414,19 +403,19 @@ void add_tile(CaseBuilder& list, std::string_view group, const tmajit::FamilyInf
               const std::string& expression, ElementType from, ElementType to) {
   for (const std::uint64_t bytes : list.options().sizes) {
     const Shape shape = shape_of(list, family.flat, bytes, from, to);
-    const Kind kind = family.writes_images         ? Kind::snapshot
-                      : family.does("reduce_into") ? Kind::reduce_into
-                      : expression.empty()         ? Kind::copy
-                                                   : Kind::map;
-    list.add(with_tile({.group = fmt::format("tile {}", group),
-                        .name = human_bytes(bytes) + (expression.empty() ? "" : " ") + expression,
-                        .kind = kind,
-                        .sources = std::vector<Array>(inputs, {from, shape}),
-                        .destinations = {{to, shape}},
-                        .expression = expression,
-                        .family = std::string(family.name),
-                        .peers = Peers::none},
-                       {}));
+    const std::vector<Array> sources(inputs, {from, shape});
+    Case c = expression.empty() ? make_case({}, {}, "copy", sources)
+                                : computation({}, {}, expression, sources, {to, shape});
+    if (family.writes_images) c.operation = "snapshot";
+    if (family.does("reduce_into")) {
+      c.operation = "reduce_into";
+      c.arguments.set("op", "add");
+    }
+    c.group = fmt::format("tile {}", group);
+    c.name = human_bytes(bytes) + (expression.empty() ? "" : " ") + expression;
+    c.family = family.name;
+    c.peers = Peers::none;
+    list.add(with_tile(std::move(c), {}));
   }
 }
 

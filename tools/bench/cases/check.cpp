@@ -1,22 +1,20 @@
 #include "check.hpp"
 
-#include "check_convolution.hpp"
-#include "check_reduction.hpp"
-#include "expressions.hpp"
-#include "operations/reduce_into/reference.hpp"
-#include "operations/stencil/reference.hpp"
+#include "operations/references.hpp"
+#include "planning.hpp"
+#include "reference/closeness.hpp"
 #include "reference/scalar.hpp"
-#include "scan_cases.hpp"
+#include "repeated_memory.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/operations.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <random>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -24,225 +22,147 @@
 namespace bench {
 namespace {
 
-using Element = std::array<std::byte, 8>;
+using reference::Part, reference::Index;
 
-/// The host's own reading of what a case means: where elements of its destinations come from. It shares
-/// nothing with the library, so that a mistake cannot hide in both.
-class Origins {
- public:
-  explicit Origins(const Case& c) : case_(c), sources_(places(c.sources)) {
-    for (std::size_t i = 0; i < c.sources.size(); ++i) seen_.push_back(c.seen(i));
-    if (c.kind == Kind::snapshot) image_.emplace(c.sources.front().type, c.image);
-  }
+/// Elements that the host reads for one case, beside those for the first two parts.
+constexpr std::uint64_t most_reads = 1ULL << 24;
 
-  /// Where an element of a source lies.
-  struct Place {
-    tmajit::ElementType type;
-    std::uint64_t offset;  ///< bytes into the buffer of sources
-  };
-  /// Where element `index` of destination `array` comes from: one place a source that it needs, none if it
-  /// lies in a padding.
-  [[nodiscard]] std::vector<Place> of(std::size_t array, const Shape& index) const {
-    const Case& c = case_;
-    Shape from = index;
-    switch (c.kind) {
-      case Kind::permute:
-        for (std::size_t d = 0; d < index.size(); ++d) from[c.axes[d]] = index[d];
-        return {place(0, from)};
-      case Kind::slice:
-        for (std::size_t d = 0; d < index.size(); ++d) {
-          from[d] = static_cast<std::uint64_t>(c.slices[d].start.value_or(0)) +
-                    index[d] * static_cast<std::uint64_t>(c.slices[d].step);
-        }
-        return {place(0, from)};
-      case Kind::flip:
-        for (const std::uint32_t d : c.axes) from[d] = seen_[0][d] - 1 - index[d];
-        return {place(0, from)};
-      case Kind::pad:
-        for (std::size_t d = 0; d < index.size(); ++d) {
-          from[d] = index[d] - static_cast<std::uint64_t>(c.before[d]);  // wraps in front of the source
-          if (from[d] >= seen_[0][d]) return {};
-        }
-        return {place(0, from)};
-      case Kind::concat: {
-        std::size_t source = 0;
-        std::uint64_t& along = from[c.axes[0]];
-        while (along >= c.sources[source].shape[c.axes[0]]) along -= c.sources[source++].shape[c.axes[0]];
-        return {place(source, from)};
-      }
-      case Kind::split:
-        for (std::size_t i = 0; i < array; ++i) from[c.axes[0]] += c.destinations[i].shape[c.axes[0]];
-        return {place(0, from)};
-      case Kind::ragged: return {place(array, index)};
-      case Kind::snapshot: return of_image(index);
-      case Kind::im2col: return of_window(index);
-      default: break;
-    }
-    // One element of each source, those of extent 1 repeated.
-    std::vector<Place> all;
-    for (std::size_t i = 0; i < c.sources.size(); ++i) {
-      for (std::size_t d = 0; d < index.size(); ++d) from[d] = seen_[i][d] == 1 ? 0 : index[d];
-      all.push_back(place(i, from));
-    }
-    return all;
-  }
-
- private:
-  [[nodiscard]] Place place(std::size_t source, const Shape& index) const {
-    const Array& array = case_.sources[source];
-    Shape lies = index;  // the index in the array
-    const std::vector<std::uint32_t> order = case_.order(source);
-    for (std::size_t d = 0; d < order.size(); ++d) lies[order[d]] = index[d];
-    std::uint64_t at = 0;
-    for (std::size_t d = 0; d < array.shape.size(); ++d) at = at * array.shape[d] + lies[d];
-    return {array.type, sources_.offsets[source] + at * tmajit::size_of(array.type)};
-  }
-
-  /// Column index[1], of taps and channels, of window index[0].
-  [[nodiscard]] std::vector<Place> of_window(const Shape& index) const {
-    const Shape& images = case_.sources.front().shape;
-    const tmajit::Windows& windows = case_.windows;
-    const auto counts = tmajit::window_counts(windows, std::span(images).subspan(1, images.size() - 2));
-    Shape from(images.size());
-    std::uint64_t window = index[0];
-    from.back() = index[1] % images.back();
-    std::uint64_t tap = index[1] / images.back();
-    for (std::size_t d = counts.size(); d-- > 0;) {
-      const auto taps = static_cast<std::uint64_t>(windows.filter[d]);
-      const auto stride = static_cast<std::uint64_t>(windows.strides.empty() ? 1 : windows.strides[d]);
-      const auto before = static_cast<std::uint64_t>(windows.before.empty() ? 0 : windows.before[d]);
-      from[d + 1] = window % counts[d] * stride + tap % taps - before;  // wraps in front of the image
-      window /= counts[d];
-      tap /= taps;
-      if (from[d + 1] >= images[d + 1]) return {};
-    }
-    from.front() = window;
-    return {place(0, from)};
-  }
-
-  /// Byte index[1] of tile index[0]; tiles come in row-major order of their position, zeros where they leave
-  /// the tensor.
-  [[nodiscard]] std::vector<Place> of_image(const Shape& index) const {
-    const auto byte = static_cast<std::uint32_t>(index[1]);
-    const std::optional<tmajit::BoxElement> element = image_->element(byte);
-    if (!element) return {};
-    const auto within = image_->index(*element);
-    const Shape& shape = case_.sources.front().shape;
-    Shape from(shape.size());
-    std::uint64_t tile = index[0];
-    for (std::size_t d = shape.size(); d-- > 0;) {
-      const std::uint64_t extent = case_.image[d];
-      const std::uint64_t tiles = (shape[d] + extent - 1) / extent;
-      from[d] = tile % tiles * extent + within.at(d);
-      tile /= tiles;
-      if (from[d] >= shape[d]) return {};
-    }
-    return {{tmajit::ElementType::u8, place(0, from).offset + byte - image_->offset_of(*element)}};
-  }
-
-  const Case& case_;
-  Places sources_;
-  std::vector<Shape> seen_{};  ///< shapes of the sources as the case works on them
-  std::optional<tmajit::BoxLayout> image_;
-};
-
-/// What the host puts into the destinations of a case.
-class Expectation {
- public:
-  Expectation(const Case& c, const reference::Pattern& pattern)
-      : case_(c),
-        pattern_(pattern),
-        origins_(c),
-        expression_(c.expression.empty() ? nullptr : &find_expression(c.expression)),
-        stencil_(c.kind == Kind::stencil ? reference::StencilExpression::parse(c.text) : std::nullopt) {}
-
-  [[nodiscard]] Element element(std::size_t array, const Shape& index) const {
-    if (stencil_) return of_neighbours(index);
-    Element result{};
-    const tmajit::ElementType to = case_.destinations[array].type;
-    const std::vector<Origins::Place> from = origins_.of(array, index);
-    if (case_.kind == Kind::reduce_into) {
-      result.fill(poison);
-      reference::combine(tmajit::CombineOp::add, to, result.data(), pattern_.at(from.front().offset));
-    } else if (from.empty() && expression_ == nullptr) {
-      reference::encode(to, case_.value, result.data());
-    } else if (expression_ == nullptr) {
-      std::memcpy(result.data(), pattern_.at(from.front().offset), tmajit::size_of(to));
-    } else {
-      std::vector<reference::Scalar> values;
-      values.reserve(from.size());
-      for (const Origins::Place& place : from) {
-        values.push_back(reference::decode(place.type, pattern_.at(place.offset)));
-      }
-      reference::encode(to, expression_->host(values), result.data());
-    }
-    return result;
-  }
-
-  /// Whether `found` is as good as `wanted`.
-  [[nodiscard]] bool allows(tmajit::ElementType type, const std::byte* found, const std::byte* wanted) const {
-    if (std::memcmp(found, wanted, tmajit::size_of(type)) == 0) return true;
-    if (stencil_)
-      return reference::is_close(type, case_.sources.front().type != tmajit::ElementType::f64, found, wanted);
-    if (expression_ == nullptr || expression_->exact) return false;
-    const double is = as_double(reference::decode(type, found));
-    const double should = as_double(reference::decode(type, wanted));
-    return std::fabs(is - should) <= expression_->tolerance(type) * std::max(1.0, std::fabs(should));
-  }
-
- private:
-  [[nodiscard]] Element of_neighbours(const Shape& index) const {
-    const auto& [type, shape] = case_.sources.front();
-    const tmajit::Stencil& stencil = case_.stencil;
-    const auto neighbour = [&](std::uint32_t, std::span<const std::int64_t> offsets) {
-      Shape at = index;
-      for (std::size_t k = 0; k < offsets.size(); ++k) {
-        const std::size_t d = stencil.dims.empty() ? shape.size() - offsets.size() + k
-                                                   : static_cast<std::size_t>(stencil.dims[k]);
-        const auto found = reference::neighbour_index(static_cast<std::int64_t>(index[d]) + offsets[k],
-                                                      static_cast<std::int64_t>(shape[d]), stencil.boundary);
-        if (!found) {
-          Element beyond{};
-          reference::encode(type, stencil.value, beyond.data());
-          return reference::decode(type, beyond.data());
-        }
-        at[d] = static_cast<std::uint64_t>(*found);
-      }
-      std::uint64_t offset = 0;
-      for (std::size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + at[d];
-      return reference::decode(type, pattern_.at(offset * tmajit::size_of(type)));
-    };
-    Element result{};
-    reference::encode(case_.destinations.front().type, stencil_->evaluate(neighbour), result.data());
-    return result;
-  }
-
-  const Case& case_;
-  const reference::Pattern& pattern_;
-  Origins origins_;
-  const Expression* expression_;
-  std::optional<reference::StencilExpression> stencil_;
-};
-
-/// Elements `first` to `first + count` of an array.
-struct Window {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-std::vector<Window> windows(std::uint64_t elements, std::uint64_t seed, std::uint64_t part) {
-  constexpr int parts = 14;
-  if (elements <= 32 * part) return {{0, elements}};
-  std::vector<Window> all{{0, part}, {elements - part, part}};
-  std::mt19937_64 random(seed);
-  for (int i = 0; i < parts; ++i) all.push_back({random() % (elements - part), part});
-  return all;
+std::uint64_t elements(const tmajit::TensorView& view) {
+  return reference::element_count(view);
 }
 
-Shape unflatten(const Shape& shape, std::uint64_t at) {
-  Shape index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; at /= shape[d]) index[d] = at % shape[d];
-  return index;
+/// `count` neighbours or a few more: whole inner dimensions, of which the outermost is cut. `place` says
+/// where: the least and the largest number are the two ends.
+Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t place) {
+  Part part = reference::whole(view);
+  for (std::uint32_t d = view.rank; d-- > 0;) {
+    const std::uint64_t extent = view.shape.at(d);
+    part.count.at(d) = std::clamp<std::uint64_t>(count, 1, extent);
+    const std::uint64_t left = extent - part.count.at(d);
+    part.first.at(d) = place == UINT64_MAX ? left : place % (left + 1);
+    place = place == UINT64_MAX ? place : place / (left + 1);
+    count /= extent;
+  }
+  return part;
+}
+
+/// The elements of one part of a destination on the device, from its first to its last.
+class Found {
+ public:
+  Found(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device, tmajit::DevicePtr offset,
+        tmajit::Stream stream) {
+    // Where a destination's dimensions run backwards, its first element is not the first in memory.
+    std::int64_t last = 0;
+    std::int64_t least = 0;
+    for (std::uint32_t d = 0; d < destination.view.rank; ++d) {
+      const std::int64_t reach =
+          static_cast<std::int64_t>(part.count.at(d) - 1) * destination.view.strides.at(d);
+      (reach < 0 ? least : last) += reach;
+    }
+    const std::int64_t begin = reference::offset_of(destination.view, part.first) + least;
+    const auto size = static_cast<std::int64_t>(tmajit::size_of(destination.view.type));
+    first_ = reference::element_at(destination, begin);
+    bytes_.resize(static_cast<std::uint64_t>((last - least + 1) * size));
+    device.memory().copy_out(bytes_, reinterpret_cast<tmajit::DevicePtr>(first_) + offset, stream);
+    device.streams().synchronize(stream);
+  }
+  /// What the device has where the host has `element`.
+  [[nodiscard]] const std::byte* at(const std::byte* element) const {
+    return &bytes_[static_cast<std::size_t>(element - first_)];
+  }
+
+ private:
+  const std::byte* first_ = nullptr;
+  std::vector<std::byte> bytes_;
+};
+
+/// Computes a part of a move in host memory and compares it. `offset` leads from host memory to the device's.
+std::string compare(const tmajit::Move& move, const Part& part, tmajit::Device& device,
+                    tmajit::DevicePtr offset, tmajit::Stream stream) {
+  const tmajit::Tensor& to = move.destination;
+  const std::uint32_t size = tmajit::size_of(to.view.type);
+  const auto element = [&](const Index& index) {
+    return reference::element_at(to, reference::offset_of(to.view, index));
+  };
+  reference::for_each_index(to.view.rank, part,
+                            [&](const Index& index) { std::fill_n(element(index), size, poison); });
+  reference::compute(move, part);
+  const std::vector<double> allowed = reference::allowed_errors(move, part);
+  const reference::Rounding rounding = reference::rounding_of(move);
+  const Found found(to, part, device, offset, stream);
+  std::string wrong;
+  std::size_t number = 0;
+  reference::for_each_index(to.view.rank, part, [&](const Index& index) {
+    const auto error = allowed.empty() ? std::nullopt : std::optional(allowed[number]);
+    ++number;
+    const std::byte* const should = element(index);
+    const std::byte* const is = found.at(should);
+    if (!wrong.empty() || reference::is_right(to.view.type, rounding, error, should, is)) return;
+    wrong = fmt::format("element ({}) is {} and should be {}",
+                        fmt::join(index.begin(), index.begin() + to.view.rank, ","),
+                        reference::bits_text(to.view.type, is), reference::bits_text(to.view.type, should));
+  });
+  return wrong;
+}
+
+std::string check_move(const tmajit::Move& move, tmajit::Device& device, tmajit::DevicePtr offset,
+                       std::uint64_t seed, tmajit::Stream stream, std::uint64_t part) {
+  constexpr int places = 14;
+  const tmajit::TensorView& view = move.destination.view;
+  if (elements(view) == 0 || !reference::understands(move)) return {};
+  const std::uint64_t all = reference::reads_of(move, reference::whole(view));
+  if (elements(view) <= 32 * part && all <= most_reads)
+    return compare(move, reference::whole(view), device, offset, stream);
+  // Where one element is computed of many, fewer are compared.
+  const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
+  const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
+  std::vector<std::uint64_t> at{0, UINT64_MAX};
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < places; ++i) at.push_back(random());
+  std::uint64_t spent = 0;
+  for (std::size_t i = 0; i < at.size() && (i < 2 || spent < most_reads); ++i) {
+    const Part chosen = part_at(view, count, at[i]);
+    if (std::string wrong = compare(move, chosen, device, offset, stream); !wrong.empty()) return wrong;
+    spent += reference::reads_of(move, chosen);
+  }
+  return {};
+}
+
+/// A snapshot, byte for byte: tiles come in row-major order of their positions, zeros where they leave the
+/// tensor.
+std::string check_images(const Case& c, const std::byte* source, tmajit::Device& device,
+                         tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
+                         std::uint64_t part) {
+  const tmajit::BoxLayout layout(c.sources.front().type, c.image);
+  const Shape& shape = c.sources.front().shape;
+  const auto byte_of = [&](std::uint64_t tile, std::uint32_t byte) {
+    const auto element = layout.element(byte);
+    if (!element) return std::byte{0};
+    const auto within = layout.index(*element);
+    std::uint64_t place = 0;
+    std::uint64_t step = tmajit::size_of(c.sources.front().type);
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      const std::uint64_t tiles = (shape[d] + c.image[d] - 1) / c.image[d];
+      const std::uint64_t at = tile % tiles * c.image[d] + within.at(d);
+      tile /= tiles;
+      if (at >= shape[d]) return std::byte{0};
+      place += at * step;
+      step *= shape[d];
+    }
+    return source[place + byte - layout.offset_of(*element)];
+  };
+  const Shape& images = c.destinations.front().shape;
+  std::mt19937_64 random(seed);
+  for (std::uint64_t spent = 0; spent < 16 * part; spent += images[1]) {
+    const std::uint64_t tile = spent == 0 ? images[0] - 1 : random() % images[0];
+    std::vector<std::byte> found(images[1]);
+    device.memory().copy_out(found, destination + tile * images[1], stream);
+    device.streams().synchronize(stream);
+    for (std::uint32_t byte = 0; byte < images[1]; ++byte) {
+      if (found[byte] != byte_of(tile, byte)) return fmt::format("byte {} of tile {} is wrong", byte, tile);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -250,28 +170,17 @@ Shape unflatten(const Shape& shape, std::uint64_t at) {
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
                   std::uint64_t part) {
-  if (!c.text.empty() && c.kind != Kind::stencil) return {};
-  if (c.kind == Kind::convolution) return check_convolution(c, pattern, device, destination, seed, stream);
-  if (c.kind == Kind::scan) return check_scan(c, pattern, device, destination, seed, stream);
-  if (c.kind == Kind::reduce) return check_reduction(c, pattern, device, destination, seed, stream);
-  const Expectation expectation(c, pattern);
-  const Places to = places(c.destinations);
-  for (std::size_t array = 0; array < c.destinations.size(); ++array) {
-    const auto& [type, shape] = c.destinations[array];
-    const std::uint64_t size = tmajit::size_of(type);
-    for (const Window& window : windows(c.destinations[array].elements(), seed + array, part)) {
-      std::vector<std::byte> found(window.count * size);
-      device.memory().copy_out(found, destination + to.offsets[array] + window.first * size, stream);
-      device.streams().synchronize(stream);
-      for (std::uint64_t i = 0; i < window.count; ++i) {
-        const Shape index = unflatten(shape, window.first + i);
-        const Element wanted = expectation.element(array, index);
-        if (expectation.allows(type, &found[i * size], wanted.data())) continue;
-        return fmt::format("element ({}) of destination {} is {} and should be {}", fmt::join(index, ","),
-                           array, reference::bits_text(type, &found[i * size]),
-                           reference::bits_text(type, wanted.data()));
-      }
-    }
+  const RepeatedMemory sources(pattern.period(), places(c.sources).bytes);
+  if (!c.image.empty()) return check_images(c, sources.data(), device, destination, seed, stream, part);
+  // Memory that nothing has touched costs nothing: only the parts that are compared are computed.
+  const std::unique_ptr<std::byte[]> results(new std::byte[places(c.destinations).bytes]);  // NOLINT
+  const auto host = reinterpret_cast<tmajit::DevicePtr>(results.get());
+  const tmajit::Operation operation =
+      operation_of(c, host, reinterpret_cast<tmajit::DevicePtr>(sources.data()));
+  for (std::size_t i = 0; i < operation.moves.size(); ++i) {
+    const std::string wrong =
+        check_move(operation.moves[i], device, destination - host, seed + i, stream, part);
+    if (!wrong.empty()) return operation.moves.size() == 1 ? wrong : fmt::format("part {}: {}", i, wrong);
   }
   return {};
 }
@@ -281,6 +190,26 @@ void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Dev
                    std::uint64_t part) {
   const std::string wrong = check(c, pattern, device, destination, seed, stream, part);
   if (!wrong.empty()) throw tmajit::Error(tmajit::ErrorCode::internal, wrong);
+}
+
+std::optional<double> tolerance(const Case& c) {
+  using tmajit::ElementType;
+  const ElementType type = c.destinations.front().type;
+  if (!c.image.empty() || tmajit::find_operation(c.operation).moves_bits) return std::nullopt;
+  const tmajit::Move move = operation_of(c).moves.front();
+  if (!reference::understands(move)) return std::nullopt;
+  if (!tmajit::is_float(type)) return 0;
+  // Sums of as many numbers as one result takes, in the type of the peer's choice.
+  if (c.arguments.text("op") == "sum") {
+    const Part one = part_at(move.destination.view, 1, 0);
+    const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;
+    return 2e-7 * static_cast<double>(reference::reads_of(move, one)) + rounding;
+  }
+  switch (reference::rounding_of(move)) {
+    case reference::Rounding::in_f32:
+    case reference::Rounding::in_f64: return reference::sum_tolerance(type, false);
+    default: return 0;
+  }
 }
 
 }  // namespace bench

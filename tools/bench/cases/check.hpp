@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace bench {
@@ -17,9 +18,9 @@ inline constexpr std::uint64_t compared_part = 1ULL << 14;
 /// Each byte of the destinations before what is checked runs.
 inline constexpr std::byte poison{0xA5};
 
-/// Compares parts of the destinations with what the host computes from a buffer of sources that the pattern
-/// fills: the ends and random places, or everything if it is small. Returns what is wrong, or nothing.
-/// Nothing is said of an expression of the user's own.
+/// Compares parts of the destinations with what the operation's reference computes from a buffer of sources
+/// that the pattern fills: the ends and random places, or everything if it is small. Returns what is wrong,
+/// or nothing. An expression that the reference does not understand is not checked.
 std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
                   std::uint64_t part = compared_part);
@@ -28,5 +29,9 @@ std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Devi
 void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
                    tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
                    std::uint64_t part = compared_part);
+
+/// How far a peer's result may lie from ours for the order and the precision of its roundings, relative to
+/// the larger of 1 and its size; none where nothing is computed, or the reference does not understand it.
+std::optional<double> tolerance(const Case& c);
 
 }  // namespace bench

@@ -1,32 +1,21 @@
 #pragma once
 
-#include "reference/scalar.hpp"
+#include "case.hpp"
 
 #include <tmajit/element_type.hpp>
 
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bench {
 
-/// What a map or cast computes, and the host's own idea of it.
-struct Expression {
-  std::string name;  ///< "2a+1"; the Python side knows these names
-  /// The library's expression for elements of a type; empty: a plain cast.
-  std::function<std::string(tmajit::ElementType)> text;
-  std::function<reference::Scalar(std::span<const reference::Scalar> sources)> host;
-  bool exact = true;  ///< every step is exact or rounded once, so that all agree to the bit
+/// The library's expression for elements of a type of what peers know by a name, such as "2a+1"; empty: a
+/// plain cast. Throws tmajit::Error{internal} for an unknown name.
+std::string expression_text(std::string_view name, tmajit::ElementType type);
 
-  /// How far a correct result may lie from the host's, relative to the larger of 1 and its size. 0: to the
-  /// bit.
-  [[nodiscard]] double tolerance(tmajit::ElementType type) const;
-};
-
-/// Throws tmajit::Error{internal} for an unknown name.
-const Expression& find_expression(std::string_view name);
-
-using reference::as_double;
+/// A map of sources that broadcast to the destination, or a cast. `expression` is a name as above.
+Case computation(std::string group, std::string name, std::string expression, std::vector<Array> sources,
+                 Array destination);
 
 }  // namespace bench

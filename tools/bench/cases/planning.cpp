@@ -3,7 +3,7 @@
 #include "case_list.hpp"
 
 #include <tmajit/error.hpp>
-#include <tmajit/ragged.hpp>
+#include <tmajit/operations.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <algorithm>
@@ -51,45 +51,12 @@ std::vector<Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer) {
 }
 
 tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination, tmajit::DevicePtr source) {
-  namespace operation = tmajit::operation;
-  const std::vector<Tensor> to = tensors(c.destinations, destination);
-  const std::vector<Tensor> from = source_tensors(c, source);
-  switch (c.kind) {
-    case Kind::permute: return operation::permute(to[0], from[0], c.axes);
-    case Kind::slice: return operation::slice(to[0], from[0], c.slices);
-    case Kind::pad: return operation::pad(to[0], from[0], {c.before, c.value});
-    case Kind::concat: return operation::concat(to[0], from, c.axes[0]);
-    case Kind::split: return operation::split(to, from[0], c.axes[0]);
-    case Kind::cast: return operation::cast(to[0], from[0]);
-    case Kind::map: return operation::map(to[0], c.library_expression(), from);
-    case Kind::stencil: return operation::stencil(to[0], c.text, from, c.stencil);
-    case Kind::reduce: return operation::reduce(to[0], {.op = c.reduction, .axes = c.axes}, from);
-    case Kind::scan: return operation::scan(to[0], {.axis = c.axes[0]}, from);
-    case Kind::ragged: {
-      std::vector<tmajit::Move> moves;
-      for (std::size_t i = 0; i < to.size(); ++i)
-        moves.push_back({.destination = to[i], .sources = {from[i]}});
-      return tmajit::Operation::of(std::move(moves));
-    }
-    case Kind::reduce_into: return operation::reduce_into(to[0], tmajit::CombineOp::add, from[0]);
-    case Kind::im2col: return operation::im2col(to[0], from[0], c.windows);
-    case Kind::convolution: return operation::convolution(to[0], from[0], from[1], c.windows);
-    case Kind::flip: {
-      Tensor flipped = from[0];
-      for (const std::uint32_t axis : c.axes) flipped = tmajit::flipped(flipped, axis);
-      return operation::copy(to[0], flipped);
-    }
-    default: return operation::copy(to[0], from[0]);
-  }
+  return tmajit::make_operation(c.operation, tensors(c.destinations, destination), source_tensors(c, source),
+                                c.arguments);
 }
 
 std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination,
                                           tmajit::DevicePtr source, tmajit::PlanOptions options) {
-  if (c.kind == Kind::ragged) {
-    return {tmajit::plan_ragged(tensors(c.destinations, destination), source_tensors(c, source), some_source,
-                                options.chip)
-                .kernel};
-  }
   if (!c.tile) {
     options.family = c.family;
     return tmajit::plan(operation_of(c, destination, source), options);
@@ -105,7 +72,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
 
 Case with_tile(Case c, const Tile& tile) {
   c.tile = tile;
-  if (c.kind == Kind::snapshot) {
+  if (c.operation == "snapshot") {
     const tmajit::TensorView images = tmajit::destination_view(
         {.family = c.family, .sources = tensors(c.sources, some_source), .tiles = c.tile->options()});
     c.destinations = {{images.type, {images.shape.begin(), images.shape.begin() + images.rank}}};

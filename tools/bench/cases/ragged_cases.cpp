@@ -12,7 +12,7 @@ using tmajit::ElementType;
 Case ragged_case(std::string name, std::vector<Array> arrays) {
   return {.group = "ragged",
           .name = std::move(name),
-          .kind = Kind::ragged,
+          .operation = "copy_ragged",
           .sources = arrays,
           .destinations = arrays,
           .family = "ragged",

@@ -26,16 +26,8 @@ Case random_permutation(Random& random, ElementType type, bool tiny) {
 
 Case permutation(const char* group, ElementType type, const Shape& from,
                  const std::vector<std::uint32_t>& axes) {
-  Case c;
-  c.group = group;
-  c.kind = Kind::permute;
-  c.axes = axes;
-  Shape to;
-  for (const std::uint32_t axis : c.axes) to.push_back(from[axis]);
-  c.sources = {{type, from}};
-  c.destinations = {{type, to}};
-  c.name = fmt::format("({})->({})", fmt::join(from, ","), fmt::join(c.axes, ","));
-  return c;
+  return make_case(group, fmt::format("({})->({})", fmt::join(from, ","), fmt::join(axes, ",")), "permute",
+                   {{type, from}}, {{"axes", tmajit::Dims(axes)}});
 }
 
 std::vector<Case> random_permutations(const RandomOptions& options) {

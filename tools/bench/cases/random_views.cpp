@@ -1,3 +1,4 @@
+#include "expressions.hpp"
 #include "random_cases.hpp"
 #include "random_shapes.hpp"
 
@@ -56,21 +57,24 @@ class Drawer {
   Case pad(ElementType type) {
     for (;;) {
       const Shape to = shape();
-      Case c = begin("random pad", Kind::pad, {type, to});
-      c.before.assign(to.size(), 0);
+      Case c = begin("random pad", "pad", {type, to});
+      std::vector<std::uint64_t> before_each(to.size());
+      std::vector<std::uint64_t> after_each(to.size());
       Shape inner = to;
       for (const std::uint32_t d : some_axes(to.size())) {
         if (to[d] < 4) continue;
         const std::uint64_t before = odd_amount(to[d]);
         const std::uint64_t after = random_.one_in(3) ? 0 : odd_amount(to[d]);
-        c.before[d] = static_cast<std::int64_t>(before);
+        before_each[d] = before;
+        after_each[d] = after;
         inner[d] -= before + after;
       }
       if (inner == to) continue;
-      c.value = static_cast<double>(random_.below(2));
+      const auto value = static_cast<double>(random_.below(2));
+      c.arguments = {{"widths", tmajit::PadWidths{before_each, after_each}}, {"value", value}};
       const std::string source = add_source(c, type, inner);
-      c.name = fmt::format("{} at ({}) of ({}), {}", source, fmt::join(c.before, ","), fmt::join(to, ","),
-                           c.value);
+      c.name = fmt::format("{} at ({}) of ({}), {}", source, fmt::join(before_each, ","), fmt::join(to, ","),
+                           value);
       return c;
     }
   }
@@ -78,23 +82,25 @@ class Drawer {
   Case slice(ElementType type) {
     for (;;) {
       const Shape to = shape();
-      Case c = begin("random slice", Kind::slice, {type, to});
+      Case c = begin("random slice", "slice", {type, to});
       Shape from = to;
-      for (const std::uint64_t n : to) c.slices.push_back({0, static_cast<std::int64_t>(n), 1});
+      std::vector<Slice> slices;
+      for (const std::uint64_t n : to) slices.push_back({0, static_cast<std::int64_t>(n), 1});
       for (const std::uint32_t d : some_axes(to.size())) {
         const std::uint64_t start = random_.one_in(4) ? 0 : odd_amount(to[d]);
         const std::uint64_t step = random_.one_in(4) ? random_.between(2, 3) : 1;
         const std::uint64_t stop = start + (to[d] - 1) * step + 1;
         from[d] = stop + random_.below(std::min<std::uint64_t>(to[d], 64));
-        c.slices[d] = {static_cast<std::int64_t>(start), static_cast<std::int64_t>(stop),
-                       static_cast<std::int64_t>(step)};
+        slices[d] = {static_cast<std::int64_t>(start), static_cast<std::int64_t>(stop),
+                     static_cast<std::int64_t>(step)};
       }
       if (elements_of(from) > 2 * most_) continue;
       std::vector<std::string> parts;
-      for (const Slice& s : c.slices) {
+      for (const Slice& s : slices) {
         parts.push_back(fmt::format("{}:{}", s.start.value_or(0), s.stop.value_or(0)) +
                         (s.step == 1 ? "" : fmt::format(":{}", s.step)));
       }
+      c.arguments.set("slices", slices);
       const std::string source = add_source(c, type, from);
       c.name = fmt::format("{}[{}]", source, fmt::join(parts, ","));
       return c;
@@ -103,16 +109,18 @@ class Drawer {
 
   Case flip(ElementType type) {
     const Shape to = shape();
-    Case c = begin("random flip", Kind::flip, {type, to});
-    c.axes = some_axes(to.size());
+    Case c = begin("random flip", "flip", {type, to});
+    const std::vector<std::uint32_t> axes = some_axes(to.size());
+    c.arguments.set("axes", tmajit::Dims(axes));
     const std::string source = add_source(c, type, to);
-    c.name = fmt::format("{} along {}", source, fmt::join(c.axes, ","));
+    c.name = fmt::format("{} along {}", source, fmt::join(axes, ","));
     return c;
   }
 
   Case broadcast(ElementType type) {
     const Shape to = shape();
-    Case c = begin("random broadcast", Kind::broadcast, {type, to});
+    Case c = begin("random broadcast", "broadcast", {type, to});
+    c.arguments.set("shape", tmajit::Dims(to));
     const std::string source = add_source(c, type, repeated(to));
     c.name = fmt::format("{} to ({})", source, fmt::join(to, ","));
     return c;
@@ -120,7 +128,7 @@ class Drawer {
 
   Case cast(ElementType from, ElementType to) {
     const Shape of = shape();
-    Case c = begin("random cast", Kind::cast, {to, of});
+    Case c = begin("random cast", "cast", {to, of});
     c.expression = "cast";
     c.name = add_source(c, from, of);
     return c;
@@ -128,8 +136,9 @@ class Drawer {
 
   Case map(const Computation& computation) {
     const Shape to = shape();
-    Case c = begin("random map", Kind::map, {computation.to, to});
+    Case c = begin("random map", "map", {computation.to, to});
     c.expression = computation.expression;
+    c.arguments.set("expression", expression_text(c.expression, computation.from));
     std::vector<std::string> of;
     for (std::size_t i = 0; i < computation.inputs; ++i) {
       // The first has every element, so that something is read.
@@ -140,10 +149,10 @@ class Drawer {
   }
 
  private:
-  static Case begin(const char* group, Kind kind, Array to) {
+  static Case begin(const char* group, const char* operation, Array to) {
     Case c;
     c.group = group;
-    c.kind = kind;
+    c.operation = operation;
     c.destinations = {std::move(to)};
     return c;
   }

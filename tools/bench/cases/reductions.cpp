@@ -1,6 +1,8 @@
 #include "random_cases.hpp"
 #include "random_shapes.hpp"
 
+#include <tmajit/operations/reduce.hpp>
+
 #include <algorithm>
 
 #include <spdlog/fmt/fmt.h>
@@ -12,23 +14,13 @@ namespace {
 using tmajit::ElementType;
 using tmajit::ReductionOp;
 
-Case reduction(const char* group, ElementType type, const Shape& shape, std::vector<std::uint32_t> axes,
-               ReductionOp op = ReductionOp::sum) {
-  Case c;
-  c.group = group;
-  c.kind = Kind::reduce;
-  c.reduction = op;
-  c.name = fmt::format("{} ({}) over {}", tmajit::name(op), fmt::join(shape, ","), fmt::join(axes, ","));
-  Shape kept;
-  for (std::uint32_t d = 0; d < shape.size(); ++d) {
-    if (std::ranges::find(axes, d) == axes.end()) kept.push_back(shape[d]);
-  }
-  c.axes = std::move(axes);
-  // As PyTorch has them: sums of bytes are 64 bits long, and so are places.
-  const bool is_place = op == ReductionOp::arg_max;
-  const bool is_long = is_place || (op == ReductionOp::sum && type == ElementType::u8);
-  c.sources = {{type, shape}};
-  c.destinations = {{is_long ? ElementType::i64 : type, kept}};
+Case reduction(const char* group, ElementType type, const Shape& shape,
+               const std::vector<std::uint32_t>& axes, ReductionOp op = ReductionOp::sum) {
+  Case c = make_case(
+      group, fmt::format("{} ({}) over {}", tmajit::name(op), fmt::join(shape, ","), fmt::join(axes, ",")),
+      "reduce", {{type, shape}}, {{"op", std::string(tmajit::name(op))}, {"axes", tmajit::Dims(axes)}});
+  // As PyTorch has them: sums of bytes are 64 bits long.
+  if (op == ReductionOp::sum && type == ElementType::u8) c.destinations.front().type = ElementType::i64;
   return c;
 }
 
@@ -42,7 +34,7 @@ Case random_reduction(Random& random, bool tiny) {
       if (random.one_in(2)) axes.push_back(d);
     }
   }
-  return reduction("random reduction", ElementType::f32, shape, std::move(axes));
+  return reduction("random reduction", ElementType::f32, shape, axes);
 }
 
 }  // namespace
@@ -55,10 +47,10 @@ std::vector<Case> reductions(const RandomOptions& options) {
                       [&](Random& random) { return random_reduction(random, options.tiny); });
   }
   const auto extent = [&](std::uint64_t n) { return options.tiny && n > 64 ? 8 + n % 61 : n; };
-  const auto add = [&](ElementType type, std::vector<std::uint64_t> shape, std::vector<std::uint32_t> axes,
+  const auto add = [&](ElementType type, Shape shape, const std::vector<std::uint32_t>& axes,
                        ReductionOp op = ReductionOp::sum) {
     std::ranges::transform(shape, shape.begin(), extent);
-    cases.push_back(reduction("reductions", type, shape, std::move(axes), op));
+    cases.push_back(reduction("reductions", type, shape, axes, op));
   };
   for (const ElementType type : {f32, bf16, u8}) add(type, {1 << 28}, {0});
   for (const ElementType type : {f32, bf16}) {

@@ -46,12 +46,13 @@ std::uint64_t sector_bytes_of(const Case& slice) {
   // The same walk with its dimensions as they lie in memory: which are read first changes nothing.
   const std::size_t rank = shape.size();
   const std::vector<std::uint32_t> order = slice.order(0);
+  const std::vector<tmajit::Slice> slices = slice.arguments.slices("slices");
   std::vector<Walk> walks(rank);
   std::vector<std::uint64_t> begin(rank);
   for (std::size_t d = 0; d < rank; ++d) {
     const std::size_t at = order.empty() ? d : order[d];
-    walks[at] = {shape[d], static_cast<std::uint64_t>(slice.slices[d].step)};
-    begin[at] = static_cast<std::uint64_t>(slice.slices[d].start.value_or(0));
+    walks[at] = {shape[d], static_cast<std::uint64_t>(slices[d].step)};
+    begin[at] = static_cast<std::uint64_t>(slices[d].start.value_or(0));
   }
   std::uint64_t first = 0;
   std::uint64_t pitch = size;

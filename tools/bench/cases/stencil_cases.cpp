@@ -10,7 +10,6 @@
 namespace bench {
 namespace {
 
-using tmajit::Boundary;
 using tmajit::ElementType;
 
 constexpr auto five_points = "0.2f * (x + x(-1,0) + x(1,0) + x(0,-1) + x(0,1))";
@@ -36,8 +35,8 @@ struct Row {
   std::string text;
   Shape shape;
   ElementType type = ElementType::f32;
-  tmajit::Stencil stencil = {};
-  bool must = false;  ///< reach 0.85 of the driver's copy
+  tmajit::Arguments arguments = {};  ///< but the expression
+  bool must = false;                 ///< reach 0.85 of the driver's copy
 };
 
 }  // namespace
@@ -50,18 +49,26 @@ std::vector<Case> stencil_cases(bool tiny) {
       {"9 points", nine_points, square, ElementType::f32, {}, true},
       {"7 points", seven_points, cube, ElementType::f32, {}, true},
       {"3 points", "0.5f * x + 0.25f * (x(-1) + x(1))", {1 << 28}},
-      {"5 points, clamp", five_points, square, ElementType::f32, {.boundary = Boundary::clamp}},
-      {"9 points, wrap", nine_points, square, ElementType::f32, {.boundary = Boundary::wrap}},
-      {"7 points, reflect", seven_points, cube, ElementType::f32, {.boundary = Boundary::reflect}},
+      {"5 points, clamp", five_points, square, ElementType::f32, {{"boundary", "clamp"}}},
+      {"9 points, wrap", nine_points, square, ElementType::f32, {{"boundary", "wrap"}}},
+      {"7 points, reflect", seven_points, cube, ElementType::f32, {{"boundary", "reflect"}}},
       {"7 points, around 1",
        seven_points,
        cube,
        ElementType::f32,
-       {.boundary = Boundary::constant, .value = 1}},
+       {{"boundary", "constant"}, {"value", 1.0}}},
       {"5 points of a batch", five_points, {64, 2048, 2048}},
       {"5 points of small pictures", five_points, {65536, 64, 64}},
-      {"5 points, channels last", five_points, {64, 512, 512, 16}, ElementType::f32, {.dims = {1, 2}}},
-      {"3 points down", "0.5f * x + 0.25f * (x(-1) + x(1))", square, ElementType::f32, {.dims = {0}}},
+      {"5 points, channels last",
+       five_points,
+       {64, 512, 512, 16},
+       ElementType::f32,
+       {{"dims", tmajit::Dims{1, 2}}}},
+      {"3 points down",
+       "0.5f * x + 0.25f * (x(-1) + x(1))",
+       square,
+       ElementType::f32,
+       {{"dims", tmajit::Dims{0}}}},
       {"25 points", star(4), cube},
       {"9 points", nine_points, square, ElementType::bf16},
       {"5 points", "0.2 * (x + x(-1,0) + x(1,0) + x(0,-1) + x(0,1))", square, ElementType::f64},
@@ -72,17 +79,12 @@ std::vector<Case> stencil_cases(bool tiny) {
   for (const Row& row : rows) {
     Shape shape = row.shape;
     for (std::uint64_t& extent : shape) extent = tiny && extent > 16 ? 16 + extent % 7 : extent;
-    const Array array{row.type, shape};
-    Case c{.group = "stencil",
-           .name = fmt::format("{} ({})", row.what, fmt::join(shape, ",")),
-           .kind = Kind::stencil,
-           .sources = {array},
-           .destinations = {array},
-           .stencil = row.stencil,
-           .text = row.text,
-           .peers = Peers::all,
-           .quick = row.must,
-           .odd = shape.back() % 2 != 0};
+    tmajit::Arguments arguments = row.arguments;
+    arguments.set("expression", row.text);
+    Case c = make_case("stencil", fmt::format("{} ({})", row.what, fmt::join(shape, ",")), "stencil",
+                       {{row.type, shape}}, std::move(arguments));
+    c.quick = row.must;
+    c.odd = shape.back() % 2 != 0;
     if (row.must) c.least_ratio = 0.85;
     cases.push_back(std::move(c));
   }

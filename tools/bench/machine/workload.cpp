@@ -8,12 +8,6 @@ namespace bench {
 
 PreparedCase::PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                            tmajit::DevicePtr source) {
-  if (c.kind == Kind::ragged) {
-    batch_.emplace(runtime, tensors(c.destinations, destination), source_tensors(c, source));
-    plans_ = {batch_->plan()};
-    kernels_ = {batch_->kernel()};
-    return;
-  }
   if (c.tile) {
     *this = PreparedCase(runtime, plan_case(c, destination, source, {.chip = runtime.chip()}).front());
     return;
@@ -29,7 +23,6 @@ PreparedCase::PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelP
 }
 
 void PreparedCase::operator()(tmajit::Stream stream) const {
-  if (batch_) return (*batch_)(stream);
   move_ ? (*move_)(stream) : (*launch_)(stream);
 }
 

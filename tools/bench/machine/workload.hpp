@@ -6,7 +6,6 @@
 #include "reference/random_elements.hpp"
 
 #include <tmajit/move.hpp>
-#include <tmajit/ragged.hpp>
 
 #include <array>
 #include <cstddef>
@@ -35,7 +34,6 @@ class PreparedCase {
  private:
   std::optional<tmajit::MovePlan> move_;            ///< of a planner, as a user would have it
   std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a kernel of the caller's choice
-  std::optional<tmajit::RaggedCopy> batch_{};       ///< of a batch of tensors
   std::vector<tmajit::KernelPlan> plans_;
   std::vector<tmajit::Kernel> kernels_;
 };

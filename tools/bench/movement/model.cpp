@@ -94,10 +94,11 @@ Json to_json(const tmajit::KernelChoice& choice) {
 }
 
 Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
+  const tmajit::Dims axes = c.arguments.dims("axes");
   Json json{{"label", c.label()},
             {"type", c.types()},
             {"shape", c.sources.front().shape},
-            {"axes", c.axes},
+            {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
             {"bytes", traffic(c).bytes()},
             {"driver_us", nullptr},
             {"candidates", Json::array()}};

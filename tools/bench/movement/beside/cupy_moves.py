@@ -25,7 +25,8 @@ def _array(tensor):
 
 
 def _move(case, sources, destinations):
-    operation, axes, to = case["operation"], case.get("axes"), destinations[0]
+    operation, given, to = case["operation"], case["arguments"], destinations[0]
+    axes, axis = given.get("axes"), given.get("axis")
     if operation in ("cast", "map"):
         if any(array["type"] in ("bf16", "e4m3") for array in case["sources"] + case["destinations"]):
             raise NotApplicable("CuPy's kernels do not compute with bf16 and fp8")
@@ -40,23 +41,23 @@ def _move(case, sources, destinations):
         if case["sources"][0]["type"] == "bf16":
             raise NotApplicable("CuPy does not compute with bf16")
         # By CUB, which CuPy takes unless it is told otherwise.
-        if case["reduction"] == "arg_max":
+        if given["op"] == "arg_max":
             return lambda: cupy.argmax(sources[0], axis=axes[0] if len(axes) == 1 else None, out=to)
-        if case["reduction"] == "max":
+        if given["op"] == "max":
             return lambda: cupy.amax(sources[0], axis=tuple(axes), out=to)
         return lambda: cupy.sum(sources[0], axis=tuple(axes), dtype=to.dtype, out=to)
     if operation == "scan":
         if case["sources"][0]["type"] == "bf16":
             raise NotApplicable("CuPy does not compute with bf16")
-        return lambda: cupy.cumsum(sources[0], axis=axes[0], dtype=to.dtype, out=to)  # by CUB along one row
+        return lambda: cupy.cumsum(sources[0], axis=axis, dtype=to.dtype, out=to)  # by CUB along one row
     if operation == "concat":
-        return lambda: cupy.concatenate(sources, axes[0], out=to)
+        return lambda: cupy.concatenate(sources, axis, out=to)
     if operation == "pad":
         inside = tuple(
             slice(before, before + extent)
-            for before, extent in zip(case["before"], seen_shape(case))
+            for before, extent in zip(given["widths"]["before"], seen_shape(case))
         )
-        value = case["value"]
+        value = given["value"]
         if case["sources"][0]["type"] == "bf16":
             value = int(torch.tensor(value, dtype=torch.bfloat16).view(torch.int16).item())
 
@@ -67,9 +68,8 @@ def _move(case, sources, destinations):
         return pad
     if operation == "split":
         parts, at = [], 0
-        for destination in destinations:
-            extent = destination.shape[axes[0]]
-            parts.append(sources[0][(slice(None),) * axes[0] + (slice(at, at + extent),)])
+        for extent in given["parts"]:
+            parts.append(sources[0][(slice(None),) * axis + (slice(at, at + extent),)])
             at += extent
 
         def split():
@@ -81,7 +81,7 @@ def _move(case, sources, destinations):
     if operation == "permute":
         source = source.transpose(axes)
     elif operation == "slice":
-        source = source[tuple(slice(*part) for part in case["slices"])]
+        source = source[tuple(slice(*part) for part in given["slices"])]
     elif operation == "flip":
         source = cupy.flip(source, tuple(axes))
     return lambda: cupy.copyto(to, source)  # which broadcasts

@@ -1,5 +1,6 @@
 """Cases in JAX's words. The sources are PyTorch's buffers, by DLPack; results are JAX's own memory."""
 
+import itertools
 import os
 import time
 
@@ -46,17 +47,18 @@ def _cast(a, to):
 
 
 def _reduction(case):
-    axes, to = tuple(case["axes"]), _DTYPES[case["destinations"][0]["type"]]
+    axes, to = tuple(case["arguments"]["axes"]), _DTYPES[case["destinations"][0]["type"]]
     return {
         "sum": lambda a: jnp.sum(a, axes, dtype=to),
         "max": lambda a: jnp.max(a, axes),
         "arg_max": lambda a: jnp.argmax(a, axes[0] if len(axes) == 1 else None).astype(to),
-    }[case["reduction"]]
+    }[case["arguments"]["op"]]
 
 
 def _stencil(case):
-    mode, rank = _MODES[case["boundary"]], len(case["sources"][0]["shape"])
-    extra = {"constant_values": case.get("value", 0)} if mode == "constant" else {}
+    given, rank = case["arguments"], len(case["sources"][0]["shape"])
+    mode = _MODES[given.get("boundary", "zero")]
+    extra = {"constant_values": given.get("value", 0)} if mode == "constant" else {}
     wide = jnp.int16 if case["sources"][0]["type"] == "u8" else None  # bytes wrap
 
     def pad(a, reach):
@@ -73,7 +75,8 @@ def _formula(case):
 
 
 def _formula_of_views(case):
-    operation, axes = case["operation"], case.get("axes")
+    operation, given = case["operation"], case["arguments"]
+    axes, axis = given.get("axes"), given.get("axis")
     shape = case["destinations"][0]["shape"]
     to = _DTYPES[case["destinations"][0]["type"]]
     if operation == "copy":
@@ -81,30 +84,27 @@ def _formula_of_views(case):
     if operation == "permute":
         return lambda a: [jnp.transpose(a, axes)]
     if operation == "slice":
-        slices = tuple(slice(*part) for part in case["slices"])
+        slices = tuple(slice(*part) for part in given["slices"])
         return lambda a: [a[slices]]
     if operation == "pad":
         widths = [
             (before, outer - inner - before)
-            for before, inner, outer in zip(case["before"], seen_shape(case), shape)
+            for before, inner, outer in zip(given["widths"]["before"], seen_shape(case), shape)
         ]
-        return lambda a: [jnp.pad(a, widths, constant_values=case["value"])]
+        return lambda a: [jnp.pad(a, widths, constant_values=given["value"])]
     if operation == "flip":
         return lambda a: [jnp.flip(a, tuple(axes))]
     if operation == "concat":
-        return lambda *parts: [jnp.concatenate(parts, axes[0])]
+        return lambda *parts: [jnp.concatenate(parts, axis)]
     if operation == "split":
-        ends, at = [], 0
-        for array in case["destinations"][:-1]:
-            at += array["shape"][axes[0]]
-            ends.append(at)
-        return lambda a: jnp.split(a, ends, axes[0])
+        ends = list(itertools.accumulate(given["parts"]))[:-1]
+        return lambda a: jnp.split(a, ends, axis)
     if operation == "broadcast":
         return lambda a: [jnp.broadcast_to(a, shape)]
     if operation == "reduce":
         return lambda a: [_reduction(case)(a)]
     if operation == "scan":
-        return lambda a: [jnp.cumsum(a, axes[0], dtype=to)]
+        return lambda a: [jnp.cumsum(a, axis, dtype=to)]
     if operation == "stencil":
         return lambda a: [_stencil(case)(a).astype(to)]
     compute = {

@@ -19,13 +19,14 @@ def offsets(text):
 
 def dimensions(case):
     """The dimensions that the offsets are along."""
-    rank, count = len(case["sources"][0]["shape"]), len(offsets(case["text"])[0])
-    return [d % rank for d in case.get("dims", range(rank - count, rank))]
+    rank, count = len(case["sources"][0]["shape"]), len(offsets(case["arguments"]["expression"])[0])
+    return [d % rank for d in case["arguments"].get("dims", range(rank - count, rank))]
 
 
 def reach(case):
     """How far the calls reach along dimensions(), to either side."""
-    return [max(abs(call[k]) for call in offsets(case["text"])) for k in range(len(dimensions(case)))]
+    text = case["arguments"]["expression"]
+    return [max(abs(call[k]) for call in offsets(text)) for k in range(len(dimensions(case)))]
 
 
 def places(extent, reach, boundary):
@@ -41,7 +42,7 @@ def places(extent, reach, boundary):
 
 def formula(case, pad):
     """A function of the source that computes the stencil. pad(array, {dimension: reach}) pads both sides."""
-    dims, reaches, compute = dimensions(case), reach(case), expression(case["text"])
+    dims, reaches, compute = dimensions(case), reach(case), expression(case["arguments"]["expression"])
     shape = case["sources"][0]["shape"]
 
     def stencil(a):

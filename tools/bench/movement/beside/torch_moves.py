@@ -74,7 +74,7 @@ def _padding(case):
     """What F.pad takes: before and after, the last dimension first."""
     pads = []
     source, destination = seen_shape(case), case["destinations"][0]["shape"]
-    for before, inner, outer in reversed(list(zip(case["before"], source, destination))):
+    for before, inner, outer in reversed(list(zip(case["arguments"]["widths"]["before"], source, destination))):
         pads += [before, outer - inner - before]
     return pads
 
@@ -92,13 +92,14 @@ def _images(case):
 
 
 def _stencil(case, precise):
-    to, boundary = DTYPES[case["destinations"][0]["type"]], case["boundary"]
+    to, given = DTYPES[case["destinations"][0]["type"]], case["arguments"]
+    boundary = given.get("boundary", "zero")
     rank, shape = len(case["sources"][0]["shape"]), case["sources"][0]["shape"]
 
     def pad(a, reach):
         if boundary in ("zero", "constant"):
             widths = [reach.get(d, 0) for d in reversed(range(rank)) for _ in range(2)]
-            return F.pad(a, widths, value=case.get("value", 0))
+            return F.pad(a, widths, value=given.get("value", 0))
         for d, far in reach.items():
             a = a.index_select(d, torch.tensor(stencils.places(shape[d], far, boundary), device=a.device))
         return a
@@ -118,35 +119,35 @@ def formula(case, precise=False):
 
 
 def _formula(case, precise):
-    operation, axes = case["operation"], case.get("axes")
+    operation, given = case["operation"], case["arguments"]
+    axes, axis = given.get("axes"), given.get("axis")
     shape = case["destinations"][0]["shape"]
     if operation == "copy":
         return lambda a: [a]
     if operation == "permute":
         return lambda a: [a.permute(axes)]
     if operation == "slice":
-        slices = tuple(slice(*part) for part in case["slices"])
+        slices = tuple(slice(*part) for part in given["slices"])
         return lambda a: [a[slices]]
     if operation == "pad":
-        pads, value = _padding(case), case["value"]
+        pads, value = _padding(case), given["value"]
         return lambda a: [F.pad(a, pads, value=value)]
     if operation == "flip":
         return lambda a: [torch.flip(a, axes)]
     if operation == "concat":
-        return lambda *parts: [torch.cat(parts, axes[0])]
+        return lambda *parts: [torch.cat(parts, axis)]
     if operation == "split":
-        extents = [array["shape"][axes[0]] for array in case["destinations"]]
-        return lambda a: list(torch.split(a, extents, axes[0]))
+        return lambda a: list(torch.split(a, given["parts"], axis))
     if operation == "broadcast":
         return lambda a: [a.expand(shape)]
     if operation == "reduce":
         wide = (lambda a: a.double()) if precise else (lambda a: a)
-        to, reduction = DTYPES[case["destinations"][0]["type"]], REDUCTIONS[case["reduction"]]
+        to, reduction = DTYPES[case["destinations"][0]["type"]], REDUCTIONS[given["op"]]
         return lambda a: [reduction(wide(a), axes).to(to)]
     if operation == "scan":
         wide = (lambda a: a.double() if a.dtype.is_floating_point else a) if precise else (lambda a: a)
         to = DTYPES[case["destinations"][0]["type"]]
-        return lambda a: [torch.cumsum(wide(a), axes[0], dtype=None if precise else to).to(to)]
+        return lambda a: [torch.cumsum(wide(a), axis, dtype=None if precise else to).to(to)]
     compute = {"snapshot": lambda: _images(case), "stencil": lambda: _stencil(case, precise)}.get(
         operation, lambda: _expression(case, precise))()
     return lambda *sources: [compute(*sources)]
@@ -165,7 +166,7 @@ def _assign(case):
 
 def eager(case, sources, destinations):
     """What a user would write without a compiler, without a needless pass where PyTorch has an `out=`."""
-    operation, to = case["operation"], destinations[0]
+    operation, given, to = case["operation"], case["arguments"], destinations[0]
     own = []
     views = seen(case, sources)
     if operation in ("pad", "flip"):  # no `out=`: these return a tensor of their own
@@ -176,16 +177,16 @@ def eager(case, sources, destinations):
 
         return Entry("eager", run, lambda: own)
     if operation == "reduce":
-        axes = case["axes"]
+        axes = given["axes"]
         run = {
             "sum": lambda: torch.sum(views[0], axes, out=to),
             "max": lambda: torch.amax(views[0], axes, out=to),
             "arg_max": lambda: torch.argmax(views[0], axes[0] if len(axes) == 1 else None, out=to),
-        }[case["reduction"]]
+        }[given["op"]]
     elif operation == "scan":
-        run = lambda: torch.cumsum(views[0], case["axes"][0], dtype=to.dtype, out=to)
+        run = lambda: torch.cumsum(views[0], given["axis"], dtype=to.dtype, out=to)
     elif operation == "concat":
-        run = lambda: torch.cat(views, case["axes"][0], out=to)
+        run = lambda: torch.cat(views, given["axis"], out=to)
     elif case.get("expression") == "2a+1":
         run = lambda: torch.add(torch.mul(views[0], 2), 1, out=to)
     elif case.get("expression") == "a+b":

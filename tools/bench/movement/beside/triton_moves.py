@@ -57,7 +57,7 @@ def _milliseconds(run):
 def triton_entry(case, sources, destinations):
     if case["operation"] != "permute":
         raise NotApplicable("the Triton kernel is for permutations")
-    nest = permutation_nest(case["sources"][0]["shape"], case["axes"])
+    nest = permutation_nest(case["sources"][0]["shape"], case["arguments"]["axes"])
     if len(nest) < 2:
         raise NotApplicable("this permutation is a plain copy")
     # b runs along the destination's innermost dimension, a along the source's, or the next if they are one.

@@ -1,0 +1,102 @@
+#include "operations/shared/result_types.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Support/Regex.h>
+
+TMAJIT_BEGIN
+namespace {
+
+using enum ElementType;
+
+bool is_signed(ElementType type) noexcept {
+  return type == i8 || type == i16 || type == i32 || type == i64;
+}
+
+ElementType signed_of(std::uint32_t bytes) noexcept {
+  switch (bytes) {
+    case 1: return i8;
+    case 2: return i16;
+    case 4: return i32;
+    default: return i64;
+  }
+}
+
+ElementType of_integers(ElementType a, ElementType b) noexcept {
+  if (is_signed(a) == is_signed(b)) return size_of(a) >= size_of(b) ? a : b;
+  const std::uint32_t of_signed = size_of(is_signed(a) ? a : b);
+  const std::uint32_t of_unsigned = size_of(is_signed(a) ? b : a);
+  if (of_signed > of_unsigned) return signed_of(of_signed);
+  return of_unsigned == 8 ? f64 : signed_of(2 * of_unsigned);
+}
+
+/// Of different types.
+ElementType of_floats(ElementType a, ElementType b) noexcept {
+  if (size_of(a) == size_of(b)) return size_of(a) == 8 ? f64 : f32;
+  return size_of(a) > size_of(b) ? a : b;
+}
+
+ElementType of_float_and_integer(ElementType floating, ElementType integer) noexcept {
+  if (size_of(integer) >= 4) return f64;
+  if (size_of(floating) > size_of(integer)) return floating;
+  return f32;
+}
+
+/// The type in which an expression is floating-point whatever its sources are; none if it is not.
+std::optional<ElementType> floating_part(std::string_view expression) {
+  static constexpr const char* number =
+      "(^|[^A-Za-z0-9_.])([0-9]+\\.[0-9]*([eE][-+]?[0-9]+)?|\\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
+      ")([fF]?)";
+  static constexpr const char* function =
+      "(^|[^A-Za-z0-9_])(__)?(exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|rsqrt|cbrt|sin|cos|tan|asin|"
+      "acos|atan|sinh|"
+      "cosh|tanh|erf|erfc|pow|fdivide|fabs|fmax|fmin|fma|fmod|hypot|floor|ceil|round|trunc)(f?) *\\(";
+  static constexpr const char* cast = "(^|[^A-Za-z0-9_])(float|double)([^A-Za-z0-9_]|$)";
+  std::optional<ElementType> found;
+  const auto search = [&](const char* pattern, auto is_f32) {
+    const llvm::Regex regex(pattern);
+    llvm::SmallVector<llvm::StringRef> parts;
+    for (llvm::StringRef rest(expression); regex.match(rest, &parts);) {
+      const ElementType type = is_f32(parts) ? f32 : f64;
+      found = found ? promoted(*found, type) : type;
+      rest = rest.drop_front(static_cast<std::size_t>(parts[0].end() - rest.begin()));
+    }
+  };
+  search(number, [](const auto& parts) { return !parts.back().empty(); });
+  search(function, [](const auto& parts) { return !parts.back().empty(); });
+  search(cast, [](const auto& parts) { return parts[2] == "float"; });
+  return found;
+}
+
+}  // namespace
+
+ElementType promoted(ElementType a, ElementType b) noexcept {
+  if (a == b) return a;
+  if (is_float(a) && is_float(b)) return of_floats(a, b);
+  if (is_float(a)) return of_float_and_integer(a, b);
+  if (is_float(b)) return of_float_and_integer(b, a);
+  return of_integers(a, b);
+}
+
+ElementType value_type(std::string_view expression, std::span<const TensorView> sources) {
+  if (sources.empty()) return f32;
+  ElementType type = sources.front().type;
+  for (const TensorView& source : sources) type = promoted(type, source.type);
+  if (is_float(type)) return type;
+  const std::optional<ElementType> floating = floating_part(expression);
+  return floating ? promoted(*floating, type) : type;
+}
+
+ElementType sum_type(ElementType type) noexcept {
+  if (!is_float(type)) return is_signed(type) ? i64 : u64;
+  return size_of(type) == 1 ? f32 : type;
+}
+
+ElementType mean_type(ElementType type) noexcept {
+  return is_float(type) ? sum_type(type) : f64;
+}
+
+TMAJIT_END
