@@ -7,6 +7,7 @@
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
+#include <tmajit/validate.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -57,9 +58,10 @@ class DeviceRange {
   }
 
  private:
-  // Addresses of global memory have 47 bits. Devices beyond the last range share addresses.
+  // All ranges end below the heap of kernels. Devices beyond the last range share addresses.
   static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
-  static constexpr std::uint64_t addresses = 120;
+  static constexpr std::uint64_t addresses = 90;
+  static_assert(global_begin + addresses * range_bytes <= heap_begin);
 
   struct Taken {
     std::mutex mutex;
@@ -502,6 +504,9 @@ class Simulator final : public SimDevice,
   [[nodiscard]] std::unique_ptr<StreamTimer> timer() override { return std::make_unique<SimTimer>(state_); }
 
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
+    // As the driver, which a launch on new addresses asks without validate().
+    if (address % (spec.interleave == Interleave::b32 ? 32 : 16) != 0)
+      throw SpecError(validate(spec, address));
     return state_->maps.encode(spec, address);
   }
 

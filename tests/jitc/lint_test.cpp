@@ -202,6 +202,17 @@ TEST_CASE("found: a module without a kernel is clean, which --require-kernel ref
   CHECK(jitc::test::jitc({"lint", file, "--require-kernel"}).status == 0);
 }
 
+TEST_CASE("found: lint of a whole program says how its kernels are made PTX") {
+  const Folder folder;
+  const std::string file = folder / "program.cu";
+  write_file(file, "__global__ void k(int* p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n");
+  const auto refused = jitc::test::jitc({"lint", file});
+  CHECK(refused.status == 3);
+  CHECK_THAT(refused.err, ContainsSubstring("nvcc -ptx -arch=sm_90a"));
+  write_file(file, "__global__ void k(int* p) { *p = q; }\n");
+  CHECK_THAT(jitc::test::jitc({"lint", file}).err, !ContainsSubstring("nvcc"));
+}
+
 TEST_CASE("a text that is no PTX has findings") {
   const Folder folder;
   write_file(folder / "a.ptx", "int main() {}\n");

@@ -1,7 +1,9 @@
 /// Mistakes of the host: memory and streams that a simulated device does not have.
 #include <tmajit/device.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <array>
 #include <memory>
@@ -100,6 +102,24 @@ TEST_CASE("found: devices have addresses of their own, and one does not know ano
                  ContainsSubstring("do not lie in one allocation"));
     }
   }
+}
+
+TEST_CASE("found: a launch on an address that no tensor map can have is refused") {
+  const auto device = make_sim_device();
+  const Runtime runtime({.device = device});
+  const Buffer memory(device, 1 << 20);
+  const auto at = [&](std::uint64_t offset) {
+    return Tensor{TensorView::contiguous(ElementType::f32, {64, 64}), memory.address() + offset};
+  };
+  const KernelPlan plan =
+      plan_tiles({.family = "copy", .destination = at(0), .sources = {at(1 << 19)}, .chip = runtime.chip()});
+  PreparedLaunch launch = runtime.kernel(plan).prepare(plan);
+  launch(nullptr);
+  launch.rebind({memory.address() + 16, memory.address() + (1 << 19)});
+  launch(nullptr);
+  launch.rebind({memory.address() + 8, memory.address() + (1 << 19)});
+  CHECK_THROWS_AS(launch(nullptr), SpecError);
+  CHECK(reported(*device).empty());
 }
 
 TEST_CASE("devices one after the other have the same addresses") {

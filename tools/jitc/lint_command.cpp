@@ -19,6 +19,7 @@
 #include <tmajit/runtime.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 
@@ -143,6 +144,14 @@ Subject read_file(const LintCommand& command) {
   return subject;
 }
 
+/// Whether a text has what only a compiler of whole programs takes.
+bool has_host_code(std::string_view text) {
+  constexpr std::array signs{"<<<",      "int main(",  "<cstdio>",   "<stdio.h>",     "<iostream>",
+                             "<vector>", "<stdlib.h>", "<cstdlib>",  "<cuda_runtime", "\"cuda_runtime",
+                             "<cuda.h>", "<string>",   "<algorithm>"};
+  return std::ranges::any_of(signs, [&](std::string_view sign) { return text.find(sign) != text.npos; });
+}
+
 /// The kernel of a file of CUDA C++.
 Subject make_own_kernel(const LintCommand& command) {
   const std::string& path = command.problem.word;
@@ -150,9 +159,16 @@ Subject make_own_kernel(const LintCommand& command) {
   const tmajit::Source source = naming(path, [&] { return tmajit::source(file.kernel); });
   const auto runtime = planning_runtime(command.compiler);
   Subject subject;
-  {
+  try {
     const Progress progress("compiling");
     subject.artifact = runtime.kernel(source).artifact();
+  } catch (const tmajit::CompileError& error) {
+    if (!has_host_code(source.text)) throw;
+    throw tmajit::CompileError(
+        fmt::format("{}\n{} has code for the host, which NVRTC does not compile. Its kernels alone:\n"
+                    "  nvcc -ptx -arch=sm_90a -lineinfo -o - {} | jitc lint -",
+                    error.what(), path, path),
+        error.log());
   }
   subject.text = subject.artifact.ptx;
   subject.options.name = path + ".ptx";

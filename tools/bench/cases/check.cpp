@@ -113,7 +113,7 @@ std::string check_move(const tmajit::Move& move, tmajit::Device& device, tmajit:
   const std::uint64_t all = reference::reads_of(move, reference::whole(view));
   if (elements(view) <= 32 * part && all <= most_reads)
     return compare(move, reference::whole(view), device, offset, stream);
-  // Where one element is computed of many, fewer are compared.
+  // Where one element is computed from many, fewer are compared.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
   std::vector<std::uint64_t> at{0, UINT64_MAX};

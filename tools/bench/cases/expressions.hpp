@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// The library's expression for elements of a type of what peers know by a name, such as "2a+1"; empty: a
-/// plain cast. Throws tmajit::Error{internal} for an unknown name.
+/// The library's expression for which a name such as "2a+1" stands, for elements of a type; empty for a
+/// plain cast. The Python side knows the names, too. Throws tmajit::Error{internal} for an unknown one.
 std::string expression_text(std::string_view name, tmajit::ElementType type);
 
 /// A map of sources that broadcast to the destination, or a cast. `expression` is a name as above.
