@@ -23,7 +23,7 @@ add_library(tmajit_options INTERFACE)
 add_library(tmajit::options ALIAS tmajit_options)
 target_compile_options(tmajit_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wnon-virtual-dtor -Woverloaded-virtual -ffunction-sections -fdata-sections $<$<BOOL:${TMAJIT_WERROR}>:-Werror>)
-# GCC 12 warns of overlaps and bounds of std::string that cannot be (its bugs 105651 and 105329).
+# GCC 12 reports overlaps and overflows in std::string that do not exist (its bugs 105651 and 105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tmajit_options INTERFACE -Wno-restrict -Wno-array-bounds
     -Wno-stringop-overflow -Wno-stringop-overread)

@@ -1,5 +1,5 @@
-# Headers that most files parse, parsed once for all targets that use them: the standard library's and fmt's, for tests
-# Catch2's as well. CLI11 and nlohmann::json are not among them: each file that has them compiles their functions anew.
+# Precompiled headers: the standard library's and fmt's, and Catch2's for tests. CLI11 and nlohmann::json are not
+# precompiled, because every file would then compile their inline functions.
 # A file still includes what it uses: a build with -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows what it forgot.
 set(TMAJIT_STANDARD_HEADERS
   <algorithm> <array> <bit> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <numeric>

@@ -1,1 +1,1 @@
-// Compiles nothing itself: its target holds precompiled headers (Precompiled.cmake).
+// Empty: a target of precompiled headers needs a source file (Precompiled.cmake).

@@ -124,7 +124,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   if (rest.drop_front().getAsInteger(10, size) || size == 0) {
     damaged("its element type '{}' is not one NumPy writes", descr);
   }
-  // A float of one byte is float8_e5m2 of ml_dtypes, which registers it as one.
+  // ml_dtypes registers float8_e5m2 as a float of one byte.
   const bool known = header.kind == 'b' ? size == 1 : size <= 8 && std::has_single_bit(size);
   if (!known) wrong_type(descr, fmt::format("have {} bytes", size));
   header.item_bytes = size;
@@ -237,7 +237,7 @@ ElementType natural_type(const NpyHeader& header) {
 
 namespace {
 
-/// Empty for a type that NumPy has itself.
+/// The name of the type's dtype in ml_dtypes; empty for a type that NumPy has itself.
 std::string_view name_in_ml_dtypes(ElementType type) {
   switch (type) {
     case ElementType::bf16: return "bfloat16";
@@ -266,7 +266,8 @@ void check_type(const NpyHeader& header, ElementType type) {
     default: fits = fits && (header.kind == descr[1] || header.kind == 'V');
   }
   if (fits) return;
-  // A type that NumPy itself lacks: a.astype() of the integers that hold its bits would give whole numbers.
+  // NumPy lacks some types and stores their bits as integers; a.astype() to those integers would round the
+  // values.
   const std::string_view of_ml_dtypes = name_in_ml_dtypes(type);
   const std::string dtype =
       of_ml_dtypes.empty() ? fmt::format("'{}'", descr.substr(1)) : fmt::format("ml_dtypes.{}", of_ml_dtypes);

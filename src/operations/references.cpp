@@ -48,7 +48,7 @@ std::uint64_t reads_of(const tmajit::Move& move, const Part& part) {
 
 namespace {
 
-/// What rounding to a type may change of a number, relative to it.
+/// The relative error of rounding a number to the type.
 double relative_rounding(tmajit::ElementType type) {
   switch (type) {
     case tmajit::ElementType::f64: return 0x1p-51;

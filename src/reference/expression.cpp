@@ -18,7 +18,7 @@ struct Function {
   std::string_view name;
   std::size_t arguments;
   double (*compute)(double a, double b);
-  bool in_f32 = false;  ///< gives float whatever it is given; else double, or float of floats
+  bool in_f32 = false;  ///< returns float for any argument; otherwise float only if all arguments are float
 };
 
 double exponential(double a, double /*b*/) {
@@ -228,7 +228,7 @@ Scalar divide(const Scalar& a, const Scalar& b) {
       a, b);
 }
 
-/// Of `arguments`, one or two.
+/// Calls a function of one or two arguments.
 Scalar call(const Function& function, std::span<const Scalar> arguments) {
   const bool in_f32 = function.in_f32 || std::ranges::all_of(arguments, [](const Scalar& value) {
                         return std::holds_alternative<float>(value);

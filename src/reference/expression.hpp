@@ -15,18 +15,19 @@ namespace reference {
 /// and sources x, x0 … x7, called with offsets or not.
 class Expression {
  public:
-  /// None for anything else: an unknown function, a condition, g.
+  /// Empty for anything else: an unknown function, a condition, g.
   [[nodiscard]] static std::optional<Expression> parse(std::string_view text);
 
   using Neighbour = std::function<Scalar(std::uint32_t source, std::span<const std::int64_t> offsets)>;
-  /// In the types of C++. Functions are computed in double, and rounded to float where CUDA's give float.
+  /// Computes the value with C++'s types. Functions compute in double; the result is rounded to float if
+  /// CUDA's function returns float.
   [[nodiscard]] Scalar evaluate(const Neighbour& neighbour) const;
-  /// Of one element of each source.
+  /// The same for a call without offsets; x[i] is the element of source i.
   [[nodiscard]] Scalar evaluate(std::span<const Scalar> x) const;
-  /// Offsets of a call, 0 if there is none.
+  /// The largest number of offsets of a call; 0 without calls.
   [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
-  /// Whether it computes nothing or one sum, difference, product or quotient, which is rounded once: no order
-  /// of roundings, no contraction, no approximate function.
+  /// Whether it has at most one addition, subtraction, multiplication or division, and no function. A kernel
+  /// then computes the same bits: nothing can be contracted or reordered.
   [[nodiscard]] bool rounds_once() const noexcept;
 
  private:
@@ -36,7 +37,7 @@ class Expression {
     Scalar number = 0;
     std::uint32_t source = 0;
     std::vector<std::int64_t> offsets = {};
-    std::size_t function = 0;  ///< call: of the table of functions
+    std::size_t function = 0;  ///< call: index into the table of functions
   };
   std::vector<Step> steps_;  ///< in postfix order
   std::size_t offsets_ = 0;

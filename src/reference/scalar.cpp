@@ -97,7 +97,7 @@ Scalar widened(const Scalar& value) {
 }
 
 Scalar add(const Scalar& a, const Scalar& b) {
-  // Sums of many numbers are of these: no dispatch over every two types.
+  // The common case of long sums: avoids the dispatch over all pairs of types.
   if (const auto* const x = std::get_if<double>(&a)) {
     if (const auto* const y = std::get_if<double>(&b)) return *x + *y;
   }

@@ -23,7 +23,7 @@ namespace reference {
   return reinterpret_cast<std::byte*>(tensor.address + static_cast<tmajit::DevicePtr>(bytes));
 }
 
-/// An index of an element, or extents; entries beyond a tensor's rank are 0.
+/// An element's index, or extents. Entries beyond a tensor's rank are 0.
 using Index = std::array<std::uint64_t, tmajit::max_view_rank>;
 
 /// A box of a tensor's elements.
@@ -44,7 +44,7 @@ struct Part {
   return count;
 }
 
-/// The offset in elements of the element of that index from the view's first one.
+/// The offset, in elements, of the element at `index` from the view's first element.
 [[nodiscard]] inline std::int64_t offset_of(const tmajit::TensorView& view, const Index& index) {
   std::int64_t offset = 0;
   for (std::uint32_t d = 0; d < view.rank; ++d)
@@ -52,7 +52,7 @@ struct Part {
   return offset;
 }
 
-/// The elements of that part alone.
+/// The tensor restricted to a part.
 [[nodiscard]] inline tmajit::Tensor part_of(const tmajit::Tensor& tensor, const Part& part) {
   tmajit::Tensor result = tensor;
   result.address =
@@ -61,8 +61,8 @@ struct Part {
   return result;
 }
 
-/// A tensor of the rank and shape of `like` of which only that part is in memory: in `elements`, densely, in
-/// row-major order.
+/// A tensor with the rank and shape of `like`. Only the elements of `part` are in memory: dense and row-major
+/// at `elements`.
 [[nodiscard]] inline tmajit::Tensor only_part(const tmajit::TensorView& like, const Part& part,
                                               tmajit::ElementType type, void* elements) {
   tmajit::Tensor result{like, reinterpret_cast<tmajit::DevicePtr>(elements)};

@@ -75,7 +75,8 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       small_copies(*this),
       random(all.options.seed),
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
-      // The engine's pieces of 16 bytes are whole in memory, too; nothing reaches what lies beyond the end.
+      // Rounded up, because the engine accesses whole pieces of 16 bytes. Bounds are checked by
+      // shared_bytes_.
       shared_((shared_bytes_ + 15) / 16 * 16),
       shadow_(shared_.size()),
       writers_(shared_bytes_ / 4 + 4),

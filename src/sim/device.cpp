@@ -2,6 +2,7 @@
 #include "sim/allocate_between.hpp"
 #include "sim/decode.hpp"
 #include "sim/flights.hpp"
+#include "sim/global_memory.hpp"
 #include "sim/launch.hpp"
 #include "spec/refuse.hpp"
 
@@ -12,167 +13,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <mutex>
-#include <new>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 TMAJIT_BEGIN
 namespace sim {
 namespace {
-
-/// What cuMemAlloc guarantees is 256; a guard zone follows each allocation.
-constexpr std::uint64_t alignment = 512;
-constexpr std::uint64_t guard_bytes = 64 * 1024;
-
-/// A range of addresses, and of streams' names, that no other device of this process has at the same time:
-/// what belongs to one device is unknown to another. The lowest that is free, so that runs are alike.
-class DeviceRange {
- public:
-  DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    while (number_ < taken.numbers.size() && taken.numbers[number_]) ++number_;
-    if (number_ == taken.numbers.size()) taken.numbers.push_back(true);
-    taken.numbers[number_] = true;
-  }
-  ~DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    taken.numbers[number_] = false;
-  }
-  DeviceRange(const DeviceRange&) = delete;
-  DeviceRange& operator=(const DeviceRange&) = delete;
-
-  [[nodiscard]] std::uint64_t first_address() const noexcept {
-    return global_begin + number_ % addresses * range_bytes;
-  }
-  /// Stream `n`, from 1.
-  [[nodiscard]] Stream stream(std::uint64_t n) const noexcept {
-    return reinterpret_cast<Stream>((number_ << 32U) + n * 16);
-  }
-
- private:
-  // All ranges end below the heap of kernels. Devices beyond the last range share addresses.
-  static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
-  static constexpr std::uint64_t addresses = 90;
-  static_assert(global_begin + addresses * range_bytes <= heap_begin);
-
-  struct Taken {
-    std::mutex mutex;
-    std::vector<bool> numbers;
-  };
-  /// The process has one space of addresses. Never destroyed, for devices may outlive static objects.
-  static Taken& all() {
-    static auto* const taken = new Taken;
-    return *taken;
-  }
-  std::size_t number_ = 0;
-};
-
-/// The allocations of a device. Addresses are never given out twice and lie far apart, so that an access past
-/// an end or after a free meets nothing. Thread-safe.
-class GlobalMemory {
- public:
-  GlobalMemory(std::uint64_t capacity, std::uint64_t first) : capacity_(capacity), next_(first) {}
-
-  /// At an address that is `past` bytes more than a multiple of `alignment`. Throws Error{out_of_memory}.
-  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
-    const std::lock_guard lock(mutex_);
-    const auto full = [&] {
-      return Error(ErrorCode::out_of_memory,
-                   fmt::format("the simulated device has no room for {} bytes: {} of {} are free", bytes,
-                               capacity_ - used_, capacity_));
-    };
-    if (bytes > capacity_ - used_) throw full();
-    const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
-    Region region{next_ + past, size, {}};
-    try {
-      // Not cleared: the host hands out pages when they are touched. As aligned here as it is there.
-      const std::shared_ptr<std::byte[]> memory(new std::byte[past + size]);
-      region.memory = {memory, memory.get() + past};
-    } catch (const std::bad_alloc&) {
-      throw full();
-    }
-    next_ += (past + size + guard_bytes + alignment - 1) / alignment * alignment;
-    used_ += bytes;
-    return regions_.emplace(region.begin, std::move(region)).first->first;
-  }
-  /// Returns whether there was an allocation at that address. Does nothing in a forked child: a thread that
-  /// is not there may have held the lock when its parent forked, and the child's memory is a copy that ends
-  /// with it.
-  bool free(std::uint64_t address) noexcept {
-    if (::getpid() != owner_) return true;
-    const std::lock_guard lock(mutex_);
-    const auto found = regions_.find(address);
-    if (found == regions_.end()) return false;
-    used_ -= std::min(used_, found->second.bytes);
-    regions_.erase(found);
-    return true;
-  }
-  /// The bytes at `address`; throws Error{invalid_argument} unless all lie in one allocation. The allocation
-  /// stays alive as long as the pointer.
-  [[nodiscard]] std::shared_ptr<std::byte> at(std::uint64_t address, std::uint64_t bytes) const {
-    const std::lock_guard lock(mutex_);
-    auto found = regions_.upper_bound(address);
-    if (found != regions_.begin()) {
-      const Region& region = std::prev(found)->second;
-      const std::uint64_t offset = address - region.begin;
-      if (offset <= region.bytes && bytes <= region.bytes - offset) {
-        return {region.memory, region.memory.get() + offset};
-      }
-    }
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} bytes at {:#x} do not lie in one allocation of the simulated device", bytes,
-                            address));
-  }
-  /// Every allocation in the order of addresses.
-  [[nodiscard]] std::vector<Region> regions() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<Region> all;
-    all.reserve(regions_.size());
-    for (const auto& [begin, region] : regions_) all.push_back(region);
-    return all;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  const ::pid_t owner_ = ::getpid();
-  std::uint64_t capacity_;
-  std::uint64_t used_ = 0;
-  std::uint64_t next_;
-  std::map<std::uint64_t, Region> regions_;
-};
-
-/// A launch's own memory, where nothing else is.
-class OwnMemory {
- public:
-  /// The first `zeros` bytes of it are zeros.
-  OwnMemory(GlobalMemory& memory, std::uint64_t bytes, std::uint64_t zeros)
-      : memory_(memory), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
-    std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
-  }
-  ~OwnMemory() { memory_.free(address_); }
-  OwnMemory(const OwnMemory&) = delete;
-  OwnMemory& operator=(const OwnMemory&) = delete;
-
-  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
-  [[nodiscard]] bool leaves_zeros() const {
-    const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
-    return std::all_of(first.get(), first.get() + zeros_,
-                       [](std::byte byte) { return byte == std::byte{0}; });
-  }
-
- private:
-  GlobalMemory& memory_;
-  std::uint64_t zeros_;
-  std::uint64_t address_;
-};
 
 /// What launches and devices share; kernels may outlive neither.
 struct State {
@@ -193,7 +43,7 @@ struct State {
   std::uint64_t thread_instructions = 0;
 
   /// Throws Error{invalid_argument} for a stream of another device, or one that was destroyed. Null and the
-  /// driver's two names of default streams are every device's.
+  /// driver's two handles of default streams (1, 2) are legal for every device.
   void require_stream(Stream stream) {
     if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return;
     const std::lock_guard lock(mutex);
@@ -205,7 +55,7 @@ struct State {
                     fmt::ptr(stream)));
   }
 
-  /// A mistake of the host, for the next synchronize().
+  /// Records a mistake of the host; the next synchronize() throws it.
   void report_host(check::RuleId rule, const std::string& found) {
     if (std::ranges::find(options.allowed, rule->id) != options.allowed.end()) return;
     Report report;
@@ -504,7 +354,8 @@ class Simulator final : public SimDevice,
   [[nodiscard]] std::unique_ptr<StreamTimer> timer() override { return std::make_unique<SimTimer>(state_); }
 
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
-    // As the driver, which a launch on new addresses asks without validate().
+    // A launch on new addresses calls no validate(): the driver refuses such an address, and so does this
+    // device.
     if (address % (spec.interleave == Interleave::b32 ? 32 : 16) != 0)
       throw SpecError(validate(spec, address));
     return state_->maps.encode(spec, address);
@@ -529,12 +380,12 @@ class Simulator final : public SimDevice,
 
 DevicePtr allocate_between(Device& device, std::uint64_t bytes, std::uint64_t past) {
   auto* const simulator = dynamic_cast<Simulator*>(&device);
-  if (simulator == nullptr || past >= alignment) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        simulator == nullptr
-            ? std::string("only a simulated device allocates between its boundaries")
-            : fmt::format("an allocation {} bytes past a boundary; 0 to {} are legal", past, alignment - 1));
+  if (simulator == nullptr || past >= allocation_alignment) {
+    throw Error(ErrorCode::invalid_argument,
+                simulator == nullptr
+                    ? std::string("only a simulated device allocates between its boundaries")
+                    : fmt::format("an allocation {} bytes past a boundary; 0 to {} are legal", past,
+                                  allocation_alignment - 1));
   }
   return simulator->allocate_between(bytes, past);
 }

@@ -61,7 +61,8 @@ void for_each_shared(const Copy& copy, const Visit& visit) {
                         [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
   });
 }
-/// The same for the pieces that a store takes to the tensor: not those of elements outside of it.
+/// Calls visit(shared offset, bytes) for every piece that a store writes to the tensor. Elements outside of
+/// the tensor have none.
 template <typename Visit>
 void for_each_stored(const Copy& copy, const Visit& visit) {
   if (!copy.tensor) return visit(copy.shared, copy.bytes);

@@ -17,7 +17,7 @@ using tests::sample_key;
 
 namespace {
 
-/// Microseconds of one call: the first decile of many, so that a busy machine does not show.
+/// Microseconds of one call: the first decile of many calls, so that the machine's load does not count.
 template <class Call>
 double microseconds(Call call) {
   std::vector<double> times;

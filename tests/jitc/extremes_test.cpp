@@ -69,7 +69,7 @@ const std::vector<Words>& commands() {
   return all;
 }
 
-/// Where the numbers of a command stand: the word, and the digits in it.
+/// The position of a number in a command: its word and the range of its digits.
 struct Number {
   std::size_t word = 0;
   std::size_t begin = 0;
@@ -103,7 +103,7 @@ struct Outcome {
   std::string text;
 };
 
-/// Runs a command, which must end by itself, with one of jitc's exit codes.
+/// Runs a command. It must end with one of jitc's exit codes, not by a signal.
 Outcome outcome_of(const Words& words) {
   const auto result = jitc::test::jitc(words);
   INFO(result.err);
@@ -125,7 +125,7 @@ TEST_CASE("every operation has an extreme command") {
 
 namespace {
 
-/// Whether all commands end alike. What is too much to run is only planned.
+/// Checks that all commands have the same exit code. Without `runs` only those that plan.
 void check_that_commands_agree(const Words& words, bool runs, bool explains) {
   std::string line;
   for (const std::string& word : words) line += word + ' ';

@@ -1,4 +1,4 @@
-// The references compute parts: each part of each operation is what the whole destination has there.
+// References compute parts: a part equals the same elements of the whole destination.
 #include "operations/references.hpp"
 #include "reference/random.hpp"
 #include "reference/random_elements.hpp"
@@ -57,7 +57,7 @@ std::vector<Example> examples() {
   return all;
 }
 
-/// Elements in host memory that is as long as a dense tensor.
+/// A dense tensor of random elements in host memory.
 struct Memory {
   Memory(const TensorView& view, std::uint64_t seed)
       : bytes(view.elements() * size_of(view.type)), tensor{view, 0} {

@@ -1,4 +1,4 @@
-// Types of results where nobody gives one: NumPy's.
+// Default types of results: NumPy's.
 #include "operations/shared/result_types.hpp"
 
 #include <tmajit/operations.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array types{i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64};
 
-/// numpy.promote_types() of every two of them.
+/// numpy.promote_types() of every pair.
 constexpr std::array<std::array<ElementType, types.size()>, types.size()> numpy{{
     {i8, i16, i32, i64, i16, i32, i64, f64, f16, f32, f64},
     {i16, i16, i32, i64, i16, i32, i64, f64, f32, f32, f64},

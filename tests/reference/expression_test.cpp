@@ -39,7 +39,7 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("fmaxf(x0, x1)", {a, b}) == Scalar(std::fmax(a, b)));
     CHECK(value_of("sqrt(fabs(x))", {wide}) == Scalar(std::sqrt(std::fabs(wide))));
     CHECK(value_of("__fdividef(x0, 2)", {a}) == Scalar(a / 2));
-    // Of a double, but rounded to float.
+    // expf takes and returns float.
     CHECK(value_of("expf(x)", {wide}) ==
           Scalar(static_cast<float>(std::exp(static_cast<double>(static_cast<float>(wide))))));
     CHECK(value_of("exp(x)", {wide}) == Scalar(std::exp(wide)));
@@ -52,7 +52,7 @@ TEST_CASE("what is not understood is no expression") {
     INFO(text);
     CHECK_FALSE(Expression::parse(text));
   }
-  // As deep as a stack should not go.
+  // Deep nesting must not overflow the stack.
   CHECK_FALSE(Expression::parse(std::string(100'000, '(') + "x" + std::string(100'000, ')')));
 }
 

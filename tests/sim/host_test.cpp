@@ -17,7 +17,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// What the next synchronize() throws.
+/// The message that synchronize() throws; empty if it throws nothing.
 std::string reported(Device& device) {
   try {
     device.streams().synchronize(nullptr);
@@ -28,6 +28,7 @@ std::string reported(Device& device) {
   return {};
 }
 
+/// The message of the Error{invalid_argument} that a call throws; empty if it throws nothing.
 template <class Call>
 std::string refused(const Call& call) {
   try {

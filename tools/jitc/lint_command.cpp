@@ -144,7 +144,7 @@ Subject read_file(const LintCommand& command) {
   return subject;
 }
 
-/// Whether a text has what only a compiler of whole programs takes.
+/// Whether a text has host code, which NVRTC does not compile.
 bool has_host_code(std::string_view text) {
   constexpr std::array signs{"<<<",      "int main(",  "<cstdio>",   "<stdio.h>",     "<iostream>",
                              "<vector>", "<stdlib.h>", "<cstdlib>",  "<cuda_runtime", "\"cuda_runtime",

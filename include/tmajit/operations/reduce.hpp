@@ -37,12 +37,13 @@ inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp:
 
 /// A reduction of some dimensions of its sources; deterministic. Sums of f64 accumulate in f64, of other
 /// floating-point types in f32, of integers in 64 bits, and wrap; `min` and `max` of integers accumulate in
-/// at least 32 bits; `arg_min` and `arg_max` return 64-bit indices. Of no elements `sum` and `any` are 0 and
-/// `all` is 1; other operations need an element.
+/// at least 32 bits; `arg_min` and `arg_max` return 64-bit indices. Without elements `sum` and `any` give 0
+/// and `all` gives 1; other operations need at least one element.
 struct Reduction {
   static constexpr std::string_view operation = "reduce";
   ReductionOp op = ReductionOp::sum;
-  Dims axes = {};  ///< of the sources; a negative one counts from the end; none: all
+  Dims axes =
+      {};  ///< reduced dimensions of the sources; negative ones count from the end; empty: all dimensions
   /// The expression that is reduced, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
   std::string expression = {};
   /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.

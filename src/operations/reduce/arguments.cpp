@@ -52,7 +52,7 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
           .then = std::string(given.text("then"))};
 }
 
-/// What the elements come to, before `then`.
+/// The type of a reduction's result before the epilogue.
 ElementType reduced_type(ReductionOp op, ElementType value) {
   switch (op) {
     case ReductionOp::sum: return sum_type(value);

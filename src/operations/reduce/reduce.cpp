@@ -146,8 +146,8 @@ Dims all_axes(std::size_t rank) {
   return axes;
 }
 
-/// The result where the reduced dimensions have no elements, as an expression; empty where there is none, or
-/// where they have elements.
+/// The result of reducing no elements, as an expression. Empty if the reduced dimensions have elements, or if
+/// the operation has no such result.
 std::string_view result_of_nothing(const Reduction& reduction, std::span<const std::uint64_t> shape) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   const bool is_empty = std::ranges::any_of(reduction.axes, [&](std::int64_t axis) {

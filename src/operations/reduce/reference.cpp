@@ -100,7 +100,7 @@ Scalar Reducer::result(double error) const {
 
 namespace {
 
-/// The elements of a source that are reduced to one result: a walk over the reduced dimensions.
+/// Walks over the elements of a source that are reduced to one result.
 class ReducedDimensions {
  public:
   ReducedDimensions(const tmajit::TensorView& whole, std::span<const std::int64_t> axes) : rank_(whole.rank) {
@@ -129,8 +129,8 @@ class ReducedDimensions {
   std::uint64_t count_ = 1;
 };
 
-/// Calls store(reducer, count, index) for each result of a part of the destination: with what its elements
-/// come to, how many they are, and the result's index.
+/// Calls store(reducer, count, index) for each result of a part of the destination. The reducer has
+/// accumulated the result's `count` elements.
 template <class Store>
 void reduce_each(const tmajit::TensorView& destination, const Part& part, std::span<const Tensor> sources,
                  ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
@@ -190,8 +190,8 @@ std::vector<std::int64_t> axes_of(const tmajit::Move& move) {
   return found;
 }
 
-/// Sums may be of any expression, whose rounding the allowed error includes; another op's result is one of
-/// its values.
+/// The allowed error of a sum covers the rounding of any expression. The result of another operation is one
+/// of the values, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const ReductionOp op = reduction_of(move).op;
   return is_identity(reduction_of(move).then) &&

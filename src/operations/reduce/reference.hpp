@@ -41,7 +41,7 @@ class Reducer {
 /// Computes the stored value from a result and the number of its elements; null: the result.
 using BehindFunction = std::function<Scalar(const Scalar& x, std::uint64_t n)>;
 
-/// A reduction of tensors in host memory, where the tensors' addresses are, to a part of the destination.
+/// Writes a part of the result of a reduction. Tensors are in host memory: `address` is a host pointer.
 /// Sources have one shape, of which the destination has the dimensions that are not among `axes`, none of
 /// which is negative.
 void reduce(const tmajit::Tensor& destination, std::span<const tmajit::Tensor> sources,

@@ -24,7 +24,7 @@ FrontFunction front_of(const std::string& expression) {
 }
 
 double error_of_sums(const FrontFunction& front, std::span<const tmajit::Tensor> sources) {
-  // The type of the values is that of any value.
+  // Every value has the same type, so zeros show it.
   constexpr std::array<std::byte, 8> zero{};
   std::vector<Scalar> x;
   for (const tmajit::Tensor& source : sources) x.push_back(decode(source.view.type, zero.data()));

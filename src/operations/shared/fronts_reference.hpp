@@ -14,14 +14,14 @@ namespace reference {
 /// element.
 using FrontFunction = std::function<Scalar(std::span<const Scalar> x)>;
 
-/// Whether front_of() understands an expression. Without `any_rounding` only one that gives a value whose
-/// last bit is certain.
+/// Whether front_of() understands an expression. `any_rounding`: the last bits of its value may differ from a
+/// kernel's.
 [[nodiscard]] bool understands_front(const std::string& expression, bool any_rounding);
-/// Of an expression that is understood.
+/// Makes the function of an expression that understands_front() accepts.
 [[nodiscard]] FrontFunction front_of(const std::string& expression);
 
-/// What the result of a sum may be wrong by for the order of its additions, relative to the sum of the
-/// values' magnitudes: 0 for integers.
+/// The error that the order of additions may cause in a sum, relative to the sum of the values' magnitudes. 0
+/// for integers.
 [[nodiscard]] double error_of_sums(const FrontFunction& front, std::span<const tmajit::Tensor> sources);
 
 }  // namespace reference

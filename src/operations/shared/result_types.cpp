@@ -33,7 +33,7 @@ ElementType of_integers(ElementType a, ElementType b) noexcept {
   return of_unsigned == 8 ? f64 : signed_of(2 * of_unsigned);
 }
 
-/// Of different types.
+/// The promoted type of two different floating-point types.
 ElementType of_floats(ElementType a, ElementType b) noexcept {
   if (size_of(a) == size_of(b)) return size_of(a) == 8 ? f64 : f32;
   return size_of(a) > size_of(b) ? a : b;
@@ -45,7 +45,7 @@ ElementType of_float_and_integer(ElementType floating, ElementType integer) noex
   return f32;
 }
 
-/// The type in which an expression is floating-point whatever its sources are; none if it is not.
+/// The type of an expression's floating-point numbers, functions and casts; none if it has none.
 std::optional<ElementType> floating_part(std::string_view expression) {
   static constexpr const char* number =
       "(^|[^A-Za-z0-9_.])([0-9]+\\.[0-9]*([eE][-+]?[0-9]+)?|\\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"

@@ -7,8 +7,8 @@
 
 namespace reference {
 
-// Walks over a part of the destination's elements, in host memory, where the tensors' addresses are. Images
-// are [images, extents…, channels].
+// Each function writes a part of the destination. Tensors are in host memory: `address` is a host pointer.
+// Images are [images, extents…, channels].
 
 /// The pixels of each window: to [images, windows…, taps…, channels].
 void im2col(const tmajit::Tensor& destination, const tmajit::Tensor& images, const tmajit::Windows& windows,

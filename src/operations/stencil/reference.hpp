@@ -16,8 +16,8 @@ namespace reference {
 [[nodiscard]] std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent,
                                                           tmajit::Boundary boundary);
 
-/// The stencil in host memory, where the tensors' addresses are: a walk over a part of the destination's
-/// elements. Sources have the destination's shape.
+/// Writes a part of the result of a stencil. Tensors are in host memory: `address` is a host pointer. Sources
+/// have the destination's shape.
 void stencil(const tmajit::Tensor& destination, const Expression& expression,
              std::span<const tmajit::Tensor> sources, const tmajit::Stencil& stencil, const Part& part);
 

@@ -93,7 +93,7 @@ struct Case {
   [[nodiscard]] std::string library_expression() const { return std::string(arguments.text("expression")); }
 };
 
-/// A case of dense sources. Its destinations are those that the library makes of them.
+/// A case with dense sources and the destinations that tmajit::destinations_of() gives.
 Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
                tmajit::Arguments arguments = {});
 

@@ -24,15 +24,15 @@ namespace {
 
 using reference::Part, reference::Index;
 
-/// Elements that the host reads for one case, beside those for the first two parts.
+/// The most elements that the host reads to check one case. The first two parts are always checked.
 constexpr std::uint64_t most_reads = 1ULL << 24;
 
 std::uint64_t elements(const tmajit::TensorView& view) {
   return reference::element_count(view);
 }
 
-/// `count` neighbours or a few more: whole inner dimensions, of which the outermost is cut. `place` says
-/// where: the least and the largest number are the two ends.
+/// A part of about `count` elements: whole inner dimensions and a range of the next one. `place` selects its
+/// position: 0 is the beginning of the view, UINT64_MAX its end.
 Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t place) {
   Part part = reference::whole(view);
   for (std::uint32_t d = view.rank; d-- > 0;) {
@@ -46,12 +46,12 @@ Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t 
   return part;
 }
 
-/// The elements of one part of a destination on the device, from its first to its last.
+/// The device's memory from the first to the last element of a part of a destination.
 class Found {
  public:
   Found(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device, tmajit::DevicePtr offset,
         tmajit::Stream stream) {
-    // Where a destination's dimensions run backwards, its first element is not the first in memory.
+    // With negative strides the first element is not the lowest in memory.
     std::int64_t last = 0;
     std::int64_t least = 0;
     for (std::uint32_t d = 0; d < destination.view.rank; ++d) {
@@ -66,7 +66,7 @@ class Found {
     device.memory().copy_out(bytes_, reinterpret_cast<tmajit::DevicePtr>(first_) + offset, stream);
     device.streams().synchronize(stream);
   }
-  /// What the device has where the host has `element`.
+  /// The device's element that corresponds to the host's `element`.
   [[nodiscard]] const std::byte* at(const std::byte* element) const {
     return &bytes_[static_cast<std::size_t>(element - first_)];
   }
@@ -76,7 +76,8 @@ class Found {
   std::vector<std::byte> bytes_;
 };
 
-/// Computes a part of a move in host memory and compares it. `offset` leads from host memory to the device's.
+/// Computes a part of a move in host memory and compares it with the device's, which lies `offset` bytes
+/// further.
 std::string compare(const tmajit::Move& move, const Part& part, tmajit::Device& device,
                     tmajit::DevicePtr offset, tmajit::Stream stream) {
   const tmajit::Tensor& to = move.destination;
@@ -113,7 +114,7 @@ std::string check_move(const tmajit::Move& move, tmajit::Device& device, tmajit:
   const std::uint64_t all = reference::reads_of(move, reference::whole(view));
   if (elements(view) <= 32 * part && all <= most_reads)
     return compare(move, reference::whole(view), device, offset, stream);
-  // Where one element is computed from many, fewer are compared.
+  // Fewer elements are compared if each is computed from many.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
   std::vector<std::uint64_t> at{0, UINT64_MAX};
@@ -172,7 +173,7 @@ std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Devi
                   std::uint64_t part) {
   const RepeatedMemory sources(pattern.period(), places(c.sources).bytes);
   if (!c.image.empty()) return check_images(c, sources.data(), device, destination, seed, stream, part);
-  // Memory that nothing has touched costs nothing: only the parts that are compared are computed.
+  // Untouched pages take no memory: only the compared parts are computed.
   const std::unique_ptr<std::byte[]> results(new std::byte[places(c.destinations).bytes]);  // NOLINT
   const auto host = reinterpret_cast<tmajit::DevicePtr>(results.get());
   const tmajit::Operation operation =
